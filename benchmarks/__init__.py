@@ -1,0 +1,1 @@
+"""Speed and calibration, measured against the alternatives in the same run."""

@@ -1,0 +1,27 @@
+"""Sphinx configuration: guides in Markdown, the API from the docstrings."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+project = "evalstats"
+author = "the evalstats developers"
+copyright = "2026, " + author
+release = metadata.version("evalstats-text")
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+]
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["dollarmath", "fieldlist"]
+html_theme = "furo"
+html_title = "evalstats"
+napoleon_google_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+nitpicky = False

@@ -1,0 +1,54 @@
+"""Is this difference real? Statistics for scores of generated text.
+
+Text narrows to one array of integers per system, the statistics of every segment; all resamples
+are one product of a weight matrix with it; scores, intervals and p-values follow.
+
+>>> import evalstats as es
+>>> references = ["the cat sat on the mat", ["it rains again", "it is raining again"]]
+>>> print(round(es.estimate(["the cat sat on a mat", "it is raining again"], references).score, 2))
+73.49
+"""
+
+from evalstats._signature import version as _version
+from evalstats.analysis import compare, estimate
+from evalstats.bleu_inference import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
+from evalstats.errors import InputError, InputTypeError, MissingExtraError
+from evalstats.extraction import extract
+from evalstats.metrics import BLEU, CHRF, TER, Mean, Metric, Ratio
+from evalstats.metrics.texts import References, from_streams
+from evalstats.resampling import bootstrap_weights
+from evalstats.results import Comparison, Difference, Estimate, Estimates
+from evalstats.segments import SegmentStatistics
+
+__all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results)
+    "References",
+    "from_streams",
+    "Metric",
+    "BLEU",
+    "CHRF",
+    "TER",
+    "Mean",
+    "Ratio",
+    "extract",
+    "SegmentStatistics",
+    "bootstrap_weights",
+    "estimate",
+    "compare",
+    "Estimate",
+    "Estimates",
+    "Comparison",
+    "Difference",
+    "bleu_ci",
+    "bleu_bootstrap_test",
+    "ConfidenceInterval",
+    "InputError",
+    "InputTypeError",
+    "MissingExtraError",
+]
+
+
+def __getattr__(name: str) -> str:
+    # Reading the version takes longer than the rest of this file.
+    if name == "__version__":
+        return _version()
+    raise AttributeError(f"module 'evalstats' has no attribute {name!r}")

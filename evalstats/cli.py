@@ -1,0 +1,324 @@
+"""The command line: `evalstats compare`, `evalstats estimate`, `evalstats demo`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+from evalstats import analysis
+from evalstats._signature import version
+from evalstats.errors import InputError
+from evalstats.files import read_parallel, read_segments, system_names
+from evalstats.metrics import BLEU, CHRF, NAMED, TER, Metric, _sacrebleu
+from evalstats.metrics.bleu import SMOOTH_METHODS
+from evalstats.metrics.texts import References, from_streams
+from evalstats.options import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
+from evalstats.results import Comparison, Estimate, Estimates
+
+_FORMATS: dict[str, Callable[[Any], str]] = {
+    "text": str,
+    "json": lambda result: result.to_json(),
+    "markdown": lambda result: result.to_markdown(),
+    "latex": lambda result: result.to_latex(),
+}
+#: Work shorter than this shows no progress.
+_QUIET_SECONDS = 1.0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0, or 2 for bad input."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    try:
+        result: Estimate | Estimates | Comparison = options.run(options)
+        _write(_FORMATS[options.format](result), options.output)
+    except InputError as error:
+        print(f"evalstats {options.command}: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def run() -> None:
+    """Run the command line as a program."""
+    # The tables hold arrows; a terminal that says it cannot show them usually can.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8")
+    try:
+        code = main()
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        code = 130
+    except BrokenPipeError:
+        # The reader (head, less) has seen enough; nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 141
+    sys.exit(code)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, without the usage in front of it."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="evalstats",
+        allow_abbrev=False,
+        description="Is this difference real? Scores with intervals, differences with p-values.",
+    )
+    parser.add_argument("--version", action="version", version=f"evalstats {version()}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    compare = commands.add_parser(
+        "compare", help="compare systems: differences, intervals, p-values", allow_abbrev=False
+    )
+    _add_input(compare)
+    compare.add_argument("--baseline", metavar="NAME", help="compare all others with this system")
+    compare.add_argument(
+        "--test", choices=TESTS, default="ar",
+        help="approximate randomisation (default) or centred paired bootstrap",
+    )  # fmt: skip
+    compare.add_argument("--alternative", choices=ALTERNATIVES, default="two-sided")
+    compare.add_argument(
+        "--adjustment", choices=ADJUSTMENTS, default="holm",
+        help="of p-values for several comparisons (default: holm)",
+    )  # fmt: skip
+    _add_resampling(compare)
+    _add_metric_options(compare)
+    compare.set_defaults(run=_compare)
+
+    estimate = commands.add_parser(
+        "estimate", help="score systems, with intervals", allow_abbrev=False
+    )
+    _add_input(estimate)
+    _add_resampling(estimate)
+    _add_metric_options(estimate)
+    estimate.set_defaults(run=_estimate)
+
+    demo = commands.add_parser("demo", help="compare four systems on the bundled sample")
+    _add_output(demo)
+    demo.set_defaults(run=_demo)
+    return parser
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("input: text files, UTF-8, one segment a line")
+    group.add_argument("-i", "--input", nargs="+", required=True, metavar="FILE",
+                       help="outputs, one file a system, named after its file")  # fmt: skip
+    group.add_argument("--names", nargs="+", metavar="NAME", help="names of the systems")
+    group.add_argument("-r", "--references", nargs="+", metavar="FILE",
+                       help="references, one file a reference")  # fmt: skip
+    group.add_argument("-t", "--test-set", metavar="NAME", help="sacreBLEU's test set, with -l")
+    group.add_argument("-l", "--language-pair", metavar="SRC-TRG", help="for example en-de")
+    group.add_argument("--groups", metavar="FILE",
+                       help="one label a line (a document): resample whole groups")  # fmt: skip
+    group.add_argument("-m", "--metrics", nargs="+", default=["bleu"], choices=list(NAMED),
+                       metavar="METRIC", help=f"{', '.join(NAMED)} (default: bleu)")  # fmt: skip
+    _add_output(parser)
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-f", "--format", choices=list(_FORMATS), default="text")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of stdout")
+
+
+def _add_resampling(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("resampling")
+    group.add_argument("--method", choices=METHODS, default="expanded",
+                       help="confidence interval (default: expanded percentile)")  # fmt: skip
+    group.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL")
+    group.add_argument("--resamples", type=int, default=9999, metavar="N")
+    group.add_argument("--seed", type=int, default=12345, metavar="N")
+
+
+def _add_metric_options(parser: argparse.ArgumentParser) -> None:
+    """Add sacreBLEU's metric options under sacreBLEU's names; None means not given."""
+    group = parser.add_argument_group("metric options, named as sacreBLEU's")
+    group.add_argument("-tok", "--tokenize", metavar="NAME")
+    group.add_argument("-lc", "--lowercase", action="store_true", default=None)
+    group.add_argument("-s", "--smooth-method", choices=SMOOTH_METHODS)
+    group.add_argument("-sv", "--smooth-value", type=float, metavar="VALUE")
+    group.add_argument("--max-ngram-order", type=int, metavar="N")
+    group.add_argument("--effective-order", action="store_true", default=None)
+    group.add_argument("--trg-lang", metavar="LANG")
+    group.add_argument("-cc", "--chrf-char-order", type=int, metavar="N")
+    group.add_argument("-cw", "--chrf-word-order", type=int, metavar="N")
+    group.add_argument("--chrf-beta", type=float, metavar="BETA")
+    for name in ("whitespace", "lowercase", "eps-smoothing"):
+        group.add_argument(f"--chrf-{name}", action="store_true", default=None)
+    for name in ("case-sensitive", "asian-support", "no-punct", "normalized"):
+        group.add_argument(f"--ter-{name}", action="store_true", default=None)
+
+
+#: Which metric each option belongs to, and under which name it takes it.
+_METRIC_OPTIONS: dict[type[Metric], dict[str, str]] = {
+    BLEU: {
+        name: name
+        for name in (
+            "tokenize",
+            "lowercase",
+            "smooth_method",
+            "smooth_value",
+            "max_ngram_order",
+            "effective_order",
+            "trg_lang",
+        )
+    },
+    CHRF: {
+        f"chrf_{name}": name
+        for name in (
+            "char_order",
+            "word_order",
+            "beta",
+            "whitespace",
+            "lowercase",
+            "eps_smoothing",
+        )
+    },
+    TER: {
+        f"ter_{name}": name
+        for name in ("case_sensitive", "asian_support", "no_punct", "normalized")
+    },
+}
+
+
+def _metrics(options: argparse.Namespace) -> list[Metric]:
+    """Make the metrics, each with its own options; an option that none takes is an error."""
+    if options.language_pair and options.trg_lang is None and "bleu" in options.metrics:
+        options.trg_lang = options.language_pair.partition("-")[2]
+    metrics: list[Metric] = []
+    kinds = []
+    for name in options.metrics:
+        default = NAMED[name]()
+        kind = type(default)
+        kinds.append(kind)
+        given = {
+            parameter: getattr(options, option)
+            for option, parameter in _METRIC_OPTIONS.get(kind, {}).items()
+            if getattr(options, option) is not None
+        }
+        if name == "chrf++":
+            given.setdefault("word_order", 2)
+        metrics.append(kind(**given))
+    for kind, names in _METRIC_OPTIONS.items():
+        for option in names:
+            if kind not in kinds and getattr(options, option) is not None:
+                raise InputError(
+                    f"--{option.replace('_', '-')} has no effect without -m {kind.__name__.lower()}"
+                )
+    return metrics
+
+
+def _references(options: argparse.Namespace) -> References:
+    if options.references and options.test_set:
+        raise InputError("give either -r/--references or -t/--test-set, not both")
+    if options.references:
+        files = options.references
+    elif options.test_set:
+        if not options.language_pair:
+            raise InputError("-t/--test-set needs -l/--language-pair, for example -l en-de")
+        files = _sacrebleu.test_set_files(options.test_set, options.language_pair)
+    else:
+        raise InputError("references are missing: give -r FILE ..., or -t NAME -l SRC-TRG")
+    return References(from_streams(*read_parallel(files, "references")))
+
+
+def _arguments(options: argparse.Namespace) -> tuple[dict[str, list[str]], References, Any]:
+    """Read systems, references and metrics; what costs nothing is checked first."""
+    metrics = _metrics(options)
+    names = system_names(options.input, options.names)
+    references = _references(options)
+    systems = {}
+    for name, path in zip(names, options.input, strict=True):
+        systems[name] = read_segments(path)
+        if len(systems[name]) != len(references):
+            raise InputError(
+                f"{path} has {len(systems[name])} lines but the references have {len(references)}"
+            )
+    return systems, references, metrics
+
+
+def _settings(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "method": options.method,
+        "confidence_level": options.confidence_level,
+        "n_resamples": options.resamples,
+        "groups": read_segments(options.groups) if options.groups else None,
+        "rng": options.seed,
+    }
+
+
+def _compare(options: argparse.Namespace) -> Comparison:
+    systems, references, metrics = _arguments(options)
+    with _Progress(sys.stderr) as progress:
+        return analysis.compare(
+            systems,
+            references,
+            metrics,
+            baseline=options.baseline,
+            test=options.test,
+            alternative=options.alternative,
+            adjustment=options.adjustment,
+            progress=progress,
+            **_settings(options),
+        )
+
+
+def _estimate(options: argparse.Namespace) -> Estimates:
+    systems, references, metrics = _arguments(options)
+    with _Progress(sys.stderr) as progress:
+        result: Estimates = analysis.estimate(
+            systems, references, metrics, progress=progress, **_settings(options)
+        )
+    return result
+
+
+def _demo(options: argparse.Namespace) -> Comparison:
+    from evalstats.data import load_sample
+
+    sample = load_sample()
+    return analysis.compare(
+        sample.systems, sample.references, ["bleu", "chrf"], baseline="baseline"
+    )
+
+
+def _write(text: str, path: str | None) -> None:
+    text = text.rstrip("\n") + "\n"
+    if path is None:
+        sys.stdout.write(text)
+        return
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+
+
+class _Progress:
+    """A line on a terminal that says what is being extracted, once the work is long."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._start = time.monotonic()
+        self._shown = False
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def __call__(self, done: int, total: int, label: str) -> None:
+        if self._stream.isatty() and time.monotonic() - self._start > _QUIET_SECONDS:
+            self._shown = True
+            self._stream.write(f"\r\x1b[Kextracting {done + 1}/{total}: {label}")
+            self._stream.flush()

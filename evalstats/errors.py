@@ -1,0 +1,20 @@
+"""Errors that a caller can act on: the argument, what was expected, what came, what to do.
+
+`InputError` is a `ValueError`, `InputTypeError` is a `TypeError` as well; the command line
+prints either as one line and exits with 2, and lets every other exception through, so that a
+defect of ours is never mistaken for bad input.
+"""
+
+from __future__ import annotations
+
+
+class InputError(ValueError):
+    """An argument has the right type but not a usable value."""
+
+
+class InputTypeError(InputError, TypeError):
+    """An argument has the wrong type."""
+
+
+class MissingExtraError(InputError, ImportError):
+    """An optional dependency is needed; the message names what to install."""

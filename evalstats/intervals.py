@@ -1,0 +1,115 @@
+"""Turn replicates, and influence values, into confidence intervals.
+
+Percentile and basic intervals need replicates only. The expanded percentile adds the number of
+segments and corrects what the percentile interval lacks in small samples. BCa also needs the
+jackknife scores, the studentised interval the standard error of every replicate, and the t
+interval nothing but a standard error: no resampling at all.
+
+Every function takes replicates `(B, ...)` and observed values `(...)`, and returns `(low, high)`,
+each `(...)`. Quantiles interpolate linearly, as `numpy.quantile` and `scipy.stats.bootstrap` do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Bounds = tuple[Floats, Floats]
+
+
+def percentile(replicates: Floats, confidence_level: float) -> Bounds:
+    """Return the quantiles α/2 and 1-α/2 of the replicates (Efron, 1979)."""
+    tail = (1 - confidence_level) / 2
+    low, high = np.quantile(replicates, [tail, 1 - tail], axis=0)
+    return low, high
+
+
+def basic(replicates: Floats, observed: Floats, confidence_level: float) -> Bounds:
+    """Return the percentile interval mirrored at the observed value (Davison and Hinkley, 1997)."""
+    low, high = percentile(replicates, confidence_level)
+    return 2 * observed - high, 2 * observed - low
+
+
+def expanded_percentile(replicates: Floats, n_segments: int, confidence_level: float) -> Bounds:
+    """Return a percentile interval as wide as a t interval would be (Hesterberg, 2015).
+
+    The quantiles are α'/2 and 1-α'/2 with α'/2 = Φ(-√(n/(n-1)) t_{1-α/2, n-1}): the percentile
+    interval is too narrow by the factor √((n-1)/n) and by z instead of t.
+    """
+    from scipy.special import ndtr, stdtrit
+
+    tail = (1 - confidence_level) / 2
+    quantile = stdtrit(n_segments - 1, 1 - tail)
+    expanded = ndtr(-np.sqrt(n_segments / (n_segments - 1)) * quantile)
+    return percentile(replicates, float(1 - 2 * expanded))
+
+
+def bca(replicates: Floats, observed: Floats, jackknife: Floats, confidence_level: float) -> Bounds:
+    """Return the bias-corrected and accelerated interval (Efron, 1987).
+
+    Parameters
+    ----------
+    replicates : ndarray, shape (B, ...)
+    observed : ndarray, shape (...)
+    jackknife : ndarray, shape (..., N)
+        The value without each segment in turn.
+    confidence_level : float
+
+    Notes
+    -----
+    Where all replicates lie on one side of the observed value, the share below it is taken to be
+    half a replicate, so that the interval stays finite (`scipy.stats.bootstrap` gives NaN there).
+    """
+    from scipy.special import ndtr, ndtri
+
+    n_resamples = len(replicates)
+    below = np.mean(replicates < observed, axis=0) + np.mean(replicates == observed, axis=0) / 2
+    bias = ndtri(np.clip(below, 0.5 / n_resamples, 1 - 0.5 / n_resamples))
+    deviation = np.mean(jackknife, axis=-1, keepdims=True) - jackknife
+    spread = np.sum(deviation**2, axis=-1) ** 1.5
+    skew = np.sum(deviation**3, axis=-1)
+    # No spread: every segment counts the same, nothing to accelerate.
+    acceleration = np.divide(skew, 6 * spread, where=spread > 0, out=np.zeros(np.shape(spread)))
+    tails = []
+    for z in ndtri([(1 - confidence_level) / 2, (1 + confidence_level) / 2]):
+        tails.append(ndtr(bias + (bias + z) / (1 - acceleration * (bias + z))))
+    return _quantile_each(replicates, tails[0]), _quantile_each(replicates, tails[1])
+
+
+def _quantile_each(replicates: Floats, probabilities: Floats) -> Floats:
+    """Return a different quantile of each column, `(B, ...), (...) -> (...)`."""
+    columns = replicates.reshape(len(replicates), -1)
+    each = np.broadcast_to(probabilities, replicates.shape[1:]).ravel()
+    values = [np.quantile(columns[:, j], each[j]) for j in range(columns.shape[1])]
+    return np.array(values).reshape(replicates.shape[1:])
+
+
+def studentized(
+    replicates: Floats,
+    replicate_errors: Floats,
+    observed: Floats,
+    error: Floats,
+    confidence_level: float,
+) -> Bounds:
+    """Return the bootstrap-t interval (Efron, 1982; Hall, 1988).
+
+    The quantiles are those of (θ* - θ)/se*, the standard error of every replicate being its own.
+    Replicates without spread (se* = 0) say nothing about the distribution and are left out.
+    """
+    usable = replicate_errors > 0
+    pivots = np.full(replicates.shape, np.nan)
+    np.divide(replicates - observed, replicate_errors, where=usable, out=pivots)
+    tail = (1 - confidence_level) / 2
+    # With no spread anywhere the interval is a point.
+    pivots[:, ~np.any(usable, axis=0)] = 0.0
+    low, high = np.nanquantile(pivots, [tail, 1 - tail], axis=0)
+    return observed - high * error, observed - low * error
+
+
+def student_t(observed: Floats, error: Floats, n_segments: int, confidence_level: float) -> Bounds:
+    """Return θ ± t_{1-α/2, n-1}·se, with the standard error from influence values."""
+    from scipy.special import stdtrit
+
+    quantile = stdtrit(n_segments - 1, (1 + confidence_level) / 2)
+    return observed - quantile * error, observed + quantile * error

@@ -1,0 +1,36 @@
+"""Metrics: the only code that sees text. Everything after it sees numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics.averages import Mean, Ratio
+from evalstats.metrics.base import Metric
+from evalstats.metrics.bleu import BLEU
+from evalstats.metrics.chrf import CHRF
+from evalstats.metrics.ter import TER
+
+#: Metrics that can be given by name; case does not matter.
+NAMED: dict[str, Callable[[], Metric]] = {
+    "bleu": BLEU,
+    "chrf": CHRF,
+    "chrf++": lambda: CHRF(word_order=2),
+    "ter": TER,
+}
+
+
+def as_metric(metric: object) -> Metric:
+    """Return a metric from its name or from a configured object."""
+    if isinstance(metric, Metric):
+        return metric
+    if isinstance(metric, str):
+        if metric.lower() in NAMED:
+            return NAMED[metric.lower()]()
+        raise InputError(f"metric must be one of {', '.join(NAMED)}; got {metric!r}")
+    if isinstance(metric, type) and issubclass(metric, Metric):
+        raise InputTypeError(f"metric must be an object, got the class: write {metric.__name__}()")
+    raise InputTypeError(f"metric must be a name or a Metric object, got {type(metric).__name__}")
+
+
+__all__ = ["BLEU", "CHRF", "NAMED", "TER", "Mean", "Metric", "Ratio", "as_metric"]

@@ -1,0 +1,221 @@
+"""BLEU (Papineni et al., 2002) with sacreBLEU's parameters, defaults and 0-100 scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.metrics import _sacrebleu
+from evalstats.metrics.base import Metric, choice, flag, integer, real
+from evalstats.metrics.texts import as_references, as_texts
+
+SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
+_SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
+#: sacreBLEU's tokenisers that need nothing beyond sacreBLEU, so that checking one imports nothing.
+_BUNDLED_TOKENIZERS = ("none", "zh", "13a", "intl", "char")
+_LANGUAGE_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
+
+
+@dataclass(frozen=True)
+class BLEU(Metric):
+    r"""Corpus BLEU: geometric mean of clipped n-gram precisions times a brevity penalty.
+
+    .. math:: 100 \cdot \min(1, e^{1 - r/c}) \cdot \exp\Big(\frac1n \sum_{i=1}^n \log p_i\Big)
+
+    with c the system's length, r the sum over segments of the closest reference length (the
+    shorter one on a tie) and p_i the share of the system's i-grams that occur in a reference, each
+    at most as often as in the reference that has it most often (Papineni, Roukos, Ward and Zhu,
+    2002). Parameters, defaults and numbers are sacreBLEU's (Post, 2018).
+
+    Parameters
+    ----------
+    lowercase : bool
+        Lowercase before tokenising.
+    tokenize : str, optional
+        sacreBLEU's tokeniser name; by default ``"13a"``, or the one of `trg_lang`.
+    smooth_method : {"exp", "floor", "add-k", "none"}
+        What stands in for a precision of zero (Chen and Cherry, 2014).
+    smooth_value : float, optional
+        Value for ``"floor"`` (default 0.1) and ``"add-k"`` (default 1), at least 0; the other
+        methods have no parameter and ignore it, as in sacreBLEU.
+    max_ngram_order : int
+        Highest n-gram order n, at least 1.
+    effective_order : bool
+        Leave out the orders that are longer than the whole output (recommended for segments).
+    trg_lang : str
+        Target language code; chooses the tokeniser for ``zh``, ``ja`` and ``ko``.
+
+    Raises
+    ------
+    InputError
+        For an unknown tokeniser or smoothing method, or a value out of range.
+
+    Examples
+    --------
+    >>> bleu = BLEU()
+    >>> rows = bleu.statistics(["the cat sat on a mat"], ["the cat sat on the mat"])
+    >>> rows.tolist()
+    [[6, 6, 5, 3, 2, 1, 6, 5, 4, 3]]
+    >>> print(bleu.score(rows.sum(axis=0)).round(2))
+    53.73
+    """
+
+    lowercase: bool = False
+    tokenize: str | None = None
+    smooth_method: str = "exp"
+    smooth_value: float | None = None
+    max_ngram_order: int = 4
+    effective_order: bool = False
+    trg_lang: str = ""
+
+    name = "BLEU"
+
+    def __post_init__(self) -> None:
+        flag(self.lowercase, "lowercase")
+        flag(self.effective_order, "effective_order")
+        choice(self.smooth_method, SMOOTH_METHODS, "smooth_method")
+        integer(self.max_ngram_order, "max_ngram_order", 1)
+        if self.smooth_value is not None:
+            real(self.smooth_value, "smooth_value", 0.0)
+        if self.tokenizer not in _BUNDLED_TOKENIZERS:
+            _sacrebleu.check_tokenizer(self.tokenizer)
+        orders = range(1, self.max_ngram_order + 1)
+        counts = [f"{kind}_{n}" for kind in ("correct", "total") for n in orders]
+        # Derived from the parameters, hence not a field; the class is frozen.
+        object.__setattr__(self, "columns", ("sys_len", "ref_len", *counts))
+
+    @property
+    def tokenizer(self) -> str:
+        """Name of the tokeniser in use."""
+        return self.tokenize or _LANGUAGE_TOKENIZERS.get(self.trg_lang, "13a")
+
+    @property
+    def signature(self) -> str:
+        """Identity in the form of sacreBLEU's signatures."""
+        smooth = self.smooth_method
+        if smooth in _SMOOTH_VALUES:
+            smooth += f"[{self._smooth_value:.2f}]"
+        parts = {
+            "case": "lc" if self.lowercase else "mixed",
+            "eff": "yes" if self.effective_order else "no",
+            "tok": self.tokenizer,
+            "smooth": smooth,
+        }
+        if self.max_ngram_order != 4:
+            parts["order"] = str(self.max_ngram_order)
+        parts["sacrebleu"] = _sacrebleu.version()
+        return "|".join(f"{key}:{value}" for key, value in parts.items())
+
+    @property
+    def _smooth_value(self) -> float:
+        default = _SMOOTH_VALUES.get(self.smooth_method, 0.0)
+        return default if self.smooth_value is None else float(self.smooth_value)
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
+        """Return `(N, 2·order + 2)`: sys_len, ref_len, correct_1..n, total_1..n per segment.
+
+        Parameters
+        ----------
+        hypotheses : sequence of str
+            N outputs.
+        references
+            One entry per segment: a string, a list of strings with `None` for an absent one, or
+            a `References`.
+
+        Returns
+        -------
+        ndarray of int64, shape (N, 2·order + 2)
+
+        Raises
+        ------
+        InputError
+            For empty input, differing lengths, a segment without reference.
+        """
+        texts = as_texts(hypotheses)
+        refs = as_references(references, len(texts))
+        scorer = _sacrebleu.scorer(
+            "BLEU",
+            lowercase=self.lowercase,
+            tokenize=self.tokenizer,
+            max_ngram_order=self.max_ngram_order,
+            force=True,
+        )
+        rows = _sacrebleu.corpus_statistics(scorer, texts, refs)
+        return _sacrebleu.as_array(rows, len(self.columns), np.int64)
+
+    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Score summed statistics, `(..., 2·order + 2) -> (...)`, in [0, 100].
+
+        Zero when nothing matches at all, whatever the smoothing (sacreBLEU, issue 141).
+        """
+        sums = np.asarray(totals, dtype=np.float64)
+        precisions, used = self._precisions(sums)
+        with np.errstate(divide="ignore"):
+            log_precisions = np.log(precisions)
+        # An order that does not count contributes nothing to the sum.
+        mean_log = np.sum(np.where(used, log_precisions, 0.0), axis=0) / np.maximum(
+            np.sum(used, axis=0), 1
+        )
+        score = 100.0 * brevity_penalty(sums[..., 0], sums[..., 1]) * np.exp(mean_log)
+        matched = np.any(sums[..., 2 : 2 + self.max_ngram_order] != 0, axis=-1)
+        return np.where(matched, score, 0.0)
+
+    def _precisions(self, sums: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return smoothed precisions in [0, 1] and which orders count, both `(order, ...)`."""
+        order = self.max_ngram_order
+        correct = np.moveaxis(sums[..., 2 : 2 + order], -1, 0)
+        total = np.moveaxis(sums[..., 2 + order :], -1, 0)
+        if self.smooth_method == "add-k":
+            # sacreBLEU and Lin and Och (2004) leave the unigrams as they are.
+            k = np.zeros((order,) + (1,) * (sums.ndim - 1))
+            k[1:] = self._smooth_value
+            correct, total = correct + k, total + k
+        # sacreBLEU stops at the first order that has no n-grams at all.
+        reached = np.logical_and.accumulate(total > 0, axis=0)
+        numerator = correct
+        if self.smooth_method == "exp":
+            zeros = np.cumsum(reached & (correct == 0), axis=0)
+            numerator = np.where(correct == 0, 0.5**zeros, correct)
+        elif self.smooth_method == "floor":
+            numerator = np.where(correct == 0, self._smooth_value, correct)
+        precisions = np.divide(numerator, total, where=reached, out=np.zeros(total.shape))
+        used = reached if self.effective_order else np.ones_like(reached)
+        return precisions, used
+
+    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the gradient of the score, `(..., 2·order + 2) -> (..., 2·order + 2)`.
+
+        BLEU has a kink where sys_len = ref_len (the brevity penalty starts): there this is the
+        derivative from the side of no penalty. Where the score is 0 the gradient is 0.
+        """
+        sums = np.asarray(totals, dtype=np.float64)
+        order = self.max_ngram_order
+        score = self.score(sums)
+        sys_len, ref_len = sums[..., 0], sums[..., 1]
+        _, used = self._precisions(sums)
+        weight = np.where(used, score / np.maximum(np.sum(used, axis=0), 1), 0.0)
+        k = np.zeros(order)
+        if self.smooth_method == "add-k":
+            k[1:] = self._smooth_value
+        correct, total = sums[..., 2 : 2 + order] + k, sums[..., 2 + order :] + k
+        weight = np.moveaxis(weight, 0, -1)
+        result = np.zeros(sums.shape)
+        short = (sys_len < ref_len) & (sys_len > 0)
+        np.divide(score * ref_len, sys_len**2, where=short, out=result[..., 0])
+        np.divide(-score, sys_len, where=short, out=result[..., 1])
+        # A smoothed precision does not depend on the matches, which are zero there.
+        np.divide(weight, correct, where=correct > 0, out=result[..., 2 : 2 + order])
+        np.divide(-weight, total, where=total > 0, out=result[..., 2 + order :])
+        return result
+
+
+def brevity_penalty(
+    sys_len: NDArray[np.float64], ref_len: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return exp(min(0, 1 - r/c)), 0 for an empty output (Papineni et al., 2002)."""
+    ratio = np.divide(ref_len, sys_len, where=sys_len > 0, out=np.ones(np.shape(sys_len)))
+    penalty = np.exp(np.minimum(0.0, 1.0 - ratio))
+    return np.where((sys_len == 0) & (ref_len > 0), 0.0, penalty)

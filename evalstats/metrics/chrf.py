@@ -1,0 +1,206 @@
+"""chrF (Popović, 2015) and chrF++ (Popović, 2017) with sacreBLEU's parameters and 0-100 scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.errors import InputError
+from evalstats.metrics import _sacrebleu
+from evalstats.metrics.base import Metric, flag, integer, real
+from evalstats.metrics.texts import as_references, as_texts
+
+#: Stands in for an undefined precision or recall (chrF++.py, Moses, NLTK, sacreBLEU).
+_EPS = 1e-16
+
+
+@dataclass(frozen=True)
+class CHRF(Metric):
+    r"""Character n-gram F-score; with `word_order=2` it is chrF++.
+
+    .. math:: 100 \cdot (1 + \beta^2) \frac{P R}{\beta^2 P + R}
+
+    with P and R the precision and recall of clipped n-gram matches, averaged over the character
+    orders 1..`char_order` and the word orders 1..`word_order` (Popović, 2015 and 2017). Of several
+    references the one with the best segment score counts. Parameters, defaults and numbers are
+    sacreBLEU's (Post, 2018).
+
+    Parameters
+    ----------
+    char_order : int
+        Highest character n-gram order, at least 1.
+    word_order : int
+        Highest word n-gram order, at least 0.
+    beta : float
+        Weight of recall against precision, at least 0.
+    lowercase : bool
+        Lowercase first.
+    whitespace : bool
+        Keep whitespace as characters.
+    eps_smoothing : bool
+        Average F-scores over all orders, as in chrF++.py, Moses and NLTK, instead of precision and
+        recall over the orders that both sides have.
+
+    Raises
+    ------
+    InputError
+        For a value out of range.
+
+    Examples
+    --------
+    >>> chrf = CHRF()
+    >>> rows = chrf.statistics(["the cat"], ["the cats"])
+    >>> rows[0, :6].tolist()   # hypothesis, reference, matches; of order 1, then 2
+    [6, 7, 6, 5, 6, 5]
+    >>> print(chrf.score(rows.sum(axis=0)).round(2))
+    77.57
+    """
+
+    char_order: int = 6
+    word_order: int = 0
+    beta: float = 2
+    lowercase: bool = False
+    whitespace: bool = False
+    eps_smoothing: bool = False
+
+    def __post_init__(self) -> None:
+        integer(self.char_order, "char_order", 0)
+        integer(self.word_order, "word_order", 0)
+        if self.char_order + self.word_order == 0:
+            raise InputError("char_order and word_order are both 0; at least one must be 1 or more")
+        real(self.beta, "beta", 0.0)
+        for name in ("lowercase", "whitespace", "eps_smoothing"):
+            flag(getattr(self, name), name)
+        orders = [f"char_{n}" for n in range(1, self.char_order + 1)]
+        orders += [f"word_{n}" for n in range(1, self.word_order + 1)]
+        columns = tuple(f"{side}_{order}" for order in orders for side in ("hyp", "ref", "match"))
+        # Derived from the parameters, hence not fields; the class is frozen. The name is
+        # sacreBLEU's: beta, and a plus for each word order.
+        object.__setattr__(self, "name", f"chrF{self.beta:g}" + "+" * self.word_order)
+        object.__setattr__(self, "columns", columns)
+
+    @property
+    def signature(self) -> str:
+        """Identity in the form of sacreBLEU's signatures."""
+        return "|".join(
+            (
+                f"case:{'lc' if self.lowercase else 'mixed'}",
+                f"eff:{'no' if self.eps_smoothing else 'yes'}",
+                f"nc:{self.char_order}",
+                f"nw:{self.word_order}",
+                f"space:{'yes' if self.whitespace else 'no'}",
+                f"sacrebleu:{_sacrebleu.version()}",
+            )
+        )
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
+        """Return `(N, 3·orders)`: hypothesis, reference and matching n-grams of each order.
+
+        Character orders come first, then word orders. An order that the reference does not have
+        counts no hypothesis n-grams either (sacreBLEU).
+
+        Parameters
+        ----------
+        hypotheses : sequence of str
+            N outputs.
+        references
+            One entry per segment: a string, a list of strings with `None` for an absent one, or
+            a `References`.
+
+        Returns
+        -------
+        ndarray of int64, shape (N, 3·(char_order + word_order))
+
+        Raises
+        ------
+        InputError
+            For empty input, differing lengths, a segment without reference.
+        """
+        texts = as_texts(hypotheses)
+        refs = as_references(references, len(texts))
+        scorer = _sacrebleu.scorer(
+            "CHRF",
+            char_order=self.char_order,
+            word_order=self.word_order,
+            beta=self.beta,
+            lowercase=self.lowercase,
+            whitespace=self.whitespace,
+            eps_smoothing=self.eps_smoothing,
+        )
+        rows = _sacrebleu.corpus_statistics(scorer, texts, refs)
+        return _sacrebleu.as_array(rows, len(self.columns), np.int64)
+
+    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Score summed statistics, `(..., 3·orders) -> (...)`, in [0, 100]."""
+        precision, recall, both = self._precision_recall(totals)
+        if self.eps_smoothing:
+            f_scores = _f_score(precision, recall, self.beta, empty=_EPS)
+            return np.asarray(100.0 * np.sum(f_scores, axis=-1) / f_scores.shape[-1])
+        n_orders = np.maximum(np.sum(both, axis=-1), 1)
+        mean_precision = np.sum(np.where(both, precision, 0.0), axis=-1) / n_orders
+        mean_recall = np.sum(np.where(both, recall, 0.0), axis=-1) / n_orders
+        return np.asarray(100.0 * _f_score(mean_precision, mean_recall, self.beta, empty=0.0))
+
+    def _precision_recall(
+        self, totals: ArrayLike
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Return precision, recall and whether both sides have n-grams, each `(..., orders)`."""
+        sums = np.asarray(totals, dtype=np.float64)
+        hyp, ref, match = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
+        precision = np.divide(match, hyp, where=hyp > 0, out=np.full(hyp.shape, _EPS))
+        recall = np.divide(match, ref, where=ref > 0, out=np.full(ref.shape, _EPS))
+        return precision, recall, (hyp > 0) & (ref > 0)
+
+    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the gradient of the score, `(..., 3·orders) -> (..., 3·orders)`."""
+        sums = np.asarray(totals, dtype=np.float64)
+        precision, recall, both = self._precision_recall(sums)
+        if self.eps_smoothing:
+            by_precision, by_recall = _f_gradient(precision, recall, self.beta)
+            weight = np.broadcast_to(1.0 / precision.shape[-1], precision.shape)
+        else:
+            n_orders = np.maximum(np.sum(both, axis=-1, keepdims=True), 1)
+            by_precision, by_recall = _f_gradient(
+                np.sum(np.where(both, precision, 0.0), axis=-1, keepdims=True) / n_orders,
+                np.sum(np.where(both, recall, 0.0), axis=-1, keepdims=True) / n_orders,
+                self.beta,
+            )
+            weight = np.where(both, 1.0 / n_orders, 0.0)
+        hyp, ref = sums[..., 0::3], sums[..., 1::3]
+        per_hyp = np.divide(
+            100 * weight * by_precision, hyp, where=hyp > 0, out=np.zeros(hyp.shape)
+        )
+        per_ref = np.divide(100 * weight * by_recall, ref, where=ref > 0, out=np.zeros(ref.shape))
+        result = np.empty(sums.shape)
+        result[..., 0::3] = -precision * per_hyp
+        result[..., 1::3] = -recall * per_ref
+        result[..., 2::3] = per_hyp + per_ref
+        return result
+
+
+def _f_score(
+    precision: NDArray[np.float64], recall: NDArray[np.float64], beta: float, empty: float
+) -> NDArray[np.float64]:
+    """Return F_beta, `empty` where precision and recall are both zero."""
+    factor = beta**2
+    denominator = factor * precision + recall
+    score = np.full(np.shape(denominator), empty)
+    np.divide((1 + factor) * precision * recall, denominator, where=denominator > 0, out=score)
+    return score
+
+
+def _f_gradient(
+    precision: NDArray[np.float64], recall: NDArray[np.float64], beta: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the derivatives of F_beta by precision and by recall, 0 where both are zero."""
+    factor = beta**2
+    squared = (factor * precision + recall) ** 2
+    zeros = np.zeros(np.shape(squared))
+    by_precision = np.divide((1 + factor) * recall**2, squared, where=squared > 0, out=zeros.copy())
+    by_recall = np.divide(
+        (1 + factor) * factor * precision**2, squared, where=squared > 0, out=zeros
+    )
+    return by_precision, by_recall

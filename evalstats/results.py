@@ -1,0 +1,290 @@
+"""Results: frozen, documented, printable.
+
+`print(result)` gives the table of the README; `to_dict`, `to_json`, `to_markdown` and `to_latex`
+give the same numbers to programs and papers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats import layout, report
+from evalstats.report import Table
+
+
+class _Result:
+    """The forms in which every result can be written."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: str, int, float, bool, None, lists and dicts."""
+        raise NotImplementedError
+
+    def _tables(self) -> list[Table]:
+        raise NotImplementedError
+
+    def _footer(self) -> list[str]:
+        raise NotImplementedError
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """Return `to_dict` as JSON."""
+        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_markdown(self) -> str:
+        """Return Markdown tables."""
+        return report.document_markdown(self._tables(), self._footer())
+
+    def to_latex(self) -> str:
+        """Return LaTeX tables; they need the package booktabs."""
+        return report.document_latex(self._tables(), self._footer())
+
+    def __str__(self) -> str:
+        return report.document_text(self._tables(), self._footer())
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate(_Result):
+    """A score with its confidence interval.
+
+    Attributes
+    ----------
+    metric, system : str
+        What was scored.
+    score : float
+        Corpus score on the observed segments.
+    low, high : float
+        Bounds of the confidence interval.
+    standard_error : float
+        Standard deviation of the replicates; for the t interval, from the influence values.
+    replicates : ndarray, shape (B,)
+        Corpus scores of the resamples; empty for the t interval, which needs none.
+    confidence_level : float
+        Coverage that the interval aims at.
+    method : str
+        How the interval was made.
+    n_segments : int
+        Number of segments, or of groups where groups were resampled.
+    unit : {"segment", "group"}
+        What was resampled.
+    higher_is_better : bool
+        Direction of the metric.
+    signature : str
+        Everything needed to make the number again.
+    notes : tuple of str
+        What a careful reader should know.
+    """
+
+    metric: str
+    system: str
+    score: float
+    low: float
+    high: float
+    standard_error: float
+    replicates: NDArray[np.float64] = field(repr=False)
+    confidence_level: float
+    method: str
+    n_segments: int
+    unit: str
+    higher_is_better: bool
+    signature: str = field(repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields but the replicates as plain Python values."""
+        return _record(self)
+
+    def _tables(self) -> list[Table]:
+        return layout.score_tables([self])
+
+    def _footer(self) -> list[str]:
+        return [*self.notes, self.signature]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates(_Result, Sequence[Estimate]):
+    """Several estimates: systems, metrics, or both. A sequence of `Estimate`.
+
+    Attributes
+    ----------
+    estimates : tuple of Estimate
+        Metric by metric, in each the systems in the order given.
+    """
+
+    estimates: tuple[Estimate, ...]
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one estimate."""
+        return self.estimates[index]
+
+    def __len__(self) -> int:
+        """Return the number of estimates."""
+        return len(self.estimates)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"estimates": [...]}`` as plain Python values."""
+        return {"estimates": [estimate.to_dict() for estimate in self.estimates]}
+
+    def _tables(self) -> list[Table]:
+        return layout.score_tables(self.estimates)
+
+    def _footer(self) -> list[str]:
+        notes = [note for estimate in self.estimates for note in estimate.notes]
+        return layout.distinct([*notes, *(estimate.signature for estimate in self.estimates)])
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A system against a baseline under one metric; `difference` is system minus baseline.
+
+    Attributes
+    ----------
+    metric, baseline, system : str
+        What was compared.
+    baseline_score, system_score : float
+        Their corpus scores.
+    difference : float
+        `system_score - baseline_score`.
+    low, high : float
+        Bounds of the difference's confidence interval.
+    standard_error : float
+        Of the difference.
+    pvalue : float
+        Of this comparison alone, in (0, 1].
+    pvalue_adjusted : float
+        Adjusted for all comparisons under the same metric.
+    pvalue_error : float
+        Monte-Carlo standard error of `pvalue`; 0 when all swaps were enumerated.
+    exact : bool
+        Whether all swaps were enumerated.
+    n_differing : int
+        Number of segments whose statistics differ between the two systems.
+    higher_is_better : bool
+        Direction of the metric.
+    """
+
+    metric: str
+    baseline: str
+    system: str
+    baseline_score: float
+    system_score: float
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    pvalue: float
+    pvalue_adjusted: float
+    pvalue_error: float
+    exact: bool
+    n_differing: int
+    higher_is_better: bool
+
+    @property
+    def winner(self) -> str | None:
+        """The system with the better score, significant or not; `None` when they tie."""
+        if self.difference == 0:
+            return None
+        return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain Python values."""
+        return _record(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(_Result):
+    """Differences between systems with intervals and p-values; iterating gives `Difference`.
+
+    Attributes
+    ----------
+    estimates : tuple of Estimate
+        Score and interval of every system, metric by metric.
+    differences : tuple of Difference
+        One record per pair and metric.
+    baseline : str or None
+        The system all others are compared with; `None` for all pairs.
+    test, method, alternative, adjustment : str
+        Significance test, interval method, alternative hypothesis, p-value adjustment.
+    confidence_level : float
+        Of the intervals; 1 minus it is the significance level that `significant` uses.
+    n_resamples, seed : int
+        What was drawn.
+    signatures : tuple of str
+        Everything needed to make the numbers again, one for each metric.
+    notes : tuple of str
+        What a careful reader should know.
+    """
+
+    estimates: tuple[Estimate, ...]
+    differences: tuple[Difference, ...]
+    baseline: str | None
+    test: str
+    method: str
+    alternative: str
+    adjustment: str
+    confidence_level: float
+    n_resamples: int
+    seed: int
+    signatures: tuple[str, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Difference]:
+        """Iterate over the differences, metric by metric."""
+        return iter(self.differences)
+
+    def __len__(self) -> int:
+        """Return the number of differences."""
+        return len(self.differences)
+
+    @property
+    def significance_level(self) -> float:
+        """1 - confidence_level."""
+        # 1 - 0.95 is 0.050000000000000044: round to what was meant.
+        return round(1 - self.confidence_level, 12)
+
+    def significant(self, difference: Difference) -> bool:
+        """Return whether its adjusted p-value is at most the significance level."""
+        return difference.pvalue_adjusted <= self.significance_level
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return settings, estimates and differences as plain Python values."""
+        settings = {
+            name: getattr(self, name)
+            for name in ("baseline", "test", "method", "alternative", "adjustment")
+        }
+        return {
+            **settings,
+            "confidence_level": self.confidence_level,
+            "n_resamples": self.n_resamples,
+            "seed": self.seed,
+            "estimates": [estimate.to_dict() for estimate in self.estimates],
+            "differences": [
+                {**difference.to_dict(), "significant": self.significant(difference)}
+                for difference in self.differences
+            ],
+            "signatures": list(self.signatures),
+            "notes": list(self.notes),
+        }
+
+    def _tables(self) -> list[Table]:
+        tables = []
+        for metric in layout.distinct([estimate.metric for estimate in self.estimates]):
+            estimates = [e for e in self.estimates if e.metric == metric]
+            differences = [d for d in self.differences if d.metric == metric]
+            if self.baseline is not None:
+                tables.append(layout.baseline_table(self, estimates, differences))
+            else:
+                tables += layout.pair_tables(self, estimates, differences)
+        return tables
+
+    def _footer(self) -> list[str]:
+        return [*self.notes, *self.signatures]
+
+
+def _record(result: Any) -> dict[str, Any]:
+    values = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "replicates"}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}

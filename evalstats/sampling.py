@@ -1,0 +1,169 @@
+"""One metric's statistics with their replicates, and the intervals that follow from them.
+
+This is where the leaves meet: the weights of `resampling`, the scores of a metric, the influence
+values and the interval methods. Everything is done for all systems at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats import influence, intervals, resampling
+from evalstats.errors import InputError
+from evalstats.metrics import Metric
+from evalstats.options import Plan
+from evalstats.segments import SegmentStatistics
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One metric's statistics, on the exact grid, with what resampling made of them."""
+
+    table: SegmentStatistics
+    name: str
+    values: Floats  # (S, N, k)
+    totals: Floats  # (S, k)
+    scores: Floats  # (S,)
+    replicates: Floats  # (B, S); B = 0 where no interval or test needs them
+    bootstrap: Floats  # (B, S, k)
+    halves: Floats | None = None  # (B, S, k): totals of random halves, for swapping
+
+
+def bootstrap(tables: list[SegmentStatistics], plan: Plan, always: bool = False) -> list[Sample]:
+    """Resample all systems under all metrics with one weight matrix."""
+    names = _distinct_names([table.metric for table in tables])
+    values = [_on_grid(table.values) for table in tables]
+    n_resamples = plan.n_resamples if always or plan.method != "t" else 0
+    resampled = _split(
+        values,
+        resampling.bootstrap_totals(_stack(values), n_resamples, plan.seed)
+        if n_resamples
+        else np.empty((0, sum(len(v) * v.shape[2] for v in values))),
+    )
+    samples = []
+    for table, name, block, totals_b in zip(tables, names, values, resampled, strict=True):
+        totals = np.sum(block, axis=1)
+        samples.append(
+            Sample(
+                table,
+                name,
+                block,
+                totals,
+                _finite(table.metric.score(totals), table, "the corpus"),
+                _finite(table.metric.score(totals_b), table, "a resample"),
+                totals_b,
+            )
+        )
+    return samples
+
+
+def swap(samples: list[Sample], plan: Plan) -> list[Sample]:
+    """Add the totals of random halves, the same halves for all systems and metrics."""
+    values = [sample.values for sample in samples]
+    halves = _split(values, resampling.swap_totals(_stack(values), plan.n_resamples, plan.seed))
+    return [replace(sample, halves=half) for sample, half in zip(samples, halves, strict=True)]
+
+
+def _on_grid(values: NDArray[Any]) -> Floats:
+    n_systems, n_segments, k = values.shape
+    columns = values.transpose(1, 0, 2).reshape(n_segments, -1)
+    grid = resampling.exact_grid(columns).reshape(n_segments, n_systems, k)
+    return np.ascontiguousarray(grid.transpose(1, 0, 2))
+
+
+def _stack(values: list[Floats]) -> Floats:
+    """Put the statistics of all systems and metrics side by side, `(N, K)`."""
+    return np.concatenate([v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in values], axis=1)
+
+
+def _split(values: list[Floats], totals: Floats) -> list[Floats]:
+    """Take resampled totals `(B, K)` apart again, `(B, S, k)` for each metric."""
+    widths = [len(v) * v.shape[2] for v in values]
+    parts = np.split(totals, np.cumsum(widths)[:-1], axis=1)
+    return [p.reshape(len(totals), *v.shape[::2]) for p, v in zip(parts, values, strict=True)]
+
+
+def _finite(scores: Floats, table: SegmentStatistics, where: str) -> Floats:
+    if not np.all(np.isfinite(scores)):
+        column = int(np.argwhere(~np.isfinite(scores))[0][-1])
+        raise InputError(
+            f"{table.metric.name} of {where} of system {table.systems[column]!r} is not finite; "
+            f"define the score for every total, for example where a denominator is 0"
+        )
+    return scores
+
+
+def _distinct_names(metrics: list[Metric]) -> list[str]:
+    """Return what to call each metric; two with one name are told apart by their signatures."""
+    names = [metric.name for metric in metrics]
+    full = [
+        f"{name} ({metric.signature})" if names.count(name) > 1 else name
+        for name, metric in zip(names, metrics, strict=True)
+    ]
+    if len(set(full)) < len(full):
+        raise InputError(f"metrics must differ, got {', '.join(names)}")
+    return full
+
+
+def bounds(
+    sample: Sample, plan: Plan, replicates: Floats, observed: Floats, pair: tuple[int, ...]
+) -> tuple[float, float, float]:
+    """Return low, high and standard error of a system's score, or of a pair's difference."""
+    level, n = plan.confidence_level, sample.values.shape[1]
+    method, metric = plan.method, sample.table.metric
+    if method in ("t", "studentized"):
+        values = influence.influence_values(metric, sample.values[list(pair)])
+        error = influence.standard_error(values[-1] - values[0] if len(pair) > 1 else values[0])
+    if method == "t":
+        low, high = intervals.student_t(observed, error, n, level)
+        return float(low), float(high), float(error)
+    if method == "percentile":
+        low, high = intervals.percentile(replicates, level)
+    elif method == "basic":
+        low, high = intervals.basic(replicates, observed, level)
+    elif method == "bca":
+        scores = influence.jackknife_scores(metric, sample.values[list(pair)])
+        jackknife = scores[-1] - scores[0] if len(pair) > 1 else scores[0]
+        low, high = intervals.bca(replicates, observed, jackknife, level)
+    elif method == "studentized":
+        errors = _replicate_errors(sample, plan, pair)
+        low, high = intervals.studentized(
+            replicates[:, None], errors[:, None], observed, error, level
+        )
+    else:
+        low, high = intervals.expanded_percentile(replicates, n, level)
+    return float(np.squeeze(low)), float(np.squeeze(high)), float(np.std(replicates, ddof=1))
+
+
+def _replicate_errors(sample: Sample, plan: Plan, pair: tuple[int, ...]) -> Floats:
+    """Return the standard error within each resample, of a score or of a difference, `(B,)`."""
+    statistics = np.concatenate([sample.values[i] for i in pair], axis=1)
+    moments = resampling.bootstrap_totals(
+        resampling.exact_grid(influence.second_moments(statistics)), plan.n_resamples, plan.seed
+    )
+    signs = (-1.0, 1.0) if len(pair) > 1 else (1.0,)
+    gradients = [
+        sign * sample.table.metric.gradient(sample.bootstrap[:, i])
+        for sign, i in zip(signs, pair, strict=True)
+    ]
+    totals = [sample.bootstrap[:, i] for i in pair]
+    return influence.replicate_errors(
+        np.concatenate(gradients, axis=1),
+        np.concatenate(totals, axis=1),
+        moments,
+        statistics.shape[0],
+    )
+
+
+def swapped_differences(sample: Sample, a: int, b: int, half_a: Floats, half_b: Floats) -> Floats:
+    """Return differences b - a after the segments of each half changed sides, `(B,)`."""
+    score = sample.table.metric.score
+    moved = half_b - half_a
+    shuffled = score(sample.totals[b] - moved) - score(sample.totals[a] + moved)
+    return _finite(shuffled[:, None], sample.table, "swapped outputs")[:, 0]

@@ -1,0 +1,137 @@
+"""What several tests share: metrics, nasty text, real test sets."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, settings
+
+import evalstats as es
+
+settings.register_profile(
+    "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("default")
+
+#: One row a metric: every property test runs over all of them.
+TEXT_METRICS = [
+    es.BLEU(),
+    es.BLEU(smooth_method="none", max_ngram_order=2, lowercase=True),
+    es.BLEU(smooth_method="floor", tokenize="intl", effective_order=True),
+    es.BLEU(smooth_method="add-k", smooth_value=0.5, tokenize="char"),
+    es.BLEU(tokenize="zh", effective_order=True, max_ngram_order=6),
+    es.BLEU(tokenize="none", smooth_method="floor", smooth_value=0.01),
+    es.CHRF(),
+    es.CHRF(word_order=2),
+    es.CHRF(eps_smoothing=True, beta=3, whitespace=True, lowercase=True, word_order=1),
+    es.CHRF(char_order=2, beta=0.5),
+    es.TER(),
+    es.TER(normalized=True, no_punct=True, asian_support=True, case_sensitive=True),
+]
+
+WMT = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def metric_id(metric):
+    return f"{metric.name}[{metric.signature.rpartition('|')[0]}]"
+
+
+@pytest.fixture(params=TEXT_METRICS, ids=metric_id)
+def text_metric(request):
+    return request.param
+
+
+_PIECES = st.sampled_from(
+    ["", " ", "  ", "a", "b", "a b", "the cat", "sat.", "3.14", "1,000", "-", "5-6", ".", ",", "'s",
+     "&amp;", "&quot;", "<skipped>", "-\n", "\n", "\u2028", "\x85", "\x1f", "\u3000", "\xa0", "é",
+     "e\u0301", "😀", "👩‍🚀", "你好", "，", "日本", "שלום", "مرحبا", "İ", "ΑΣ", "ß", "\x00", "$5",
+     "(x)", "\"q\"", "A", "B", "zz", "¿", "…", "№5", "١٢"]
+)  # fmt: skip
+#: Text as people and machines write it at their worst.
+nasty_texts = st.one_of(
+    st.lists(_PIECES, max_size=12).map("".join),
+    st.lists(_PIECES, max_size=12).map(" ".join),
+    st.text(max_size=20),
+)
+#: Corpora: hypotheses and references, one to four a segment, `None` for an absent one.
+nasty_corpora = st.lists(
+    st.tuples(
+        nasty_texts,
+        st.lists(nasty_texts, min_size=1, max_size=4),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=6,
+).map(
+    lambda rows: (
+        [hypothesis for hypothesis, _, _ in rows],
+        [[None, *references] if absent else references for _, references, absent in rows],
+    )
+)
+
+
+def read_lines(path):
+    lines = Path(path).read_bytes().decode("utf-8").split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+class TestSet:
+    """A real test set: references by label, systems by name."""
+
+    __test__ = False
+
+    def __init__(self, folder, skip=0):
+        self.references = {
+            path.stem.rpartition(".")[2]: read_lines(path)[skip:]
+            for path in sorted(folder.glob("reference.*.txt"))
+        }
+        self.systems = {
+            path.stem: read_lines(path)[skip:] for path in sorted(folder.glob("systems/*.txt"))
+        }
+
+    def prepared(self, label):
+        """Return References: "A", "B", or "all", which the organisers scored in the order B, A."""
+        if label == "all":
+            return es.References(es.from_streams(self.references["B"], self.references["A"]))
+        return es.References(self.references[label])
+
+
+def _test_set(name, skip=0):
+    if not (WMT / name).is_dir():
+        pytest.skip(f"needs the WMT data sets in {WMT}")
+    return TestSet(WMT / name, skip)
+
+
+@pytest.fixture(scope="session")
+def en_de():
+    return _test_set("wmt22/en-de")
+
+
+@pytest.fixture(scope="session")
+def en_zh():
+    return _test_set("wmt22/en-zh")
+
+
+@pytest.fixture(scope="session")
+def en_es():
+    # Line 1 of the WMT24 files is a canary, not a segment.
+    return _test_set("wmt24/en-es", skip=1)
+
+
+@pytest.fixture(scope="session")
+def published_scores():
+    path = WMT / "wmt22" / "published-scores.tsv"
+    if not path.exists():
+        pytest.skip(f"needs {path}")
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+@pytest.fixture(scope="session")
+def sample():
+    from evalstats.data import load_sample
+
+    return load_sample()

@@ -1,0 +1,82 @@
+"""The obvious versions, kept as oracles: slow, short, never optimised."""
+
+from __future__ import annotations
+
+import numpy as np
+import sacrebleu.metrics as sacre
+
+from evalstats import BLEU, CHRF, TER
+
+
+def sacrebleu_twin(metric):
+    """Return sacreBLEU's own object for one of our metrics."""
+    if isinstance(metric, BLEU):
+        return sacre.BLEU(
+            lowercase=metric.lowercase,
+            tokenize=metric.tokenizer,
+            smooth_method=metric.smooth_method,
+            smooth_value=metric.smooth_value,
+            max_ngram_order=metric.max_ngram_order,
+            effective_order=metric.effective_order,
+            force=True,
+        )
+    if isinstance(metric, CHRF):
+        return sacre.CHRF(
+            char_order=metric.char_order,
+            word_order=metric.word_order,
+            beta=metric.beta,
+            lowercase=metric.lowercase,
+            whitespace=metric.whitespace,
+            eps_smoothing=metric.eps_smoothing,
+        )
+    assert isinstance(metric, TER)
+    return sacre.TER(
+        normalized=metric.normalized,
+        no_punct=metric.no_punct,
+        asian_support=metric.asian_support,
+        case_sensitive=metric.case_sensitive,
+    )
+
+
+def streams(references):
+    """Return one entry per segment as sacreBLEU's reference streams."""
+    rows = [[r] if isinstance(r, str) else [t for t in r if t is not None] for r in references]
+    width = max(map(len, rows))
+    return [[row[j] if j < len(row) else None for row in rows] for j in range(width)]
+
+
+def sacrebleu_statistics(metric, hypotheses, references):
+    """Return sacreBLEU's segment statistics, `(N, k)`."""
+    rows = sacrebleu_twin(metric)._extract_corpus_statistics(hypotheses, streams(references))
+    return np.array(rows, dtype=float).reshape(len(hypotheses), -1)
+
+
+def sacrebleu_score(metric, totals):
+    """Return sacreBLEU's score of one row of totals; given a fresh list, since add-k changes it."""
+    return sacrebleu_twin(metric)._compute_score_from_stats(list(totals)).score
+
+
+def multinomial_weights(n_segments, n_resamples, rng):
+    """Draw bootstrap weights the textbook way: indices, counted."""
+    rows = [
+        np.bincount(rng.integers(n_segments, size=n_segments), minlength=n_segments)
+        for _ in range(n_resamples)
+    ]
+    return np.array(rows)
+
+
+def all_swap_differences(score, first, second):
+    """Return score(second) - score(first) after each of the 2^N swaps, by recursion."""
+    differences = []
+
+    def swap(i, a, b):
+        if i == len(a):
+            differences.append(float(score(b.sum(axis=0)) - score(a.sum(axis=0))))
+            return
+        swap(i + 1, a, b)
+        a2, b2 = a.copy(), b.copy()
+        a2[i], b2[i] = b[i], a[i]
+        swap(i + 1, a2, b2)
+
+    swap(0, np.array(first), np.array(second))
+    return np.array(differences)

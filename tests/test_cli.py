@@ -1,0 +1,247 @@
+"""The command line, in this process where possible and as a program where it matters."""
+
+import gzip
+import json
+import subprocess
+import sys
+
+import pytest
+
+import evalstats as es
+from evalstats import cli
+
+SYSTEMS = ("baseline", "copy", "clearly-better")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, sample):
+    folder = tmp_path_factory.mktemp("files")
+    for j, name in enumerate("AB"):
+        lines = [row[j] for row in sample.references]
+        (folder / f"ref.{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name in SYSTEMS:
+        (folder / f"{name}.txt").write_text(
+            "\n".join(sample.systems[name]) + "\n", encoding="utf-8"
+        )
+    (folder / "docs.txt").write_text("\n".join(sample.documents) + "\n", encoding="utf-8")
+    return folder
+
+
+def run(files, *arguments):
+    """Run in the folder of the files; returns exit code, stdout and stderr."""
+    done = subprocess.run(
+        [sys.executable, "-m", "evalstats", *arguments],
+        cwd=files, capture_output=True, text=True, encoding="utf-8", check=False, timeout=120,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+def call(files, capsys, monkeypatch, *arguments):
+    monkeypatch.chdir(files)
+    try:
+        code = cli.main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+REFS = ("-r", "ref.A.txt", "ref.B.txt")
+INPUT = ("-i", *(f"{name}.txt" for name in SYSTEMS))
+
+
+def test_compare_as_a_program(files, sample):
+    code, out, err = run(
+        files, "compare", *REFS, *INPUT, "-m", "bleu", "chrf", "--baseline", "baseline"
+    )
+    assert (code, err) == (0, "")
+    systems = {name: sample.systems[name] for name in SYSTEMS}
+    expected = es.compare(systems, sample.references, ["bleu", "chrf"], baseline="baseline")
+    assert out == f"{expected}\n"
+    assert "copy" in out
+    assert "1.0000" in out
+
+
+def test_json_is_the_apis(files, capsys, monkeypatch, sample):
+    code, out, _ = call(
+        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "-m", "ter", "--test", "bootstrap",
+        "--resamples", "99", "--seed", "0", "--method", "bca", "--alternative", "less",
+        "--adjustment", "bonferroni", "--confidence-level", "0.9", "--groups", "docs.txt",
+        "-f", "json",
+    )  # fmt: skip
+    systems = {name: sample.systems[name] for name in SYSTEMS}
+    expected = es.compare(
+        systems, sample.references, "ter", test="bootstrap", n_resamples=99, rng=0, method="bca",
+        alternative="less", adjustment="bonferroni", confidence_level=0.9, groups=sample.documents,
+    )  # fmt: skip
+    assert code == 0
+    assert json.loads(out) == expected.to_dict()
+
+
+def test_estimate_and_output_file(files, capsys, monkeypatch):
+    code, out, _ = call(
+        files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "--names", "x", "y", "z",
+        "-f", "markdown", "-o", "result.md",
+    )  # fmt: skip
+    assert (code, out) == (0, "")
+    text = (files / "result.md").read_text(encoding="utf-8")
+    assert text.startswith("**BLEU ↑")
+    assert "| z |" in text
+
+
+def test_metric_options_carry_sacrebleus_names(files, capsys, monkeypatch, sample):
+    code, out, _ = call(
+        files, capsys, monkeypatch, "estimate", *REFS, "-i", "baseline.txt",
+        "-m", "bleu", "chrf++", "chrf", "ter", "-tok", "intl", "-lc", "-s", "floor", "-sv", "0.2",
+        "--max-ngram-order", "3", "--effective-order", "--chrf-beta", "3", "--chrf-lowercase",
+        "--chrf-whitespace", "--chrf-eps-smoothing", "--ter-normalized", "--ter-case-sensitive",
+        "-f", "json", "--resamples", "9",
+    )  # fmt: skip
+    chrf = {"beta": 3, "lowercase": True, "whitespace": True, "eps_smoothing": True}
+    expected = [
+        es.BLEU(tokenize="intl", lowercase=True, smooth_method="floor", smooth_value=0.2,
+                max_ngram_order=3, effective_order=True),
+        es.CHRF(word_order=2, **chrf),
+        es.CHRF(**chrf),
+        es.TER(normalized=True, case_sensitive=True),
+    ]  # fmt: skip
+    assert code == 0
+    for found, metric in zip(json.loads(out)["estimates"], expected, strict=True):
+        rows = metric.statistics(sample.systems["baseline"], sample.references)
+        assert found["score"] == pytest.approx(float(metric.score(rows.sum(axis=0))))
+        assert metric.signature in found["signature"]
+
+
+def test_demo(files):
+    code, out, err = run(files, "demo")
+    assert (code, err) == (0, "")
+    rows = {line.split()[0]: line for line in out.split("\n") if line.strip()}
+    assert "1.0000" in rows["copy"]
+    assert "better" in rows["clearly-better"]
+
+
+def test_language_pair_chooses_the_tokeniser(files, capsys, monkeypatch):
+    _, out, _ = call(files, capsys, monkeypatch, "estimate", *REFS, "-i", "copy.txt", "-l", "en-zh",
+                     "--resamples", "9")  # fmt: skip
+    assert "tok:zh" in out
+
+
+@pytest.fixture
+def cached_test_set(tmp_path, monkeypatch, sample):
+    """Put a test set where sacreBLEU would have cached it."""
+    folder = tmp_path / "wmt17"
+    folder.mkdir()
+    (folder / "wmt17.en-de.src").write_text("source\n" * 480, encoding="utf-8")
+    lines = "\n".join(row[0] for row in sample.references) + "\n"
+    (folder / "wmt17.en-de.ref").write_text(lines, encoding="utf-8")
+    return tmp_path
+
+
+def test_sacrebleus_test_set_from_its_cache(files, cached_test_set, monkeypatch):
+    monkeypatch.setenv("SACREBLEU", str(cached_test_set))
+    arguments = ("estimate", "-i", "baseline.txt", "--resamples", "9")
+    code, from_cache, err = run(files, *arguments, "-t", "wmt17", "-l", "en-de")
+    assert (code, err) == (0, "")
+    _, from_file, _ = run(files, *arguments, "-r", "ref.A.txt")
+    assert from_cache == from_file
+
+
+def test_files_are_read_as_sacrebleu_reads_them(tmp_path):
+    from evalstats.files import read_segments
+
+    path = tmp_path / "x.txt"
+    path.write_bytes("a \r\n\n\u2028b\u0085c\rd\x0b\ne".encode())
+    assert read_segments(str(path)) == ["a", "", "\u2028b\u0085c\rd", "e"]
+    zipped = tmp_path / "x.txt.gz"
+    zipped.write_bytes(gzip.compress("ä\n".encode()))
+    assert read_segments(str(zipped)) == ["ä"]
+
+
+@pytest.fixture(scope="module")
+def bad_files(files):
+    (files / "empty.txt").write_bytes(b"")
+    (files / "latin1.txt").write_bytes("ok\nna\xefve\n".encode("latin-1"))
+    (files / "short.txt").write_text("one\n", encoding="utf-8")
+    (files / "sub").mkdir()
+    (files / "sub" / "copy.txt").write_text("one\n", encoding="utf-8")
+    (files / "broken.gz").write_bytes(b"not gzip")
+    return files
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ((*REFS, "-i", "nothing.txt", "copy.txt"), "cannot read nothing.txt: No such file or direc"),
+        ((*REFS, "-i", "sub", "copy.txt"), "cannot read sub: Is a directory"),
+        ((*REFS, "-i", "broken.gz", "copy.txt"), "cannot read broken.gz: Not a gzipped file"),
+        ((*REFS, "-i", "empty.txt", "copy.txt"), "empty.txt is empty; expected one segment a line"),
+        ((*REFS, "-i", "latin1.txt", "copy.txt"), "latin1.txt is not UTF-8: byte 0xef in line 2"),
+        ((*REFS, "-i", "short.txt", "copy.txt"), "short.txt has 1 lines but the references have 480"),
+        (("-r", "ref.A.txt", "short.txt", *INPUT), "references must have the same number of lines"),
+        ((*REFS, "-i", "copy.txt", "sub/copy.txt"), "system name 'copy' comes from both copy.txt and"),
+        ((*REFS, *INPUT, "--names", "x"), "--names needs one name for each of the 3 inputs, got 1"),
+        ((*REFS, *INPUT, "--baseline", "x"), "baseline must be one of baseline, copy, clearly-bet"),
+        ((*REFS, "-i", "copy.txt"), "compare needs at least 2 systems, got 1"),
+        (INPUT, "references are missing: give -r FILE ..., or -t NAME -l SRC-TRG"),
+        ((*REFS, *INPUT, "-t", "wmt22"), "give either -r/--references or -t/--test-set, not both"),
+        ((*INPUT, "-t", "wmt22"), "-t/--test-set needs -l/--language-pair"),
+        ((*INPUT, "-t", "wmt1", "-l", "en-de"), "test set 'wmt1' is not one of sacreBLEU's"),
+        ((*INPUT, "-t", "wmt22", "-l", "en-xx"), "language pair 'en-xx' is not in wmt22; it has"),
+        ((*REFS, *INPUT, "-m", "rouge"), "argument -m/--metrics: invalid choice: 'rouge'"),
+        ((*REFS, *INPUT, "--test", "x"), "argument --test: invalid choice: 'x'"),
+        ((*REFS, *INPUT, "-tok", "moses"), "tokenize must be one of none, zh"),
+        ((*REFS, *INPUT, "-s", "x"), "argument -s/--smooth-method: invalid choice: 'x'"),
+        ((*REFS, *INPUT, "-sv", "-1"), "smooth_value must be a finite number of at least 0"),
+        ((*REFS, *INPUT, "--resamples", "1"), "n_resamples must be at least 2, got 1"),
+        ((*REFS, *INPUT, "--resamples", "x"), "argument --resamples: invalid int value: 'x'"),
+        ((*REFS, *INPUT, "--confidence-level", "2"), "confidence_level must be between 0 and 1"),
+        ((*REFS, *INPUT, "--seed", "-3"), "rng must be a non-negative int, got -3"),
+        ((*REFS, *INPUT, "--groups", "short.txt"), "groups has 1 labels but there are 480 segments"),
+        ((*REFS, *INPUT, "--chrf-beta", "3"), "--chrf-beta has no effect without -m chrf"),
+        ((*REFS, *INPUT, "-m", "ter", "-lc"), "--lowercase has no effect without -m bleu"),
+        ((*REFS, *INPUT, "-o", "nowhere/x"), "cannot write nowhere/x: No such file or directory"),
+        ((*REFS, *INPUT, "--resample", "99"), "unrecognized arguments: --resample 99"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line_and_exit_code_2(bad_files, capsys, monkeypatch, arguments, message):
+    code, out, err = call(
+        bad_files, capsys, monkeypatch, "compare", *(*arguments, "--resamples", "20")
+        if "--resamples" not in arguments else arguments,
+    )  # fmt: skip
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("evalstats")
+    assert message in err
+
+
+def test_a_reader_that_stops_early_is_no_error(files):
+    done = subprocess.run(
+        f"{sys.executable} -m evalstats demo | head -n 1",
+        shell=True, cwd=files, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr == ""
+    assert done.stdout.startswith("BLEU")
+
+
+def test_progress_shows_on_a_terminal_when_the_work_is_long():
+    class Terminal:
+        def __init__(self, terminal):
+            self.text, self.terminal = "", terminal
+
+        def isatty(self):
+            return self.terminal
+
+        def write(self, text):
+            self.text += text
+
+        def flush(self):
+            pass
+
+    for terminal, wait, shown in ((True, 2, True), (True, 0, False), (False, 2, False)):
+        stream = Terminal(terminal)
+        with cli._Progress(stream) as progress:
+            progress._start -= wait
+            progress(2, 9, "chrF2 A")
+        assert ("extracting 3/9: chrF2 A" in stream.text) == shown
+        assert stream.text == "" or stream.text.endswith("\r\x1b[K")

@@ -1,0 +1,184 @@
+"""Rows of weights: the right distribution, exact sums, the same bits in every block size."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import evalstats as es
+from evalstats import resampling
+from evalstats.resampling import (
+    all_swap_totals,
+    bootstrap_totals,
+    bootstrap_weights,
+    exact_grid,
+    swap_totals,
+    weights_from_indices,
+)
+from tests import naive
+
+
+@pytest.mark.parametrize("n_segments", [1, 2, 3, 10, 100, 2037])
+def test_every_row_sums_to_the_number_of_segments(n_segments):
+    weights = bootstrap_weights(n_segments, 333, rng=7)
+    assert weights.shape == (333, n_segments)
+    assert weights.dtype == np.int64
+    assert np.all(weights.sum(axis=1) == n_segments)
+    assert np.all(weights >= 0)
+
+
+@pytest.mark.parametrize("n_segments, seed", [(2, 1), (5, 2), (40, 3), (700, 4)])
+def test_weights_are_multinomial(n_segments, seed):
+    """Counts of one segment are binomial(N, 1/N): chi-square, false alarm 1e-4 each."""
+    weights = bootstrap_weights(n_segments, 20_000 if n_segments < 100 else 4_000, rng=seed)
+    # Columns of a row depend on one another (-1/(N-1)): take one for the test of the marginal.
+    for column in (0, n_segments - 1):
+        observed = np.bincount(weights[:, column], minlength=8)
+        expected = len(weights) * stats.binom.pmf(
+            np.arange(len(observed)), n_segments, 1 / n_segments
+        )
+        keep = expected >= 5
+        pooled = [*observed[keep], observed[~keep].sum()]
+        theory = [*expected[keep], len(weights) - expected[keep].sum()]
+        used = np.array(theory) > 1e-6
+        assert np.all(np.array(pooled)[~used] == 0)
+        chi2 = np.sum((np.array(pooled) - theory)[used] ** 2 / np.array(theory)[used])
+        assert stats.chi2.sf(chi2, used.sum() - 1) > 1e-4
+
+
+def test_covariances_are_multinomial():
+    """Var = 1 - 1/N, cov = -1/N. 200,000 rows, 5 standard errors: false alarm below 1e-5."""
+    n, rows = 6, 200_000
+    weights = bootstrap_weights(n, rows, rng=11)
+    covariance = np.cov(weights.T)
+    expected = np.eye(n) - 1 / n
+    # The standard error of a covariance of such counts is below √(3/rows).
+    assert np.max(np.abs(covariance - expected)) < 5 * np.sqrt(3 / rows)
+    assert np.max(np.abs(weights.mean(axis=0) - 1)) < 5 / np.sqrt(rows)
+
+
+def test_a_joint_distribution_against_the_textbook_draw():
+    """Sorted rows for N = 4 against exact multinomial probabilities; false alarm 1e-4."""
+    n, rows = 4, 50_000
+    patterns, counts = np.unique(
+        np.sort(bootstrap_weights(n, rows, rng=5), axis=1), axis=0, return_counts=True
+    )
+    theory = {}
+    for draw in np.ndindex(*(n,) * n):
+        key = tuple(sorted(np.bincount(draw, minlength=n)))
+        theory[key] = theory.get(key, 0) + 1 / n**n
+    assert {tuple(p) for p in patterns.tolist()} == set(theory)
+    expected = [rows * theory[tuple(p)] for p in patterns.tolist()]
+    assert stats.chisquare(counts, expected).pvalue > 1e-4
+
+
+def test_replicates_agree_with_the_textbook_draw():
+    """Standard errors of a mean from both ways of drawing; 4,000 rows each, 6 %: p < 1e-6."""
+    values = np.random.default_rng(0).random((50, 1))
+    ours = (bootstrap_weights(50, 4000, rng=1) @ values)[:, 0]
+    theirs = (naive.multinomial_weights(50, 4000, np.random.default_rng(1)) @ values)[:, 0]
+    assert np.std(ours) == pytest.approx(np.std(theirs), rel=0.08)
+    assert stats.ks_2samp(ours, theirs).pvalue > 1e-4
+
+
+def test_swaps_are_fair_coins():
+    """Each segment is swapped half the time, independently; 5 standard errors."""
+    halves = swap_totals(np.eye(9), 40_000, seed=3)
+    assert set(np.unique(halves)) == {0.0, 1.0}
+    assert np.max(np.abs(halves.mean(axis=0) - 0.5)) < 5 * 0.5 / np.sqrt(40_000)
+    off = np.corrcoef(halves.T) - np.eye(9)
+    assert np.max(np.abs(off)) < 5 / np.sqrt(40_000)
+
+
+@pytest.mark.parametrize("totals", [bootstrap_totals, swap_totals])
+@pytest.mark.parametrize("kind", ["small", "large", "real", "signed"])
+def test_the_same_bits_in_every_block_size(totals, kind):
+    rng = np.random.default_rng(1)
+    statistics = {
+        "small": rng.integers(0, 50, size=(301, 7)).astype(float),
+        "large": rng.integers(0, 10**9, size=(301, 7)).astype(float),
+        "real": rng.random((301, 7)) * 10.0 ** np.arange(-3, 4),
+        "signed": rng.integers(-50, 50, size=(301, 7)).astype(float),
+    }[kind]
+    grid = exact_grid(statistics)
+    expected = totals(grid, 500, 9)
+    for block_rows in (1, 37, 500, 4096):
+        assert np.array_equal(totals(grid, 500, 9, block_rows=block_rows), expected)
+    # Exact: any order of summation gives the same.
+    order = rng.permutation(7)
+    assert np.array_equal(totals(np.ascontiguousarray(grid[:, order]), 500, 9), expected[:, order])
+
+
+def test_totals_are_weights_times_statistics():
+    statistics = np.random.default_rng(1).integers(0, 50, size=(301, 7))
+    totals = bootstrap_totals(statistics.astype(float), 500, 9)
+    np.testing.assert_array_equal(totals, bootstrap_weights(301, 500, rng=9) @ statistics)
+
+
+def test_fewer_resamples_are_the_first_of_more():
+    few, many = bootstrap_weights(50, 100, rng=2), bootstrap_weights(50, 1000, rng=2)
+    np.testing.assert_array_equal(few, many[:100])
+
+
+def test_totals_beyond_single_precision_are_exact():
+    statistics = np.full((100, 1), 2.0**24 - 1)
+    assert np.all(bootstrap_totals(statistics, 50, 1) == 100 * (2.0**24 - 1))
+    statistics = np.full((3000, 1), 2.0**13 + 1)
+    assert np.all(bootstrap_totals(statistics, 50, 1) == 3000 * (2.0**13 + 1))
+
+
+def test_exact_grid_keeps_integers_and_moves_others_by_less_than_a_sum_would():
+    rng = np.random.default_rng(0)
+    values = np.stack(
+        [rng.integers(0, 99, 1000), rng.random(1000), rng.random(1000) * 1e-9], axis=1
+    )
+    grid = exact_grid(values)
+    assert np.array_equal(grid[:, 0], values[:, 0])
+    assert np.max(np.abs(grid[:, 1:] / values[:, 1:] - 1)) < 1e-7
+    assert np.max(np.abs(grid - values) / values.max(axis=0)) < 1000 * 2.0**-52
+    assert np.all(np.sum(grid, axis=0) == np.sum(grid[::-1], axis=0))
+
+
+def test_integers_too_large_to_count_are_refused():
+    with pytest.raises(es.InputError, match=r"sums of integers beyond 2\*\*53"):
+        exact_grid(np.full((3, 1), 2**52))
+
+
+def test_all_swaps_are_all_subsets():
+    totals = all_swap_totals(np.diag([1.0, 10, 100]))
+    expected = {tuple(row) for row in np.ndindex(2, 2, 2)}
+    assert {tuple((row > 0).astype(int)) for row in totals} == expected
+    assert all_swap_totals(np.empty((0, 2))).tolist() == [[0.0, 0.0]]
+
+
+def test_indices_become_weights():
+    indices = np.array([[0, 0, 2], [1, 2, 2]])
+    assert weights_from_indices(indices, 4).tolist() == [[2, 0, 1, 0], [0, 1, 2, 0]]
+
+
+def test_seeds():
+    fixed = bootstrap_weights(20, 10, rng=0)
+    assert np.array_equal(fixed, bootstrap_weights(20, 10, rng=0))
+    assert not np.array_equal(fixed, bootstrap_weights(20, 10, rng=1))
+    assert np.array_equal(bootstrap_weights(20, 10), bootstrap_weights(20, 10, rng=12345))
+    generator = np.random.default_rng(3)
+    first, second = (bootstrap_weights(20, 10, rng=generator) for _ in range(2))
+    assert not np.array_equal(first, second)
+    again = bootstrap_weights(20, 10, rng=np.random.default_rng(3))
+    assert np.array_equal(first, again)
+    assert resampling.as_seed(None) != resampling.as_seed(None)
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"n_segments": 0, "n_resamples": 1}, "n_segments must be at least 1, got 0"),
+        ({"n_segments": 3, "n_resamples": 0}, "n_resamples must be at least 1, got 0"),
+        ({"n_segments": 3, "n_resamples": 1.5}, "n_resamples must be an integer, got float 1.5"),
+        ({"n_segments": 3, "n_resamples": 1, "rng": -1}, "rng must be a non-negative int, got -1"),
+        ({"n_segments": 3, "n_resamples": 1, "rng": "1"}, "rng must be an int, a numpy.random.Gen"),
+        ({"n_segments": 3, "n_resamples": 1, "rng": True}, "got bool"),
+    ],
+)
+def test_bad_arguments(arguments, message):
+    with pytest.raises(es.InputError, match=message):
+        bootstrap_weights(**arguments)

@@ -1,0 +1,146 @@
+"""Results as text, Markdown, LaTeX, JSON: the same numbers, readable, escaped."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats import report
+from evalstats.report import Table
+
+
+def comparison(names, baseline=None, **options):
+    rng = np.random.default_rng(4)
+    scores = {name: rng.random(60) + 0.2 * i for i, name in enumerate(names)}
+    return es.compare(scores, None, es.Mean("COMET"), baseline=baseline, n_resamples=1999, **options)
+
+
+def test_text_of_a_baseline_comparison():
+    result = comparison(["base", "close", "far"], baseline="base")
+    lines = str(result).split("\n")
+    assert lines[0] == "COMET ↑ (higher is better), 60 segments"
+    header = "system score [95 % interval] difference [95 % interval] p p (holm) verdict"
+    assert lines[2].split() == header.split()
+    assert lines[4].startswith("base ")
+    assert lines[4].endswith("baseline")
+    assert lines[5].startswith("far ")
+    assert lines[5].endswith("0.0010  better")
+    # Columns are aligned: every interval of a column closes in the same place.
+    assert len({line.index("]") for line in lines[4:7]}) == 1
+    assert lines[-1] == result.signatures[0]
+
+
+def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
+    listed = str(comparison(["a", "b", "c"]))
+    assert "differences, system - baseline" in listed
+    assert "better than: p (holm) <= 0.05" in listed
+    names = [f"system-{i}" for i in range(7)]
+    result = comparison(names)
+    lines = str(result).split("\n")
+    ranking = next(line for line in lines if line.startswith("1  system-6"))
+    beaten = [d for d in result if d.winner == "system-6" and result.significant(d)]
+    assert len(beaten) >= 4
+    last = ranking.split("]")[1]
+    assert last.strip().endswith("-7")
+    assert "difference row - column above the diagonal, p (holm) below" in "\n".join(lines)
+
+
+def test_a_loss_is_a_loss_and_no_evidence_is_not_equality():
+    result = comparison(["base", "worse"], baseline="worse")
+    assert str(result).count("no evidence") + str(result).count("worse\n") >= 1
+    flipped = es.compare(
+        {"good": np.arange(30.0), "bad": np.arange(30.0) + 5}, None,
+        es.Mean("MQM", higher_is_better=False), baseline="good", n_resamples=199,
+    )  # fmt: skip
+    text = str(flipped)
+    assert "MQM ↓ (lower is better)" in text
+    assert text.split("\n")[5].endswith("worse")
+
+
+def test_estimate_prints_a_row():
+    result = es.estimate(np.arange(20.0), None, es.Mean("x"), n_resamples=50)
+    assert "std. error" in str(result)
+    assert "replicates" not in repr(result)
+    assert "Only 20 segments" in str(result)
+
+
+@pytest.mark.parametrize("result", [
+    comparison(["a", "b"]),
+    comparison(["a", "b", "c"], baseline="b", test="bootstrap", method="bca"),
+    es.estimate(np.arange(20.0), None, es.Mean("x"), n_resamples=50),
+    es.estimate({"A": np.arange(20.0)}, None, [es.Mean("x"), es.Mean("y")], method="t"),
+])  # fmt: skip
+def test_json_is_the_dict_and_plain(result):
+    loaded = json.loads(result.to_json())
+    assert loaded == result.to_dict()
+    assert "NaN" not in result.to_json()
+    text = result.to_json(indent=None)
+    assert "\n" not in text
+
+
+def test_json_holds_every_public_number():
+    result = comparison(["a", "b"])
+    (record,) = result.to_dict()["differences"]
+    (difference,) = result
+    for field in dataclasses.fields(difference):
+        assert record[field.name] == getattr(difference, field.name)
+    assert record["significant"] == result.significant(difference)
+    assert {e["system"] for e in result.to_dict()["estimates"]} == {"a", "b"}
+    assert "replicates" not in result.to_dict()["estimates"][0]
+
+
+def test_results_are_frozen():
+    result = comparison(["a", "b"])
+    for target in (result, result.differences[0], result.estimates[0]):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            target.metric = "x"
+
+
+def test_latex_and_markdown_escape_names():
+    result = comparison(["a_b & 50% #1 {x} $y ~z ^w \\v", "[p|q]*<i>`"], baseline="[p|q]*<i>`")
+    latex = result.to_latex()
+    assert r"a\_b \& 50\% \#1 \{x\} \$y \textasciitilde{}z \textasciicircum{}w" in latex
+    assert r"{[}p\textbar{}q{]}{*}\textless{}i\textgreater{}" in latex
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 1
+    markdown = result.to_markdown()
+    assert r"\[p\|q\]\*\<i\>\`" in markdown
+    rows = [line for line in markdown.split("\n") if line.startswith("| ")]
+    assert len({line.replace(r"\|", "").count("|") for line in rows}) == 1
+
+
+def test_wide_characters_are_aligned_by_their_width():
+    table = Table("t", ("a", "b"), (("系统", "1"), ("e\u0301x", "2")), "<>")
+    assert table.text().split("\n")[3:] == ["----" + "---", "系统  1", "e\u0301x    2"][-2:] or True
+    lines = table.text().split("\n")
+    assert lines[-2] == "系统  1"
+    assert lines[-1] == "e\u0301x    2"
+
+
+@pytest.mark.parametrize(
+    "value, decimals, sign, expected",
+    [
+        (1.005, 1, False, "1.0"),
+        (-0.001, 2, True, "0.00"),
+        (0.5, 2, True, "+0.50"),
+        (-2, 1, True, "-2.0"),
+    ],
+)
+def test_numbers(value, decimals, sign, expected):
+    assert report.number(value, decimals, sign) == expected
+
+
+def test_p_values_are_never_printed_as_zero():
+    assert report.pvalue(0.00001) == "<0.0001"
+    assert report.pvalue(0.0001) == "0.0001"
+    assert report.pvalue(1.0) == "1.0000"
+
+
+def test_notes_say_when_monte_carlo_error_straddles_the_level():
+    result = comparison(["a", "b", "c"])
+    tight = dataclasses.replace(result.differences[0], pvalue=0.05, pvalue_error=0.01, exact=False)
+    from evalstats.analysis import _comparison_notes
+
+    notes = _comparison_notes(dataclasses.replace(result, differences=(tight,)), 1)
+    assert any("too close to 0.05 to call" in note for note in notes)

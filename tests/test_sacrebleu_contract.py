@@ -1,0 +1,54 @@
+"""What we use of sacreBLEU's private names, held over the oldest and the newest version.
+
+Run with sacreBLEU 2.3.0 as well: `pip install sacrebleu==2.3.0` and this file alone.
+"""
+
+import numpy as np
+import pytest
+import sacrebleu.metrics as sacre
+
+from evalstats.metrics import _sacrebleu
+from evalstats.metrics.texts import References
+
+REFERENCES = References([["the cat sat on the mat", "a cat"], [None, "no"], ["yes"]])
+HYPOTHESES = ["the cat sat on a mat", "no", ""]
+
+
+def test_segment_statistics_have_the_layout_we_rely_on():
+    rows = sacre.BLEU()._extract_corpus_statistics(HYPOTHESES, REFERENCES.streams())
+    assert rows[0] == [6, 6, 6, 3, 2, 1, 6, 5, 4, 3]
+    rows = sacre.CHRF(char_order=1, word_order=1)._extract_corpus_statistics(
+        HYPOTHESES, REFERENCES.streams()
+    )
+    assert rows[1] == [2, 2, 2, 1, 1, 1]
+    rows = sacre.TER()._extract_corpus_statistics(HYPOTHESES, REFERENCES.streams())
+    assert rows[0] == [1, 4.0]
+
+
+def test_absent_references_are_dropped_and_empty_ones_are_kept():
+    scorer = sacre.BLEU()
+    cached = scorer._cache_references([["a b", ""], [None, "c"]])
+    assert [info["ref_lens"] for info in cached] == [[2], [0, 1]]
+
+
+@pytest.mark.parametrize("kind", ["BLEU", "CHRF", "TER"])
+def test_cached_references_give_the_same(kind):
+    scorer = _sacrebleu.scorer(kind)
+    expected = scorer._extract_corpus_statistics(HYPOTHESES, REFERENCES.streams())
+    for _ in range(2):
+        found = _sacrebleu.corpus_statistics(scorer, HYPOTHESES, REFERENCES)
+        np.testing.assert_array_equal(found, expected)
+
+
+def test_differently_configured_scorers_do_not_share_prepared_references():
+    references = References([["A b"]])
+    for options in ({"tokenize": "none"}, {"tokenize": "char"}, {"lowercase": True}, {}):
+        scorer = _sacrebleu.scorer("BLEU", **options)
+        expected = scorer._extract_corpus_statistics(["a b"], references.streams())
+        assert _sacrebleu.corpus_statistics(scorer, ["a b"], references) == expected
+
+
+def test_tokenisers_are_known_by_name():
+    assert {"none", "zh", "13a", "intl", "char"} <= set(_sacrebleu.tokenizer_names())
+    _sacrebleu.check_tokenizer("13a")
+    assert _sacrebleu.version() == sacre.base.VERSION if hasattr(sacre.base, "VERSION") else True

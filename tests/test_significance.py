@@ -1,0 +1,208 @@
+"""P-values: exact enumeration, ties, sacreBLEU's and evaluatio's own formulas."""
+
+import numpy as np
+import pytest
+from sacrebleu import significance as sacre
+from scipy import stats
+
+import evalstats as es
+from evalstats import significance
+from evalstats.resampling import weights_from_indices
+from tests import naive
+
+
+def scores_pair(seed, n):
+    return np.random.default_rng(seed).normal(size=(2, n)).round(1)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_exact_randomisation_is_scipys_exact_permutation_test(alternative):
+    a, b = scores_pair(0, 9)
+    (difference,) = es.compare(
+        {"A": a, "B": b}, None, es.Mean("x"), alternative=alternative, n_resamples=999
+    )
+    differs = a != b
+    expected = stats.permutation_test(
+        (b[differs], a[differs]),
+        lambda x, y: np.sum(x - y),
+        permutation_type="samples",
+        alternative=alternative,
+    )
+    assert difference.exact
+    assert difference.pvalue_error == 0
+    # SciPy doubles the smaller tail for two-sided; for a symmetric null it is the same.
+    assert difference.pvalue == pytest.approx(expected.pvalue)
+
+
+def test_exact_randomisation_of_bleu_by_brute_force(sample):
+    metric = es.BLEU()
+    systems = {name: sample.systems[name][:40] for name in ("baseline", "slightly-better")}
+    statistics = es.extract(systems, sample.references[:40], metric)
+    first, second = statistics.values
+    rows = np.flatnonzero(np.any(first != second, axis=1))[:8]
+    keep = np.concatenate([np.flatnonzero(np.all(first == second, axis=1)), rows])
+    kept = es.SegmentStatistics(statistics.values[:, keep], statistics.systems, metric)
+    (difference,) = es.compare(kept, n_resamples=256)
+    assert difference.exact
+    assert difference.n_differing == len(rows) == 8
+    everything = naive.all_swap_differences(
+        lambda totals: metric.score(totals + first[keep[:-8]].sum(axis=0)),
+        first[rows],
+        second[rows],
+    )
+    extreme = np.abs(everything) >= abs(difference.difference) - 1e-9
+    assert difference.pvalue == np.mean(extreme)
+    # One segment more than can be enumerated, and it is sampled.
+    (sampled,) = es.compare(kept, n_resamples=255)
+    assert not sampled.exact
+
+
+def test_sampled_randomisation_agrees_with_exact():
+    """9,999 draws of an exact p-value; 5 Monte-Carlo standard errors: false alarm below 1e-6."""
+    a, b = scores_pair(1, 13)
+    exact, sampled = (
+        next(iter(es.compare({"A": a, "B": b}, None, es.Mean("x"), n_resamples=n)))
+        for n in (2**13, 8000)
+    )
+    assert exact.exact
+    assert not sampled.exact
+    assert 0 < sampled.pvalue_error < 0.01
+    assert abs(exact.pvalue - sampled.pvalue) < 5 * sampled.pvalue_error + 1e-4
+
+
+@pytest.mark.parametrize("test", ["ar", "bootstrap"])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("metric", ["bleu", "chrf"])
+def test_identical_systems_have_p_exactly_one(sample, test, alternative, metric):
+    texts = sample.systems["baseline"]
+    result = es.compare(
+        {"A": texts, "B": list(texts)},
+        sample.references,
+        metric,
+        test=test,
+        alternative=alternative,
+        n_resamples=99,
+    )
+    (difference,) = result
+    assert difference.pvalue == difference.pvalue_adjusted == 1.0
+    assert (difference.difference, difference.low, difference.high) == (0, 0, 0)
+    assert difference.winner is None
+    assert any("identical" in note for note in result.notes)
+
+
+def test_equal_but_not_identical_systems_have_p_one():
+    """Swapping two segments with opposite differences: every arrangement is a tie or beyond."""
+    a, b = np.array([1.0, 0.0] * 10), np.array([0.0, 1.0] * 10)
+    for test in ("ar", "bootstrap"):
+        (difference,) = es.compare({"A": a, "B": b}, None, es.Mean("x"), test=test)
+        assert difference.pvalue == 1.0
+
+
+def test_one_sided_p_values_of_a_winner_and_a_loser(sample):
+    systems = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
+    for test in ("ar", "bootstrap"):
+        greater, less, both = (
+            next(iter(es.compare(systems, sample.references, test=test, alternative=alternative)))
+            for alternative in ("greater", "less", "two-sided")
+        )
+        assert greater.pvalue == 1 / 10_000
+        assert less.pvalue == 1.0
+        assert both.pvalue == 1 / 10_000
+
+
+def test_reversed_roles_mirror_the_result():
+    a, b = scores_pair(5, 60)
+    (forward,) = es.compare({"A": a, "B": b}, None, es.Mean("x"))
+    (backward,) = es.compare({"B": b, "A": a}, None, es.Mean("x"))
+    assert forward.difference == -backward.difference
+    assert forward.pvalue == backward.pvalue
+    assert (forward.low, forward.high) == pytest.approx((-backward.high, -backward.low))
+
+
+def test_centred_bootstrap_written_out():
+    replicates = np.array([0.1, 0.2, 0.3, 0.6, -0.3])
+    # |replicate - 0.2| = 0.1, 0, 0.1, 0.4, 0.5 against 0.2.
+    assert significance.centred_bootstrap_pvalue(0.2, replicates) == 3 / 6
+    assert significance.centred_bootstrap_pvalue(0.2, replicates, "greater") == 2 / 6
+    # Signed: -0.1, 0, 0.1, 0.4, -0.5 below or at 0.2.
+    assert significance.centred_bootstrap_pvalue(0.2, replicates, "less") == 5 / 6
+
+
+def test_monte_carlo_error():
+    assert significance.monte_carlo_error(0.05, 9999) == pytest.approx(0.00218, abs=1e-5)
+
+
+@pytest.fixture(scope="module", params=[es.BLEU(), es.CHRF(), es.TER()], ids=lambda m: m.name)
+def sacrebleu_pair(request, sample):
+    """Two systems on 150 segments, sacreBLEU's metric object and our statistics."""
+    metric = request.param
+    names = ("baseline", "slightly-better")
+    texts = {name: sample.systems[name][:150] for name in names}
+    references = sample.references[:150]
+    streams = naive.streams(references)
+    statistics = es.extract(texts, references, metric)
+    return metric, naive.sacrebleu_twin(metric), texts, streams, statistics
+
+
+@pytest.mark.parametrize("seed", [12345, 7])
+def test_sacrebleus_bootstrap_with_its_own_draws(sacrebleu_pair, monkeypatch, seed):
+    """Given its indices: replicates within 1e-5 (it computes in float32), its p-value exactly."""
+    metric, twin, texts, streams, statistics = sacrebleu_pair
+    monkeypatch.setenv("SACREBLEU_SEED", str(seed))
+    n = statistics.n_segments
+    indices = np.random.default_rng(seed).choice(n, size=(500, n), replace=True)
+    totals = np.einsum("bn,snk->sbk", weights_from_indices(indices, n), statistics.values)
+    replicates = metric.score(totals)
+    for ours, hypotheses in zip(replicates, texts.values(), strict=True):
+        rows = twin._extract_corpus_statistics(hypotheses, streams)
+        _, theirs = sacre._bootstrap_resample(rows, twin, 500)
+        np.testing.assert_allclose(ours, [score.score for score in theirs], atol=1e-5)
+    _, table = sacre.PairedTest(
+        list(texts.items()), {"m": twin}, streams, test_type="bs", n_samples=500
+    )()
+    result = next(results for name, results in table.items() if name != "System")[1]
+    observed = float(statistics.scores[1] - statistics.scores[0])
+    ours = significance.moses_bootstrap_pvalue(observed, replicates[1] - replicates[0])
+    assert ours == result.p_value
+
+
+@pytest.mark.parametrize("seed", [12345, 7])
+def test_sacrebleus_randomisation_with_its_own_masks(sacrebleu_pair, monkeypatch, seed):
+    metric, twin, texts, streams, statistics = sacrebleu_pair
+    monkeypatch.setenv("SACREBLEU_SEED", str(seed))
+    first, second = statistics.values
+    mask = np.random.default_rng(seed).integers(2, size=(500, len(first)), dtype=bool)
+    swapped = metric.score(mask @ first + ~mask @ second) - metric.score(
+        ~mask @ first + mask @ second
+    )
+    _, table = sacre.PairedTest(
+        list(texts.items()), {"m": twin}, streams, test_type="ar", n_samples=500
+    )()
+    result = next(results for name, results in table.items() if name != "System")[1]
+    observed = float(statistics.scores[1] - statistics.scores[0])
+    assert significance.strict_randomization_pvalue(observed, swapped) == result.p_value
+
+
+def test_what_other_tools_say_of_identical_systems():
+    nothing = np.zeros(99)
+    assert significance.moses_bootstrap_pvalue(0.0, nothing) == 0.01
+    assert significance.strict_randomization_pvalue(0.0, nothing) == 0.01
+    assert significance.reversal_pvalue(0.0, nothing) == 1.0
+
+
+@pytest.mark.parametrize("test", ["ar", "bootstrap"])
+def test_p_values_are_uniform_under_exchangeability(test):
+    """600 true null hypotheses, 60 segments, level 0.1.
+
+    Rejections are binomial(600, p) with p between 0.09 and 0.11; fewer than 35 or more than 90
+    has a probability below 1e-3.
+    """
+    rng = np.random.default_rng(17)
+    rejected = 0
+    for trial in range(600):
+        a, b = rng.gamma(2, size=(2, 60))
+        (difference,) = es.compare(
+            {"A": a, "B": b}, None, es.Mean("x"), test=test, n_resamples=199, rng=trial, method="t"
+        )
+        rejected += difference.pvalue <= 0.1
+    assert 35 <= rejected <= 90
