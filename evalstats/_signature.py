@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from importlib import metadata
 
 import numpy as np
 
@@ -14,6 +13,9 @@ DISTRIBUTION = "evalstats-text"
 @cache
 def version() -> str:
     """Return the version of this library."""
+    # Imported here: it takes longer to load than the rest of this library together.
+    from importlib import metadata
+
     return metadata.version(DISTRIBUTION)
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterator
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +32,9 @@ _BATCH_ROWS = 128
 #: Weights in a block; decides the peak memory (about six bytes a weight), never a result.
 _BLOCK_WEIGHTS = 1 << 23
 
-Rng = int | np.random.Generator | None
-_Draw = Callable[[np.random.Generator, int, int], NDArray[np.uint8]]
+# Strings: NumPy loads its random numbers at the first mention, and importing us should not.
+Rng: TypeAlias = "int | np.random.Generator | None"
+_Draw: TypeAlias = "Callable[[np.random.Generator, int, int], NDArray[np.uint8]]"
 
 
 def as_seed(rng: Rng) -> int:

@@ -21,6 +21,8 @@ def test_statistics_of_nasty_text(metric, corpus):
     rows = metric.statistics(hypotheses, references)
     assert rows.shape == (len(hypotheses), len(metric.columns))
     np.testing.assert_array_equal(rows, expected)
+    if metric.name == "TER" and not rows.any():
+        return  # Nothing against nothing: 0 for us and sacreBLEU 2.4 and later, 100 before.
     score = naive.sacrebleu_score(metric, expected.sum(axis=0))
     assert metric.score(rows.sum(axis=0)) == pytest.approx(score, abs=1e-9)
 
@@ -75,6 +77,9 @@ def test_chrf_score_for_every_setting(metric, data):
 @given(st.integers(0, 9), st.fractions(0, 9))
 def test_ter_score(edits, length):
     totals = [float(edits), float(length)]
+    if not any(totals):
+        assert es.TER().score(totals) == 0
+        return
     assert es.TER().score(totals) == pytest.approx(naive.sacrebleu_score(es.TER(), totals))
 
 

@@ -14,7 +14,9 @@ from evalstats.report import Table
 def comparison(names, baseline=None, **options):
     rng = np.random.default_rng(4)
     scores = {name: rng.random(60) + 0.2 * i for i, name in enumerate(names)}
-    return es.compare(scores, None, es.Mean("COMET"), baseline=baseline, n_resamples=1999, **options)
+    return es.compare(
+        scores, None, es.Mean("COMET"), baseline=baseline, n_resamples=1999, **options
+    )
 
 
 def test_text_of_a_baseline_comparison():

@@ -7,8 +7,8 @@ the newest supported version. sacreBLEU is imported when first needed: it costs 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from importlib import metadata
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ _EXTRAS = {
 @cache
 def version() -> str:
     """Return the installed sacreBLEU's version without importing it."""
+    from importlib import metadata
+
     return metadata.version("sacrebleu")
 
 
@@ -48,15 +50,15 @@ def tokenizer_names() -> tuple[str, ...]:
     return tuple(BLEU.TOKENIZERS)
 
 
-def check_tokenizer(name: str) -> None:
-    """Raise for a tokeniser that sacreBLEU does not have, or whose extra is not installed."""
+def tokenizer(name: str) -> Callable[[str], str]:
+    """Make sacreBLEU's tokeniser; raise for one it does not have, or whose extra is missing."""
     from sacrebleu.metrics import bleu
 
     names = tokenizer_names()
     if name not in names:
         raise InputError(f"tokenize must be one of {', '.join(names)}; got {name!r}")
     try:
-        bleu._get_tokenizer(name)()
+        made: Callable[[str], str] = bleu._get_tokenizer(name)()
     except (ImportError, RuntimeError) as error:
         extra = _EXTRAS.get(name, "sacrebleu's extra for it")
         raise MissingExtraError(
@@ -67,6 +69,15 @@ def check_tokenizer(name: str) -> None:
         raise InputError(
             f"tokenize={name!r} needs a model that could not be downloaded ({error})"
         ) from error
+    return made
+
+
+def chinese_ranges() -> list[tuple[str, str]]:
+    """Return the ranges of characters that sacreBLEU's zh tokeniser sets apart."""
+    from sacrebleu.tokenizers import tokenizer_zh
+
+    ranges: list[tuple[str, str]] = tokenizer_zh._UCODE_RANGES
+    return ranges
 
 
 def corpus_statistics(

@@ -10,7 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.metrics import _sacrebleu
 from evalstats.metrics.base import Metric, choice, flag, integer, real
+from evalstats.metrics.ngrams import bleu_statistics, prepare_references
 from evalstats.metrics.texts import as_references, as_texts
+from evalstats.metrics.tokenization import tokenize_blocks
+from evalstats.metrics.vocabulary import learn_ids, look_up_ids
 
 SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
 _SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
@@ -81,7 +84,7 @@ class BLEU(Metric):
         if self.smooth_value is not None:
             real(self.smooth_value, "smooth_value", 0.0)
         if self.tokenizer not in _BUNDLED_TOKENIZERS:
-            _sacrebleu.check_tokenizer(self.tokenizer)
+            _sacrebleu.tokenizer(self.tokenizer)
         orders = range(1, self.max_ngram_order + 1)
         counts = [f"{kind}_{n}" for kind in ("correct", "total") for n in orders]
         # Derived from the parameters, hence not a field; the class is frozen.
@@ -136,15 +139,15 @@ class BLEU(Metric):
         """
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
-        scorer = _sacrebleu.scorer(
-            "BLEU",
-            lowercase=self.lowercase,
-            tokenize=self.tokenizer,
-            max_ngram_order=self.max_ngram_order,
-            force=True,
+        how, order = (self.tokenizer, self.lowercase), self.max_ngram_order
+        ids, vocabulary = refs.prepared(
+            ("words", *how), lambda refs: learn_ids(tokenize_blocks(refs.texts, *how))
         )
-        rows = _sacrebleu.corpus_statistics(scorer, texts, refs)
-        return _sacrebleu.as_array(rows, len(self.columns), np.int64)
+        prepared = refs.prepared(
+            ("word n-grams", *how, order),
+            lambda refs: prepare_references(ids, refs.owner, order, merged=True),
+        )
+        return bleu_statistics(look_up_ids(tokenize_blocks(texts, *how), vocabulary), prepared)
 
     def score(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Score summed statistics, `(..., 2·order + 2) -> (...)`, in [0, 100].

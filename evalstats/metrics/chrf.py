@@ -11,10 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.errors import InputError
 from evalstats.metrics import _sacrebleu
 from evalstats.metrics.base import Metric, flag, integer, real
-from evalstats.metrics.texts import as_references, as_texts
+from evalstats.metrics.characters import characters
+from evalstats.metrics.ngrams import best_reference, chrf_pair_statistics, prepare_references
+from evalstats.metrics.texts import References, as_references, as_texts
+from evalstats.metrics.tokenization import chrf_word_blocks
+from evalstats.metrics.vocabulary import learn_ids, look_up_ids
 
 #: Stands in for an undefined precision or recall (chrF++.py, Moses, NLTK, sacreBLEU).
 _EPS = 1e-16
+#: The square of beta must be a number.
+_MOST_BETA = 1e100
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,8 @@ class CHRF(Metric):
         integer(self.word_order, "word_order", 0)
         if self.char_order + self.word_order == 0:
             raise InputError("char_order and word_order are both 0; at least one must be 1 or more")
-        real(self.beta, "beta", 0.0)
+        if real(self.beta, "beta", 0.0) > _MOST_BETA:
+            raise InputError(f"beta must be at most {_MOST_BETA:g}, got {self.beta}")
         for name in ("lowercase", "whitespace", "eps_smoothing"):
             flag(getattr(self, name), name)
         orders = [f"char_{n}" for n in range(1, self.char_order + 1)]
@@ -121,27 +128,46 @@ class CHRF(Metric):
         """
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
-        scorer = _sacrebleu.scorer(
-            "CHRF",
-            char_order=self.char_order,
-            word_order=self.word_order,
-            beta=self.beta,
-            lowercase=self.lowercase,
-            whitespace=self.whitespace,
-            eps_smoothing=self.eps_smoothing,
+        how = {"lowercase": self.lowercase, "whitespace": self.whitespace}
+        prepared = refs.prepared(
+            ("character n-grams", *how.values(), self.char_order),
+            lambda refs: prepare_references(
+                characters(refs.texts, **how), refs.owner, self.char_order, merged=False
+            ),
         )
-        rows = _sacrebleu.corpus_statistics(scorer, texts, refs)
-        return _sacrebleu.as_array(rows, len(self.columns), np.int64)
+        pairs = chrf_pair_statistics(characters(texts, **how), prepared)
+        if self.word_order:
+            pairs = np.concatenate((pairs, self._word_statistics(texts, refs)), axis=1)
+        return best_reference(pairs.reshape(len(pairs), -1), prepared, self.score)
+
+    def _word_statistics(self, texts: list[str], refs: References) -> NDArray[np.int64]:
+        ids, vocabulary = refs.prepared(
+            ("chrF words", self.lowercase),
+            lambda refs: learn_ids(chrf_word_blocks(refs.texts, self.lowercase)),
+        )
+        prepared = refs.prepared(
+            ("chrF word n-grams", self.lowercase, self.word_order),
+            lambda refs: prepare_references(ids, refs.owner, self.word_order, merged=False),
+        )
+        found = look_up_ids(chrf_word_blocks(texts, self.lowercase), vocabulary)
+        return chrf_pair_statistics(found, prepared)
 
     def score(self, totals: ArrayLike) -> NDArray[np.float64]:
-        """Score summed statistics, `(..., 3·orders) -> (...)`, in [0, 100]."""
+        """Score summed statistics, `(..., 3·orders) -> (...)`, in [0, 100].
+
+        Every operation is done in sacreBLEU's order, so that a segment's score is its own to the
+        last bit: of several references the one with the best score is chosen.
+        """
         precision, recall, both = self._precision_recall(totals)
+        orders = range(precision.shape[-1])
         if self.eps_smoothing:
             f_scores = _f_score(precision, recall, self.beta, empty=_EPS)
-            return np.asarray(100.0 * np.sum(f_scores, axis=-1) / f_scores.shape[-1])
+            return np.asarray(100.0 * sum(f_scores[..., n] for n in orders) / len(orders))
         n_orders = np.maximum(np.sum(both, axis=-1), 1)
-        mean_precision = np.sum(np.where(both, precision, 0.0), axis=-1) / n_orders
-        mean_recall = np.sum(np.where(both, recall, 0.0), axis=-1) / n_orders
+        mean_precision, mean_recall = (
+            sum(np.where(both[..., n], part[..., n], 0.0) for n in orders) / n_orders
+            for part in (precision, recall)
+        )
         return np.asarray(100.0 * _f_score(mean_precision, mean_recall, self.beta, empty=0.0))
 
     def _precision_recall(

@@ -114,6 +114,16 @@ class References(Sequence[tuple[str, ...]]):
         return f"References({len(self)} segments, nrefs:{self.label})"
 
     @property
+    def texts(self) -> list[str]:
+        """All R references, segment by segment."""
+        return [text for row in self._rows for text in row]
+
+    @property
+    def owner(self) -> NDArray[np.int64]:
+        """Number of the segment that each of the R references belongs to, shape `(R,)`."""
+        return np.repeat(np.arange(len(self._rows)), self.counts)
+
+    @property
     def counts(self) -> NDArray[np.int64]:
         """Number of references of each segment, shape `(N,)`, at least 1."""
         return np.fromiter(map(len, self._rows), dtype=np.int64, count=len(self._rows))

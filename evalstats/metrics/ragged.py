@@ -1,0 +1,97 @@
+"""Ragged integer arrays: the token ids of n texts in one flat array.
+
+Every later step works on flat arrays, so that its cost is a handful of NumPy passes for the whole
+corpus and not a Python call per segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.signedinteger[Any]]
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """Token ids of n texts: text i is ``values[offsets[i]:offsets[i + 1]]``.
+
+    Attributes
+    ----------
+    values : (T,) integer array
+        Ids, all of them non-negative.
+    offsets : (n + 1,) int64 array
+        Non-decreasing, from 0 to T.
+    """
+
+    values: IntArray
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        """Return n, the number of texts."""
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Number of tokens of every text, (n,)."""
+        return np.diff(self.offsets)
+
+    def rows(self, start: int, stop: int) -> Ragged:
+        """Return texts ``start`` to ``stop``; the values are a view."""
+        offsets = self.offsets[start : stop + 1]
+        return Ragged(self.values[offsets[0] : offsets[-1]], offsets - offsets[0])
+
+    def take(self, rows: NDArray[np.int64]) -> Ragged:
+        """Return the texts numbered ``rows`` (repeats allowed), (n,) -> (len(rows),)."""
+        lengths = self.lengths[rows]
+        offsets = offsets_of(lengths)
+        shift = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
+        return Ragged(self.values[shift + np.arange(offsets[-1])], offsets)
+
+
+def offsets_of(lengths: IntArray | NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Turn lengths (or flags, to count them) into offsets, (n,) -> (n + 1,)."""
+    offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def concatenate(parts: Sequence[Ragged]) -> Ragged:
+    """Join the texts of several containers into one; no parts give no texts."""
+    if len(parts) == 1:
+        return parts[0]
+    lengths = [part.lengths for part in parts]
+    values = [part.values for part in parts]
+    return Ragged(
+        np.concatenate(values) if values else np.zeros(0, dtype=np.int32),
+        offsets_of(np.concatenate(lengths) if lengths else np.zeros(0, dtype=np.int64)),
+    )
+
+
+def blocks(offsets: NDArray[np.int64], limit: int, most: int) -> Iterator[tuple[int, int]]:
+    """Split n rows into consecutive ranges of bounded size.
+
+    Parameters
+    ----------
+    offsets : (n + 1,) int64 array
+        Cumulative size of the rows.
+    limit : int
+        Largest size of a range; a row that is larger on its own gets a range of its own.
+    most : int
+        Largest number of rows of a range.
+
+    Yields
+    ------
+    start, stop : int
+        The range ``start <= row < stop``, never empty.
+    """
+    start, n = 0, len(offsets) - 1
+    while start < n:
+        fitting = int(np.searchsorted(offsets, offsets[start] + limit, side="right")) - 1
+        stop = min(max(fitting, start + 1), start + most, n)
+        yield start, stop
+        start = stop

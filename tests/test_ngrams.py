@@ -1,0 +1,230 @@
+"""BLEU and chrF statistics equal sacreBLEU's integers on real, fuzzed and extreme corpora."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sacrebleu.metrics import BLEU, CHRF
+
+import evalstats as es
+from evalstats.metrics import characters, matching, ngrams
+from evalstats.metrics.ragged import Ragged, blocks, concatenate, offsets_of
+from tests import fuzz
+from tests.fuzz import TOKENIZERS, check_bleu, check_chrf
+from tests.naive import streams
+
+PAIRS = ("en_de", "en_zh", "en_es")
+
+
+def reference_sets(test_set, step=1):
+    """Return the references of a test set, one set for each stream and one of all streams."""
+    sets = [texts[::step] for texts in test_set.references.values()]
+    single = [[[text] for text in texts] for texts in sets]
+    return single + ([list(map(list, zip(*sets, strict=True)))] if len(sets) > 1 else [])
+
+
+@pytest.fixture
+def bounds(monkeypatch):
+    """Restore the bounds that a test draws."""
+    for module, name in (*fuzz.BOUNDS, (matching, "WORD")):
+        monkeypatch.setattr(module, name, getattr(module, name))
+
+
+def compare_systems(test_set, name, step):
+    """Compare all systems; references are prepared once, so what one leaves behind would show."""
+    for references in reference_sets(test_set, step):
+        if name == "chrF++":
+            theirs, ours = CHRF(word_order=2, references=streams(references)), es.CHRF(word_order=2)
+        else:
+            theirs = BLEU(tokenize=name, references=streams(references))
+            ours = es.BLEU(tokenize=name)
+        prepared = es.References(references)
+        for system, texts in test_set.systems.items():
+            expected = theirs._extract_corpus_statistics(texts[::step], None)
+            np.testing.assert_array_equal(
+                ours.statistics(texts[::step], prepared), expected, system
+            )
+
+
+@pytest.mark.parametrize("name", [*TOKENIZERS, "chrF++"])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_systems_on_some_segments(request, pair, name):
+    compare_systems(request.getfixturevalue(pair), name, step=12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*TOKENIZERS, "chrF++"])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_systems_on_all_segments(request, pair, name):
+    compare_systems(request.getfixturevalue(pair), name, step=1)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_options_on_real_data(request, pair):
+    test_set = request.getfixturevalue(pair)
+    hypotheses = next(iter(test_set.systems.values()))[::5]
+    references = reference_sets(test_set, 5)[-1]
+    check_bleu(hypotheses, references, tokenize="13a", lowercase=True, max_ngram_order=9)
+    check_chrf(hypotheses, references, lowercase=True, whitespace=True, beta=1)
+    check_chrf(hypotheses, references, char_order=10, word_order=4, eps_smoothing=True)
+
+
+@given(seed=st.integers(0, 2**64))
+@settings(max_examples=300)
+def test_fuzzed_corpora(seed):
+    rng = random.Random(seed)
+    hypotheses, references = fuzz.corpus(rng)
+    check_bleu(hypotheses, references, **fuzz.bleu_options(rng))
+    check_chrf(hypotheses, references, **fuzz.chrf_options(rng))
+
+
+def test_fuzzed_corpora_in_tiny_chunks_and_short_keys(bounds):
+    for seed in range(500):
+        rng = random.Random(seed)
+        fuzz.set_bounds(rng)
+        hypotheses, references = fuzz.corpus(rng)
+        check_bleu(hypotheses, references, **fuzz.bleu_options(rng))
+        check_chrf(hypotheses, references, **fuzz.chrf_options(rng))
+
+
+def test_one_segment_of_many_distinct_tokens():
+    rng = random.Random(1)
+    words = [f"w{i}" for i in range(100_000)]
+    other = words[:50_000] + rng.sample(words, 50_000)
+    hypotheses, references = [" ".join(words), "a b"], [[" ".join(other), words[5]], ["a", "b a"]]
+    check_bleu(hypotheses, references, tokenize="none", lowercase=False, max_ngram_order=9)
+
+
+def test_one_segment_of_many_distinct_characters():
+    codes = [chr(c) for c in range(0x110000) if not chr(c).isspace()][:100_000]
+    random.Random(2).shuffle(codes)
+    hypothesis = "".join(codes)
+    references = [[hypothesis[:70_000] + hypothesis[20_000:60_000], hypothesis[::-1]]]
+    check_chrf([hypothesis], references, char_order=10)
+
+
+def test_one_segment_repeating_one_character():
+    check_chrf(["a" * 30_000, ""], [["a" * 29_000, "a"], ["b"]], char_order=10, word_order=2)
+    check_bleu(
+        ["a " * 9_000], [["a " * 8_000, "a"]], tokenize="13a", lowercase=False, max_ngram_order=9
+    )
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [""],
+        ["", "", ""],
+        [" ", "\n", "\x1c\x1d", "\u2028", "\x85", "\u3000"],
+        ["\0", "\0\0", "a\0b"],
+        ["\ud800", "\udfff\ud800", "\ud83d\ude00", "\U0001f600"],
+        ["a\nb", "a\rb", "a-\nb", "-\n", "a\u2028b"],
+        ["<skipped>", "<skip<skipped>ped>", "&amp;lt;"],
+    ],
+)
+def test_degenerate_texts(texts):
+    for name in TOKENIZERS:
+        for order in (1, 4, 9):
+            options = {"tokenize": name, "lowercase": False, "max_ngram_order": order}
+            check_bleu(texts, [texts[::-1]] * len(texts), **options)
+            check_bleu(texts, [[text, ""] for text in texts], **options)
+    for whitespace in (False, True):
+        check_chrf(texts, [[text] for text in texts], word_order=2, whitespace=whitespace)
+        check_chrf(texts, [texts[::-1]] * len(texts), word_order=2, whitespace=whitespace)
+
+
+def test_a_million_empty_segments():
+    texts = [""] * 1_000_000
+    references = es.References(texts)
+    assert not es.BLEU().statistics(texts, references).any()
+    assert not es.CHRF(word_order=2).statistics(texts, references).any()
+
+
+def test_many_references_in_one_segment():
+    rng = random.Random(3)
+    references = [[fuzz.text(rng) for _ in range(200)], ["a b"], ["", "b"]]
+    hypotheses = [" ".join(references[0][:5]), "a b a b", "b"]
+    check_bleu(hypotheses, references, tokenize="13a", lowercase=False, max_ngram_order=4)
+    check_chrf(hypotheses, references, word_order=2)
+
+
+def test_the_first_of_equal_references_wins():
+    # Equal scores, different counts: both references score 0.
+    check_chrf(["abc"], [["x", "xy"]])
+    check_chrf(["abc"], [["xy", "x"]])
+    check_chrf(["abc"], [["", "xy", ""]], eps_smoothing=True)
+
+
+@given(
+    counts=st.lists(st.tuples(*[st.integers(0, 50)] * 6), min_size=1),
+    beta=st.one_of(st.integers(1, 10**10), st.floats(1e-3, 1e50)),
+    eps=st.booleans(),
+)
+def test_chrf_scores_to_the_last_bit(counts, beta, eps):
+    # A match needs an n-gram on both sides.
+    rows = [(h1, r1, min(h1, r1, m1), h2, r2, min(h2, r2, m2)) for h1, r1, m1, h2, r2, m2 in counts]
+    theirs = CHRF(char_order=2, beta=beta, eps_smoothing=eps)
+    ours = es.CHRF(char_order=2, beta=beta, eps_smoothing=eps)
+    assert ours.score(rows).tolist() == [theirs._compute_f_score(row) for row in rows]
+
+
+def test_references_serve_many_systems_and_stay_as_they_were():
+    references = es.References(["the cat sat", ["a dog", "the dog"]])
+    metric = es.BLEU()
+    first = metric.statistics(["the cat sat", "new words only"], references)
+    (ids, vocabulary), index = references._prepared.values()
+    before = ids.values.copy(), dict(vocabulary)
+    metric.statistics(["other words", "of another system"], references)
+    es.BLEU(smooth_method="none").statistics(["x", "y"], references)
+    assert list(references._prepared.values()) == [(ids, vocabulary), index]
+    assert np.array_equal(ids.values, before[0])
+    assert vocabulary == before[1]
+    assert np.array_equal(metric.statistics(["the cat sat", "new words only"], references), first)
+
+
+def test_corpora_beyond_the_kept_size_are_indexed_again(monkeypatch):
+    monkeypatch.setattr(ngrams, "KEPT_BYTES", 0)
+    check_bleu(["a b"], [["a b c"]], tokenize="13a", lowercase=False, max_ngram_order=4)
+    check_chrf(["a b"], [["a b c", "a"]], word_order=2)
+
+
+def test_internal_checks():
+    with pytest.raises(ValueError, match="owner must ascend from 0 without gaps"):
+        ngrams.prepare_references(
+            Ragged(np.array([1, 2]), np.array([0, 1, 2])), np.array([0, 2]), 4, merged=True
+        )
+
+
+def test_too_few_bits_are_refused(monkeypatch):
+    monkeypatch.setattr(matching, "WORD", 2)
+    with pytest.raises(OverflowError, match="do not fit 2 bits"):
+        es.BLEU().statistics(["a b c d"], ["a b c d"])
+
+
+@given(lengths=st.lists(st.integers(0, 20)), limit=st.integers(1, 50), most=st.integers(1, 5))
+def test_blocks_cover_the_rows_in_bounded_ranges(lengths, limit, most):
+    ranges = list(blocks(offsets_of(np.array(lengths, dtype=np.int64)), limit, most))
+    assert [row for start, stop in ranges for row in range(start, stop)] == list(
+        range(len(lengths))
+    )
+    for start, stop in ranges:
+        assert 1 <= stop - start <= most
+        assert sum(lengths[start:stop]) <= limit or stop - start == 1
+
+
+def test_ragged_rows_and_take():
+    ragged = Ragged(np.array([5, 6, 7, 8]), np.array([0, 1, 1, 4]))
+    assert ragged.rows(1, 3).offsets.tolist() == [0, 0, 3]
+    taken = ragged.take(np.array([2, 0, 2, 1]))
+    assert taken.values.tolist() == [6, 7, 8, 5, 6, 7, 8]
+    assert taken.lengths.tolist() == [3, 1, 3, 0]
+    joined = concatenate([ragged, taken])
+    assert joined.lengths.tolist() == [1, 0, 3, 3, 1, 3, 0]
+    assert len(concatenate([])) == 0
+
+
+def test_lone_text_larger_than_a_block(monkeypatch):
+    monkeypatch.setattr(characters, "BLOCK_CHARACTERS", 1)
+    check_chrf(["abc def", "x"], [["abc"], ["x y", "x"]], word_order=2)
