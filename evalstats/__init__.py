@@ -6,7 +6,7 @@ are one product of a weight matrix with it; scores, intervals and p-values follo
 >>> import evalstats as es
 >>> references = ["the cat sat on the mat", ["it rains again", "it is raining again"]]
 >>> print(round(es.estimate(["the cat sat on a mat", "it is raining again"], references).score, 2))
-73.49
+68.87
 """
 
 from evalstats._signature import version as _version

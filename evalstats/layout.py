@@ -50,11 +50,11 @@ def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 
 def _decimals(estimates: Sequence[Estimate]) -> int:
-    """Return how many decimals give the smallest standard error two significant digits."""
+    """Return the decimals, 2 to 6, that give the smallest standard error two digits."""
     errors = [e.standard_error for e in estimates if e.standard_error > 0]
     if not errors:
         return 2
-    return min(max(1 - math.floor(math.log10(min(errors))), 1), 6)
+    return min(max(1 - math.floor(math.log10(min(errors))), 2), 6)
 
 
 def _level(confidence_level: float) -> str:
@@ -117,6 +117,8 @@ def _difference_cells(
 
 
 def _verdict(comparison: Comparison, difference: Difference) -> str:
+    if difference.n_differing == 0:
+        return "identical"
     if not comparison.significant(difference) or difference.winner is None:
         return "no evidence"
     return "better" if difference.winner == difference.system else "worse"

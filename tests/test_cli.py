@@ -115,9 +115,13 @@ def test_metric_options_carry_sacrebleus_names(files, capsys, monkeypatch, sampl
 def test_demo(files):
     code, out, err = run(files, "demo")
     assert (code, err) == (0, "")
-    rows = {line.split()[0]: line for line in out.split("\n") if line.strip()}
-    assert "1.0000" in rows["copy"]
-    assert "better" in rows["clearly-better"]
+    rows = [line for line in out.split("\n") if line.startswith(("copy ", "clearly-better "))]
+    for line in rows:
+        if line.startswith("copy") and "[" in line:
+            assert "1.0000" in line
+        if line.startswith("clearly"):
+            assert line.endswith("  better")
+            assert float(line.split("]")[2].split()[0]) < 0.001
 
 
 def test_language_pair_chooses_the_tokeniser(files, capsys, monkeypatch):
@@ -128,22 +132,32 @@ def test_language_pair_chooses_the_tokeniser(files, capsys, monkeypatch):
 
 @pytest.fixture
 def cached_test_set(tmp_path, monkeypatch, sample):
-    """Put a test set where sacreBLEU would have cached it."""
-    folder = tmp_path / "wmt17"
-    folder.mkdir()
-    (folder / "wmt17.en-de.src").write_text("source\n" * 480, encoding="utf-8")
-    lines = "\n".join(row[0] for row in sample.references) + "\n"
-    (folder / "wmt17.en-de.ref").write_text(lines, encoding="utf-8")
+    """Put two test sets where sacreBLEU would have cached them, WMT22 with its texts only."""
+    for name, fields in (
+        ("wmt17", ("src", "ref", "docid", "genre", "origlang")),
+        ("wmt22", ("src", "ref-A")),
+    ):
+        folder = tmp_path / name
+        folder.mkdir()
+        lines = "\n".join(row[0] for row in sample.references) + "\n"
+        for field in fields:
+            (folder / f"{name}.en-de.{field}").write_text(lines, encoding="utf-8")
     return tmp_path
 
 
 def test_sacrebleus_test_set_from_its_cache(files, cached_test_set, monkeypatch):
     monkeypatch.setenv("SACREBLEU", str(cached_test_set))
     arguments = ("estimate", "-i", "baseline.txt", "--resamples", "9")
-    code, from_cache, err = run(files, *arguments, "-t", "wmt17", "-l", "en-de")
-    assert (code, err) == (0, "")
+    # Nothing may be downloaded in a test.
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     _, from_file, _ = run(files, *arguments, "-r", "ref.A.txt")
-    assert from_cache == from_file
+    for name in ("wmt17", "wmt22"):
+        code, from_cache, err = run(files, *arguments, "-t", name, "-l", "en-de")
+        assert (code, err) == (0, "")
+        assert from_cache == from_file
+    code, _, err = run(files, *arguments, "-t", "wmt16", "-l", "en-de")
+    assert code == 2
+    assert "test set wmt16/en-de is not cached and could not be downloaded" in err
 
 
 def test_files_are_read_as_sacrebleu_reads_them(tmp_path):

@@ -146,7 +146,10 @@ def sacrebleu_pair(request, sample):
 
 @pytest.mark.parametrize("seed", [12345, 7])
 def test_sacrebleus_bootstrap_with_its_own_draws(sacrebleu_pair, monkeypatch, seed):
-    """Given its indices: replicates within 1e-5 (it computes in float32), its p-value exactly."""
+    """Given its indices: its replicates and its p-value exactly.
+
+    It computes in float32, with NumPy 2 to the end: its chrF is off by up to 1.6e-5 of 56.
+    """
     metric, twin, texts, streams, statistics = sacrebleu_pair
     monkeypatch.setenv("SACREBLEU_SEED", str(seed))
     n = statistics.n_segments
@@ -156,7 +159,7 @@ def test_sacrebleus_bootstrap_with_its_own_draws(sacrebleu_pair, monkeypatch, se
     for ours, hypotheses in zip(replicates, texts.values(), strict=True):
         rows = twin._extract_corpus_statistics(hypotheses, streams)
         _, theirs = sacre._bootstrap_resample(rows, twin, 500)
-        np.testing.assert_allclose(ours, [score.score for score in theirs], atol=1e-5)
+        np.testing.assert_allclose(ours, [score.score for score in theirs], rtol=1e-6)
     _, table = sacre.PairedTest(
         list(texts.items()), {"m": twin}, streams, test_type="bs", n_samples=500
     )()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -124,9 +125,14 @@ def test_set_files(test_set: str, langpair: str) -> list[str]:
         files: list[str] = utils.get_reference_files(test_set, langpair)
     # sacreBLEU ends the process when a download fails its checks.
     except (OSError, SystemExit) as error:
-        raise InputError(
-            f"test set {test_set}/{langpair} is not cached and could not be downloaded: {error}"
-        ) from error
+        # Without a network the texts may still be there, though not what they were made from.
+        cache = Path(utils.SACREBLEU_DIR, test_set)
+        pattern = f"{test_set.replace('/', '_')}.{langpair}.ref*"
+        files = sorted(str(path) for path in cache.glob(pattern))
+        if not files:
+            raise InputError(
+                f"test set {test_set}/{langpair} is not cached and could not be downloaded: {error}"
+            ) from error
     if not files:
         raise InputError(f"test set {test_set}/{langpair} has no references")
     return files
