@@ -49,10 +49,16 @@ def best_times(alternatives: dict[str, Callable[[], object]], repeats: int) -> d
 
 def forget_tokens() -> None:
     """Empty the caches that sacreBLEU's tokenisers keep from one run to the next."""
-    from sacrebleu.tokenizers import tokenizer_13a, tokenizer_re
+    from sacrebleu.tokenizers import tokenizer_13a, tokenizer_re, tokenizer_ter, tokenizer_zh
 
-    tokenizer_13a.Tokenizer13a.__call__.cache_clear()
-    tokenizer_re.TokenizerRegexp.__call__.cache_clear()
+    for cached in (
+        tokenizer_13a.Tokenizer13a.__call__,
+        tokenizer_re.TokenizerRegexp.__call__,
+        tokenizer_zh.TokenizerZh.__call__,
+        tokenizer_zh.TokenizerZh._is_chinese_char,
+        tokenizer_ter.TercomTokenizer.__call__,
+    ):
+        cached.cache_clear()
 
 
 def main() -> None:

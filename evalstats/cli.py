@@ -286,7 +286,7 @@ def _demo(options: argparse.Namespace) -> Comparison:
 
     sample = load_sample()
     return analysis.compare(
-        sample.systems, sample.references, ["bleu", "chrf"], baseline="baseline"
+        sample.systems, sample.references, ["bleu", "chrf", "ter"], baseline="baseline"
     )
 
 

@@ -17,7 +17,7 @@ settings.register_profile(
 settings.load_profile("default")
 
 #: One row a metric: every property test runs over all of them.
-TEXT_METRICS = [
+SACREBLEU_METRICS = [
     es.BLEU(),
     es.BLEU(smooth_method="none", max_ngram_order=2, lowercase=True),
     es.BLEU(smooth_method="floor", tokenize="intl", effective_order=True),
@@ -31,12 +31,13 @@ TEXT_METRICS = [
     es.TER(),
     es.TER(normalized=True, no_punct=True, asian_support=True, case_sensitive=True),
 ]
+TEXT_METRICS = [*SACREBLEU_METRICS, es.WER(), es.CER(lowercase=True)]
 
 WMT = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 def metric_id(metric):
-    return f"{metric.name}[{metric.signature.rpartition('|')[0]}]"
+    return f"{metric.name}[{metric.signature.partition('|sacrebleu')[0]}]"
 
 
 @pytest.fixture(params=TEXT_METRICS, ids=metric_id)

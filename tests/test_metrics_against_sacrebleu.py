@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import evalstats as es
 from tests import naive
-from tests.conftest import TEXT_METRICS, metric_id, nasty_corpora
+from tests.conftest import SACREBLEU_METRICS, metric_id, nasty_corpora
 
 
 @settings(max_examples=40)
 @given(corpus=nasty_corpora)
-@pytest.mark.parametrize("metric", TEXT_METRICS, ids=metric_id)
+@pytest.mark.parametrize("metric", SACREBLEU_METRICS, ids=metric_id)
 def test_statistics_of_nasty_text(metric, corpus):
     hypotheses, references = corpus
     expected = naive.sacrebleu_statistics(metric, hypotheses, references)
@@ -122,11 +122,12 @@ def test_wmt_statistics_are_sacrebleus(request, pair, metric):
             )
 
 
-def test_signature_is_sacrebleus(text_metric):
-    twin = naive.sacrebleu_twin(text_metric)
+@pytest.mark.parametrize("metric", SACREBLEU_METRICS, ids=metric_id)
+def test_signature_is_sacrebleus(metric):
+    twin = naive.sacrebleu_twin(metric)
     twin.num_refs = 1
     theirs = dict(part.split(":") for part in str(twin.get_signature()).split("|"))
-    ours = dict(part.split(":") for part in text_metric.signature.split("|"))
+    ours = dict(part.split(":") for part in metric.signature.split("|"))
     assert ours.pop("sacrebleu") == theirs.pop("version")
     assert theirs.pop("nrefs") == "1"
     # The order is ours: sacreBLEU's signature does not tell it.

@@ -10,6 +10,7 @@ from evalstats.metrics.base import Metric
 from evalstats.metrics.bleu import BLEU
 from evalstats.metrics.chrf import CHRF
 from evalstats.metrics.ter import TER
+from evalstats.metrics.wer import CER, WER
 
 #: Metrics that can be given by name; case does not matter.
 NAMED: dict[str, Callable[[], Metric]] = {
@@ -17,6 +18,8 @@ NAMED: dict[str, Callable[[], Metric]] = {
     "chrf": CHRF,
     "chrf++": lambda: CHRF(word_order=2),
     "ter": TER,
+    "wer": WER,
+    "cer": CER,
 }
 
 
@@ -33,4 +36,4 @@ def as_metric(metric: object) -> Metric:
     raise InputTypeError(f"metric must be a name or a Metric object, got {type(metric).__name__}")
 
 
-__all__ = ["BLEU", "CHRF", "NAMED", "TER", "Mean", "Metric", "Ratio", "as_metric"]
+__all__ = ["BLEU", "CER", "CHRF", "NAMED", "TER", "WER", "Mean", "Metric", "Ratio", "as_metric"]

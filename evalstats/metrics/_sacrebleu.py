@@ -8,15 +8,10 @@ the newest supported version. sacreBLEU is imported when first needed: it costs 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from evalstats.errors import InputError, MissingExtraError
-from evalstats.metrics.texts import References
 
 #: Where sacreBLEU's own tokenisers need a package, what to install for it.
 _EXTRAS = {
@@ -35,13 +30,6 @@ def version() -> str:
     from importlib import metadata
 
     return metadata.version("sacrebleu")
-
-
-def scorer(kind: str, **options: Any) -> Any:
-    """Make sacreBLEU's metric object of that kind ("BLEU", "CHRF", "TER")."""
-    import sacrebleu.metrics
-
-    return getattr(sacrebleu.metrics, kind)(**options)
 
 
 def tokenizer_names() -> tuple[str, ...]:
@@ -81,30 +69,12 @@ def chinese_ranges() -> list[tuple[str, str]]:
     return ranges
 
 
-def corpus_statistics(
-    scorer: Any, hypotheses: list[str], references: References
-) -> list[list[Any]]:
-    """Return sacreBLEU's segment statistics, N rows, with the references prepared once."""
-    key = ("sacrebleu", type(scorer).__name__, str(sorted(_options(scorer).items())))
-    cached = references.prepared(key, lambda refs: scorer._cache_references(refs.streams()))
-    scorer._ref_cache = cached
-    rows: list[list[Any]] = scorer._extract_corpus_statistics(hypotheses, None)
-    return rows
+def tercom_tokenizer(**options: bool) -> Callable[[str], str]:
+    """Make sacreBLEU's tokeniser of TER, without the cache that it keeps of every line."""
+    from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
-
-def _options(scorer: Any) -> dict[str, str]:
-    """Return what of a scorer decides how it prepares references."""
-    kept = (bool, int, float, str, type(None))
-    return {
-        key: repr(value)
-        for key, value in vars(scorer).items()
-        if isinstance(value, kept) and key not in ("_ref_cache", "num_refs")
-    }
-
-
-def as_array(rows: list[list[Any]], n_columns: int, dtype: type) -> NDArray[Any]:
-    """Stack statistics into `(N, k)`."""
-    return np.array(rows, dtype=dtype).reshape(len(rows), n_columns)
+    made = TercomTokenizer(**options)
+    return partial(TercomTokenizer.__call__.__wrapped__, made)
 
 
 def test_set_files(test_set: str, langpair: str) -> list[str]:

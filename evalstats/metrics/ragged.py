@@ -14,6 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 IntArray = NDArray[np.signedinteger[Any]]
+Index = NDArray[np.int64]
+Bits = NDArray[np.uint64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,8 @@ class Ragged:
     def take(self, rows: NDArray[np.int64]) -> Ragged:
         """Return the texts numbered ``rows`` (repeats allowed), (n,) -> (len(rows),)."""
         lengths = self.lengths[rows]
-        offsets = offsets_of(lengths)
-        shift = np.repeat(self.offsets[:-1][rows] - offsets[:-1], lengths)
-        return Ragged(self.values[shift + np.arange(offsets[-1])], offsets)
+        places = expand(self.offsets[:-1][rows], lengths)
+        return Ragged(self.values[places], offsets_of(lengths))
 
 
 def offsets_of(lengths: IntArray | NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -58,6 +60,12 @@ def offsets_of(lengths: IntArray | NDArray[np.bool_]) -> NDArray[np.int64]:
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
+
+
+def expand(starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Concatenate ``arange(starts[i], starts[i] + lengths[i])`` over i, (n,) -> (sum,)."""
+    offsets = offsets_of(lengths)
+    return np.asarray(np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths))
 
 
 def concatenate(parts: Sequence[Ragged]) -> Ragged:
@@ -95,3 +103,9 @@ def blocks(offsets: NDArray[np.int64], limit: int, most: int) -> Iterator[tuple[
         stop = min(max(fitting, start + 1), start + most, n)
         yield start, stop
         start = stop
+
+
+def slices(costs: Index, limit: int) -> Iterator[slice]:
+    """Split items (n,) into consecutive slices of at most `limit` total cost, or of one item."""
+    for start, stop in blocks(offsets_of(costs), limit, max(len(costs), 1)):
+        yield slice(start, stop)

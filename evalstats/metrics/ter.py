@@ -6,16 +6,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from evalstats.metrics import _sacrebleu
-from evalstats.metrics.averages import ratio, ratio_gradient
-from evalstats.metrics.base import Metric, flag
-from evalstats.metrics.texts import as_references, as_texts
+from evalstats.metrics.base import flag
+from evalstats.metrics.ragged import Ragged
+from evalstats.metrics.tercom import translation_edits
+from evalstats.metrics.texts import References, as_references, as_texts
+from evalstats.metrics.tokenization import tercom_tokens
+from evalstats.metrics.vocabulary import learn_ids, look_up_ids
+from evalstats.metrics.wer import ErrorRate, whitespace_words
 
 
 @dataclass(frozen=True)
-class TER(Metric):
+class TER(ErrorRate):
     r"""Translation edit rate: edits, shifts of whole phrases included, per reference word.
 
     .. math:: 100 \cdot \sum \mathrm{edits} \,/\, \sum \mathrm{ref\_len}
@@ -51,8 +55,6 @@ class TER(Metric):
     case_sensitive: bool = False
 
     name = "TER"
-    columns = ("edits", "ref_len")
-    higher_is_better = False
 
     def __post_init__(self) -> None:
         for name in ("normalized", "no_punct", "asian_support", "case_sensitive"):
@@ -94,26 +96,24 @@ class TER(Metric):
         """
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
-        scorer = _sacrebleu.scorer(
-            "TER",
-            normalized=self.normalized,
-            no_punct=self.no_punct,
-            asian_support=self.asian_support,
-            case_sensitive=self.case_sensitive,
+        owner = refs.owner
+        hyps, words = self._words(texts, refs)
+        edits = translation_edits(hyps.take(owner), words)
+        first = np.flatnonzero(np.diff(owner, prepend=-1))
+        fewest = np.minimum.reduceat(edits, first)
+        lengths = np.add.reduceat(words.lengths, first) / refs.counts
+        return np.stack([fewest, lengths], axis=1)
+
+    def _words(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
+        """Return the ids of the words of hypotheses and of all references."""
+        options = (self.normalized, self.no_punct, self.asian_support, self.case_sensitive)
+        if not (self.normalized or self.no_punct):
+            # Without them the tokeniser lowercases and splits at whitespace, nothing else.
+            return whitespace_words(texts, refs, not self.case_sensitive)
+        ids, vocabulary = refs.prepared(
+            ("tercom", *options),
+            # sacreBLEU tokenises references twice, and that is not always the same as once
+            # ("Squire's," becomes three tokens, then four).
+            lambda refs: learn_ids([tercom_tokens(refs.texts, *options, twice=True)]),
         )
-        rows = _sacrebleu.corpus_statistics(scorer, texts, refs)
-        return _sacrebleu.as_array(rows, 2, np.float64)
-
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
-        """Score summed statistics, `(..., 2) -> (...)`; lower is better.
-
-        Text against empty references scores 100, nothing against nothing 0 (sacreBLEU).
-        """
-        sums = np.asarray(totals, dtype=np.float64)
-        empty = np.where(sums[..., 0] > 0, 1.0, 0.0)
-        return 100.0 * ratio(sums[..., 0], sums[..., 1], empty)
-
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
-        """Return the gradient of the score, `(..., 2) -> (..., 2)`; 0 for empty references."""
-        sums = np.asarray(totals, dtype=np.float64)
-        return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 100.0), axis=-1)
+        return look_up_ids([tercom_tokens(texts, *options)], vocabulary), ids

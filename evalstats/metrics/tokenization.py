@@ -128,6 +128,28 @@ def chrf_word_blocks(texts: Sequence[str], lowercase: bool) -> Iterator[Tokens]:
         yield _split([text.lower() for text in block] if lowercase else block, rules)
 
 
+def tercom_tokens(
+    texts: Sequence[str],
+    normalized: bool,
+    no_punct: bool,
+    asian_support: bool,
+    case_sensitive: bool,
+    *,
+    twice: bool = False,
+) -> Tokens:
+    """Tokenise texts line by line as sacreBLEU's TER does, or twice, as it does references."""
+    tokenizer = _sacrebleu.tercom_tokenizer(
+        normalized=normalized,
+        no_punct=no_punct,
+        asian_support=asian_support,
+        case_sensitive=case_sensitive,
+    )
+    lines = (tokenizer(text.rstrip()) for text in texts)
+    if twice:
+        lines = (tokenizer(line.rstrip()) for line in lines)
+    return _from_lists(line.split() for line in lines)
+
+
 def _block_tokenizer(name: str) -> Callable[[Sequence[str]], Tokens]:
     if name == "char":
         return _characters_as_tokens

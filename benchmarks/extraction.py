@@ -1,0 +1,100 @@
+"""Print how much faster statistics come out of text than with the packages that define them.
+
+Ratios in one process, one thread, the best of interleaved repeats. sacreBLEU's tokenisers remember
+lines, so their caches are emptied before each of its runs. jiwer and evaluatio are measured where
+they are installed (the extras `test` and `peers`).
+
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.extraction [--repeats 5]
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import sacrebleu.metrics as sacre
+
+import evalstats as es
+from benchmarks.corpora import corpus
+from benchmarks.ratios import best_times, forget_tokens
+
+METRICS: dict[str, Callable[[str], tuple[Any, type, dict[str, Any]]]] = {
+    "BLEU": lambda tok: (es.BLEU(tokenize=tok), sacre.BLEU, {"tokenize": tok}),
+    "chrF": lambda tok: (es.CHRF(), sacre.CHRF, {}),
+    "chrF++": lambda tok: (es.CHRF(word_order=2), sacre.CHRF, {"word_order": 2}),
+    "TER": lambda tok: (es.TER(), sacre.TER, {}),
+}
+
+
+def against_sacrebleu(pair: str, tokenizer: str, repeats: int) -> None:
+    """Print the ratios of one system, with references prepared and with their preparation."""
+    label, systems, references = corpus(pair)
+    texts = list(systems.values())[len(systems) // 2]
+    for name, make in METRICS.items():
+        ours, kind, options = make(tokenizer)
+        theirs = kind(references=[references], **options)
+        prepared = es.References(references)
+        ours.statistics(texts, prepared)
+
+        def fresh(
+            run: Callable[[], object],
+        ) -> Callable[[], object]:
+            return lambda: forget_tokens() or run()
+
+        times = best_times(
+            {
+                "theirs": fresh(lambda t=theirs: t._extract_corpus_statistics(texts, None)),
+                "ours": lambda m=ours, p=prepared: m.statistics(texts, p),
+                "theirs, all": fresh(
+                    lambda k=kind, o=options: k(**o)._extract_corpus_statistics(texts, [references])
+                ),
+                "ours, all": lambda m=ours: m.statistics(texts, references),
+            },
+            1 + (repeats - 1) * (name != "TER"),
+        )
+        a, b, c, d = (1000 * seconds for seconds in times.values())
+        print(
+            f"{label:12s} {name:7s}{a:7.0f} /{b:6.1f} ms = {a / b:5.1f}"
+            f"      {c:7.0f} /{d:6.1f} ms = {c / d:5.1f}",
+            flush=True,
+        )
+
+
+def error_rates(repeats: int) -> None:
+    """Print WER and CER against jiwer and evaluatio (Rust)."""
+    label, systems, references = corpus()
+    texts = list(systems.values())[len(systems) // 2]
+    for name, metric, peer in (("WER", es.WER(), "words"), ("CER", es.CER(), "characters")):
+        runs: dict[str, Callable[[], object]] = {
+            "ours": lambda m=metric: m.statistics(texts, references)
+        }
+        if find_spec("jiwer"):
+            process = getattr(import_module("jiwer"), f"process_{peer}")
+            runs["jiwer"] = lambda p=process: p(references, texts)
+        if find_spec("evaluatio"):
+            module = import_module(f"evaluatio.metrics.{name.lower()}")
+            rate = getattr(module, f"{peer[:-1]}_error_rate")
+            runs["evaluatio"] = lambda r=rate: r(references, texts)
+        times = best_times(runs, 3 * repeats)
+        cells = [f"{peer} {1000 * seconds:.1f} ms" for peer, seconds in times.items()]
+        print(f"{label:12s} {name:7s}" + ", ".join(cells))
+
+
+def main() -> None:
+    """Print all tables."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--repeats", type=int, default=5)
+    options = parser.parse_args()
+    print(f"{'':20s}{'references prepared':34s}preparation included")
+    print(f"{'':20s}sacreBLEU / evalstats = ratio")
+    against_sacrebleu("en-de", "13a", options.repeats)
+    against_sacrebleu("en-zh", "zh", options.repeats)
+    print()
+    error_rates(options.repeats)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""Word and character error rates: Levenshtein (1966) edits per word or character of reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.metrics.averages import ratio, ratio_gradient
+from evalstats.metrics.base import Metric, flag
+from evalstats.metrics.characters import characters
+from evalstats.metrics.edits import levenshtein
+from evalstats.metrics.ragged import Ragged
+from evalstats.metrics.texts import References, as_references, as_texts
+from evalstats.metrics.tokenization import tokenize_blocks
+from evalstats.metrics.vocabulary import learn_ids, look_up_ids
+
+
+class ErrorRate(Metric):
+    """Edits per reference token, in percent; the base of `WER`, `CER` and `TER`.
+
+    Of several references the one that needs the fewest edits counts, the shorter one on a tie.
+    """
+
+    columns = ("edits", "ref_len")
+    higher_is_better = False
+
+    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Score summed statistics, `(..., 2) -> (...)`; lower is better.
+
+        Text against empty references scores 100, nothing against nothing 0 (sacreBLEU).
+        """
+        sums = np.asarray(totals, dtype=np.float64)
+        empty = np.where(sums[..., 0] > 0, 1.0, 0.0)
+        return 100.0 * ratio(sums[..., 0], sums[..., 1], empty)
+
+    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the gradient of the score, `(..., 2) -> (..., 2)`; 0 for empty references."""
+        sums = np.asarray(totals, dtype=np.float64)
+        return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 100.0), axis=-1)
+
+
+def whitespace_words(texts: list[str], refs: References, lowercase: bool) -> tuple[Ragged, Ragged]:
+    """Return the ids of the words of hypotheses and of all references, split at whitespace."""
+    ids, vocabulary = refs.prepared(
+        ("words", "none", lowercase),
+        lambda refs: learn_ids(tokenize_blocks(refs.texts, "none", lowercase)),
+    )
+    return look_up_ids(tokenize_blocks(texts, "none", lowercase), vocabulary), ids
+
+
+def closest_reference(
+    hypotheses: Ragged, references: Ragged, refs: References
+) -> NDArray[np.int64]:
+    """Return edits and length of the reference that needs the fewest edits, `(N, 2)`."""
+    owner = refs.owner
+    edits = levenshtein(hypotheses.take(owner), references)
+    # Ordered by edits, then by length: lengths are below 2**31.
+    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    best = np.minimum.reduceat(edits << 32 | references.lengths, first)
+    return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
+
+
+@dataclass(frozen=True)
+class WER(ErrorRate):
+    r"""Word error rate of the corpus: edits of all segments per word of all references.
+
+    .. math:: 100 \cdot \sum \mathrm{edits} \,/\, \sum \mathrm{ref\_len}
+
+    Words are what `str.split` gives; an edit inserts, deletes or replaces one (Levenshtein, 1966).
+    Lower is better; above 100 is possible. Against an empty reference every word is an edit.
+
+    Parameters
+    ----------
+    lowercase : bool
+        Lowercase first.
+
+    Examples
+    --------
+    >>> wer = WER()
+    >>> rows = wer.statistics(["the cat sat", ""], ["a cat sat", "no one"])
+    >>> rows.tolist()
+    [[1, 3], [2, 2]]
+    >>> print(wer.score(rows.sum(axis=0)))
+    60.0
+    """
+
+    lowercase: bool = False
+
+    name = "WER"
+
+    def __post_init__(self) -> None:
+        flag(self.lowercase, "lowercase")
+
+    @property
+    def signature(self) -> str:
+        """Identity in the form of sacreBLEU's signatures."""
+        return f"case:{'lc' if self.lowercase else 'mixed'}|tok:none"
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
+        """Return `(N, 2)`: edits, and words of the reference.
+
+        Parameters
+        ----------
+        hypotheses : sequence of str
+            N outputs.
+        references
+            One entry per segment: a string, a list of strings with `None` for an absent one, or
+            a `References`.
+
+        Raises
+        ------
+        InputError
+            For empty input, differing lengths, a segment without reference.
+        """
+        texts = as_texts(hypotheses)
+        refs = as_references(references, len(texts))
+        return closest_reference(*whitespace_words(texts, refs, self.lowercase), refs)
+
+
+@dataclass(frozen=True)
+class CER(ErrorRate):
+    r"""Character error rate of the corpus: edits of all segments per character of all references.
+
+    As `WER`, with Unicode code points for words: no normalisation (``é`` may be one or two), and
+    whitespace counts.
+
+    Parameters
+    ----------
+    lowercase : bool
+        Lowercase first.
+
+    Examples
+    --------
+    >>> cer = CER()
+    >>> cer.statistics(["kitten"], ["sitting"]).tolist()
+    [[3, 7]]
+    """
+
+    lowercase: bool = False
+
+    name = "CER"
+
+    def __post_init__(self) -> None:
+        flag(self.lowercase, "lowercase")
+
+    @property
+    def signature(self) -> str:
+        """Identity in the form of sacreBLEU's signatures."""
+        return f"case:{'lc' if self.lowercase else 'mixed'}|tok:char"
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
+        """Return `(N, 2)`: edits, and characters of the reference.
+
+        Parameters
+        ----------
+        hypotheses : sequence of str
+            N outputs.
+        references
+            One entry per segment: a string, a list of strings with `None` for an absent one, or
+            a `References`.
+
+        Raises
+        ------
+        InputError
+            For empty input, differing lengths, a segment without reference.
+        """
+        texts = as_texts(hypotheses)
+        refs = as_references(references, len(texts))
+        codes = refs.prepared(
+            ("characters", self.lowercase),
+            lambda refs: characters(refs.texts, lowercase=self.lowercase, whitespace=True),
+        )
+        found = characters(texts, lowercase=self.lowercase, whitespace=True)
+        return closest_reference(found, codes, refs)

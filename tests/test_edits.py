@@ -1,0 +1,185 @@
+"""Batched edit distances against a plain version, rapidfuzz and jiwer."""
+
+from __future__ import annotations
+
+import random
+import tracemalloc
+from collections.abc import Sequence
+
+import jiwer
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+import evalstats as es
+from evalstats.metrics import edits
+from evalstats.metrics.edits import levenshtein
+from evalstats.metrics.ragged import Index, Ragged, offsets_of
+
+Pair = tuple[list[int], list[int]]
+
+
+def plain_distance(left: Sequence[int], right: Sequence[int]) -> int:
+    """Levenshtein's recursion, row by row."""
+    row = list(range(len(right) + 1))
+    for i, token in enumerate(left, 1):
+        corner, row[0] = row[0], i
+        for j, other in enumerate(right, 1):
+            best = min(corner + (token != other), row[j] + 1, row[j - 1] + 1)
+            corner, row[j] = row[j], best
+    return row[-1]
+
+
+def pack(sequences: Sequence[Sequence[int]]) -> Ragged:
+    lengths = np.array([len(x) for x in sequences], dtype=np.int64)
+    return Ragged(np.array([v for x in sequences for v in x], dtype=np.int64), offsets_of(lengths))
+
+
+def measure(pairs: Sequence[Pair]) -> Index:
+    return levenshtein(pack([h for h, _ in pairs]), pack([r for _, r in pairs]))
+
+
+def random_pairs(seed: int, count: int, longest: int) -> list[Pair]:
+    """Unrelated and related sequences over alphabets of 1 to 100 letters."""
+    rng = random.Random(seed)
+    pairs = []
+    for _ in range(count):
+        size = rng.choice([1, 2, 3, 5, 8, 30, 100])
+        hyp = [rng.randrange(size) for _ in range(rng.randint(0, longest))]
+        ref = [rng.randrange(size) for _ in range(rng.randint(0, longest))]
+        if rng.random() < 0.7:
+            ref = list(hyp)
+            for _ in range(rng.randint(0, max(3, longest // 5))):
+                place = rng.randint(0, len(ref))
+                ref[place : place + rng.randint(0, 1)] = [rng.randrange(size)] * rng.randint(0, 1)
+        pairs.append((hyp, ref))
+    return pairs
+
+
+tokens = st.lists(st.integers(0, 3), max_size=12)
+
+
+@given(st.lists(st.tuples(tokens, tokens), max_size=8))
+def test_equals_plain_version(pairs: list[Pair]) -> None:
+    assert measure(pairs).tolist() == [plain_distance(h, r) for h, r in pairs]
+
+
+@given(st.lists(st.tuples(tokens, tokens), max_size=8))
+def test_symmetric(pairs: list[Pair]) -> None:
+    assert measure(pairs).tolist() == measure([(r, h) for h, r in pairs]).tolist()
+
+
+@pytest.mark.parametrize("integers", ["chosen", "none", "all"])
+@pytest.mark.parametrize("longest", [3, 63, 64, 65, 70, 128, 129, 300])
+def test_equals_rapidfuzz(monkeypatch: pytest.MonkeyPatch, longest: int, integers: str) -> None:
+    if integers == "none":
+        monkeypatch.setattr(edits, "_outliers", lambda steps, words: 0)
+    if integers == "all":
+        monkeypatch.setattr(edits, "_outliers", lambda steps, words: len(steps))
+    pairs = random_pairs(longest, 150, longest)
+    pairs += [([1] * longest, [1] * longest), ([1] * longest, [2] * longest), ([], [1] * longest)]
+    assert measure(pairs).tolist() == [Levenshtein.distance(h, r) for h, r in pairs]
+
+
+def test_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs = random_pairs(5, 200, 150)
+    expected = measure(pairs)
+    monkeypatch.setattr(edits, "_BLOCK_TOKENS", 100)
+    np.testing.assert_array_equal(measure(pairs), expected)
+
+
+def test_any_integers_are_tokens() -> None:
+    big = 2**62
+    assert measure([([-5, big, 7], [big, 7, -big]), ([big], [big])]).tolist() == [2, 0]
+
+
+def test_inputs_are_not_changed() -> None:
+    hyps, refs = (pack([h[side] for h in random_pairs(3, 50, 80)]) for side in (0, 1))
+    arrays = (hyps.values, hyps.offsets, refs.values, refs.offsets)
+    copies = [array.copy() for array in arrays]
+    levenshtein(hyps, refs)
+    for array, copy in zip(arrays, copies, strict=True):
+        np.testing.assert_array_equal(array, copy)
+
+
+def test_nothing() -> None:
+    assert measure([]).tolist() == []
+    assert measure([([], []), ([], [])]).tolist() == [0, 0]
+
+
+def test_long_pair() -> None:
+    rng = random.Random(0)
+    hyp = [rng.randrange(5000) for _ in range(12_000)]
+    ref = list(hyp)
+    for _ in range(500):
+        del ref[rng.randrange(len(ref))]
+        ref.insert(rng.randrange(len(ref)), rng.randrange(5000))
+    assert measure([(hyp, ref), ([1, 2], [2])]).tolist() == [Levenshtein.distance(hyp, ref), 1]
+
+
+def test_memory_of_many_short_pairs() -> None:
+    lengths = np.full(200_000, 10)
+    values = np.random.default_rng(0).integers(0, 50, size=2_000_000)
+    hyps = Ragged(values, offsets_of(lengths))
+    refs = Ragged(values[::-1].copy(), offsets_of(lengths))
+    tracemalloc.start()
+    levenshtein(hyps, refs)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Both sides are copied once (32 MB); everything else lives for a block.
+    assert peak < 200e6
+
+
+text = st.text(st.sampled_from("ab \u00a0\u3000é\U0001f600\n"), max_size=15)
+
+
+def fewest(hypothesis, references, split):
+    """Return edits and length of the closest reference, the shorter one on a tie."""
+    return min(
+        [Levenshtein.distance(split(hypothesis), split(r)), len(split(r))] for r in references
+    )
+
+
+@given(st.lists(st.tuples(text, st.lists(text, min_size=1, max_size=4)), min_size=1, max_size=6))
+@settings(max_examples=200)
+def test_texts(segments: list[tuple[str, list[str]]]) -> None:
+    hyps, refs = [h for h, _ in segments], [r for _, r in segments]
+    expected = [fewest(h, several, str.split) for h, several in segments]
+    assert es.WER().statistics(hyps, refs).tolist() == expected
+    expected = [fewest(h, several, list) for h, several in segments]
+    assert es.CER().statistics(hyps, refs).tolist() == expected
+    lowered = [[h.lower() for h in hyps], [[r.lower() for r in several] for several in refs]]
+    for metric in (es.WER, es.CER):
+        np.testing.assert_array_equal(
+            metric(lowercase=True).statistics(hyps, refs), metric().statistics(*lowered)
+        )
+
+
+def test_empty_sides() -> None:
+    rows = es.WER().statistics(["a b", "", "", "x"], ["", "a b c", "", "\t"])
+    assert rows.tolist() == [[2, 0], [3, 3], [0, 0], [1, 0]]
+    assert es.WER().score(rows).tolist() == [100, 100, 0, 100]
+    assert es.WER().score(rows.sum(axis=0)) == 200
+
+
+def test_lone_surrogate_is_one_character() -> None:
+    assert es.CER().statistics(["a\ud800"], ["\ud800"]).tolist() == [[1, 1]]
+
+
+@pytest.mark.parametrize("pair", ["en_de", "en_zh", "en_es"])
+def test_real_system(request, pair: str) -> None:
+    test_set = request.getfixturevalue(pair)
+    refs = test_set.references["A"]
+    hyps = next(iter(test_set.systems.values()))
+    rows = es.WER().statistics(hyps, refs)
+    # jiwer splits at U+0020 only; the definition here is `str.split`.
+    ref_words, hyp_words = ([" ".join(x.split()) for x in side] for side in (refs, hyps))
+    output = jiwer.process_words(ref_words, hyp_words)
+    assert rows[:, 0].sum() == output.substitutions + output.insertions + output.deletions
+    assert rows[:, 1].sum() == output.hits + output.substitutions + output.deletions
+    assert es.WER().score(rows.sum(axis=0)) == pytest.approx(100 * output.wer)
+    assert es.CER().statistics(hyps, refs)[:, 0].tolist() == [
+        Levenshtein.distance(h, r) for h, r in zip(hyps, refs, strict=True)
+    ]
