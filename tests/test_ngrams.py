@@ -174,11 +174,13 @@ def test_references_serve_many_systems_and_stay_as_they_were():
     references = es.References(["the cat sat", ["a dog", "the dog"]])
     metric = es.BLEU()
     first = metric.statistics(["the cat sat", "new words only"], references)
-    (ids, vocabulary), index = references._prepared.values()
+    ids, vocabulary = references._prepared["words", "13a", False]
     before = ids.values.copy(), dict(vocabulary)
+    kept = dict(references._prepared)
     metric.statistics(["other words", "of another system"], references)
     es.BLEU(smooth_method="none").statistics(["x", "y"], references)
-    assert list(references._prepared.values()) == [(ids, vocabulary), index]
+    assert references._prepared.keys() == kept.keys()
+    assert all(references._prepared[key] is value for key, value in kept.items())
     assert np.array_equal(ids.values, before[0])
     assert vocabulary == before[1]
     assert np.array_equal(metric.statistics(["the cat sat", "new words only"], references), first)

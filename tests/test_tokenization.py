@@ -11,7 +11,7 @@ from sacrebleu.metrics.bleu import _get_tokenizer
 
 from evalstats.metrics import characters, tokenization
 from evalstats.metrics.characters import UNICODE, code_points, string_of, whitespace_table
-from evalstats.metrics.vocabulary import learn_ids, look_up_ids
+from evalstats.metrics.vocabulary import learn_ids, learn_words, look_up_ids, look_up_words
 from tests.fuzz import CLASSES, PIECES, TOKENIZERS
 
 # st.text() leaves lone surrogates out.
@@ -145,3 +145,35 @@ def test_ids_are_equal_exactly_where_words_are(known, new):
         itertools.chain.from_iterable(tokens(new).lists()), found.values.tolist(), strict=True
     ):
         assert of.get(word) == number or (word not in of and number not in of.values())
+
+
+@given(known=TEXTS, new=TEXTS, lowercase=st.booleans())
+def test_words_between_whitespace(known, new, lowercase):
+    ids, vocabulary = learn_words(known, lowercase)
+    found = look_up_words(new, lowercase, vocabulary)
+    split = [[(t.lower() if lowercase else t).split() for t in texts] for texts in (known, new)]
+    words = dict(zip(itertools.chain.from_iterable(split[0]), ids.values.tolist(), strict=True))
+    assert ids.lengths.tolist() == list(map(len, split[0]))
+    assert found.lengths.tolist() == list(map(len, split[1]))
+    assert len(set(words.values())) == len(words)
+    for word, number in zip(
+        itertools.chain.from_iterable(split[1]), found.values.tolist(), strict=True
+    ):
+        assert words.get(word) == number or (word not in words and number not in words.values())
+
+
+def test_words_that_look_like_the_mark_between_texts():
+    ids, vocabulary = learn_words(["\0 \0\0", "", "a\0"], False)
+    assert ids.lengths.tolist() == [2, 0, 1]
+    assert set(ids.values.tolist()) == {1, 2, 3}
+    # Three NULs are the mark then; in a hypothesis they are an unknown word.
+    found = look_up_words(["\0\0\0 \0\0", "\0 a\0"], False, vocabulary)
+    assert found.lengths.tolist() == [2, 2]
+    assert found.values.tolist()[1:] == [2, 1, 3]
+    assert found.values[0] not in ids.values
+
+
+def test_final_sigma_does_not_look_across_texts():
+    texts = ["ΟΔΟΣ", "Σ", "ΟΣ Α", "Σ"]
+    _, vocabulary = learn_words(texts, True)
+    assert set(vocabulary) - {"\0"} == {w for t in texts for w in t.lower().split()}

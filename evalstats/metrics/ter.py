@@ -96,12 +96,10 @@ class TER(ErrorRate):
         """
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
-        owner = refs.owner
         hyps, words = self._words(texts, refs)
-        edits = translation_edits(hyps.take(owner), words)
-        first = np.flatnonzero(np.diff(owner, prepend=-1))
-        fewest = np.minimum.reduceat(edits, first)
-        lengths = np.add.reduceat(words.lengths, first) / refs.counts
+        edits = translation_edits(hyps.take(refs.owner), words)
+        fewest = np.minimum.reduceat(edits, refs.first)
+        lengths = np.add.reduceat(words.lengths, refs.first) / refs.counts
         return np.stack([fewest, lengths], axis=1)
 
     def _words(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:

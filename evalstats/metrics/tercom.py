@@ -14,7 +14,7 @@ import numpy as np
 
 from evalstats.metrics.groups import Groups, group_tokens
 from evalstats.metrics.ragged import Flags, Index, Ragged, slices
-from evalstats.metrics.tercom_beam import NARROW, WINDOW, BitBeam, Path, beam_is_idle, unswap
+from evalstats.metrics.tercom_beam import BEAM, NARROW, WINDOW, BitBeam, Path, beam_is_idle, unswap
 from evalstats.metrics.tercom_shifts import Candidates, align, find_candidates
 from evalstats.metrics.tercom_widebeam import WideBeam
 
@@ -47,8 +47,16 @@ def translation_edits(hyps: Ragged, refs: Ragged) -> Index:
     """
     n, m = hyps.lengths, refs.lengths
     edits = np.maximum(n, m)
+    # One word cannot be shifted, and the beam leaves short references whole. Whole sentences are
+    # one word where a language has no spaces.
+    alone = (n == 1) & (m > 0) & (m < BEAM)
+    rows = np.flatnonzero(alone)
+    if len(rows):
+        words = refs.take(rows)
+        equal = words.values == np.repeat(hyps.values[hyps.offsets[rows]], m[rows])
+        edits[rows] -= np.logical_or.reduceat(equal, words.offsets[:-1])
     # Neighbours of similar length waste no steps.
-    order = np.flatnonzero((n > 0) & (m > 0))
+    order = np.flatnonzero((n > 0) & (m > 0) & ~alone)
     order = order[np.argsort(-n[order], kind="stable")]
     for part in slices((n + m)[order], _BLOCK_TOKENS):
         rows = order[part]

@@ -121,12 +121,21 @@ class References(Sequence[tuple[str, ...]]):
     @property
     def owner(self) -> NDArray[np.int64]:
         """Number of the segment that each of the R references belongs to, shape `(R,)`."""
-        return np.repeat(np.arange(len(self._rows)), self.counts)
+        return self.prepared(
+            "owner", lambda refs: np.repeat(np.arange(len(refs), dtype=np.int64), refs.counts)
+        )
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """Number of the first reference of each segment, shape `(N,)`."""
+        return self.prepared("first", lambda refs: np.cumsum(refs.counts) - refs.counts)
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """Number of references of each segment, shape `(N,)`, at least 1."""
-        return np.fromiter(map(len, self._rows), dtype=np.int64, count=len(self._rows))
+        return self.prepared(
+            "counts", lambda refs: np.fromiter(map(len, refs), dtype=np.int64, count=len(refs))
+        )
 
     @property
     def label(self) -> str:

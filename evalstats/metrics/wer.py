@@ -14,8 +14,7 @@ from evalstats.metrics.characters import characters
 from evalstats.metrics.edits import levenshtein
 from evalstats.metrics.ragged import Ragged
 from evalstats.metrics.texts import References, as_references, as_texts
-from evalstats.metrics.tokenization import tokenize_blocks
-from evalstats.metrics.vocabulary import learn_ids, look_up_ids
+from evalstats.metrics.vocabulary import learn_words, look_up_words
 
 
 class ErrorRate(Metric):
@@ -45,21 +44,18 @@ class ErrorRate(Metric):
 def whitespace_words(texts: list[str], refs: References, lowercase: bool) -> tuple[Ragged, Ragged]:
     """Return the ids of the words of hypotheses and of all references, split at whitespace."""
     ids, vocabulary = refs.prepared(
-        ("words", "none", lowercase),
-        lambda refs: learn_ids(tokenize_blocks(refs.texts, "none", lowercase)),
+        ("whitespace words", lowercase), lambda refs: learn_words(refs.texts, lowercase)
     )
-    return look_up_ids(tokenize_blocks(texts, "none", lowercase), vocabulary), ids
+    return look_up_words(texts, lowercase, vocabulary), ids
 
 
 def closest_reference(
     hypotheses: Ragged, references: Ragged, refs: References
 ) -> NDArray[np.int64]:
     """Return edits and length of the reference that needs the fewest edits, `(N, 2)`."""
-    owner = refs.owner
-    edits = levenshtein(hypotheses.take(owner), references)
+    edits = levenshtein(hypotheses.take(refs.owner), references)
     # Ordered by edits, then by length: lengths are below 2**31.
-    first = np.flatnonzero(np.diff(owner, prepend=-1))
-    best = np.minimum.reduceat(edits << 32 | references.lengths, first)
+    best = np.minimum.reduceat(edits << 32 | references.lengths, refs.first)
     return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
 
 
