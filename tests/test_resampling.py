@@ -182,3 +182,14 @@ def test_seeds():
 def test_bad_arguments(arguments, message):
     with pytest.raises(es.InputError, match=message):
         bootstrap_weights(**arguments)
+
+
+def test_kept_weights_change_nothing(monkeypatch):
+    statistics = np.random.default_rng(1).integers(0, 50, size=(40, 3)).astype(float)
+    resampling._kept_weights.cache_clear()
+    first, again = (bootstrap_totals(statistics, 200, 9) for _ in range(2))
+    assert resampling._kept_weights.cache_info().hits == 1
+    monkeypatch.setattr(resampling, "KEPT_WEIGHTS", 0)
+    np.testing.assert_array_equal(first, again)
+    np.testing.assert_array_equal(first, bootstrap_totals(statistics, 200, 9))
+    assert resampling._kept_weights.cache_info().hits == 1

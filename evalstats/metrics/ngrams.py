@@ -26,7 +26,7 @@ HYPOTHESIS_TOKENS = 1 << 21
 
 # Indices are kept for the next system up to this size; a larger corpus keeps its ids only and
 # indexes one chunk at a time for every system, so that memory stays bounded.
-KEPT_BYTES = 3 << 29
+KEPT_BYTES = 1 << 29
 
 
 @dataclass(frozen=True)
