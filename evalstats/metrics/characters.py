@@ -18,9 +18,9 @@ from evalstats.metrics.ragged import Ragged, blocks, concatenate, offsets_of
 
 UNICODE = 0x110000  # number of code points
 
-# Text is converted in blocks of about so many characters: a few temporaries of this size are the
-# peak memory, and larger blocks are not faster.
-BLOCK_CHARACTERS = 1 << 21
+# Text is converted in blocks of about so many characters: a few temporaries of this size stay in
+# a core's own cache, which keeps the cost of a character the same for small and large corpora.
+BLOCK_CHARACTERS = 1 << 17
 BLOCK_TEXTS = 1 << 16
 
 

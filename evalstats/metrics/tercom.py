@@ -106,9 +106,11 @@ def _block(hyps: Ragged, refs: Ragged) -> Index:
     np.add.at(common, groups.pair, np.minimum(groups.hyp_count, groups.ref_count))
     block = _Block(groups, n, m, refs.offsets, np.maximum(n, m) - common)
     tokens = Ragged(groups.hyp, hyps.offsets)
-    edits = np.full(len(n), -1, dtype=np.int64)
+    # Without a common word nothing can be kept or shifted, and the pseudo-diagonal, which the beam
+    # always contains, has as many replacements as there can be.
+    edits = np.where(common == 0, np.maximum(n, m), -1)
 
-    narrow = np.flatnonzero(m <= NARROW)
+    narrow = np.flatnonzero((edits < 0) & (m <= NARROW))
     if len(narrow):
         beam = BitBeam(groups, n, m, narrow, sliding=False)
         _greedy(block, beam, tokens, narrow, edits, beam_is_idle)
@@ -148,6 +150,8 @@ def _greedy(
         else:
             edits[pairs] = shifts + distance
         keep = np.flatnonzero(open_)
+        if not len(keep):
+            return
         here = pairs[keep]
         kept = tokens.take(keep)
         alignment = align(beam.path(rows, tokens, pairs, keep), kept, block.m[here])

@@ -9,6 +9,7 @@ so: silently truncated or transposed references are the most frequent mistake in
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import chain, pairwise
 from typing import Any, TypeVar, cast, overload
 
 import numpy as np
@@ -91,7 +92,15 @@ class References(Sequence[tuple[str, ...]]):
         rows = listed(references, "references", "one entry per segment")
         if not rows:
             raise InputError("references is empty; give one entry per segment")
-        self._rows = tuple(_entry(row, i) for i, row in enumerate(rows))
+        # All references one after the other, and where those of each segment start.
+        if all(isinstance(row, str) for row in rows):
+            self._texts: list[str] = rows
+            self._starts = np.arange(len(rows) + 1, dtype=np.int64)
+        else:
+            entries = [_entry(row, i) for i, row in enumerate(rows)]
+            counts = np.fromiter(map(len, entries), dtype=np.int64, count=len(entries))
+            self._texts = list(chain.from_iterable(entries))
+            self._starts = np.concatenate(([0], np.cumsum(counts)))
         self._prepared: dict[Hashable, Any] = {}
 
     @overload
@@ -100,15 +109,19 @@ class References(Sequence[tuple[str, ...]]):
     def __getitem__(self, index: slice) -> tuple[tuple[str, ...], ...]: ...
     def __getitem__(self, index: int | slice) -> tuple[Any, ...]:
         """Return the references of one segment, or of a slice of segments."""
-        return self._rows[index]
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        i = range(len(self))[index]
+        return tuple(self._texts[self._starts[i] : self._starts[i + 1]])
 
     def __len__(self) -> int:
         """Return N, the number of segments."""
-        return len(self._rows)
+        return len(self._starts) - 1
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         """Iterate over the segments."""
-        return iter(self._rows)
+        edges = self._starts.tolist()
+        return (tuple(self._texts[start:stop]) for start, stop in pairwise(edges))
 
     def __repr__(self) -> str:
         return f"References({len(self)} segments, nrefs:{self.label})"
@@ -116,37 +129,33 @@ class References(Sequence[tuple[str, ...]]):
     @property
     def texts(self) -> list[str]:
         """All R references, segment by segment."""
-        return [text for row in self._rows for text in row]
+        return self._texts
 
     @property
     def owner(self) -> NDArray[np.int64]:
         """Number of the segment that each of the R references belongs to, shape `(R,)`."""
-        return self.prepared(
-            "owner", lambda refs: np.repeat(np.arange(len(refs), dtype=np.int64), refs.counts)
-        )
+        return np.repeat(np.arange(len(self)), self.counts)
 
     @property
     def first(self) -> NDArray[np.int64]:
         """Number of the first reference of each segment, shape `(N,)`."""
-        return self.prepared("first", lambda refs: np.cumsum(refs.counts) - refs.counts)
+        return self._starts[:-1]
 
     @property
     def counts(self) -> NDArray[np.int64]:
         """Number of references of each segment, shape `(N,)`, at least 1."""
-        return self.prepared(
-            "counts", lambda refs: np.fromiter(map(len, refs), dtype=np.int64, count=len(refs))
-        )
+        return np.diff(self._starts)
 
     @property
     def label(self) -> str:
         """Number of references per segment as sacreBLEU's signatures give it, or ``"var"``."""
-        counts = set(map(len, self._rows))
-        return str(counts.pop()) if len(counts) == 1 else "var"
+        counts = self.counts
+        return str(counts[0]) if np.all(counts == counts[0]) else "var"
 
     def streams(self) -> list[list[str | None]]:
         """Return sacreBLEU's layout: one list per reference stream, `None` where absent."""
-        width = max(map(len, self._rows))
-        return [[row[j] if j < len(row) else None for row in self._rows] for j in range(width)]
+        width = int(self.counts.max())
+        return [[row[j] if j < len(row) else None for row in self] for j in range(width)]
 
     def prepared(self, key: Hashable, prepare: Callable[[References], T]) -> T:
         """Return `prepare(self)`, computed at the first call with this key and kept."""
@@ -156,7 +165,7 @@ class References(Sequence[tuple[str, ...]]):
 
     def __getstate__(self) -> dict[str, Any]:
         # What was prepared can be large and is cheap to make again where it is needed.
-        return {"_rows": self._rows, "_prepared": {}}
+        return {"_texts": self._texts, "_starts": self._starts, "_prepared": {}}
 
 
 def _entry(row: object, i: int) -> tuple[str, ...]:
