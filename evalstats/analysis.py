@@ -12,7 +12,7 @@ import numpy as np
 from evalstats import multiplicity, resampling, sampling, significance
 from evalstats._signature import signature
 from evalstats.errors import InputError
-from evalstats.extraction import Metrics, Progress, as_systems, extract_all
+from evalstats.extraction import Metrics, Progress, as_metrics, as_systems, extract_all
 from evalstats.metrics import Metric
 from evalstats.metrics.texts import listed
 from evalstats.options import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, make_plan, option
@@ -23,8 +23,9 @@ from evalstats.segments import SegmentStatistics, check_same_segments
 
 Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 
-#: Scores whose relative distance is below this are ties; rounding reaches about 1e-13.
-_TIE = 1e-9
+#: Scores whose relative distance is below this are ties; so is what rounding to the grid may move.
+_TIE = 1e-12
+_GRID = 2.0**-51
 _FEW_SEGMENTS = 100
 _FEW_GROUPS = 30
 
@@ -115,7 +116,7 @@ def estimate(
     plan = make_plan(method, confidence_level, n_resamples, rng)
     single_metric = isinstance(metric, (str, Metric))
     if _is_statistics(hypotheses):
-        tables = _given(hypotheses, references)
+        tables = _given(hypotheses, references, metric)
         single = isinstance(hypotheses, SegmentStatistics) and len(tables[0].systems) == 1
     else:
         single = single_metric and not isinstance(hypotheses, Mapping)
@@ -167,8 +168,9 @@ def compare(
     method : {"expanded", "percentile", "basic", "bca", "studentized", "t"}
         Interval of scores and differences, as in `estimate`.
     alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: the system's score is greater than the baseline's. It speaks of the number,
-        not of quality: a better system has a lower TER.
+        ``"greater"``: the system's score is greater than the baseline's; without `baseline`, the
+        later system's than the earlier one's. It speaks of the number, not of quality: a better
+        system has a lower TER. Intervals are two-sided all the same.
     adjustment : {"holm", "benjamini-hochberg", "bonferroni", "none"}
         How p-values are adjusted for the comparisons under one metric.
     confidence_level : float
@@ -210,7 +212,7 @@ def compare(
     alternative = option(alternative, ALTERNATIVES, "alternative")
     adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
     if _is_statistics(hypotheses):
-        tables = _given(hypotheses, references)
+        tables = _given(hypotheses, references, metrics)
         pairs = _pairs(tables[0].systems, baseline)
     else:
         # What costs nothing is checked before what costs seconds.
@@ -262,12 +264,18 @@ def _is_statistics(value: object) -> bool:
     )
 
 
-def _given(statistics: Statistics, references: object) -> list[SegmentStatistics]:
+def _given(statistics: Statistics, references: object, metrics: Metrics) -> list[SegmentStatistics]:
     """Return statistics that the caller extracted, as a list."""
     if references is not None:
         raise InputError("references must be left out when SegmentStatistics are given")
     tables = [statistics] if isinstance(statistics, SegmentStatistics) else list(statistics)
     check_same_segments(tables)
+    # "bleu" is the default: it cannot be told from a metric that was not given.
+    if metrics != "bleu" and as_metrics(metrics) != [table.metric for table in tables]:
+        raise InputError(
+            "metrics must be left out when SegmentStatistics are given: theirs are "
+            + ", ".join(table.metric.name for table in tables)
+        )
     return tables
 
 
@@ -328,9 +336,11 @@ def _difference(
     observed = sample.scores[b] - sample.scores[a]
     replicates = sample.replicates[:, b] - sample.replicates[:, a]
     low, high, error = sampling.bounds(sample, plan, replicates, observed, (a, b))
-    differs = np.any(sample.values[a] != sample.values[b], axis=1)
+    # As they were given: rounding to the grid may tell equal numbers of two systems apart.
+    differs = np.any(sample.table.values[a] != sample.table.values[b], axis=1)
     n_differing = int(np.count_nonzero(differs))
-    tolerance = _TIE * float(max(abs(sample.scores[a]), abs(sample.scores[b])))
+    tie = _TIE + _GRID * len(differs)
+    tolerance = tie * float(max(abs(sample.scores[a]), abs(sample.scores[b])))
     exact = test == "ar" and 2**n_differing <= plan.n_resamples
     if exact:
         swaps = [resampling.all_swap_totals(sample.values[i][differs]) for i in (a, b)]
@@ -402,10 +412,13 @@ def _comparison_notes(result: Comparison, n_pairs: int) -> tuple[str, ...]:
             f"With {n_pairs} comparisons and {result.n_resamples} resamples no p-value adjusted "
             f"by {result.adjustment} can reach {level:g}: use more resamples."
         )
-    close = [d for d in result if not d.exact and abs(d.pvalue - level) < 2 * d.pvalue_error]
-    notes += [
-        f"p of {d.system} and {d.baseline} ({d.metric}) is {d.pvalue:.4f} ± {d.pvalue_error:.4f} "
-        f"(Monte-Carlo standard error), too close to {level:g} to call: use more resamples."
-        for d in close
-    ]
+    for d in result:
+        # The verdict uses the adjusted p-value, whose error grows as it did.
+        error = d.pvalue_error * d.pvalue_adjusted / d.pvalue
+        if not d.exact and abs(d.pvalue_adjusted - level) < 2 * error:
+            notes.append(
+                f"p of {d.system} and {d.baseline} ({d.metric}) is {d.pvalue_adjusted:.4f} ± "
+                f"{error:.4f} (Monte-Carlo standard error), too close to {level:g} to call: "
+                f"use more resamples."
+            )
     return tuple(notes)

@@ -15,6 +15,7 @@ from evalstats._signature import version
 from evalstats.errors import InputError
 from evalstats.files import read_parallel, read_segments, system_names
 from evalstats.metrics import BLEU, CHRF, NAMED, TER, Metric, _sacrebleu
+from evalstats.metrics.base import integer
 from evalstats.metrics.bleu import SMOOTH_METHODS
 from evalstats.metrics.texts import References, from_streams
 from evalstats.options import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
@@ -250,9 +251,9 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "method": options.method,
         "confidence_level": options.confidence_level,
-        "n_resamples": options.resamples,
+        "n_resamples": integer(options.resamples, "--resamples", 2),
         "groups": read_segments(options.groups) if options.groups else None,
-        "rng": options.seed,
+        "rng": integer(options.seed, "--seed", 0),
     }
 
 

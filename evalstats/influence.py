@@ -18,7 +18,7 @@ def influence_values(metric: Metric, statistics: NDArray[np.float64]) -> NDArray
 
     The derivative of the score by the segment's weight, ∇f(T)·s_i, centred. For BLEU, chrF, TER
     and every other score that does not change when the corpus is doubled, the values sum to zero
-    by themselves; centring makes the rest (add-k smoothing) comparable.
+    by themselves; centring makes the rest (where smoothing acts) comparable.
     """
     gradient = metric.gradient(np.sum(statistics, axis=1))
     influence = np.einsum("snk,sk->sn", statistics, gradient)
@@ -37,30 +37,3 @@ def standard_error(influence: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     n = influence.shape[-1]
     return np.asarray(np.sqrt(n / (n - 1) * np.sum(influence**2, axis=-1)))
-
-
-def second_moments(statistics: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return all products of two statistics of a segment, `(N, k) -> (N, k·k)`.
-
-    Their weighted sums are what a resample's own standard error needs, see `replicate_errors`:
-    the spread of a resample is a function of sums as well.
-    """
-    return (statistics[:, :, None] * statistics[:, None, :]).reshape(len(statistics), -1)
-
-
-def replicate_errors(
-    gradients: NDArray[np.float64],
-    totals: NDArray[np.float64],
-    moments: NDArray[np.float64],
-    n_segments: int,
-) -> NDArray[np.float64]:
-    """Return the standard error within every resample, `(B, k), (B, k), (B, k·k) -> (B,)`.
-
-    √(N/(N-1) Σ_i w_i (∇f(T*)·s_i - mean)²), with the sums Σ w s and Σ w s sᵀ.
-    """
-    k = gradients.shape[1]
-    squares = np.einsum("bi,bij,bj->b", gradients, moments.reshape(-1, k, k), gradients)
-    mean = np.einsum("bi,bi->b", gradients, totals) / n_segments
-    # Rounding may leave a tiny negative number where all segments of a resample are alike.
-    variance = np.maximum(squares - n_segments * mean**2, 0.0)
-    return np.asarray(np.sqrt(n_segments / (n_segments - 1) * variance))

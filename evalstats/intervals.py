@@ -17,6 +17,11 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Bounds = tuple[Floats, Floats]
 
+#: A standard error this far below the observed one is rounding.
+_NO_SPREAD = 1e-9
+#: Stands for infinity where quantiles are interpolated.
+_FAR = 1e100
+
 
 def percentile(replicates: Floats, confidence_level: float) -> Bounds:
     """Return the quantiles α/2 and 1-α/2 of the replicates (Efron, 1979)."""
@@ -95,16 +100,22 @@ def studentized(
     """Return the bootstrap-t interval (Efron, 1982; Hall, 1988).
 
     The quantiles are those of (θ* - θ)/se*, the standard error of every replicate being its own.
-    Replicates without spread (se* = 0) say nothing about the distribution and are left out.
+    A replicate without spread (se* = 0) that is not the observed value lies infinitely many
+    standard errors away. Where such replicates reach a quantile, as they do for scores of few
+    values, the bound is infinite: the method does not apply.
     """
-    usable = replicate_errors > 0
-    pivots = np.full(replicates.shape, np.nan)
-    np.divide(replicates - observed, replicate_errors, where=usable, out=pivots)
+    spread = replicate_errors > _NO_SPREAD * error
+    distance = replicates - observed
+    pivots = np.where(distance == 0, 0.0, np.copysign(_FAR, distance))
+    np.divide(distance, replicate_errors, where=spread, out=pivots)
     tail = (1 - confidence_level) / 2
+    upper, lower = np.quantile(pivots, [tail, 1 - tail], axis=0)
+    low, high = (
+        np.where(np.abs(q) < _FAR / 1e3, observed - q * error, np.copysign(np.inf, -q))
+        for q in (lower, upper)
+    )
     # With no spread anywhere the interval is a point.
-    pivots[:, ~np.any(usable, axis=0)] = 0.0
-    low, high = np.nanquantile(pivots, [tail, 1 - tail], axis=0)
-    return observed - high * error, observed - low * error
+    return np.where(error > 0, low, observed), np.where(error > 0, high, observed)
 
 
 def student_t(observed: Floats, error: Floats, n_segments: int, confidence_level: float) -> Bounds:

@@ -155,7 +155,8 @@ def pair_tables(
         "><>><",
         f"better than: {adjusted} <= {comparison.significance_level:g}",
     )
-    if len(ranked) <= _LISTED_SYSTEMS:
+    # A one-sided p-value belongs to one direction, which a matrix in order of rank would hide.
+    if len(ranked) <= _LISTED_SYSTEMS or comparison.alternative != "two-sided":
         return [ranking, _pair_list(comparison, differences, decimals)]
     return [ranking, _pair_matrix(comparison, ranked, differences, decimals)]
 

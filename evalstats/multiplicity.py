@@ -37,7 +37,8 @@ def benjamini_hochberg(pvalues: ArrayLike) -> Floats:
     """Step up from the largest; controls the false discovery rate (Benjamini and Hochberg, 1995).
 
     The i-th smallest p-value is multiplied by m/i, and no adjusted value may be above one that
-    comes after it. The same as `scipy.stats.false_discovery_control`, without loading it.
+    comes after it. Proved for independent and for positively dependent p-values (Benjamini and
+    Yekutieli, 2001). The same as `scipy.stats.false_discovery_control`, without loading it.
     """
     p = np.asarray(pvalues, dtype=np.float64)
     order = np.argsort(-p, kind="stable")

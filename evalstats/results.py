@@ -62,7 +62,7 @@ class Estimate(_Result):
     standard_error : float
         Standard deviation of the replicates; for the t interval, from the influence values.
     replicates : ndarray, shape (B,)
-        Corpus scores of the resamples; empty for the t interval, which needs none.
+        Corpus scores of the resamples; empty where nothing was resampled (the t interval).
     confidence_level : float
         Coverage that the interval aims at.
     method : str
@@ -162,7 +162,7 @@ class Difference:
     exact : bool
         Whether all swaps were enumerated.
     n_differing : int
-        Number of segments whose statistics differ between the two systems.
+        Number of segments, or groups, whose statistics differ between the two systems.
     higher_is_better : bool
         Direction of the metric.
     """

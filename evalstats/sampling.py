@@ -115,49 +115,60 @@ def bounds(
     sample: Sample, plan: Plan, replicates: Floats, observed: Floats, pair: tuple[int, ...]
 ) -> tuple[float, float, float]:
     """Return low, high and standard error of a system's score, or of a pair's difference."""
+    # What is not finite is reported below, by name.
+    with np.errstate(invalid="ignore", over="ignore"):
+        (low, high), error = _bounds(sample, plan, replicates, observed, pair)
+    found = float(np.squeeze(low)), float(np.squeeze(high)), float(error)
+    if not np.all(np.isfinite(found)):
+        names = " and ".join(repr(sample.table.systems[i]) for i in pair)
+        hint = (
+            "too many resamples have no spread"
+            if plan.method == "studentized"
+            else ("the score or its gradient is not finite near the totals")
+        )
+        raise InputError(
+            f"method {plan.method!r} gives no finite interval for {sample.name} of {names}: "
+            f"{hint}; use 'expanded'"
+        )
+    return found
+
+
+def _bounds(
+    sample: Sample, plan: Plan, replicates: Floats, observed: Floats, pair: tuple[int, ...]
+) -> tuple[intervals.Bounds, Floats]:
     level, n = plan.confidence_level, sample.values.shape[1]
     method, metric = plan.method, sample.table.metric
     if method in ("t", "studentized"):
         values = influence.influence_values(metric, sample.values[list(pair)])
         error = influence.standard_error(values[-1] - values[0] if len(pair) > 1 else values[0])
     if method == "t":
-        low, high = intervals.student_t(observed, error, n, level)
-        return float(low), float(high), float(error)
+        return intervals.student_t(observed, error, n, level), error
+    spread = np.asarray(np.std(replicates, ddof=1))
     if method == "percentile":
-        low, high = intervals.percentile(replicates, level)
-    elif method == "basic":
-        low, high = intervals.basic(replicates, observed, level)
-    elif method == "bca":
+        return intervals.percentile(replicates, level), spread
+    if method == "basic":
+        return intervals.basic(replicates, observed, level), spread
+    if method == "bca":
         scores = influence.jackknife_scores(metric, sample.values[list(pair)])
         jackknife = scores[-1] - scores[0] if len(pair) > 1 else scores[0]
-        low, high = intervals.bca(replicates, observed, jackknife, level)
-    elif method == "studentized":
+        return intervals.bca(replicates, observed, jackknife, level), spread
+    if method == "studentized":
         errors = _replicate_errors(sample, plan, pair)
-        low, high = intervals.studentized(
-            replicates[:, None], errors[:, None], observed, error, level
-        )
-    else:
-        low, high = intervals.expanded_percentile(replicates, n, level)
-    return float(np.squeeze(low)), float(np.squeeze(high)), float(np.std(replicates, ddof=1))
+        return intervals.studentized(replicates, errors, observed, error, level), spread
+    return intervals.expanded_percentile(replicates, n, level), spread
 
 
 def _replicate_errors(sample: Sample, plan: Plan, pair: tuple[int, ...]) -> Floats:
     """Return the standard error within each resample, of a score or of a difference, `(B,)`."""
-    statistics = np.concatenate([sample.values[i] for i in pair], axis=1)
-    moments = resampling.bootstrap_totals(
-        resampling.exact_grid(influence.second_moments(statistics)), plan.n_resamples, plan.seed
-    )
     signs = (-1.0, 1.0) if len(pair) > 1 else (1.0,)
     gradients = [
         sign * sample.table.metric.gradient(sample.bootstrap[:, i])
         for sign, i in zip(signs, pair, strict=True)
     ]
-    totals = [sample.bootstrap[:, i] for i in pair]
-    return influence.replicate_errors(
+    return resampling.bootstrap_errors(
+        np.concatenate([sample.values[i] for i in pair], axis=1),
         np.concatenate(gradients, axis=1),
-        np.concatenate(totals, axis=1),
-        moments,
-        statistics.shape[0],
+        plan.seed,
     )
 
 

@@ -36,9 +36,10 @@ class SegmentStatistics:
 
     Examples
     --------
-    >>> accuracy = SegmentStatistics([[[1, 1], [0, 1], [1, 1]]], ["A"], "ter")
-    >>> accuracy.values.shape, accuracy.totals.tolist()
-    ((1, 3, 2), [[2.0, 3.0]])
+    >>> from evalstats import Ratio
+    >>> accuracy = SegmentStatistics([[[1, 1], [0, 1], [1, 1]]], ["A"], Ratio("accuracy"))
+    >>> accuracy.values.shape, accuracy.totals.tolist(), accuracy.scores.round(3).tolist()
+    ((1, 3, 2), [[2.0, 3.0]], [0.667])
     """
 
     values: NDArray[Any]
@@ -127,7 +128,8 @@ def as_names(systems: object) -> tuple[str, ...]:
 
 
 def _as_values(values: ArrayLike) -> NDArray[Any]:
-    array = np.asarray(values)
+    # A copy, and read-only: what was checked stays as it was.
+    array = np.array(values)
     if array.dtype.kind not in "buif":
         raise InputTypeError(f"values must be numbers, got {array.dtype} values")
     if array.dtype.kind == "b":
@@ -135,6 +137,7 @@ def _as_values(values: ArrayLike) -> NDArray[Any]:
     if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InputError(f"values{list(where)} is {array[where]}; statistics must be finite")
+    array.setflags(write=False)
     return array
 
 

@@ -20,6 +20,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.errors import InputError
+
 Floats = NDArray[np.float64]
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -46,6 +48,10 @@ def count_as_extreme(
         return int(np.count_nonzero(null >= observed - tolerance))
     if alternative == "less":
         return int(np.count_nonzero(null <= observed + tolerance))
+    if alternative != "two-sided":
+        raise InputError(
+            f"alternative must be one of {', '.join(ALTERNATIVES)}; got {alternative!r}"
+        )
     return int(np.count_nonzero(np.abs(null) >= abs(observed) - tolerance))
 
 

@@ -65,6 +65,11 @@ def multinomial_weights(n_segments, n_resamples, rng):
     return np.array(rows)
 
 
+def weights_from_indices(indices, n_segments):
+    """Turn drawn segment numbers `(B, n)` into rows of weights `(B, N)`."""
+    return np.stack([np.bincount(row, minlength=n_segments) for row in indices])
+
+
 def all_swap_differences(score, first, second):
     """Return score(second) - score(first) after each of the 2^N swaps, by recursion."""
     differences = []

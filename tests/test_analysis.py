@@ -242,6 +242,10 @@ ONES = np.ones((2, 3, 2))
         (lambda: es.SegmentStatistics(ONES, "AB", "ter"), "systems must be a list of names, got a"),
         (lambda: es.compare(es.SegmentStatistics(ONES, ["A", "B"], "ter"), ["r"]), "references must"),
         (
+            lambda: es.compare(es.SegmentStatistics(ONES, ["A", "B"], "ter"), metrics="chrf"),
+            "metrics must be left out when SegmentStatistics are given: theirs are TER",
+        ),
+        (
             lambda: es.compare([es.SegmentStatistics(ONES, ["A", "B"], "ter"),
                                 es.SegmentStatistics(ONES, ["B", "A"], es.Mean("x"))]),
             "must have the same systems in the same order, got .* for TER and .* for x",
@@ -256,3 +260,13 @@ ONES = np.ones((2, 3, 2))
 def test_bad_statistics(call, message):
     with pytest.raises(es.InputError, match=message):
         call()
+
+
+def test_statistics_are_a_copy_that_cannot_be_written():
+    values = ONES.copy()
+    statistics = es.SegmentStatistics(values, ["A", "B"], "ter")
+    values[:] = np.nan
+    assert np.all(np.isfinite(statistics.values))
+    with pytest.raises(ValueError, match="read-only"):
+        statistics.values[0] = 1
+    assert len(es.compare(statistics, metrics="ter", n_resamples=9)) == 1

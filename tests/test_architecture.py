@@ -63,7 +63,9 @@ def test_imports_run_one_way(path, name):
     for target in imported(path):
         if target.split(".")[0] != name.split(".")[0]:
             assert layer(name) <= layer(target), f"{name} must not import {target}"
-            assert name not in LEAVES, f"{name} is a leaf: it takes arrays and returns arrays"
+            assert name not in LEAVES or target == "errors", (
+                f"{name} is a leaf: it takes arrays and returns arrays"
+            )
             assert layer(name) != layer(target) or name in ("analysis", "results"), (name, target)
 
 

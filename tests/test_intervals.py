@@ -148,7 +148,7 @@ def test_coverage_of_a_skewed_mean(method):
     """1,000 samples of 20 exponentials, nominal 90 %.
 
     True coverage lies between 0.84 and 0.92 (small samples of a skewed population). Fewer than
-    810 or more than 945 hits has a probability below 1e-3 for any coverage in that range.
+    800 or more than 950 hits has a probability below 1e-3 for any coverage in that range.
     """
     rng = np.random.default_rng(6)
     hits = 0
@@ -159,4 +159,38 @@ def test_coverage_of_a_skewed_mean(method):
             rng=trial,
         )  # fmt: skip
         hits += result.low <= 1 <= result.high
-    assert 810 <= hits <= 945
+    assert 800 <= hits <= 950
+
+
+def test_studentized_is_refused_where_resamples_have_no_spread():
+    scores = np.array([1.0] * 7 + [0.0])
+    with pytest.raises(es.InputError, match="'studentized' gives no finite interval for accuracy"):
+        es.estimate(scores, None, es.Mean("accuracy"), method="studentized", n_resamples=500)
+
+
+def test_studentized_difference_of_large_integers():
+    rng = np.random.default_rng(4)
+    counts = {name: rng.integers(10**7, 2 * 10**7, size=(50, 2)) for name in "AB"}
+    (difference,) = es.compare(
+        counts, None, es.Ratio("rate"), method="studentized", n_resamples=200
+    )
+    assert difference.low < difference.difference < difference.high
+
+
+def test_an_interval_that_is_not_finite_is_refused():
+    class Root(es.Metric):
+        name = "root"
+        columns = ("sum", "count")
+        uses_references = False
+
+        def statistics(self, hypotheses, references=None):
+            return np.stack([hypotheses, np.ones(len(hypotheses))], axis=-1)
+
+        def score(self, totals):
+            return np.sqrt(np.asarray(totals)[..., 0] / np.asarray(totals)[..., 1])
+
+        def gradient(self, totals):
+            return np.full(np.shape(totals), 1e308)
+
+    with pytest.raises(es.InputError, match="'t' gives no finite interval for root of 'system'"):
+        es.estimate(np.arange(9.0), None, Root(), method="t")

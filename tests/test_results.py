@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -140,9 +141,27 @@ def test_p_values_are_never_printed_as_zero():
 
 
 def test_notes_say_when_monte_carlo_error_straddles_the_level():
-    result = comparison(["a", "b", "c"])
-    tight = dataclasses.replace(result.differences[0], pvalue=0.05, pvalue_error=0.01, exact=False)
     from evalstats.analysis import _comparison_notes
 
-    notes = _comparison_notes(dataclasses.replace(result, differences=(tight,)), 1)
-    assert any("too close to 0.05 to call" in note for note in notes)
+    result = comparison(["a", "b", "c"])
+    first = result.differences[0]
+    for pvalue, adjusted, noted in ((0.02, 0.06, True), (0.046, 0.7, False), (0.049, 0.049, True)):
+        changed = dataclasses.replace(
+            first, pvalue=pvalue, pvalue_adjusted=adjusted, pvalue_error=0.005, exact=False
+        )
+        notes = _comparison_notes(dataclasses.replace(result, differences=(changed,)), 3)
+        assert any("too close to 0.05 to call" in note for note in notes) == noted
+
+
+def test_one_sided_comparisons_of_many_systems_are_listed_not_ranked_in_a_matrix():
+    names = [f"system-{i}" for i in range(6)]
+    assert "above the diagonal" in str(comparison(names))
+    assert "above the diagonal" not in str(comparison(names, alternative="greater"))
+
+
+def test_the_readmes_table_is_what_the_demo_prints(sample):
+    result = es.compare(
+        sample.systems, sample.references, ["bleu", "chrf", "ter"], baseline="baseline"
+    )
+    readme = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    assert str(result).split("\n\n")[0] in readme

@@ -80,7 +80,8 @@ class Metric(ABC):
         """Return the gradient of the score at `totals`, `(..., k) -> (..., k)`.
 
         Here by central differences, with a step of 1e-5 of each total (at least 1e-5), whose
-        relative error is about 1e-9; metrics with a closed form override it.
+        relative error is about 1e-9; a total that is not negative is not made so. Metrics with a
+        closed form override it.
         """
         at = np.asarray(totals, dtype=np.float64)
         result = np.empty(at.shape)
@@ -88,8 +89,8 @@ class Metric(ABC):
             step = 1e-5 * np.maximum(np.abs(at[..., j]), 1.0)
             up, down = at.copy(), at.copy()
             up[..., j] += step
-            down[..., j] -= step
-            result[..., j] = (self.score(up) - self.score(down)) / (2 * step)
+            down[..., j] -= np.where(at[..., j] >= 0, np.minimum(at[..., j], step), step)
+            result[..., j] = (self.score(up) - self.score(down)) / (up[..., j] - down[..., j])
         return result
 
     @property
@@ -131,5 +132,6 @@ def real(value: object, name: str, minimum: float) -> float:
     ):
         raise InputTypeError(f"{name} must be a number, got {type(value).__name__} {value!r}")
     if not np.isfinite(value) or value < minimum:
-        raise InputError(f"{name} must be a finite number of at least {minimum}, got {value}")
+        least = f" of at least {minimum:g}" if np.isfinite(minimum) else ""
+        raise InputError(f"{name} must be a finite number{least}, got {value}")
     return float(value)

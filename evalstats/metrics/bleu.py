@@ -93,7 +93,9 @@ class BLEU(Metric):
     @property
     def tokenizer(self) -> str:
         """Name of the tokeniser in use."""
-        return self.tokenize or _LANGUAGE_TOKENIZERS.get(self.trg_lang, "13a")
+        if self.tokenize is not None:
+            return self.tokenize
+        return _LANGUAGE_TOKENIZERS.get(self.trg_lang, "13a")
 
     @property
     def signature(self) -> str:

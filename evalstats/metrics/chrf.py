@@ -37,7 +37,7 @@ class CHRF(Metric):
     Parameters
     ----------
     char_order : int
-        Highest character n-gram order, at least 1.
+        Highest character n-gram order, at least 0; one of the two orders must be at least 1.
     word_order : int
         Highest word n-gram order, at least 0.
     beta : float

@@ -18,10 +18,7 @@ from evalstats.metrics.vocabulary import learn_words, look_up_words
 
 
 class ErrorRate(Metric):
-    """Edits per reference token, in percent; the base of `WER`, `CER` and `TER`.
-
-    Of several references the one that needs the fewest edits counts, the shorter one on a tie.
-    """
+    """Edits per reference token, in percent; the base of `WER`, `CER` and `TER`."""
 
     columns = ("edits", "ref_len")
     higher_is_better = False
@@ -66,7 +63,8 @@ class WER(ErrorRate):
     .. math:: 100 \cdot \sum \mathrm{edits} \,/\, \sum \mathrm{ref\_len}
 
     Words are what `str.split` gives; an edit inserts, deletes or replaces one (Levenshtein, 1966).
-    Lower is better; above 100 is possible. Against an empty reference every word is an edit.
+    Lower is better; above 100 is possible. Against an empty reference every word is an edit. Of
+    several references the one that needs the fewest edits counts, the shorter one on a tie.
 
     Parameters
     ----------
