@@ -38,8 +38,9 @@ def corpus() -> tuple[str, dict[str, list[str]], es.References, list[str]]:
 def main() -> None:
     """Print the table."""
     label, systems, references, documents = corpus()
-    print(f"{label}: {len(systems)} systems, {len(references)} segments, {len(set(documents))} "
-          f"documents\nstandard error by documents / by segments: least, median, largest\n")  # fmt: skip
+    print(f"{label}: {len(systems)} systems, {len(references)} segments")
+    print(f"{len(set(documents))} documents; standard error by documents / by segments:")
+    print(f"{'':19s}{'least':>6s}{'median':>8s}{'largest':>8s}")
     for name in METRICS:
         statistics = es.extract(systems, references, name)
         # The test plays no part here: as few resamples as there can be.
@@ -51,7 +52,7 @@ def main() -> None:
             pairs = zip(getattr(by_document, part), getattr(by_segment, part), strict=True)
             ratios = [a.standard_error / b.standard_error for a, b in pairs if b.standard_error]
             low, middle, high = np.quantile(ratios, [0, 0.5, 1])
-            print(f"{name:6s}{kind:13s}{low:6.2f}{middle:6.2f}{high:6.2f}")
+            print(f"{name:6s}{kind:13s}{low:6.2f}{middle:8.2f}{high:8.2f}")
 
 
 if __name__ == "__main__":
