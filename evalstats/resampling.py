@@ -13,7 +13,6 @@ batch's number, so that block size, thread count and machine do not change a res
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from typing import TypeAlias
@@ -51,7 +50,7 @@ def as_seed(rng: Rng) -> int:
     randomness came from a generator or from the operating system.
     """
     if rng is None:
-        return secrets.randbits(63)
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
     if isinstance(rng, np.random.Generator):
         return int(rng.integers(2**63))
     if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, (int, np.integer)):
