@@ -310,6 +310,7 @@ def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, in
 def _estimates(sample: Sample, plan: Plan, unit: str, notes: tuple[str, ...]) -> Iterable[Estimate]:
     for i, system in enumerate(sample.table.systems):
         replicates = np.ascontiguousarray(sample.replicates[:, i])
+        replicates.setflags(write=False)
         low, high, error = sampling.bounds(sample, plan, replicates, sample.scores[i], (i,))
         yield Estimate(
             metric=sample.name,

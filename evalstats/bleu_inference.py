@@ -85,7 +85,7 @@ def bleu_ci(
     (74.19, 53.73, 100.0)
     """
     texts = as_texts(hypotheses)
-    iterations = integer(iterations, "iterations", 1)
+    iterations = integer(iterations, "iterations", 1, resampling.MOST_RESAMPLES)
     level = real(alpha, "alpha", 0.0)
     if not 0 < level < 1:
         raise InputError(f"alpha must be between 0 and 1, got {alpha}")
@@ -148,7 +148,7 @@ def bleu_bootstrap_test(
     0.001
     """
     first, second = as_texts(hyp1, "hyp1"), as_texts(hyp2, "hyp2")
-    iterations = integer(iterations, "iterations", 1)
+    iterations = integer(iterations, "iterations", 1, resampling.MOST_RESAMPLES)
     if len(first) != len(second):
         raise InputError(
             f"hyp1 and hyp2 must have the same number of segments, got {len(first)} "

@@ -19,6 +19,7 @@ from evalstats.metrics.base import integer
 from evalstats.metrics.bleu import SMOOTH_METHODS
 from evalstats.metrics.texts import References, from_streams
 from evalstats.options import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
+from evalstats.resampling import MOST_RESAMPLES
 from evalstats.results import Comparison, Estimate, Estimates
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
@@ -39,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         result: Estimate | Estimates | Comparison = options.run(options)
         _write(_FORMATS[options.format](result), options.output)
     except InputError as error:
-        print(f"evalstats {options.command}: error: {error}", file=sys.stderr)
+        message = str(error).replace("\n", "\\n")
+        print(f"evalstats {options.command}: error: {message}", file=sys.stderr)
         return 2
     return 0
 
@@ -49,7 +51,8 @@ def run() -> None:
     # The tables hold arrows; a terminal that says it cannot show them usually can.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8")
+            # A file name need not be text; an error message about it must not fail for that.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         code = main()
         sys.stdout.flush()
@@ -251,7 +254,7 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "method": options.method,
         "confidence_level": options.confidence_level,
-        "n_resamples": integer(options.resamples, "--resamples", 2),
+        "n_resamples": integer(options.resamples, "--resamples", 2, MOST_RESAMPLES),
         "groups": read_segments(options.groups) if options.groups else None,
         "rng": integer(options.seed, "--seed", 0),
     }

@@ -45,7 +45,7 @@ def expanded_percentile(replicates: Floats, n_segments: int, confidence_level: f
     from scipy.special import ndtr, stdtrit
 
     tail = (1 - confidence_level) / 2
-    quantile = stdtrit(n_segments - 1, 1 - tail)
+    quantile = -stdtrit(n_segments - 1, tail)
     expanded = ndtr(-np.sqrt(n_segments / (n_segments - 1)) * quantile)
     return percentile(replicates, float(1 - 2 * expanded))
 
@@ -77,7 +77,9 @@ def bca(replicates: Floats, observed: Floats, jackknife: Floats, confidence_leve
     # No spread: every segment counts the same, nothing to accelerate.
     acceleration = np.divide(skew, 6 * spread, where=spread > 0, out=np.zeros(np.shape(spread)))
     tails = []
-    for z in ndtri([(1 - confidence_level) / 2, (1 + confidence_level) / 2]):
+    # Both from the small tail, which is exact where 1 minus it is not.
+    lower = ndtri((1 - confidence_level) / 2)
+    for z in (lower, -lower):
         tails.append(ndtr(bias + (bias + z) / (1 - acceleration * (bias + z))))
     return _quantile_each(replicates, tails[0]), _quantile_each(replicates, tails[1])
 
@@ -122,5 +124,5 @@ def student_t(observed: Floats, error: Floats, n_segments: int, confidence_level
     """Return θ ± t_{1-α/2, n-1}·se, with the standard error from influence values."""
     from scipy.special import stdtrit
 
-    quantile = stdtrit(n_segments - 1, (1 + confidence_level) / 2)
+    quantile = -stdtrit(n_segments - 1, (1 - confidence_level) / 2)
     return observed - quantile * error, observed + quantile * error

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evalstats.errors import InputError
 from evalstats.metrics.base import integer, real
 from evalstats.multiplicity import ADJUSTMENTS as _ADJUSTMENTS
-from evalstats.resampling import Rng, as_seed
+from evalstats.resampling import MOST_RESAMPLES, Rng, as_seed
 from evalstats.significance import ALTERNATIVES as ALTERNATIVES
 
 METHODS = ("expanded", "percentile", "basic", "bca", "studentized", "t")
@@ -48,7 +48,7 @@ def make_plan(method: str, confidence_level: float, n_resamples: int, rng: Rng) 
     return Plan(
         option(method, METHODS, "method"),
         level,
-        integer(n_resamples, "n_resamples", 2),
+        integer(n_resamples, "n_resamples", 2, MOST_RESAMPLES),
         as_seed(rng),
     )
 

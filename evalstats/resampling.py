@@ -29,6 +29,8 @@ _DOUBLE_BITS = 53
 #: Weights in a batch, and rows at most; fixed numbers, since batches decide the random streams.
 _BATCH_WEIGHTS = 1 << 18
 _BATCH_ROWS = 128
+#: More resamples than this settle nothing that fewer would not.
+MOST_RESAMPLES = 10_000_000
 #: Bootstrap weights, of one byte each, kept for the next call with the same segments, resamples
 #: and seed: a notebook or a training loop asks again and again. At most two matrices of at most
 #: this size are kept; 0 keeps none.
@@ -98,7 +100,7 @@ def bootstrap_weights(n_segments: int, n_resamples: int, rng: Rng = 12345) -> ND
     ((1000, 5), {5})
     """
     n_segments = integer(n_segments, "n_segments", 1)
-    n_resamples = integer(n_resamples, "n_resamples", 1)
+    n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
     weights = np.empty((n_resamples, n_segments), dtype=np.int64)
     start = 0
     for rows in _batches(_multinomial, 0, n_segments, n_resamples, as_seed(rng)):

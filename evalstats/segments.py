@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.texts import listed
+
+#: Control characters, lone surrogates, line and paragraph separators.
+_UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +123,8 @@ def as_names(systems: object) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str) or not name:
             raise InputTypeError(f"system names must be non-empty strings, got {name!r}")
+        if any(category(c) in _UNPRINTABLE for c in name):
+            raise InputError(f"system names must be printable text on one line, got {name!r}")
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise InputError(f"system names must differ, got {repeated[0]!r} more than once")
@@ -129,7 +135,10 @@ def as_names(systems: object) -> tuple[str, ...]:
 
 def _as_values(values: ArrayLike) -> NDArray[Any]:
     # A copy, and read-only: what was checked stays as it was.
-    array = np.array(values)
+    try:
+        array = np.array(values)
+    except ValueError as error:
+        raise InputError(f"values must be one array of numbers: {error}") from None
     if array.dtype.kind not in "buif":
         raise InputTypeError(f"values must be numbers, got {array.dtype} values")
     if array.dtype.kind == "b":

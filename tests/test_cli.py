@@ -179,6 +179,7 @@ def bad_files(files):
     (files / "sub").mkdir()
     (files / "sub" / "copy.txt").write_text("one\n", encoding="utf-8")
     (files / "broken.gz").write_bytes(b"not gzip")
+    (files / "corrupt.gz").write_bytes(b"\x1f\x8b\x08\x00garbage-garbage-garbage")
     return files
 
 
@@ -188,6 +189,11 @@ def bad_files(files):
         ((*REFS, "-i", "nothing.txt", "copy.txt"), "cannot read nothing.txt: No such file or direc"),
         ((*REFS, "-i", "sub", "copy.txt"), "cannot read sub: Is a directory"),
         ((*REFS, "-i", "broken.gz", "copy.txt"), "cannot read broken.gz: Not a gzipped file"),
+        ((*REFS, "-i", "corrupt.gz", "copy.txt"), "cannot read corrupt.gz: "),
+        ((*REFS, "-i", "no\nfile", "copy.txt"), "cannot read no\\nfile: No such file"),
+        ((*REFS, *INPUT, "--names", "a", "b\nc", "d"), "system names must be printable text on one"),
+        ((*REFS, *INPUT, "--resamples", "10000000000000"), "--resamples must be at most 10000000"),
+        ((*REFS, *INPUT, "--max-ngram-order", "100000"), "max_ngram_order must be at most 1000"),
         ((*REFS, "-i", "empty.txt", "copy.txt"), "empty.txt is empty; expected one segment a line"),
         ((*REFS, "-i", "latin1.txt", "copy.txt"), "latin1.txt is not UTF-8: byte 0xef in line 2"),
         ((*REFS, "-i", "short.txt", "copy.txt"), "short.txt has 1 lines but the references have 480"),
@@ -259,3 +265,10 @@ def test_progress_shows_on_a_terminal_when_the_work_is_long():
             progress(2, 9, "chrF2 A")
         assert ("extracting 3/9: chrF2 A" in stream.text) == shown
         assert stream.text == "" or stream.text.endswith("\r\x1b[K")
+
+
+def test_a_file_name_that_is_not_text_is_named_in_the_error(files):
+    code, out, err = run(files, "estimate", *REFS, "-i", b"odd\xff.txt")
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "cannot read odd" in err

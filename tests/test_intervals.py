@@ -194,3 +194,14 @@ def test_an_interval_that_is_not_finite_is_refused():
 
     with pytest.raises(es.InputError, match="'t' gives no finite interval for root of 'system'"):
         es.estimate(np.arange(9.0), None, Root(), method="t")
+
+
+@pytest.mark.parametrize("method", ["expanded", "percentile", "basic", "bca", "studentized", "t"])
+@pytest.mark.parametrize("level", [5e-324, 1e-9, 1 - 1e-12, np.nextafter(1, 0)])
+def test_levels_at_both_ends_of_the_range(method, level):
+    scores = np.random.default_rng(0).random(30)
+    result = es.estimate(
+        scores, None, es.Mean("x"), method=method, confidence_level=level, n_resamples=99
+    )
+    assert np.isfinite([result.low, result.high]).all()
+    assert result.low <= result.high

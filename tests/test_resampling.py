@@ -43,6 +43,17 @@ def test_weights_are_multinomial(n_segments, seed):
         assert stats.chisquare(pooled, theory).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("n_segments", [30, 700])
+def test_how_often_each_count_occurs_in_a_row(n_segments):
+    """Counts 0 to 6 over all segments of 4,000 independent rows; 5 standard errors: below 1e-5."""
+    weights = bootstrap_weights(n_segments, 4_000, rng=6)
+    for count in range(7):
+        found = np.sum(weights == count, axis=1)
+        expected = n_segments * stats.binom.pmf(count, n_segments, 1 / n_segments)
+        error = np.std(found) / np.sqrt(len(found))
+        assert abs(np.mean(found) - expected) < 5 * error, count
+
+
 def test_covariances_are_multinomial():
     """Var = 1 - 1/N, cov = -1/N. 200,000 rows, 5 standard errors: false alarm below 1e-5."""
     n, rows = 6, 200_000

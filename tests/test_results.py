@@ -62,6 +62,14 @@ def test_a_loss_is_a_loss_and_no_evidence_is_not_equality():
     assert text.split("\n")[5].endswith("worse")
 
 
+def test_the_best_system_comes_first_also_where_lower_is_better():
+    scores = {"worst": np.arange(30.0) + 9, "best": np.arange(30.0), "middle": np.arange(30.0) + 5}
+    for higher, order in ((False, "best middle worst"), (True, "worst middle best")):
+        metric = es.Mean("score", higher_is_better=higher)
+        lines = str(es.compare(scores, None, metric, n_resamples=99)).split("\n")
+        assert " ".join(line.split()[1] for line in lines[4:7]) == order
+
+
 def test_estimate_prints_a_row():
     result = es.estimate(np.arange(20.0), None, es.Mean("x"), n_resamples=50)
     assert "std. error" in str(result)

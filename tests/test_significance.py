@@ -127,6 +127,15 @@ def test_centred_bootstrap_written_out():
     assert significance.centred_bootstrap_pvalue(0.2, replicates, "less") == 5 / 6
 
 
+@pytest.mark.parametrize("alternative, count", [("two-sided", 3), ("greater", 2), ("less", 3)])
+def test_ties_count_as_evidence_against_a_difference(alternative, count):
+    null = np.array([0.5, -0.5, 0.1, 0.7])
+    assert significance.count_as_extreme(0.5, null, alternative) == count
+    # One more that is equal but for rounding, with a tolerance.
+    nearly = np.append(null, 0.5 - 1e-15 if alternative != "less" else 0.5 + 1e-15)
+    assert significance.count_as_extreme(0.5, nearly, alternative, 1e-12) == count + 1
+
+
 def test_monte_carlo_error():
     assert significance.monte_carlo_error(0.05, 9999) == pytest.approx(0.00218, abs=1e-5)
 

@@ -16,6 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.errors import InputError, InputTypeError
 
+#: Longer n-grams than this are a mistake, and cost what they cost.
+MOST_ORDER = 1000
+
 
 class Metric(ABC):
     """A corpus score that is a function of summed per-segment statistics.
@@ -109,12 +112,14 @@ def choice(value: object, options: tuple[str, ...], name: str) -> str:
     return value
 
 
-def integer(value: object, name: str, minimum: int) -> int:
-    """Return `value` as an int of at least `minimum`; booleans and floats are refused."""
+def integer(value: object, name: str, minimum: int, maximum: int | None = None) -> int:
+    """Return `value` as an int in the given range; booleans and floats are refused."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise InputTypeError(f"{name} must be an integer, got {type(value).__name__} {value!r}")
     if value < minimum:
         raise InputError(f"{name} must be at least {minimum}, got {value}")
+    if maximum is not None and value > maximum:
+        raise InputError(f"{name} must be at most {maximum}, got {value}")
     return int(value)
 
 

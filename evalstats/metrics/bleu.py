@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evalstats.errors import InputTypeError
 from evalstats.metrics import _sacrebleu
-from evalstats.metrics.base import Metric, choice, flag, integer, real
+from evalstats.metrics.base import MOST_ORDER, Metric, choice, flag, integer, real
 from evalstats.metrics.ngrams import bleu_statistics, prepare_references
 from evalstats.metrics.texts import as_references, as_texts
 from evalstats.metrics.tokenization import tokenize_blocks
@@ -45,7 +46,7 @@ class BLEU(Metric):
         Value for ``"floor"`` (default 0.1) and ``"add-k"`` (default 1), at least 0; the other
         methods have no parameter and ignore it, as in sacreBLEU.
     max_ngram_order : int
-        Highest n-gram order n, at least 1.
+        Highest n-gram order n, 1 to 1,000.
     effective_order : bool
         Leave out the orders that are longer than the whole output (recommended for segments).
     trg_lang : str
@@ -80,7 +81,9 @@ class BLEU(Metric):
         flag(self.lowercase, "lowercase")
         flag(self.effective_order, "effective_order")
         choice(self.smooth_method, SMOOTH_METHODS, "smooth_method")
-        integer(self.max_ngram_order, "max_ngram_order", 1)
+        integer(self.max_ngram_order, "max_ngram_order", 1, MOST_ORDER)
+        if not isinstance(self.trg_lang, str):
+            raise InputTypeError(f"trg_lang must be a string, got {self.trg_lang!r}")
         if self.smooth_value is not None:
             real(self.smooth_value, "smooth_value", 0.0)
         if self.tokenizer not in _BUNDLED_TOKENIZERS:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.errors import InputError
 from evalstats.metrics import _sacrebleu
-from evalstats.metrics.base import Metric, flag, integer, real
+from evalstats.metrics.base import MOST_ORDER, Metric, flag, integer, real
 from evalstats.metrics.characters import characters
 from evalstats.metrics.ngrams import best_reference, chrf_pair_statistics, prepare_references
 from evalstats.metrics.texts import References, as_references, as_texts
@@ -73,8 +73,8 @@ class CHRF(Metric):
     eps_smoothing: bool = False
 
     def __post_init__(self) -> None:
-        integer(self.char_order, "char_order", 0)
-        integer(self.word_order, "word_order", 0)
+        integer(self.char_order, "char_order", 0, MOST_ORDER)
+        integer(self.word_order, "word_order", 0, MOST_ORDER)
         if self.char_order + self.word_order == 0:
             raise InputError("char_order and word_order are both 0; at least one must be 1 or more")
         if real(self.beta, "beta", 0.0) > _MOST_BETA:
