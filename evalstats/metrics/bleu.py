@@ -11,10 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.errors import InputTypeError
 from evalstats.metrics import _sacrebleu
 from evalstats.metrics.base import MOST_ORDER, Metric, choice, flag, integer, real
-from evalstats.metrics.ngrams import bleu_statistics, prepare_references
 from evalstats.metrics.texts import as_references, as_texts
-from evalstats.metrics.tokenization import tokenize_blocks
-from evalstats.metrics.vocabulary import learn_ids, look_up_ids
 
 SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
 _SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
@@ -142,6 +139,11 @@ class BLEU(Metric):
         InputError
             For empty input, differing lengths, a segment without reference.
         """
+        # What reads text is loaded when text comes: `import evalstats` stays fast.
+        from evalstats.metrics.ngrams import bleu_statistics, prepare_references
+        from evalstats.metrics.tokenization import tokenize_blocks
+        from evalstats.metrics.vocabulary import learn_ids, look_up_ids
+
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
         how, order = (self.tokenizer, self.lowercase), self.max_ngram_order

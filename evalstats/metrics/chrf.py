@@ -11,11 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.errors import InputError
 from evalstats.metrics import _sacrebleu
 from evalstats.metrics.base import MOST_ORDER, Metric, flag, integer, real
-from evalstats.metrics.characters import characters
-from evalstats.metrics.ngrams import best_reference, chrf_pair_statistics, prepare_references
 from evalstats.metrics.texts import References, as_references, as_texts
-from evalstats.metrics.tokenization import chrf_word_blocks
-from evalstats.metrics.vocabulary import learn_ids, look_up_ids
 
 #: Stands in for an undefined precision or recall (chrF++.py, Moses, NLTK, sacreBLEU).
 _EPS = 1e-16
@@ -126,6 +122,14 @@ class CHRF(Metric):
         InputError
             For empty input, differing lengths, a segment without reference.
         """
+        # What reads text is loaded when text comes: `import evalstats` stays fast.
+        from evalstats.metrics.characters import characters
+        from evalstats.metrics.ngrams import (
+            best_reference,
+            chrf_pair_statistics,
+            prepare_references,
+        )
+
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
         how = {"lowercase": self.lowercase, "whitespace": self.whitespace}
@@ -141,6 +145,10 @@ class CHRF(Metric):
         return best_reference(pairs.reshape(len(pairs), -1), prepared, self.score)
 
     def _word_statistics(self, texts: list[str], refs: References) -> NDArray[np.int64]:
+        from evalstats.metrics.ngrams import chrf_pair_statistics, prepare_references
+        from evalstats.metrics.tokenization import chrf_word_blocks
+        from evalstats.metrics.vocabulary import learn_ids, look_up_ids
+
         ids, vocabulary = refs.prepared(
             ("chrF words", self.lowercase),
             lambda refs: learn_ids(chrf_word_blocks(refs.texts, self.lowercase)),

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.metrics import _sacrebleu
 from evalstats.metrics.base import flag
-from evalstats.metrics.ragged import Ragged
-from evalstats.metrics.tercom import translation_edits
 from evalstats.metrics.texts import References, as_references, as_texts
-from evalstats.metrics.tokenization import tercom_tokens
-from evalstats.metrics.vocabulary import learn_ids, look_up_ids
 from evalstats.metrics.wer import ErrorRate, whitespace_words
+
+if TYPE_CHECKING:
+    from evalstats.metrics.ragged import Ragged
 
 
 @dataclass(frozen=True)
@@ -94,6 +93,9 @@ class TER(ErrorRate):
         InputError
             For empty input, differing lengths, a segment without reference.
         """
+        # What reads text is loaded when text comes: `import evalstats` stays fast.
+        from evalstats.metrics.tercom import translation_edits
+
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
         hyps, words = self._words(texts, refs)
@@ -104,6 +106,9 @@ class TER(ErrorRate):
 
     def _words(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
         """Return the ids of the words of hypotheses and of all references."""
+        from evalstats.metrics.tokenization import tercom_tokens
+        from evalstats.metrics.vocabulary import learn_ids, look_up_ids
+
         options = (self.normalized, self.no_punct, self.asian_support, self.case_sensitive)
         if not (self.normalized or self.no_punct):
             # Without them the tokeniser lowercases and splits at whitespace, nothing else.

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalstats.metrics.averages import ratio, ratio_gradient
 from evalstats.metrics.base import Metric, flag
-from evalstats.metrics.characters import characters
-from evalstats.metrics.edits import levenshtein
-from evalstats.metrics.ragged import Ragged
 from evalstats.metrics.texts import References, as_references, as_texts
-from evalstats.metrics.vocabulary import learn_words, look_up_words
+
+if TYPE_CHECKING:
+    from evalstats.metrics.ragged import Ragged
 
 
 class ErrorRate(Metric):
@@ -40,6 +39,9 @@ class ErrorRate(Metric):
 
 def whitespace_words(texts: list[str], refs: References, lowercase: bool) -> tuple[Ragged, Ragged]:
     """Return the ids of the words of hypotheses and of all references, split at whitespace."""
+    # What reads text is loaded when text comes: `import evalstats` stays fast.
+    from evalstats.metrics.vocabulary import learn_words, look_up_words
+
     ids, vocabulary = refs.prepared(
         ("whitespace words", lowercase), lambda refs: learn_words(refs.texts, lowercase)
     )
@@ -50,6 +52,8 @@ def closest_reference(
     hypotheses: Ragged, references: Ragged, refs: References
 ) -> NDArray[np.int64]:
     """Return edits and length of the reference that needs the fewest edits, `(N, 2)`."""
+    from evalstats.metrics.edits import levenshtein
+
     edits = levenshtein(hypotheses.take(refs.owner), references)
     # Ordered by edits, then by length: lengths are below 2**31.
     best = np.minimum.reduceat(edits << 32 | references.lengths, refs.first)
@@ -163,6 +167,8 @@ class CER(ErrorRate):
         """
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
+        from evalstats.metrics.characters import characters
+
         codes = refs.prepared(
             ("characters", self.lowercase),
             lambda refs: characters(refs.texts, lowercase=self.lowercase, whitespace=True),
