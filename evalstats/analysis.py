@@ -15,6 +15,7 @@ from evalstats.errors import InputError
 from evalstats.extraction import Metrics, Progress, as_metrics, as_systems, extract_all
 from evalstats.metrics import Metric
 from evalstats.metrics.texts import listed
+from evalstats.notes import comparison_notes, size_notes
 from evalstats.options import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, make_plan, option
 from evalstats.resampling import Rng
 from evalstats.results import Comparison, Difference, Estimate, Estimates
@@ -26,8 +27,6 @@ Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 #: Scores whose relative distance is below this are ties; so is what rounding to the grid may move.
 _TIE = 1e-12
 _GRID = 2.0**-51
-_FEW_SEGMENTS = 100
-_FEW_GROUPS = 30
 
 
 @overload
@@ -126,7 +125,7 @@ def estimate(
     tables = _grouped(tables, groups)
     _check_enough(tables[0].n_segments, unit)
     samples = sampling.bootstrap(tables, plan)
-    notes = _size_notes(tables[0].n_segments, unit)
+    notes = size_notes(tables[0].n_segments, unit)
     found = tuple(e for sample in samples for e in _estimates(sample, plan, unit, notes))
     return found[0] if single else Estimates(found)
 
@@ -252,7 +251,7 @@ def compare(
         seed=plan.seed,
         signatures=tuple(signatures),
     )
-    notes = _size_notes(tables[0].n_segments, unit) + _comparison_notes(result, len(pairs))
+    notes = size_notes(tables[0].n_segments, unit) + comparison_notes(result, len(pairs))
     return replace(result, notes=notes)
 
 
@@ -390,36 +389,3 @@ def _signature(sample: Sample, plan: Plan, unit: str, **test: str) -> str:
             "unit": unit,
         },
     )
-
-
-def _size_notes(n_segments: int, unit: str) -> tuple[str, ...]:
-    few = _FEW_SEGMENTS if unit == "segment" else _FEW_GROUPS
-    if n_segments >= few:
-        return ()
-    return (f"Only {n_segments} {unit}s: below {few}, intervals and p-values are rough.",)
-
-
-def _comparison_notes(result: Comparison, n_pairs: int) -> tuple[str, ...]:
-    notes = []
-    for difference in result:
-        if difference.n_differing == 0:
-            notes.append(
-                f"{difference.system} and {difference.baseline} have identical "
-                f"{difference.metric} statistics on every segment: p = 1."
-            )
-    level = result.significance_level
-    if result.adjustment in ("holm", "bonferroni") and n_pairs / (result.n_resamples + 1) > level:
-        notes.append(
-            f"With {n_pairs} comparisons and {result.n_resamples} resamples no p-value adjusted "
-            f"by {result.adjustment} can reach {level:g}: use more resamples."
-        )
-    for d in result:
-        # The verdict uses the adjusted p-value, whose error grows as it did.
-        error = d.pvalue_error * d.pvalue_adjusted / d.pvalue
-        if not d.exact and abs(d.pvalue_adjusted - level) < 2 * error:
-            notes.append(
-                f"p of {d.system} and {d.baseline} ({d.metric}) is {d.pvalue_adjusted:.4f} ± "
-                f"{error:.4f} (Monte-Carlo standard error), too close to {level:g} to call: "
-                f"use more resamples."
-            )
-    return tuple(notes)

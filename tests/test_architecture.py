@@ -17,6 +17,7 @@ LAYERS = [
     {"cli"},
     {"__init__"},
     {"bleu_inference", "analysis", "files", "data", "data.generate"},
+    {"notes"},
     {"results", "sampling"},
     {"extraction", "options", "layout"},
     {"segments", "intervals", "significance", "multiplicity", "influence", "resampling", "report"},

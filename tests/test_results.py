@@ -149,7 +149,7 @@ def test_p_values_are_never_printed_as_zero():
 
 
 def test_notes_say_when_monte_carlo_error_straddles_the_level():
-    from evalstats.analysis import _comparison_notes
+    from evalstats.notes import comparison_notes
 
     result = comparison(["a", "b", "c"])
     first = result.differences[0]
@@ -157,7 +157,7 @@ def test_notes_say_when_monte_carlo_error_straddles_the_level():
         changed = dataclasses.replace(
             first, pvalue=pvalue, pvalue_adjusted=adjusted, pvalue_error=0.005, exact=False
         )
-        notes = _comparison_notes(dataclasses.replace(result, differences=(changed,)), 3)
+        notes = comparison_notes(dataclasses.replace(result, differences=(changed,)), 3)
         assert any("too close to 0.05 to call" in note for note in notes) == noted
 
 
