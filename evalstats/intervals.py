@@ -104,7 +104,7 @@ def studentized(
     The quantiles are those of (θ* - θ)/se*, the standard error of every replicate being its own.
     A replicate without spread (se* = 0) that is not the observed value lies infinitely many
     standard errors away. Where such replicates reach a quantile, as they do for scores of few
-    values, the bound is infinite: the method does not apply.
+    values, that bound is the most extreme replicate.
     """
     spread = replicate_errors > _NO_SPREAD * error
     distance = replicates - observed
@@ -112,10 +112,9 @@ def studentized(
     np.divide(distance, replicate_errors, where=spread, out=pivots)
     tail = (1 - confidence_level) / 2
     upper, lower = np.quantile(pivots, [tail, 1 - tail], axis=0)
-    low, high = (
-        np.where(np.abs(q) < _FAR / 1e3, observed - q * error, np.copysign(np.inf, -q))
-        for q in (lower, upper)
-    )
+    limit = _FAR / 1e3
+    low = np.where(np.abs(lower) < limit, observed - lower * error, np.min(replicates, axis=0))
+    high = np.where(np.abs(upper) < limit, observed - upper * error, np.max(replicates, axis=0))
     # With no spread anywhere the interval is a point.
     return np.where(error > 0, low, observed), np.where(error > 0, high, observed)
 

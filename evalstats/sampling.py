@@ -121,14 +121,9 @@ def bounds(
     found = float(np.squeeze(low)), float(np.squeeze(high)), float(error)
     if not np.all(np.isfinite(found)):
         names = " and ".join(repr(sample.table.systems[i]) for i in pair)
-        hint = (
-            "too many resamples have no spread"
-            if plan.method == "studentized"
-            else ("the score or its gradient is not finite near the totals")
-        )
         raise InputError(
             f"method {plan.method!r} gives no finite interval for {sample.name} of {names}: "
-            f"{hint}; use 'expanded'"
+            f"the score or its gradient is not finite near the totals; use 'expanded'"
         )
     return found
 
