@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,7 +62,48 @@ def closest_reference(
 
 
 @dataclass(frozen=True)
-class WER(ErrorRate):
+class LevenshteinRate(ErrorRate):
+    """What `WER` and `CER` share: they differ in what a token is."""
+
+    lowercase: bool = False
+
+    tokens: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        flag(self.lowercase, "lowercase")
+
+    @property
+    def signature(self) -> str:
+        """Identity in the form of sacreBLEU's signatures."""
+        return f"case:{'lc' if self.lowercase else 'mixed'}|tok:{self.tokens}"
+
+    @abstractmethod
+    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
+        """Return the ids of the tokens of hypotheses and of all references."""
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
+        """Return `(N, 2)`: edits, and tokens of the reference.
+
+        Parameters
+        ----------
+        hypotheses : sequence of str
+            N outputs.
+        references
+            One entry per segment: a string, a list of strings with `None` for an absent one, or
+            a `References`.
+
+        Raises
+        ------
+        InputError
+            For empty input, differing lengths, a segment without reference.
+        """
+        texts = as_texts(hypotheses)
+        refs = as_references(references, len(texts))
+        return closest_reference(*self._ids(texts, refs), refs)
+
+
+@dataclass(frozen=True)
+class WER(LevenshteinRate):
     r"""Word error rate of the corpus: edits of all segments per word of all references.
 
     .. math:: 100 \cdot \sum \mathrm{edits} \,/\, \sum \mathrm{ref\_len}
@@ -85,41 +127,15 @@ class WER(ErrorRate):
     60.0
     """
 
-    lowercase: bool = False
-
     name = "WER"
+    tokens = "none"
 
-    def __post_init__(self) -> None:
-        flag(self.lowercase, "lowercase")
-
-    @property
-    def signature(self) -> str:
-        """Identity in the form of sacreBLEU's signatures."""
-        return f"case:{'lc' if self.lowercase else 'mixed'}|tok:none"
-
-    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
-        """Return `(N, 2)`: edits, and words of the reference.
-
-        Parameters
-        ----------
-        hypotheses : sequence of str
-            N outputs.
-        references
-            One entry per segment: a string, a list of strings with `None` for an absent one, or
-            a `References`.
-
-        Raises
-        ------
-        InputError
-            For empty input, differing lengths, a segment without reference.
-        """
-        texts = as_texts(hypotheses)
-        refs = as_references(references, len(texts))
-        return closest_reference(*whitespace_words(texts, refs, self.lowercase), refs)
+    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
+        return whitespace_words(texts, refs, self.lowercase)
 
 
 @dataclass(frozen=True)
-class CER(ErrorRate):
+class CER(LevenshteinRate):
     r"""Character error rate of the corpus: edits of all segments per character of all references.
 
     As `WER`, with Unicode code points for words: no normalisation (``é`` may be one or two), and
@@ -137,41 +153,14 @@ class CER(ErrorRate):
     [[3, 7]]
     """
 
-    lowercase: bool = False
-
     name = "CER"
+    tokens = "char"
 
-    def __post_init__(self) -> None:
-        flag(self.lowercase, "lowercase")
-
-    @property
-    def signature(self) -> str:
-        """Identity in the form of sacreBLEU's signatures."""
-        return f"case:{'lc' if self.lowercase else 'mixed'}|tok:char"
-
-    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
-        """Return `(N, 2)`: edits, and characters of the reference.
-
-        Parameters
-        ----------
-        hypotheses : sequence of str
-            N outputs.
-        references
-            One entry per segment: a string, a list of strings with `None` for an absent one, or
-            a `References`.
-
-        Raises
-        ------
-        InputError
-            For empty input, differing lengths, a segment without reference.
-        """
-        texts = as_texts(hypotheses)
-        refs = as_references(references, len(texts))
+    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
         from evalstats.metrics.characters import characters
 
+        how = {"lowercase": self.lowercase, "whitespace": True}
         codes = refs.prepared(
-            ("characters", self.lowercase),
-            lambda refs: characters(refs.texts, lowercase=self.lowercase, whitespace=True),
+            ("characters", self.lowercase), lambda refs: characters(refs.texts, **how)
         )
-        found = characters(texts, lowercase=self.lowercase, whitespace=True)
-        return closest_reference(found, codes, refs)
+        return characters(texts, **how), codes
