@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import lib_ter
 from sacrebleu.metrics.lib_ter import BeamEditDistance, translation_edit_rate
@@ -350,11 +350,33 @@ def test_references_are_tokenised_twice() -> None:
 
 
 def test_default_tokenizer_is_lower_and_split() -> None:
-    """The premise of the fast path: lower-casing is idempotent and makes no white space."""
+    """The premises of the fast paths: lower-casing is idempotent, makes no white space, and makes
+    longer one character only; no space lies above the ideographic one."""
     for code in range(0x110000):
         lower = chr(code).lower()
         assert lower.lower() == lower
         assert any(c.isspace() for c in lower) == chr(code).isspace()
+        assert len(lower) == (2 if code == 0x130 else 1)
+        assert not chr(code).isspace() or code <= 0x3000
+
+
+sentences = st.text(st.sampled_from("中文句子aAİiΣσ\u0307"), min_size=1, max_size=4)
+lines = st.one_of(sentences, sentences, texts, st.lists(sentences, max_size=30).map(" ".join))
+
+
+@given(st.lists(st.tuples(lines, st.lists(lines, min_size=1, max_size=3)), max_size=4))
+@example([("İ", ["i\u0307", "I"])])
+@example([("a", ["a " * 3 + "b " * 30])])
+@settings(max_examples=300, deadline=None)
+def test_sentences_of_one_word(segments: list[tuple[str, list[str]]]) -> None:
+    """Most pairs are decided by the lengths of words; the filler makes them the majority."""
+    filler = [("中文", ["句子。"])] * 12
+    hyps = [h for h, _ in segments + filler]
+    refs = [r for _, r in segments + filler]
+    streams: Any = [[r[i] if i < len(r) else None for r in refs] for i in range(3)]
+    for case_sensitive in (False, True):
+        theirs = TER(case_sensitive=case_sensitive)._extract_corpus_statistics(hyps, streams)
+        assert es.TER(case_sensitive=case_sensitive).statistics(hyps, refs).tolist() == theirs
 
 
 SETTINGS = [

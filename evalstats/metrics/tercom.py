@@ -47,21 +47,29 @@ def translation_edits(hyps: Ragged, refs: Ragged) -> Index:
     """
     n, m = hyps.lengths, refs.lengths
     edits = np.maximum(n, m)
-    # One word cannot be shifted, and the beam leaves short references whole. Whole sentences are
-    # one word where a language has no spaces.
-    alone = (n == 1) & (m > 0) & (m < BEAM)
-    rows = np.flatnonzero(alone)
-    if len(rows):
-        words = refs.take(rows)
-        equal = words.values == np.repeat(hyps.values[hyps.offsets[rows]], m[rows])
-        edits[rows] -= np.logical_or.reduceat(equal, words.offsets[:-1])
+    alone, kept = lone_words(hyps, refs)
+    edits[alone] -= kept
     # Neighbours of similar length waste no steps.
-    order = np.flatnonzero((n > 0) & (m > 0) & ~alone)
+    order = np.setdiff1d(np.flatnonzero((n > 0) & (m > 0)), alone, assume_unique=True)
     order = order[np.argsort(-n[order], kind="stable")]
     for part in slices((n + m)[order], _BLOCK_TOKENS):
         rows = order[part]
         edits[rows] = _block(hyps.take(rows), refs.take(rows))
     return edits
+
+
+def lone_words(hyps: Ragged, refs: Ragged) -> tuple[Index, Flags]:
+    """Pairs of one word against a short reference, (k,), and whether the reference has the word.
+
+    One word cannot be shifted, and the beam leaves short references whole, so that all words of
+    the reference but that one are edits. Whole sentences are one word where a language has no
+    spaces.
+    """
+    m = refs.lengths
+    alone = np.flatnonzero((hyps.lengths == 1) & (m > 0) & (m < BEAM))
+    words = refs.take(alone)
+    equal = words.values == np.repeat(hyps.values[hyps.offsets[alone]], m[alone])
+    return alone, np.logical_or.reduceat(equal, words.offsets[:-1]) if len(alone) else equal
 
 
 class _HasDistance(Protocol):
@@ -87,8 +95,8 @@ class _Beam(Protocol[R]):
 class _Block(NamedTuple):
     """Pairs without empty sides, (N,): groups, lengths, and bounds.
 
-    `least` is the distance of the bags of words. No order of the words does better, so that no
-    shift helps once it is reached.
+    `least` is the distance of the bags of words, and no order of the words does better. One above
+    it, a shift is an edit that saves an edit: taken or not, the sum is the same.
     """
 
     groups: Groups
@@ -142,7 +150,7 @@ def _greedy(
     while len(pairs):
         rows = beam.rows(tokens, pairs)
         distance = rows.distance
-        open_ = distance > block.least[pairs]
+        open_ = distance > block.least[pairs] + 1
         if shifts == 0 and applies is not None:
             decided = applies(block.n[pairs], block.m[pairs], distance)
             edits[pairs[decided]] = distance[decided]

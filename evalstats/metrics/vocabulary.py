@@ -105,7 +105,7 @@ def _between_marks(numbers: Iterable[int | None]) -> Ragged:
     ids = np.fromiter(numbers, dtype=np.int32)
     marks = np.flatnonzero(ids == _MARK_ID)
     edges = np.concatenate(([0], marks - np.arange(len(marks)), [len(ids) - len(marks)]))
-    return Ragged(np.delete(ids, marks), edges)
+    return Ragged(ids[ids != _MARK_ID], edges)
 
 
 def _line_by_line(texts: Sequence[str], lowercase: bool, vocabulary: Vocabulary) -> Ragged:
