@@ -16,7 +16,7 @@ from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.extraction import extract
 from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio
 from evalstats.metrics.texts import References, from_streams
-from evalstats.resampling import bootstrap_weights
+from evalstats.resampling import bootstrap_totals, bootstrap_weights, keep_weights
 from evalstats.results import Comparison, Difference, Estimate, Estimates
 from evalstats.segments import SegmentStatistics
 
@@ -34,6 +34,8 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "extract",
     "SegmentStatistics",
     "bootstrap_weights",
+    "bootstrap_totals",
+    "keep_weights",
     "estimate",
     "compare",
     "Estimate",

@@ -17,10 +17,11 @@ from evalstats.metrics import Metric
 from evalstats.metrics.texts import listed
 from evalstats.notes import comparison_notes, size_notes
 from evalstats.options import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, make_plan, option
-from evalstats.resampling import Rng
 from evalstats.results import Comparison, Difference, Estimate, Estimates
 from evalstats.sampling import Sample
 from evalstats.segments import SegmentStatistics, check_same_segments
+from evalstats.tasks import Workers
+from evalstats.weights import Rng
 
 Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 
@@ -40,6 +41,9 @@ def estimate(
     n_resamples: int = ...,
     groups: Iterable[Hashable] | None = ...,
     rng: Rng = ...,
+    weights: str = ...,
+    n_draws: int | None = ...,
+    executor: Workers = ...,
     progress: Progress | None = ...,
 ) -> Estimate: ...
 @overload
@@ -53,6 +57,9 @@ def estimate(
     n_resamples: int = ...,
     groups: Iterable[Hashable] | None = ...,
     rng: Rng = ...,
+    weights: str = ...,
+    n_draws: int | None = ...,
+    executor: Workers = ...,
     progress: Progress | None = ...,
 ) -> Any: ...
 def estimate(
@@ -65,6 +72,9 @@ def estimate(
     n_resamples: int = 9999,
     groups: Iterable[Hashable] | None = None,
     rng: Rng = 12345,
+    weights: str = "multinomial",
+    n_draws: int | None = None,
+    executor: Workers = None,
     progress: Progress | None = None,
 ) -> Estimate | Estimates:
     """Score a system and say how sure the score is.
@@ -91,6 +101,15 @@ def estimate(
         One label (a document, a speaker) per segment: resamples whole groups.
     rng : int or numpy.random.Generator, optional
         Seed or generator; `None` asks for fresh entropy.
+    weights : {"multinomial", "bayesian"}
+        What a resample is: segments drawn with replacement (Efron, 1979), or the Bayesian bootstrap
+        (Rubin, 1981), whose percentile interval is a credible interval.
+    n_draws : int, optional
+        Segments in a resample, 2 to N: the m-out-of-n bootstrap (Bickel, Götze and van Zwet, 1997).
+        Replicates are brought back to the spread of N segments, ``score + √(m/N)(score* - score)``.
+    executor : concurrent.futures.Executor, or int, optional
+        Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
+        or all its cores. Changes no bit of the result.
     progress : callable, optional
         Called as ``progress(done, total, label)`` before each extraction.
 
@@ -112,7 +131,7 @@ def estimate(
     >>> result.low < result.score < result.high
     True
     """
-    plan = make_plan(method, confidence_level, n_resamples, rng)
+    plan = make_plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
     single_metric = isinstance(metric, (str, Metric))
     if _is_statistics(hypotheses):
         tables = _given(hypotheses, references, metric)
@@ -120,7 +139,7 @@ def estimate(
     else:
         single = single_metric and not isinstance(hypotheses, Mapping)
         systems = hypotheses if isinstance(hypotheses, Mapping) else {"system": hypotheses}
-        tables = extract_all(systems, references, metric, progress)
+        tables = extract_all(systems, references, metric, progress, plan.executor)
     unit = "segment" if groups is None else "group"
     tables = _grouped(tables, groups)
     _check_enough(tables[0].n_segments, unit)
@@ -144,6 +163,9 @@ def compare(
     n_resamples: int = 9999,
     groups: Iterable[Hashable] | None = None,
     rng: Rng = 12345,
+    weights: str = "multinomial",
+    n_draws: int | None = None,
+    executor: Workers = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """Say which systems differ, by how much, and how sure that is.
@@ -180,6 +202,15 @@ def compare(
         One label (a document, a speaker) per segment: resamples and swaps whole groups.
     rng : int or numpy.random.Generator, optional
         Seed or generator; `None` asks for fresh entropy.
+    weights : {"multinomial", "bayesian"}
+        What a resample is: segments drawn with replacement (Efron, 1979), or the Bayesian bootstrap
+        (Rubin, 1981), whose percentile interval is a credible interval.
+    n_draws : int, optional
+        Segments in a resample, 2 to N: the m-out-of-n bootstrap (Bickel, Götze and van Zwet, 1997).
+        Replicates are brought back to the spread of N segments, ``score + √(m/N)(score* - score)``.
+    executor : concurrent.futures.Executor, or int, optional
+        Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
+        or all its cores. Changes no bit of the result.
     progress : callable, optional
         Called as ``progress(done, total, label)`` before each extraction.
 
@@ -206,7 +237,7 @@ def compare(
     >>> [(d.system, d.pvalue) for d in result if d.pvalue == 1]
     [('copy', 1.0)]
     """
-    plan = make_plan(method, confidence_level, n_resamples, rng)
+    plan = make_plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
     test = option(test, TESTS, "test")
     alternative = option(alternative, ALTERNATIVES, "alternative")
     adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
@@ -216,7 +247,7 @@ def compare(
     else:
         # What costs nothing is checked before what costs seconds.
         pairs = _pairs(tuple(as_systems(hypotheses)), baseline)
-        tables = extract_all(hypotheses, references, metrics, progress)
+        tables = extract_all(hypotheses, references, metrics, progress, plan.executor)
     unit = "segment" if groups is None else "group"
     tables = _grouped(tables, groups)
     _check_enough(tables[0].n_segments, unit)
@@ -386,6 +417,8 @@ def _signature(sample: Sample, plan: Plan, unit: str, **test: str) -> str:
             "ci": plan.method,
             "level": f"{plan.confidence_level:.10g}",
             **({"n": str(resamples), "seed": str(plan.seed)} if resamples else {}),
+            **({"weights": plan.kind} if plan.kind != "multinomial" else {}),
+            **({"draws": str(plan.n_draws)} if plan.n_draws is not None else {}),
             "unit": unit,
         },
     )

@@ -17,7 +17,7 @@ from evalstats.errors import InputError
 from evalstats.metrics import BLEU
 from evalstats.metrics.base import integer, real
 from evalstats.metrics.texts import References, as_references, as_texts
-from evalstats.resampling import Rng
+from evalstats.weights import Rng
 
 
 class ConfidenceInterval(NamedTuple):
@@ -168,8 +168,8 @@ def _replicates(
     """Return observed scores `(S,)` and their bootstrap replicates `(B, S)`."""
     values = np.stack([metric.statistics(texts, references) for texts in systems], axis=1)
     n_segments, n_systems, k = values.shape
-    columns = values.reshape(n_segments, n_systems * k).astype(np.float64)
-    totals = resampling.bootstrap_totals(columns, n_resamples, resampling.as_seed(rng))
+    columns = values.reshape(n_segments, n_systems * k)
+    totals = resampling.bootstrap_totals(columns, n_resamples, rng)
     return (
         metric.score(values.sum(axis=0)),
         metric.score(totals.reshape(n_resamples, n_systems, k)),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,10 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.texts import References, as_references, listed
 from evalstats.segments import SegmentStatistics, as_names
+from evalstats.tasks import Workers, as_workers, run_all
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 Progress = Callable[[int, int, str], None]
 Metrics = str | Metric | Sequence[str | Metric]
@@ -22,6 +27,7 @@ def extract(
     references: Any = None,
     metric: str | Metric = "bleu",
     *,
+    executor: Workers = None,
     progress: Progress | None = None,
 ) -> SegmentStatistics:
     """Extract the statistics of every segment of every system, `(S, N, k)`.
@@ -38,6 +44,9 @@ def extract(
         `References`.
     metric : str or Metric
         Name or configured object.
+    executor : concurrent.futures.Executor, optional
+        Where to work, a system at a time; by default, or for a number, on this thread. Texts go
+        to the executor and statistics come back.
     progress : callable, optional
         Called as ``progress(done, total, label)`` before each system.
 
@@ -55,7 +64,7 @@ def extract(
     >>> extract({"A": ["a cat"], "B": ["the cat"]}, ["a cat"], "ter").values.tolist()
     [[[0.0, 2.0]], [[1.0, 2.0]]]
     """
-    return extract_all(systems, references, metric, progress)[0]
+    return extract_all(systems, references, metric, progress, as_workers(executor))[0]
 
 
 def as_systems(systems: object) -> Mapping[str, Any]:
@@ -80,7 +89,11 @@ def as_metrics(metrics: Metrics) -> list[Metric]:
 
 
 def extract_all(
-    systems: object, references: object, metrics: Metrics, progress: Progress | None
+    systems: object,
+    references: object,
+    metrics: Metrics,
+    progress: Progress | None,
+    workers: Executor | int,
 ) -> list[SegmentStatistics]:
     """Extract all systems under all metrics, one `SegmentStatistics` a metric."""
     named = as_systems(systems)
@@ -95,24 +108,30 @@ def extract_all(
         # An empty corpus is reported as that, not as a disagreement with the references.
         n_segments = next(iter(lengths.values()))
         prepared = as_references(references, n_segments) if n_segments else references
-    tables: list[SegmentStatistics] = []
-    steps = len(chosen) * len(outputs)
-    for metric in chosen:
-        blocks: list[NDArray[Any]] = []
-        for name, texts in outputs.items():
+    label = prepared.label if isinstance(prepared, References) else None
+    jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
+    work = partial(_rows, prepared)
+    if isinstance(workers, int):
+        # Reading text is Python's work, which threads do not speed up.
+        rows = []
+        for done, job in enumerate(jobs):
             if progress is not None:
-                progress(len(tables) * len(outputs) + len(blocks), steps, f"{metric.name} {name}")
-            blocks.append(_statistics_of(metric, name, texts, prepared))
-        label = prepared.label if isinstance(prepared, References) else None
-        tables.append(
-            SegmentStatistics(
-                np.stack(blocks),
-                tuple(outputs),
-                metric,
-                label if metric.uses_references else None,
-            )
+                progress(done, len(jobs), f"{job[0].name} {job[1]}")
+            rows.append(work(job))
+    else:
+        if progress is not None:
+            progress(0, len(jobs), "all systems")
+        rows = run_all(work, jobs, workers)
+    size = len(outputs)
+    return [
+        SegmentStatistics(
+            np.stack(rows[i * size : (i + 1) * size]),
+            tuple(outputs),
+            metric,
+            label if metric.uses_references else None,
         )
-    return tables
+        for i, metric in enumerate(chosen)
+    ]
 
 
 def _as_list(texts: object, name: str) -> list[Any] | NDArray[Any]:
@@ -122,7 +141,9 @@ def _as_list(texts: object, name: str) -> list[Any] | NDArray[Any]:
     return listed(texts, f"hypotheses of system {name!r}", "segments")
 
 
-def _statistics_of(metric: Metric, name: str, texts: Any, references: Any) -> NDArray[Any]:
+def _rows(references: Any, job: tuple[Metric, str, Any]) -> NDArray[Any]:
+    """Return the statistics of one system under one metric, `(N, k)`."""
+    metric, name, texts = job
     try:
         rows = np.asarray(metric.statistics(texts, references))
     except InputError as error:

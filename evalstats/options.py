@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from evalstats.errors import InputError
 from evalstats.metrics.base import integer, real
 from evalstats.multiplicity import ADJUSTMENTS as _ADJUSTMENTS
-from evalstats.resampling import MOST_RESAMPLES, Rng, as_seed
+from evalstats.resampling import MOST_RESAMPLES, as_kind
 from evalstats.significance import ALTERNATIVES as ALTERNATIVES
+from evalstats.tasks import Workers, as_workers
+from evalstats.weights import Rng, as_seed
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 METHODS = ("expanded", "percentile", "basic", "bca", "studentized", "t")
+#: Their corrections are derived for it.
+_OF_THE_PLAIN_BOOTSTRAP = ("bca", "studentized")
 TESTS = ("ar", "bootstrap")
 ADJUSTMENTS = tuple(_ADJUSTMENTS)
 #: Other spellings, after lowercasing and with blanks for "-" and "_".
@@ -38,18 +46,39 @@ class Plan:
     confidence_level: float
     n_resamples: int
     seed: int
+    kind: str
+    n_draws: int | None
+    executor: Executor | int
 
 
-def make_plan(method: str, confidence_level: float, n_resamples: int, rng: Rng) -> Plan:
+def make_plan(
+    method: str,
+    confidence_level: float,
+    n_resamples: int,
+    rng: Rng,
+    weights: str,
+    n_draws: int | None,
+    executor: Workers,
+) -> Plan:
     """Check the options that `estimate` and `compare` share."""
     level = real(confidence_level, "confidence_level", 0.0)
     if not 0 < level < 1:
         raise InputError(f"confidence_level must be between 0 and 1, got {confidence_level}")
+    method = option(method, METHODS, "method")
+    kind, draws = as_kind(weights, n_draws, None)
+    if method in _OF_THE_PLAIN_BOOTSTRAP and (kind, draws) != ("multinomial", None):
+        raise InputError(
+            f"method {method!r} needs multinomial weights with N draws; with others use "
+            f"{', '.join(m for m in METHODS if m not in _OF_THE_PLAIN_BOOTSTRAP)}"
+        )
     return Plan(
-        option(method, METHODS, "method"),
+        method,
         level,
         integer(n_resamples, "n_resamples", 2, MOST_RESAMPLES),
         as_seed(rng),
+        kind,
+        draws,
+        as_workers(executor),
     )
 
 

@@ -16,7 +16,9 @@ from evalstats import influence, intervals, resampling
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.options import Plan
+from evalstats.products import exact_grid
 from evalstats.segments import SegmentStatistics
+from evalstats.weights import Weights
 
 Floats = NDArray[np.float64]
 
@@ -27,11 +29,12 @@ class Sample:
 
     table: SegmentStatistics
     name: str
-    values: Floats  # (S, N, k)
+    values: NDArray[Any]  # (S, N, k)
     totals: Floats  # (S, k)
     scores: Floats  # (S,)
     replicates: Floats  # (B, S); B = 0 where no interval or test needs them
     bootstrap: Floats  # (B, S, k)
+    weights: Weights
     halves: Floats | None = None  # (B, S, k): totals of random halves, for swapping
 
 
@@ -39,50 +42,58 @@ def bootstrap(tables: list[SegmentStatistics], plan: Plan, always: bool = False)
     """Resample all systems under all metrics with one weight matrix."""
     names = _distinct_names([table.metric for table in tables])
     values = [_on_grid(table.values) for table in tables]
-    n_resamples = plan.n_resamples if always or plan.method != "t" else 0
-    resampled = _split(
-        values,
-        resampling.bootstrap_totals(_stack(values), n_resamples, plan.seed)
-        if n_resamples
-        else np.empty((0, sum(len(v) * v.shape[2] for v in values))),
-    )
-    samples = []
-    for table, name, block, totals_b in zip(tables, names, values, resampled, strict=True):
-        totals = np.sum(block, axis=1)
-        samples.append(
-            Sample(
-                table,
-                name,
-                block,
-                totals,
-                _finite(table.metric.score(totals), table, "the corpus"),
-                _finite(table.metric.score(totals_b), table, "a resample"),
-                totals_b,
-            )
+    n_segments = tables[0].n_segments
+    kind, n_draws = resampling.as_kind(plan.kind, plan.n_draws, n_segments)
+    weights = resampling.recipe(n_segments, plan.seed, kind, n_draws)
+    if always or plan.method != "t":
+        totals_b = resampling.weighted_totals(
+            weights, _stack(values), plan.n_resamples, plan.executor
         )
+        if kind == "bayesian":
+            totals_b *= n_segments / weights.total
+    else:
+        totals_b = np.empty((0, sum(len(v) * v.shape[2] for v in values)))
+    samples = []
+    for table, name, block, resampled in zip(
+        tables, names, values, _split(values, totals_b), strict=True
+    ):
+        totals = np.asarray(np.sum(block, axis=1, dtype=np.float64))
+        scores = _finite(table.metric.score(totals), table, "the corpus")
+        replicates = _finite(table.metric.score(resampled), table, "a resample")
+        if n_draws is not None:
+            # The spread of a score goes with 1/√N: what m segments do is brought to what N do.
+            shrink = np.sqrt(n_draws / n_segments)
+            replicates = np.asarray(scores + shrink * (replicates - scores))
+        samples.append(Sample(table, name, block, totals, scores, replicates, resampled, weights))
     return samples
 
 
 def swap(samples: list[Sample], plan: Plan) -> list[Sample]:
     """Add the totals of random halves, the same halves for all systems and metrics."""
     values = [sample.values for sample in samples]
-    halves = _split(values, resampling.swap_totals(_stack(values), plan.n_resamples, plan.seed))
+    totals = resampling.swap_totals(
+        _stack(values), plan.n_resamples, plan.seed, executor=plan.executor
+    )
+    halves = _split(values, totals)
     return [replace(sample, halves=half) for sample, half in zip(samples, halves, strict=True)]
 
 
-def _on_grid(values: NDArray[Any]) -> Floats:
+def _on_grid(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.kind in "iu":
+        return values
     n_systems, n_segments, k = values.shape
     columns = values.transpose(1, 0, 2).reshape(n_segments, -1)
-    grid = resampling.exact_grid(columns).reshape(n_segments, n_systems, k)
+    grid = exact_grid(columns).reshape(n_segments, n_systems, k)
     return np.ascontiguousarray(grid.transpose(1, 0, 2))
 
 
-def _stack(values: list[Floats]) -> Floats:
+def _stack(values: list[NDArray[Any]]) -> NDArray[Any]:
     """Put the statistics of all systems and metrics side by side, `(N, K)`."""
-    return np.concatenate([v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in values], axis=1)
+    columns = [v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in values]
+    return columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
 
 
-def _split(values: list[Floats], totals: Floats) -> list[Floats]:
+def _split(values: list[NDArray[Any]], totals: Floats) -> list[Floats]:
     """Take resampled totals `(B, K)` apart again, `(B, S, k)` for each metric."""
     widths = [len(v) * v.shape[2] for v in values]
     parts = np.split(totals, np.cumsum(widths)[:-1], axis=1)
@@ -148,12 +159,12 @@ def _bounds(
         jackknife = scores[-1] - scores[0] if len(pair) > 1 else scores[0]
         return intervals.bca(replicates, observed, jackknife, level), spread
     if method == "studentized":
-        errors = _replicate_errors(sample, plan, pair)
+        errors = _replicate_errors(sample, pair)
         return intervals.studentized(replicates, errors, observed, error, level), spread
     return intervals.expanded_percentile(replicates, n, level), spread
 
 
-def _replicate_errors(sample: Sample, plan: Plan, pair: tuple[int, ...]) -> Floats:
+def _replicate_errors(sample: Sample, pair: tuple[int, ...]) -> Floats:
     """Return the standard error within each resample, of a score or of a difference, `(B,)`."""
     signs = (-1.0, 1.0) if len(pair) > 1 else (1.0,)
     gradients = [
@@ -161,9 +172,9 @@ def _replicate_errors(sample: Sample, plan: Plan, pair: tuple[int, ...]) -> Floa
         for sign, i in zip(signs, pair, strict=True)
     ]
     return resampling.bootstrap_errors(
+        sample.weights,
         np.concatenate([sample.values[i] for i in pair], axis=1),
         np.concatenate(gradients, axis=1),
-        plan.seed,
     )
 
 

@@ -21,7 +21,9 @@ LAYERS = [
     {"results", "sampling"},
     {"extraction", "options", "layout"},
     {"segments", "intervals", "significance", "multiplicity", "influence", "resampling", "report"},
-    {"metrics"},
+    {"products"},
+    {"weights"},
+    {"metrics", "scratch", "tasks"},
     {"_signature", "errors"},
 ]
 LEAVES = {"intervals", "significance", "multiplicity", "report"}

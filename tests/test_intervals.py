@@ -17,7 +17,7 @@ def resampled(request, sample):
     """A metric on part of the sample: statistics, observed score and replicates."""
     metric = request.param
     rows = metric.statistics(sample.systems["baseline"][:90], sample.references[:90])
-    totals = bootstrap_totals(rows.astype(float), 999, seed=4)
+    totals = bootstrap_totals(rows, 999, rng=4)
     return metric, rows, metric.score(rows.sum(axis=0)), metric.score(totals)
 
 

@@ -5,14 +5,15 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats import resampling
+from evalstats import resampling, weights
+from evalstats.products import exact_grid
 from evalstats.resampling import (
     all_swap_totals,
     bootstrap_totals,
     bootstrap_weights,
-    exact_grid,
     swap_totals,
 )
+from evalstats.weights import Multinomial
 from tests import naive
 
 
@@ -169,7 +170,7 @@ def test_seeds():
     assert not np.array_equal(first, second)
     again = bootstrap_weights(20, 10, rng=np.random.default_rng(3))
     assert np.array_equal(first, again)
-    assert resampling.as_seed(None) != resampling.as_seed(None)
+    assert weights.as_seed(None) != resampling.as_seed(None)
 
 
 @pytest.mark.parametrize(
@@ -188,12 +189,37 @@ def test_bad_arguments(arguments, message):
         bootstrap_weights(**arguments)
 
 
-def test_kept_weights_change_nothing(monkeypatch):
-    statistics = np.random.default_rng(1).integers(0, 50, size=(40, 3)).astype(float)
-    resampling._kept_weights.cache_clear()
-    first, again = (bootstrap_totals(statistics, 200, 9) for _ in range(2))
-    assert resampling._kept_weights.cache_info().hits == 1
-    monkeypatch.setattr(resampling, "KEPT_WEIGHTS", 0)
-    np.testing.assert_array_equal(first, again)
-    np.testing.assert_array_equal(first, bootstrap_totals(statistics, 200, 9))
-    assert resampling._kept_weights.cache_info().hits == 1
+@pytest.fixture
+def nothing_kept():
+    es.keep_weights(0)
+    yield
+    es.keep_weights(2**26)
+
+
+def test_kept_weights_change_nothing(nothing_kept, monkeypatch):
+    statistics = np.random.default_rng(1).integers(0, 50, size=(40, 3))
+    drawn = []
+    draw = Multinomial.batch
+
+    def counted(self, *args):
+        drawn.append(args)
+        return draw(self, *args)
+
+    monkeypatch.setattr(Multinomial, "batch", counted)
+    fresh = bootstrap_totals(statistics, 200, 9)
+    es.keep_weights(40 * 200)
+    for n_resamples in (100, 200, 200, 150):
+        again = bootstrap_totals(statistics, n_resamples, 9)
+        np.testing.assert_array_equal(again, fresh[:n_resamples])
+    # Without memory; for one call; for 200 rows that were asked for twice, and then kept.
+    assert len(drawn) == 3
+    # Another seed pushes the first out when it is asked for again: there is room for one.
+    for _ in range(3):
+        bootstrap_totals(statistics, 200, 10)
+    assert len(drawn) == 5
+    assert resampling._KEPT._bytes() == 40 * 200
+    bootstrap_totals(statistics, 201, 9)
+    assert len(drawn) == 6
+    assert resampling._KEPT._bytes() == 40 * 200
+    with pytest.raises(es.InputError, match="most_bytes must be at least 0, got -1"):
+        es.keep_weights(-1)

@@ -183,10 +183,12 @@ class BLEU(Metric):
             k = np.zeros((order,) + (1,) * (sums.ndim - 1))
             k[1:] = self._smooth_value
             correct, total = correct + k, total + k
-        # sacreBLEU stops at the first order that has no n-grams at all.
-        reached = np.logical_and.accumulate(total > 0, axis=0)
+        # sacreBLEU stops at the first order that has no n-grams at all. Corpora have them all.
+        reached = total > 0
+        if not np.all(reached):
+            reached = np.logical_and.accumulate(reached, axis=0)
         numerator = correct
-        if self.smooth_method == "exp":
+        if self.smooth_method == "exp" and np.any(correct == 0):
             zeros = np.cumsum(reached & (correct == 0), axis=0)
             numerator = np.where(correct == 0, 0.5**zeros, correct)
         elif self.smooth_method == "floor":

@@ -1,0 +1,161 @@
+"""Weights times statistics, `(R, N) @ (N, K) -> (R, K)`, exactly.
+
+Statistics lie on a grid on which all sums are exact in double precision, so that a total does not
+depend on the order of summation. Where integers are small enough, the same sums are exact in
+single precision too, at twice the speed; that is checked after the fact, which costs nothing: no
+partial sum of nonnegative integers exceeds the final one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.errors import InputError
+from evalstats.scratch import Scratch
+from evalstats.weights import ROW_GROUP
+
+#: Sums of integers are exact in a float of p bits while all of them stay below 2**p.
+_SINGLE_LIMIT = float(2**24)
+_DOUBLE_BITS = 53
+#: Multiplications in one BLAS call. OpenBLAS keeps products of this size on the calling thread
+#: (its GEMM_MULTITHREAD_THRESHOLD); its own threads and ours would fight for the cores.
+_CALL_SIZE = 1 << 18
+#: Columns in one BLAS call, so that enough rows and segments remain.
+_CALL_COLUMNS = 128
+#: Statistics kept in single precision beside the given ones; beyond, tiles are converted as needed.
+_KEPT_STATISTICS = 1 << 25
+
+
+def exact_grid(statistics: NDArray[Any], weight_total: int | None = None) -> NDArray[Any]:
+    """Round statistics to a grid on which weighted sums are exact, `(N, k) -> (N, k)`.
+
+    Integers are already on it, and arrays of integers are returned as they are. Other columns are
+    rounded to multiples of a power of two chosen so that the sum of the weights (N by default)
+    times the largest value still has 53 bits: no value moves by more than N·2^-53 of the largest
+    in its column, what one ordinary summation may err by, and no sum depends on its order.
+
+    Raises
+    ------
+    InputError
+        For integers whose sums are too large to count.
+    """
+    total = len(statistics) if weight_total is None else weight_total
+    largest = np.maximum(
+        np.max(statistics, axis=0, initial=0).astype(np.float64),
+        -np.min(statistics, axis=0, initial=0).astype(np.float64),
+    )
+    bits = np.frexp(total * largest)[1]
+    whole = np.ones(statistics.shape[1], dtype=np.bool_)
+    if statistics.dtype.kind == "f":
+        whole = np.array([bool(np.all(column == np.rint(column))) for column in statistics.T])
+    if np.any((bits > _DOUBLE_BITS) & whole):
+        raise InputError(
+            "statistics are too large: sums of integers beyond 2**53 cannot be counted exactly"
+        )
+    if np.all(whole):
+        return statistics
+    values = np.array(statistics, dtype=np.float64)
+    for j in np.flatnonzero(~whole):
+        # Columns of huge or tiny numbers keep their own scale.
+        step = np.ldexp(1.0, int(bits[j]) - _DOUBLE_BITS)
+        values[:, j] = np.rint(values[:, j] / step) * step
+    return values
+
+
+class ExactProduct:
+    """Multiply blocks of weights by the same statistics.
+
+    Parameters
+    ----------
+    statistics : ndarray, shape (N, K)
+        On the grid of `exact_grid`.
+    largest : int
+        No weight exceeds it.
+    """
+
+    def __init__(self, statistics: NDArray[Any], largest: int) -> None:
+        single: list[int] = []
+        double: list[int] = []
+        for j, column in enumerate(statistics.T):
+            (single if _fits_single(column, largest) else double).append(j)
+        self.n_columns = statistics.shape[1]
+        self._parts = [
+            _Part(statistics, columns, dtype)
+            for columns, dtype in ((single, np.float32), (double, np.float64))
+            if columns
+        ]
+
+    def __call__(
+        self, weights: NDArray[Any], totals: NDArray[np.float64], scratch: Scratch
+    ) -> None:
+        """Write the totals of a block of weights, `(R, N) -> (R, K)`."""
+        totals[...] = 0
+        for part in self._parts:
+            part.add_to(totals, weights, scratch)
+
+
+def _fits_single(column: NDArray[Any], largest: int) -> bool:
+    """Whether single precision counts a column `(N,)` exactly, or shows afterwards that it did not.
+
+    Signed numbers have no such check; they need weights so small that nothing can happen.
+    """
+    if column.dtype.kind == "f" and not np.all(column == np.rint(column)):
+        return False
+    if np.min(column) >= 0:
+        return bool(largest <= 255 and np.max(column) < _SINGLE_LIMIT)
+    starts = np.arange(0, len(column), _CALL_SIZE)
+    return bool(largest * np.max(np.add.reduceat(np.abs(column), starts)) < _SINGLE_LIMIT)
+
+
+class _Part:
+    """Some columns, in one precision.
+
+    Segments are taken a tile at a time, so that one BLAS call stays small and a weight matrix of
+    any width is converted within fast memory; the sum over tiles is in double precision.
+    """
+
+    def __init__(self, statistics: NDArray[Any], columns: list[int], dtype: type) -> None:
+        # A slice shares the memory of the statistics.
+        everything = len(columns) == statistics.shape[1]
+        self._columns: Any = slice(None) if everything else np.array(columns)
+        self._dtype = dtype
+        self._statistics = statistics if everything else statistics[:, columns]
+        if self._statistics.size <= _KEPT_STATISTICS:
+            self._statistics = np.ascontiguousarray(self._statistics, dtype=dtype)
+
+    def add_to(self, totals: NDArray[np.float64], weights: NDArray[Any], scratch: Scratch) -> None:
+        n_segments, n_columns = self._statistics.shape
+        size = _CALL_SIZE // (ROW_GROUP * min(n_columns, _CALL_COLUMNS))
+        for start in range(0, n_segments, size):
+            tile = slice(start, min(start + size, n_segments))
+            totals[:, self._columns] += self._tile(weights[:, tile], tile, self._dtype, scratch)
+
+    def _tile(
+        self, weights: NDArray[Any], tile: slice, dtype: type, scratch: Scratch
+    ) -> NDArray[Any]:
+        """Return the totals over some segments, in the scratch."""
+        block = scratch.array("block", weights.shape, dtype)
+        block[...] = weights
+        statistics: NDArray[Any] = np.asarray(self._statistics[tile], dtype=dtype)
+        n_rows, n_columns = len(weights), statistics.shape[1]
+        product = scratch.array("product", (n_rows, n_columns), dtype)
+        for start in range(0, n_columns, _CALL_COLUMNS):
+            columns = slice(start, start + _CALL_COLUMNS)
+            _by_groups(block, statistics[:, columns], product[:, columns])
+        if dtype is np.float32 and np.max(product) >= _SINGLE_LIMIT:
+            return self._tile(weights, tile, np.float64, scratch)
+        return product
+
+
+def _by_groups(weights: NDArray[Any], statistics: NDArray[Any], out: NDArray[Any]) -> None:
+    """Multiply each group of rows in a BLAS call of its own, `(R, T) @ (T, K) -> (R, K)`."""
+    whole = len(weights) - len(weights) % ROW_GROUP
+    if whole:
+        # Splitting an axis never copies.
+        grouped = (whole // ROW_GROUP, ROW_GROUP, -1)
+        np.matmul(weights[:whole].reshape(grouped), statistics, out=out[:whole].reshape(grouped))
+    if whole < len(weights):
+        np.matmul(weights[whole:], statistics, out=out[whole:])

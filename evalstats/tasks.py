@@ -1,0 +1,101 @@
+"""Independent pieces of work: on this thread, on all cores, or wherever an executor takes them."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from evalstats.errors import InputError, InputTypeError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+#: Where work is done: an executor, so many threads of this process, or `None` for all its cores.
+Workers: TypeAlias = "Executor | int | None"
+
+#: Pieces for each thread, so that one that was held up does not hold up all; and pieces for an
+#: executor, whose size is not known.
+_PIECES_A_THREAD = 4
+_PIECES_ELSEWHERE = 32
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def as_workers(executor: object) -> Executor | int:
+    """Return the executor, or the number of threads, that was asked for."""
+    if executor is None:
+        return usable_cores()
+    if isinstance(executor, int) and not isinstance(executor, bool):
+        if executor < 1:
+            raise InputError(f"executor must be at least 1 thread, got {executor}")
+        return executor
+    if not callable(getattr(executor, "submit", None)):
+        raise InputTypeError(
+            f"executor must have the interface of concurrent.futures.Executor, or be a number of "
+            f"threads or None, got {type(executor).__name__}"
+        )
+    return executor  # type: ignore[return-value]
+
+
+def pieces_of(n: int, workers: Executor | int) -> list[range]:
+    """Cut n numbers into consecutive ranges, enough of them to keep all workers busy."""
+    wanted = _PIECES_A_THREAD * workers if isinstance(workers, int) else _PIECES_ELSEWHERE
+    if workers == 1:
+        wanted = 1
+    count = max(1, min(n, wanted))
+    edges = [n * i // count for i in range(count + 1)]
+    return [range(start, stop) for start, stop in pairwise(edges)]
+
+
+def run_all(work: Callable[[T], R], pieces: Sequence[T], workers: Executor | int) -> list[R]:
+    """Return what the work makes of every piece, in order.
+
+    What an executor's broken pool lost (a process was killed) is done here instead, with a
+    `RuntimeWarning`. When anything else goes wrong, pieces that have not begun are cancelled.
+    """
+    if not isinstance(workers, int):
+        return _gather(work, pieces, workers)
+    if workers == 1 or len(pieces) == 1:
+        return [work(piece) for piece in pieces]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(min(workers, len(pieces))) as pool:
+        return _gather(work, pieces, pool)
+
+
+def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor) -> list[R]:
+    from concurrent.futures import BrokenExecutor
+
+    futures: list[Any] = []
+    results: list[R] = []
+    try:
+        with suppress(BrokenExecutor):  # What could not be submitted is done below.
+            futures.extend(executor.submit(work, piece) for piece in pieces)
+        for i, piece in enumerate(pieces):
+            try:
+                results.append(futures[i].result() if i < len(futures) else work(piece))
+            except BrokenExecutor as error:
+                warnings.warn(
+                    f"the executor broke ({error}); what it lost is done in this process",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+                del futures[i:]
+                results.append(work(piece))
+    except BaseException:
+        for future in futures:
+            future.cancel()
+        raise
+    return results
