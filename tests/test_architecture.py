@@ -14,13 +14,22 @@ PACKAGE = Path(es.__file__).parent
 #: Each module may import from its own row and the rows below it.
 LAYERS = [
     {"__main__"},
-    {"cli"},
+    {"cli", "compat"},
     {"__init__"},
-    {"bleu_inference", "analysis", "files", "data", "data.generate"},
+    {"bleu_inference", "paired", "analysis", "files", "data", "data.generate"},
     {"notes"},
     {"results", "sampling"},
     {"extraction", "options", "layout"},
-    {"segments", "intervals", "significance", "multiplicity", "influence", "resampling", "report"},
+    {
+        "segments",
+        "intervals",
+        "significance",
+        "multiplicity",
+        "influence",
+        "effects",
+        "resampling",
+        "report",
+    },
     {"metrics"},
     {"_signature", "errors"},
 ]
