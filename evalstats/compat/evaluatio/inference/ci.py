@@ -48,9 +48,11 @@ def bootstrap_confidence_interval(
     """
     n_resamples, level = resamples(iterations), fraction(alpha, "alpha")
     metric = Mean("mean")
-    columns = resampling.exact_grid(metric.statistics(as_scores(x, "x")))
-    totals = resampling.bootstrap_totals(columns, n_resamples, resampling.as_seed(rng))
-    return _interval(float(metric.score(np.sum(columns, axis=0))), metric.score(totals), level)
+    statistics = metric.statistics(as_scores(x, "x"))
+    totals = resampling.bootstrap_totals(
+        resampling.exact_grid(statistics), n_resamples, resampling.as_seed(rng)
+    )
+    return _interval(float(metric.score(np.sum(statistics, axis=0))), metric.score(totals), level)
 
 
 def error_rate_ci(
