@@ -65,7 +65,8 @@ def bleu_ci(
     Returns
     -------
     ConfidenceInterval
-        ``(mean, lower, upper)`` on the 0-100 scale; `mean` is the observed score.
+        ``(mean, lower, upper)`` on the 0-100 scale; `mean` is the observed score. The bounds are
+        replicates, number ⌊α/2·(B - 1)⌋ and ⌈(1 - α/2)·(B - 1)⌉ in order, counted from 0.
 
     Raises
     ------

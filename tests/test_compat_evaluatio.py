@@ -248,7 +248,7 @@ def test_bounds_are_order_statistics():
     ci = bootstrap_confidence_interval(x, B, alpha, rng=9)
     assert (ci.lower, ci.upper) == pytest.approx((ordered[10], ordered[190]))
     # The last index is clamped, and one resample is its own interval.
-    ci = bootstrap_confidence_interval(x, 1, 1e-9, rng=9)
+    ci = bootstrap_confidence_interval(x, 1, 1e-17, rng=9)
     assert ci.lower == ci.upper
     totals = es.bootstrap_weights(8, B, 9) @ np.stack([COUNTS, EXPOSURE], axis=1)
     ordered = np.sort(totals[:, 0] / totals[:, 1])

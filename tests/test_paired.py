@@ -126,6 +126,8 @@ def test_enumeration_is_the_default_where_it_is_no_dearer():
     assert es.paired_permutation_test(X1, X2, n_resamples=256).exact
     assert not es.paired_permutation_test(X1, X2, n_resamples=255).exact
     assert not es.paired_permutation_test(X1, X2, exact=False).exact
+    # Where the scores are equal there is no sign to flip.
+    assert es.paired_permutation_test([1, 2, 3], [1, 2, 4]).n_resamples == 2
 
 
 def test_seeded():
