@@ -12,10 +12,14 @@ are one product of a weight matrix with it; scores, intervals and p-values follo
 from evalstats._signature import version as _version
 from evalstats.analysis import compare, estimate
 from evalstats.bleu_inference import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
+from evalstats.effects import cohens_d, cohens_d_paired
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.extraction import extract
 from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio
+from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.texts import References, from_streams
+from evalstats.metrics.tokens import token_edits
+from evalstats.paired import PairedTestResult, paired_bootstrap_test, paired_permutation_test
 from evalstats.resampling import bootstrap_totals, bootstrap_weights, keep_weights
 from evalstats.results import Comparison, Difference, Estimate, Estimates
 from evalstats.segments import SegmentStatistics
@@ -31,6 +35,9 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "CER",
     "Mean",
     "Ratio",
+    "token_edits",
+    "align",
+    "poi_errors",
     "extract",
     "SegmentStatistics",
     "bootstrap_weights",
@@ -42,6 +49,11 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Estimates",
     "Comparison",
     "Difference",
+    "paired_permutation_test",
+    "paired_bootstrap_test",
+    "PairedTestResult",
+    "cohens_d",
+    "cohens_d_paired",
     "bleu_ci",
     "bleu_bootstrap_test",
     "ConfidenceInterval",

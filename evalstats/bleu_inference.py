@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats import intervals, resampling, significance
+from evalstats import resampling, significance
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU
 from evalstats.metrics.base import integer, real
@@ -65,7 +65,8 @@ def bleu_ci(
     Returns
     -------
     ConfidenceInterval
-        ``(mean, lower, upper)`` on the 0-100 scale; `mean` is the observed score.
+        ``(mean, lower, upper)`` on the 0-100 scale; `mean` is the observed score. The bounds are
+        replicates, number ⌊α/2·(B - 1)⌋ and ⌈(1 - α/2)·(B - 1)⌉ in order, counted from 0.
 
     Raises
     ------
@@ -92,7 +93,9 @@ def bleu_ci(
     refs = as_references(references, len(texts))
     metric = BLEU(effective_order=effective_order)
     observed, replicates = _replicates(metric, [texts], refs, iterations, rng)
-    low, high = intervals.percentile(replicates[:, 0], 1 - level)
+    # evaluatio's bounds are replicates: those next to the quantiles, on the outer side.
+    low = np.quantile(replicates[:, 0], level / 2, method="lower")
+    high = np.quantile(replicates[:, 0], 1 - level / 2, method="higher")
     return ConfidenceInterval(float(observed[0]), float(low), float(high))
 
 
@@ -151,7 +154,7 @@ def bleu_bootstrap_test(
     iterations = integer(iterations, "iterations", 1, resampling.MOST_RESAMPLES)
     if len(first) != len(second):
         raise InputError(
-            f"hyp1 and hyp2 must have the same number of segments, got {len(first)} "
+            f"hyp1 and hyp2 must be the same length, one output a segment, got {len(first)} "
             f"and {len(second)}"
         )
     refs = as_references(references, len(first))

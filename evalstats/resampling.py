@@ -185,9 +185,11 @@ def swap_totals(
 
 def all_swap_totals(statistics: NDArray[Any]) -> NDArray[np.float64]:
     """Sum statistics over all 2^n subsets of n segments, `(n, k) -> (2^n, k)`."""
-    n = len(statistics)
-    subsets = (np.arange(2**n)[:, None] >> np.arange(n)) & 1
-    return np.asarray(subsets.astype(np.float64) @ statistics)
+    totals = np.zeros((1, statistics.shape[1]))
+    for row in statistics:
+        # Every subset so far, without this segment and with it.
+        totals = np.concatenate([totals, totals + row])
+    return totals
 
 
 def bootstrap_errors(

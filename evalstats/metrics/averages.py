@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Metric, flag, real
+from evalstats.metrics.texts import listed
 
 
 def ratio(
@@ -55,6 +56,23 @@ def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.f
         row = int(np.argwhere(~np.isfinite(numbers))[0][0])
         raise InputError(f"{name}[{row}] is {array[row]}; scores must be finite")
     return numbers
+
+
+def as_scores(values: object, name: str) -> NDArray[np.float64]:
+    """Return one finite score per segment, `(N,)`; any ordered iterable of numbers is welcome."""
+    array = values if isinstance(values, np.ndarray) else listed(values, name, "numbers")
+    return as_numbers(array, name, None)
+
+
+def as_paired_scores(x1: object, x2: object) -> NDArray[np.float64]:
+    """Return two systems' scores of the same segments, `(N, 2)`."""
+    first, second = as_scores(x1, "x1"), as_scores(x2, "x2")
+    if len(first) != len(second):
+        raise InputError(
+            f"x1 and x2 must be the same length, one score a segment, got {len(first)} "
+            f"and {len(second)}"
+        )
+    return np.stack([first, second], axis=1)
 
 
 @dataclass(frozen=True)

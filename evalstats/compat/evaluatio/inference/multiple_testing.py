@@ -1,0 +1,102 @@
+"""Corrections for multiple testing, as in ``evaluatio.inference.multiple_testing``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats import multiplicity
+from evalstats.compat.evaluatio._arguments import fraction
+from evalstats.errors import InputError
+from evalstats.metrics.averages import as_scores
+
+__all__ = ["MultipleTestingResult", "bonferroni_correction", "holm_correction"]
+
+
+@dataclass
+class MultipleTestingResult:
+    """Adjusted p-values and verdicts, in the order of the input.
+
+    Attributes
+    ----------
+    rejected : ndarray of bool
+        Whether the adjusted p-value is at most `alpha`.
+    adjusted_pvalues : ndarray of float
+    method : str
+        ``"holm"`` or ``"bonferroni"``.
+    alpha : float
+        Family-wise error rate.
+    """
+
+    rejected: NDArray[np.bool_]
+    adjusted_pvalues: NDArray[np.float64]
+    method: str
+    alpha: float
+
+
+def holm_correction(pvalues: Iterable[float], alpha: float = 0.05) -> MultipleTestingResult:
+    """Adjust by Holm's (1979) step-down method; see `evalstats.multiplicity.holm`.
+
+    Parameters
+    ----------
+    pvalues : iterable of float
+        In [0, 1].
+    alpha : float
+        In (0, 1).
+
+    Raises
+    ------
+    InputError
+        For a number out of range, NaN included.
+
+    Examples
+    --------
+    >>> result = holm_correction([0.03, 0.04, 0.001, 0.8, 0.02])
+    >>> result.rejected.tolist(), result.adjusted_pvalues.round(3).tolist()
+    ([False, False, True, False, False], [0.09, 0.09, 0.005, 0.8, 0.08])
+    """
+    return _corrected(multiplicity.holm, "holm", pvalues, alpha)
+
+
+def bonferroni_correction(pvalues: Iterable[float], alpha: float = 0.05) -> MultipleTestingResult:
+    """Multiply by the number of tests (Dunn, 1961); see `evalstats.multiplicity.bonferroni`.
+
+    Parameters
+    ----------
+    pvalues : iterable of float
+        In [0, 1].
+    alpha : float
+        In (0, 1).
+
+    Raises
+    ------
+    InputError
+        For a number out of range, NaN included.
+
+    Examples
+    --------
+    >>> bonferroni_correction([0.03, 0.04, 0.001, 0.8, 0.02]).adjusted_pvalues.round(3).tolist()
+    [0.15, 0.2, 0.005, 1.0, 0.1]
+    """
+    return _corrected(multiplicity.bonferroni, "bonferroni", pvalues, alpha)
+
+
+def _corrected(
+    adjust: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    method: str,
+    pvalues: Iterable[float],
+    alpha: float,
+) -> MultipleTestingResult:
+    level = fraction(alpha, "alpha")
+    given = pvalues if isinstance(pvalues, np.ndarray) else list(pvalues)
+    # No tests are no error: a script's list may be empty.
+    p = as_scores(given, "pvalues") if len(given) else np.empty(0)
+    outside = np.flatnonzero((p < 0) | (p > 1))
+    if len(outside):
+        i = int(outside[0])
+        raise InputError(f"pvalues[{i}] must be between 0 and 1, got {p[i]:g}")
+    adjusted = adjust(p)
+    return MultipleTestingResult(adjusted <= level, adjusted, method, level)

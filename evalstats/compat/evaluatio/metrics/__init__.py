@@ -1,0 +1,1 @@
+"""Metrics and what can be inferred about them."""

@@ -1,0 +1,166 @@
+"""chrF, as in ``evaluatio.metrics.chrf``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats import intervals
+from evalstats.bleu_inference import ConfidenceInterval
+from evalstats.compat.evaluatio._arguments import fraction, resamples
+from evalstats.compat.evaluatio.inference.hypothesis import paired_permutation_test
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import CHRF
+from evalstats.metrics.base import integer
+from evalstats.metrics.texts import References, as_references, as_texts
+from evalstats.resampling import bootstrap_totals
+from evalstats.weights import Rng
+
+__all__ = ["ConfidenceInterval", "chrf_ci", "chrf_permutation_test"]
+
+_PARAMETERS = ("char_order", "word_order", "beta", "lowercase", "whitespace", "eps_smoothing")
+
+
+def chrf_ci(
+    references: Iterable[Iterable[str]],
+    hypotheses: Iterable[str],
+    iterations: int,
+    alpha: float,
+    chrf: Any = None,
+    seed: int = 0,
+    *,
+    rng: Rng | Literal["seed"] = "seed",
+) -> ConfidenceInterval:
+    """Return corpus chrF with a percentile bootstrap interval.
+
+    Parameters
+    ----------
+    references
+        One entry per segment, with the same number of references each.
+    hypotheses : iterable of str
+        One output per segment.
+    iterations : int
+        Resamples, at least 1.
+    alpha : float
+        In (0, 1): 0.05 gives a 95 % interval.
+    chrf : sacrebleu.CHRF or evalstats.CHRF, optional
+        A configured metric; by default sacreBLEU's defaults.
+    seed : int
+        Seed of evaluatio's own draws, which are made again one by one: the same seed gives its
+        numbers, but for their float32 rounding (about 1e-5).
+    rng : int or numpy.random.Generator, optional
+        Draw as `estimate` does instead; `None` asks for fresh entropy.
+
+    Raises
+    ------
+    InputError
+        For differing lengths or numbers of references, empty input, `iterations`, `alpha` or
+        `seed` out of range.
+
+    Examples
+    --------
+    >>> references = [["the cat sat"], ["a dog ran"]]
+    >>> ci = chrf_ci(references, ["the cat sat", "the dog ran"], 100, 0.05)
+    >>> ci.lower < ci.mean < ci.upper
+    True
+    """
+    n_resamples, level = resamples(iterations), fraction(alpha, "alpha")
+    metric = _metric(chrf)
+    texts = as_texts(hypotheses)
+    statistics = metric.statistics(texts, _references(references, len(texts)))
+    if rng == "seed":
+        totals = _evaluatio_totals(statistics, n_resamples, integer(seed, "seed", 0))
+    else:
+        totals = bootstrap_totals(statistics, n_resamples, rng)
+    low, high = intervals.percentile(metric.score(totals), 1 - level)
+    return ConfidenceInterval(
+        float(metric.score(np.sum(statistics, axis=0))), float(low), float(high)
+    )
+
+
+def chrf_permutation_test(
+    references: Iterable[Iterable[str]],
+    hypotheses1: Iterable[str],
+    hypotheses2: Iterable[str],
+    iterations: int,
+    two_tailed: bool = True,
+    chrf: Any = None,
+    *,
+    rng: Rng = 12345,
+) -> float:
+    """Return the p-value of random sign flips of the *sentence* scores' differences.
+
+    The mean of sentence scores is not corpus chrF; `evalstats.compare` with ``"chrf"`` tests that.
+
+    Parameters
+    ----------
+    references
+        One entry per segment, with the same number of references each.
+    hypotheses1, hypotheses2 : iterable of str
+        The outputs of two systems, one per segment.
+    iterations : int
+        Resamples, at least 1.
+    two_tailed : bool
+        If false, the test is for system 1 better than system 2.
+    chrf : sacrebleu.CHRF or evalstats.CHRF, optional
+        A configured metric; by default sacreBLEU's defaults.
+    rng : int or numpy.random.Generator, optional
+        Seed or generator; `None` asks for fresh entropy.
+
+    Raises
+    ------
+    InputError
+        For differing lengths or numbers of references, empty input, `iterations` out of range.
+
+    Examples
+    --------
+    >>> references = [["the cat sat"], ["a dog ran"]]
+    >>> texts = ["the cat sat", "a dog ran"]
+    >>> chrf_permutation_test(references, texts, texts, 99)
+    1.0
+    """
+    metric = _metric(chrf)
+    first, second = as_texts(hypotheses1, "hypotheses1"), as_texts(hypotheses2, "hypotheses2")
+    if len(first) != len(second):
+        raise InputError(
+            f"hypotheses1 and hypotheses2 must be the same length, got {len(first)} "
+            f"and {len(second)}"
+        )
+    refs = _references(references, len(first))
+    x1, x2 = (metric.score(metric.statistics(texts, refs)) for texts in (first, second))
+    return paired_permutation_test(x1, x2, iterations, two_tailed, rng=rng)
+
+
+def _metric(chrf: Any) -> CHRF:
+    """Return our metric with the parameters of sacreBLEU's."""
+    if chrf is None:
+        return CHRF()
+    if not all(hasattr(chrf, name) for name in _PARAMETERS):
+        raise InputTypeError(
+            f"chrf must be a sacrebleu.CHRF, an evalstats.CHRF or None, got {type(chrf).__name__}"
+        )
+    return CHRF(**{name: getattr(chrf, name) for name in _PARAMETERS})
+
+
+def _references(references: Iterable[Iterable[str]], n_segments: int) -> References:
+    refs = as_references(references, n_segments)
+    if len(set(refs.counts.tolist())) > 1:
+        raise InputError(
+            f"references must have the same number of references for every segment, got "
+            f"{refs.counts.min()} to {refs.counts.max()}; evalstats.estimate takes any number"
+        )
+    return refs
+
+
+def _evaluatio_totals(
+    statistics: NDArray[np.int64], n_resamples: int, seed: int
+) -> NDArray[np.float64]:
+    """Sum statistics over evaluatio's own resamples, `(N, k) -> (B, k)`, draw by draw."""
+    generator = np.random.default_rng(seed)
+    totals = np.zeros((n_resamples, statistics.shape[1]))
+    for _ in range(len(statistics)):
+        totals += statistics[generator.integers(0, len(statistics), size=n_resamples)]
+    return totals

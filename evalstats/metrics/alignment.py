@@ -1,0 +1,196 @@
+"""Which token of the hypothesis stands for which token of the reference.
+
+An alignment is a shortest path through the table of edit distances (Wagner and Fischer, 1974).
+Of several, going back from the end, the one that pairs tokens is taken before one that inserts, and
+that before one that deletes: the choice is arbitrary, but always the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics.texts import listed
+from evalstats.metrics.tokens import check_same_length, matches, token_segments
+
+#: Stands for "no token" in an alignment.
+GAP = -1
+
+
+def align(hypothesis: Iterable[Any], reference: Iterable[Any]) -> NDArray[np.int64]:
+    """Align two sequences of tokens with the fewest edits, `(L, 2)`.
+
+    Parameters
+    ----------
+    hypothesis, reference : iterable
+        Tokens of any type, compared by ``==``.
+
+    Returns
+    -------
+    ndarray of int64, shape (L, 2)
+        Positions in the hypothesis and in the reference, in order. -1 in the first column is a
+        deletion (the hypothesis lacks the token), in the second an insertion.
+
+    Notes
+    -----
+    Time and memory grow with the product of the lengths.
+
+    Raises
+    ------
+    InputTypeError
+        For a bare string: split it into tokens first.
+
+    References
+    ----------
+    Wagner and Fischer (1974), "The string-to-string correction problem".
+
+    Examples
+    --------
+    >>> align("the big old cat sat".split(), "the cat sat down".split()).tolist()
+    [[0, 0], [1, -1], [2, -1], [3, 1], [4, 2], [-1, 3]]
+    """
+    hyp, ref = listed(hypothesis, "hypothesis", "tokens"), listed(reference, "reference", "tokens")
+    return shortest_path(matches(hyp, ref))
+
+
+def poi_errors(
+    hypotheses: Iterable[Iterable[Any]],
+    references: Iterable[Iterable[Any]],
+    points: Iterable[Iterable[bool]],
+) -> NDArray[np.int64]:
+    """Return errors at points of interest, and points, of every segment, `(N, 2)`.
+
+    A point of interest is a token of the reference that matters: a name, a word of the other
+    language. It is an error where the alignment with the fewest edits deletes or replaces it.
+    Insertions belong to no reference token. With `Ratio` the rows give the point-of-interest error
+    rate, PIER (Ugan and others, 2025), in `estimate` and `compare` too.
+
+    Parameters
+    ----------
+    hypotheses, references : iterable of iterables
+        One sequence of tokens per segment, of any type, compared by ``==``.
+    points : iterable of iterables of bool
+        For every segment one flag per token of the reference.
+
+    Returns
+    -------
+    ndarray of int64, shape (N, 2)
+        Errors, and points of interest.
+
+    Raises
+    ------
+    InputError
+        For differing lengths; the message names the segment.
+    InputTypeError
+        For a bare string, or flags that are not bool.
+
+    References
+    ----------
+    Ugan, Pham, Bärmann and Waibel (2025), "PIER: a novel metric for evaluating what matters in
+    code-switching", ICASSP.
+
+    Examples
+    --------
+    >>> hypotheses, references = [["ich", "hab", "das", "feil"]], [["ich", "hab", "das", "file"]]
+    >>> poi_errors(hypotheses, references, [[False, False, False, True]]).tolist()
+    [[1, 1]]
+    """
+    hyps, refs = token_segments(hypotheses, "hypotheses"), token_segments(references, "references")
+    flags = listed(points, "points", "flags, one list a segment")
+    check_same_length(references=refs, hypotheses=hyps, points=flags)
+    rows = np.zeros((len(refs), 2), dtype=np.int64)
+    for i, (hyp, ref) in enumerate(zip(hyps, refs, strict=True)):
+        mask = as_points(flags[i], len(ref), f"points[{i}]")
+        same = matches(hyp, ref)
+        rows[i] = at_points(shortest_path(same), same, mask), np.count_nonzero(mask)
+    return rows
+
+
+def as_points(value: object, n_tokens: int, name: str) -> NDArray[np.bool_]:
+    """Return flags of the tokens of one reference, `(R,)`, or say what is wrong."""
+    flags = listed(value, name, "flags")
+    for j, flag in enumerate(flags):
+        if not isinstance(flag, (bool, np.bool_)):
+            raise InputTypeError(f"{name}[{j}] must be True or False, got {flag!r}")
+    if len(flags) != n_tokens:
+        raise InputError(
+            f"{name} must have one flag for each of the {n_tokens} tokens of the reference, "
+            f"got {len(flags)}"
+        )
+    return np.array(flags, dtype=np.bool_)
+
+
+def at_points(path: NDArray[np.int64], same: NDArray[np.bool_], points: NDArray[np.bool_]) -> int:
+    """Count the steps of a path that are errors at points of interest, `(L, 2) -> int`."""
+    hyp, ref = path[path[:, 1] != GAP].T
+    wrong = np.ones(len(ref), dtype=np.bool_)
+    present = hyp != GAP
+    wrong[present] = ~same[hyp[present], ref[present]]
+    return int(np.count_nonzero(wrong & points[ref]))
+
+
+def edit_table(same: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the edit distances of all pairs of prefixes, `(H, R) -> (H + 1, R + 1)`.
+
+    Row by row. Insertions along a row are a running minimum: a token that costs one more for every
+    step costs the same at every step once the number of steps is subtracted.
+    """
+    n_hyp, n_ref = same.shape
+    steps = np.arange(n_ref + 1)
+    table = np.empty((n_hyp + 1, n_ref + 1), dtype=np.int64)
+    table[0] = steps
+    for i in range(n_hyp):
+        row = table[i] + 1
+        np.minimum(row[1:], table[i, :-1] + ~same[i], out=row[1:])
+        np.minimum.accumulate(row - steps, out=row)
+        table[i + 1] = row + steps
+    return table
+
+
+def shortest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return an alignment with the fewest edits, `(H, R) -> (L, 2)`."""
+    table = edit_table(same).tolist()
+    equal = same.tolist()
+    i, j = same.shape
+    path = []
+    while i or j:
+        here = table[i][j]
+        if i and j and table[i - 1][j - 1] + (not equal[i - 1][j - 1]) == here:
+            i, j = i - 1, j - 1
+            path.append((i, j))
+        elif i and table[i - 1][j] + 1 == here:
+            i -= 1
+            path.append((i, GAP))
+        else:
+            j -= 1
+            path.append((GAP, j))
+    return np.array(path[::-1], dtype=np.int64).reshape(-1, 2)
+
+
+def lowest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the path of evaluatio 0.5 from the last pair of tokens to the first, `(L, 2)`.
+
+    Steps to the neighbour with the smallest distance, whatever the step itself costs; of equals
+    it leaves out a token of the hypothesis first, then one of the reference, then one of both. Know
+    what this is: pairs of tokens without gaps, a token in several pairs, and not always a path
+    with the fewest edits. A repeated word of which one is missing is paired twice with the one that
+    is there, and is no error (`shortest_path` deletes it).
+    """
+    table = edit_table(same).tolist()
+    i, j = same.shape
+    path = []
+    while i and j:
+        path.append((i - 1, j - 1))
+        above, left, corner = table[i - 1][j], table[i][j - 1], table[i - 1][j - 1]
+        lowest = min(above, left, corner)
+        if above == lowest:
+            i -= 1
+        elif left == lowest:
+            j -= 1
+        else:
+            i, j = i - 1, j - 1
+    return np.array(path[::-1], dtype=np.int64).reshape(-1, 2)

@@ -1,0 +1,79 @@
+"""Cohen's d against its formula, SciPy's t statistics, and without any spread."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import evalstats as es
+
+scores = st.lists(st.integers(-50, 50), min_size=2, max_size=12)
+
+
+# SciPy warns of samples without spread of their own.
+@pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
+@given(scores, scores)
+def test_independent_is_the_t_statistic_rescaled(x1, x2):
+    """d = t·√(1/n1 + 1/n2), with Student's t of two samples."""
+    if np.var(x1) + np.var(x2) == 0:
+        return
+    t = stats.ttest_ind(x1, x2).statistic
+    expected = t * math.sqrt(1 / len(x1) + 1 / len(x2))
+    assert es.cohens_d(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert es.cohens_d(x2, x1) == pytest.approx(-expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
+@given(st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), min_size=2, max_size=12))
+def test_paired_is_the_t_statistic_rescaled(pairs):
+    """d_z = t/√n, with Student's t of paired samples."""
+    x1, x2 = np.array(pairs, dtype=float).T
+    if np.var(x1 - x2) == 0:
+        return
+    expected = stats.ttest_rel(x1, x2).statistic / math.sqrt(len(x1))
+    assert es.cohens_d_paired(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("function", [es.cohens_d, es.cohens_d_paired])
+def test_without_spread(function):
+    assert function([3, 3], [1, 1]) == math.inf
+    assert function([0.1] * 3, [0.3] * 3) == -math.inf
+    assert math.isnan(function([0.1] * 3, [0.1] * 3))
+
+
+def test_rounding_is_no_spread():
+    """0.85 - 0.80 and 0.90 - 0.85 differ in the last bit; the shift is 0.05 everywhere."""
+    x2 = np.array([0.80, 0.85, 0.10, 0.33])
+    x1 = np.array([0.85, 0.90, 0.15, 0.38])
+    assert np.std(x1 - x2, ddof=1) > 0
+    assert es.cohens_d_paired(x1, x2) == math.inf
+    # A spread that is small but real counts.
+    assert es.cohens_d_paired([1e-9, 2e-9], [0, 0]) == pytest.approx(3 / math.sqrt(2))
+
+
+def test_iterables_and_arrays_are_welcome():
+    expected = es.cohens_d([1, 2, 3], [2, 3, 5])
+    assert es.cohens_d((x for x in (1, 2, 3)), np.array([2, 3, 5])) == expected
+    assert es.cohens_d([True, False], [0.0, 1.0]) == 0
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: es.cohens_d([1], [1, 2]), "x1 has 1 score; a standard deviation needs at least t"),
+        (lambda: es.cohens_d([1, 2], [1]), "x2 has 1 score"),
+        (lambda: es.cohens_d([], [1]), "x1 is empty"),
+        (lambda: es.cohens_d([1, float("nan")], [1, 2]), r"x1\[1\] is nan; scores must be finite"),
+        (lambda: es.cohens_d("ab", [1, 2]), "x1 must be a list of numbers, got a bare str"),
+        (lambda: es.cohens_d(["a", "b"], [1, 2]), "x1 must be numbers"),
+        (lambda: es.cohens_d_paired([1, 2, 3], [1, 5]), "x1 and x2 must be the same length.*3 and"),
+        (lambda: es.cohens_d_paired([1], [1]), "x1 has 1 score"),
+        (lambda: es.cohens_d_paired([1, 2], [1, math.inf]), r"x2\[1\] is inf"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(es.InputError, match=message):
+        call()
