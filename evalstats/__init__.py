@@ -14,7 +14,7 @@ from evalstats.analysis import compare, estimate
 from evalstats.bleu_inference import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.extraction import extract
-from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio
+from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, SentenceBLEU
 from evalstats.metrics.texts import References, from_streams
 from evalstats.resampling import bootstrap_weights
 from evalstats.results import Comparison, Difference, Estimate, Estimates
@@ -31,6 +31,7 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "CER",
     "Mean",
     "Ratio",
+    "SentenceBLEU",
     "extract",
     "SegmentStatistics",
     "bootstrap_weights",
