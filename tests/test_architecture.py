@@ -14,7 +14,7 @@ PACKAGE = Path(es.__file__).parent
 #: Each module may import from its own row and the rows below it.
 LAYERS = [
     {"__main__"},
-    {"cli"},
+    {"cli", "compat"},
     {"__init__"},
     {"bleu_inference", "analysis", "files", "data", "data.generate"},
     {"notes"},

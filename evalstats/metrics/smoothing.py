@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from evalstats.errors import InputError, InputTypeError
 
@@ -50,13 +50,13 @@ def add_one(correct: Floats, total: Floats) -> Floats:
     return np.where(total > 0, (correct + 1) / (total + 1), 0.0)
 
 
-def by_length(correct: Floats, total: Floats, value: float) -> Floats:
+def by_length(correct: Floats, total: Floats, value: float, length: ArrayLike) -> Floats:
     """Shrink the NIST counts of short outputs: ln h / (2^k K t_n) (Chen and Cherry, method 4).
 
-    h, the output's length, is t_1. One token leaves nothing to smooth with, since ln 1 = 0.
+    h is the output's length, `(..., 1)`. One token leaves nothing to smooth with: ln 1 = 0.
     """
     zeros = np.cumsum(correct == 0, axis=-1)
-    scaled = np.log(np.maximum(total[..., :1], 1.0)) * 0.5**zeros / value
+    scaled = np.log(np.maximum(length, 1.0)) * 0.5**zeros / value
     return unsmoothed(np.where(correct == 0, scaled, correct), total)
 
 
@@ -89,7 +89,7 @@ def interpolated(correct: Floats, total: Floats, value: float) -> Floats:
 def _method4(correct: Floats, total: Floats, value: float) -> Floats:
     # For one token NLTK leaves out the orders that remain zero: a precision of 1 changes nothing.
     alone = (total[..., :1] <= 1) & (correct == 0)
-    return np.where(alone, 1.0, by_length(correct, total, value))
+    return np.where(alone, 1.0, by_length(correct, total, value, total[..., :1]))
 
 
 def _method5(correct: Floats, total: Floats) -> Floats:
@@ -97,7 +97,7 @@ def _method5(correct: Floats, total: Floats) -> Floats:
 
 
 def _method7(correct: Floats, total: Floats, value: float) -> Floats:
-    below = by_length(correct[..., :-1], total[..., :-1], value)
+    below = by_length(correct[..., :-1], total[..., :-1], value, total[..., :1])
     longest = unsmoothed(correct[..., -1:], total[..., -1:])
     return averaged(np.concatenate([below, longest], axis=-1))
 
