@@ -47,7 +47,7 @@ def outcome(call):
 
 
 @pytest.mark.parametrize("method", [None, *METHODS])
-@settings(max_examples=60)
+@settings(max_examples=50)
 @given(
     corpora,
     weight_rows,
@@ -207,7 +207,7 @@ def test_precisions_compare_and_hash_as_the_fractions_they_are():
 
 
 @pytest.mark.parametrize("method", [None, *METHODS])
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(corpora, st.randoms(use_true_random=False))
 def test_corrected_is_within_0_and_1_and_does_not_depend_on_the_order(method, corpus, rng):
     smooth = method and getattr(ours.SmoothingFunction(), method)
@@ -249,7 +249,7 @@ def test_corrected_scores_identical_texts_one(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(corpora)
 def test_corrected_sentences_are_the_core_s(method, corpus):
     smooth = getattr(ours.SmoothingFunction(epsilon=0.2, alpha=4, k=3), method)

@@ -16,7 +16,6 @@ from evalstats.metrics.token_lists import corpus_statistics, segment_statistics
 from .conftest import nasty_texts
 
 NLTK_METHODS = [f"method{i}" for i in range(8)]
-SACREBLEU_METHODS = ["none", "exp", "floor", "add-k"]
 BOUNDED = [name for name in NAMED if name not in ("method5", "method6", "method7")]
 
 #: Few different tokens, so that n-grams repeat and match; empty and shorter than the order too.
@@ -80,7 +79,7 @@ def test_counting_at_once_is_counting_one_by_one(corpus, order):
 
 
 @pytest.mark.parametrize("method", range(8))
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(corpora, st.integers(1, 6))
 def test_methods_of_chen_and_cherry_against_the_naive_version(method, corpus, order):
     hypotheses, references = map(list, zip(*corpus, strict=True))
@@ -93,7 +92,7 @@ def test_methods_of_chen_and_cherry_against_the_naive_version(method, corpus, or
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("method", NLTK_METHODS)
-@settings(max_examples=50)
+@settings(max_examples=40)
 @given(corpora)
 def test_methods_of_chen_and_cherry_against_nltk(method, corpus):
     theirs = pytest.importorskip("nltk.translate.bleu_score")
@@ -108,13 +107,13 @@ def test_methods_of_chen_and_cherry_against_nltk(method, corpus):
         assert bleu.score(h, r) == pytest.approx(expected, rel=1e-12, abs=1e-70)
 
 
-@pytest.mark.parametrize("method", SACREBLEU_METHODS)
-@pytest.mark.parametrize("value", [None, 0.5])
-@settings(max_examples=50)
+@pytest.mark.parametrize(
+    "method, value",
+    [("none", None), ("exp", None), ("floor", None), ("floor", 0.5), ("add-k", None), ("add-k", 2)],
+)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(nasty_texts, st.lists(nasty_texts, min_size=1, max_size=3)), min_size=1))
 def test_methods_of_sacrebleu_against_sacrebleu(method, value, corpus):
-    if value and method in ("none", "exp"):
-        return
     hypotheses, references = map(list, zip(*corpus, strict=True))
     bleu = es.SentenceBLEU(smoothing=method, smooth_value=value)
     expected = [
@@ -127,7 +126,7 @@ def test_methods_of_sacrebleu_against_sacrebleu(method, value, corpus):
 
 
 @pytest.mark.parametrize("name", NAMED)
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(corpora)
 def test_range_and_empty_outputs(name, corpus):
     hypotheses, references = map(list, zip(*corpus, strict=True))
@@ -191,6 +190,8 @@ def test_weights():
     assert several.scores([hypothesis] * 2, [references] * 2).shape == (2, 3)
     for row, value in zip(rows, expected, strict=True):
         assert es.SentenceBLEU(weights=row).score(hypothesis, references) == pytest.approx(value)
+    # An order without weight does not matter, even where its precision is zero.
+    assert es.SentenceBLEU(weights=(1.0,), smoothing="none").score("a x", "a y") == 0.5
     numbers = np.array([0.5, 0.5])
     assert isinstance(es.SentenceBLEU(weights=numbers).score(hypothesis, references), float)
     five = es.SentenceBLEU(5, (0.2,) * 5)
@@ -215,7 +216,8 @@ def test_case_and_tokenisers():
     assert es.SentenceBLEU(2).score("The CAT", "the cat") == 0.0
     assert es.SentenceBLEU(2, case_sensitive=False).score("The CAT", "the cat") == 1.0
     tokens = es.SentenceBLEU(2, case_sensitive=False)
-    assert tokens.score(["The", "CAT"], [["the", "cat"]]) == 1.0
+    assert tokens.score(["The", "CAT"], [["the", "CaT"]]) == 1.0
+    assert tokens.scores([["The", "CAT"], [1]], [["the", "CaT"], [[2], [1]]]).tolist() == [1, 1]
     # 13a splits the full stop off, whitespace does not.
     assert es.SentenceBLEU(1).score("mat.", "mat .") == 1.0
     for tokenize in ("none", "whitespace", str.split):
@@ -261,6 +263,9 @@ def test_callable_smoothing():
     assert "smooth:custom:half" in custom.signature
     with pytest.raises(es.InputError, match=r"must return precisions of shape \(4,\), got \(\)"):
         es.SentenceBLEU(smoothing=lambda correct, total: 0.5).score("a", "a")
+    for wrong in (np.nan, -0.1):
+        with pytest.raises(es.InputError, match="precisions of at least 0, got less or NaN"):
+            es.SentenceBLEU(smoothing=lambda c, t, p=wrong: np.full(c.shape, p)).score("a", "a")
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -296,6 +301,8 @@ def test_signature_tells_configurations_apart_and_objects_pickle():
     ]
     assert len({bleu.signature for bleu in configurations}) == len(configurations)
     assert es.SentenceBLEU().signature.startswith("order:4|case:mixed|eff:yes|tok:13a|smooth:exp|")
+    rows = [es.SentenceBLEU(2, kind([0.4, 0.6])) for kind in (list, tuple, np.array)]
+    assert len(set(rows)) == 1
     again = pickle.loads(pickle.dumps(configurations[4]))
     assert again == configurations[4]
     assert again.score("a b c d", "a b d c") == configurations[4].score("a b c d", "a b d c")
@@ -379,6 +386,7 @@ def test_tokenize_must_return_tokens():
         es.SentenceBLEU(tokenize=str.lower).score("a b", "a b")
 
 
+@settings(max_examples=60)
 @example("", "")
 @given(nasty_texts, nasty_texts)
 def test_one_segment_by_itself_is_the_segment_in_a_test_set(text, reference):

@@ -7,7 +7,7 @@ Where NLTK's numbers are not what they say, `corrected=True` gives the formula's
   whatever the weights; corrected, at the order after the last one.
 - A sentence of fewer than n tokens adds an n-gram that it does not have to the denominators;
   corrected, it adds none, and orders that no output is long enough for are left out, the other
-  weights rescaled to the same sum. An identical short sentence scores 1.
+  weights rescaled to sum to 1. An identical short sentence scores 1.
 - An order whose precision is zero is dropped where a method leaves it zero, and stands for
   2.2e-308 without smoothing; corrected, the score is 0.
 - Scores above 1; corrected, at most 1.

@@ -26,6 +26,7 @@ from evalstats.metrics.token_lists import (
 
 #: Weights may miss 1 by this much: (0.333, 0.333, 0.334) and the like.
 WEIGHT_TOLERANCE = 1e-6
+_ROW = (list, tuple, np.ndarray)
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class SentenceBLEU:
         The parameter v of the method, positive.
     effective_order : bool, optional
         Whether orders longer than the output are left out, with the other weights rescaled to
-        their sum. By default as the package does that the smoothing is named after: True for
+        sum to 1. By default as the package does that the smoothing is named after: True for
         sacreBLEU's and for ``"add-one"``, False for ``"add-k"`` (whose added counts make every
         order exist) and for NLTK's. Where it is False, NLTK's methods count such an order as
         having one n-gram, without a match, so that ``a`` against ``a`` scores less than 1.
@@ -136,6 +137,11 @@ class SentenceBLEU:
         for name, value in (("threshold", self.threshold), ("smooth_value", self.smooth_value)):
             if value is not None:
                 real(value, name, 0.0)
+        if self.weights is not None:
+            # Tuples, so that equal configurations are equal whatever the weights came as.
+            rows = listed(self.weights, "weights", "numbers")
+            rows = [tuple(row) if isinstance(row, _ROW) else row for row in rows]
+            object.__setattr__(self, "weights", tuple(rows))
         _ = self._smoothing, self._weights
         if isinstance(self.tokenize, str):
             _ = self._counts
@@ -284,14 +290,14 @@ class SentenceBLEU:
                 f"got {precisions.shape}"
             )
         counting = total[..., :n] > 0 if self._effective else np.ones(precisions.shape, np.bool_)
+        if np.any(counting & ~(precisions >= 0)):
+            raise InputError("smoothing must return precisions of at least 0, got less or NaN")
         result = brevity_penalty(rows[..., 0], rows[..., 1])[..., None] * geometric_mean(
             precisions, self._weights, counting
         )
-        nothing = rows[..., 0] == 0
         if not self._smoothing.scores_unmatched:
-            nothing |= correct[..., 0] == 0
-        result = np.where(nothing[..., None], 0.0, result)
-        several = self.weights is not None and np.ndim(self.weights[0]) == 1
+            result = np.where(correct[..., :1] == 0, 0.0, result)
+        several = self.weights is not None and isinstance(self.weights[0], tuple)
         return result if several else result[..., 0]
 
     def passed(self, scores: ArrayLike) -> NDArray[np.bool_]:
@@ -332,16 +338,15 @@ class SentenceBLEU:
 def geometric_mean(precisions: Floats, weights: Floats, counting: NDArray[np.bool_]) -> Floats:
     """Return weighted geometric means, `(..., n)` and `(W, n)` to `(..., W)`.
 
-    Orders that do not count are left out and the other weights rescaled to the same sum; 0 where
-    no order of positive weight counts.
+    Orders that do not count are left out and the other weights rescaled to sum to 1; 0 where no
+    order of positive weight counts.
     """
     with np.errstate(divide="ignore"):
         logs = np.log(precisions)[..., None, :]
     used = counting[..., None, :] & (weights > 0)
     sums = np.sum(np.where(used, weights * np.where(used, logs, 0.0), 0.0), axis=-1)
     share = np.sum(np.where(used, weights, 0.0), axis=-1)
-    whole = np.sum(weights, axis=-1)
-    rescaled = np.divide(sums * whole, share, where=share > 0, out=np.full(sums.shape, -np.inf))
+    rescaled = np.divide(sums, share, where=share > 0, out=np.full(sums.shape, -np.inf))
     # Where all orders count the weights are used as they are, to the last bit.
     means: Floats = np.exp(np.where(np.all(counting, axis=-1)[..., None], sums, rescaled))
     return means
@@ -354,7 +359,7 @@ def weight_matrix(weights: object, max_order: int) -> Floats:
     given = listed(weights, "weights", "numbers")
     if not given:
         raise InputError("weights is empty; give one for each order")
-    several = [isinstance(entry, (list, tuple, np.ndarray)) for entry in given]
+    several = [isinstance(entry, _ROW) for entry in given]
     if any(several) and not all(several):
         raise InputTypeError("weights mixes numbers and lists; give one list, or a list of lists")
     rows = given if all(several) else [given]
