@@ -145,7 +145,12 @@ def test_a_perfect_output_scores_one_where_orders_that_do_not_exist_are_left_out
     assert bleu.score(tokens, [tokens]) == 1.0
 
 
-def test_methods_5_and_7_exceed_one_and_the_documentation_says_so():
+def test_methods_5_to_7_may_exceed_one_and_the_documentation_says_so():
+    # p = 2/3 and 2/2, from two references; the trend goes on: (0 + 5 · 1²/(2/3)) / (1 + 5) = 5/4.
+    found = es.SentenceBLEU(3, smoothing="method6").score(list("bab"), [list("xab"), list("bax")])
+    assert found == pytest.approx((2 / 3 * 5 / 4) ** (1 / 3))
+    order_4 = es.SentenceBLEU(smoothing="method6").score(list("bab"), [list("xab"), list("bax")])
+    assert order_4 > 1
     tokens = list("abcdef")
     for name in ("method5", "method7"):
         assert es.SentenceBLEU(smoothing=name).score(tokens, [tokens]) == pytest.approx(1.1167471)
@@ -300,6 +305,7 @@ def test_signature_tells_configurations_apart_and_objects_pickle():
         es.SentenceBLEU(effective_order=False),
     ]
     assert len({bleu.signature for bleu in configurations}) == len(configurations)
+    assert es.SentenceBLEU(tokenize="whitespace").signature == configurations[5].signature
     assert es.SentenceBLEU().signature.startswith("order:4|case:mixed|eff:yes|tok:13a|smooth:exp|")
     rows = [es.SentenceBLEU(2, kind([0.4, 0.6])) for kind in (list, tuple, np.array)]
     assert len(set(rows)) == 1
@@ -367,6 +373,7 @@ def test_bad_segments_are_named(hypothesis, references, message):
         ([["a"], "b"], [["a"], ["b"]], r"hypotheses\[1\] must be a list of tokens"),
         (["a", ["b"]], ["a", "b"], r"hypotheses\[1\] must be a string, got list"),
         ([None], ["a"], r"hypotheses\[0\] must be a string, got None"),
+        ([["a"]], es.References(["a"]), "references holds text but hypotheses holds token lists"),
         ([["a"]], ["a"], r"references\[0\] must be a list of token lists"),
     ],
 )

@@ -61,7 +61,8 @@ class SentenceBLEU:
     A primed precision is a smoothed one; v is `smooth_value`. Methods 1 to 7 are those of Chen
     and Cherry (2014), of which method 2 is by Lin and Och (2004), method 3 NIST's and method 6 by
     Gao and He (2013). Methods 5 and 7 exceed 1 for outputs that match well (1.12 for a perfect
-    one), and nothing bounds method 6; all others stay within 0 and 1.
+    one), and method 6 may where two-grams match better than tokens; the others stay within 0 and
+    1.
 
     Parameters
     ----------
@@ -183,9 +184,10 @@ class SentenceBLEU:
         smooth = self._smoothing.name
         if self._smoothing.value is not None:
             smooth += f"[{self._smoothing.value:g}]"
-        tokenizer = self.tokenize
-        if not isinstance(tokenizer, str):
-            tokenizer = f"custom:{getattr(tokenizer, '__name__', type(tokenizer).__name__)}"
+        if isinstance(self.tokenize, str):
+            tokenizer = self._counts.tokenizer
+        else:
+            tokenizer = f"custom:{getattr(self.tokenize, '__name__', type(self.tokenize).__name__)}"
         parts = {
             "order": str(self.max_order),
             "case": "mixed" if self.case_sensitive else "lc",
@@ -317,6 +319,8 @@ class SentenceBLEU:
         return [as_token_list(tokens, "the result of tokenize") for tokens in lists]
 
     def _token_statistics(self, lists: list[TokenList], references: Any) -> NDArray[np.int64]:
+        if isinstance(references, References):
+            raise InputTypeError("references holds text but hypotheses holds token lists")
         entries = listed(references, "references", "one entry per segment")
         if len(entries) != len(lists):
             raise InputError(
