@@ -1,8 +1,8 @@
 """Print how much faster statistics come out of text than with the packages that define them.
 
 Ratios in one process, one thread, the best of interleaved repeats. sacreBLEU's tokenisers remember
-lines, so their caches are emptied before each of its runs. jiwer and evaluatio are measured where
-they are installed (the extras `test` and `peers`).
+lines, so their caches are emptied before each of its runs. jiwer, NLTK and evaluatio are measured
+where they are installed (the extras `test` and `peers`).
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.extraction [--repeats 5]
 """
@@ -82,6 +82,28 @@ def error_rates(repeats: int) -> None:
         print(f"{label:12s} {name:7s}" + ", ".join(cells))
 
 
+def sentence_scores(repeats: int) -> None:
+    """Print BLEU of every segment against loops over NLTK's and sacreBLEU's functions."""
+    label, systems, references = corpus()
+    texts = list(systems.values())[len(systems) // 2]
+    pairs = list(zip(texts, references, strict=True))
+    metric = es.SentenceBLEU(smoothing="method3", tokenize="none")
+    runs: dict[str, Callable[[], object]] = {"ours": lambda: metric.scores(texts, references)}
+    if find_spec("nltk"):
+        peer = import_module("nltk.translate.bleu_score")
+        method = peer.SmoothingFunction().method3
+        runs["NLTK"] = lambda: [
+            peer.sentence_bleu([ref.split()], hyp.split(), smoothing_function=method)
+            for hyp, ref in pairs
+        ]
+    sentence = sacre.BLEU(tokenize="none", effective_order=True)
+    runs["sacreBLEU"] = lambda: [sentence.sentence_score(hyp, [ref]) for hyp, ref in pairs]
+    times = best_times(runs, repeats)
+    cells = [f"{peer} {1000 * seconds:.1f} ms" for peer, seconds in times.items()]
+    cells += [f"{times[peer] / times['ours']:.1f} x {peer}" for peer in runs if peer != "ours"]
+    print(f"{label:12s} sentence BLEU  " + ", ".join(cells))
+
+
 def main() -> None:
     """Print all tables."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -93,6 +115,7 @@ def main() -> None:
     against_sacrebleu("en-zh", "zh", options.repeats)
     print()
     error_rates(options.repeats)
+    sentence_scores(options.repeats)
 
 
 if __name__ == "__main__":

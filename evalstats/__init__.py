@@ -15,7 +15,7 @@ from evalstats.bleu_inference import ConfidenceInterval, bleu_bootstrap_test, bl
 from evalstats.effects import cohens_d, cohens_d_paired
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.extraction import extract
-from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio
+from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, SentenceBLEU
 from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.texts import References, from_streams
 from evalstats.metrics.tokens import token_edits
@@ -38,6 +38,7 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "token_edits",
     "align",
     "poi_errors",
+    "SentenceBLEU",
     "extract",
     "SegmentStatistics",
     "bootstrap_weights",

@@ -85,7 +85,8 @@ def test_import_loads_neither_scipy_nor_sacrebleu():
     code = (
         "import sys, evalstats;"
         "heavy = {'scipy', 'sacrebleu', 'argparse', 'matplotlib', 'pandas'} & set(sys.modules);"
-        "assert not heavy, heavy"
+        "assert not heavy, heavy;"
+        "assert 'evalstats.compat' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

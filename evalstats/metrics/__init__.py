@@ -9,6 +9,7 @@ from evalstats.metrics.averages import Mean, Ratio
 from evalstats.metrics.base import Metric
 from evalstats.metrics.bleu import BLEU
 from evalstats.metrics.chrf import CHRF
+from evalstats.metrics.sentence_bleu import SentenceBLEU
 from evalstats.metrics.ter import TER
 from evalstats.metrics.wer import CER, WER
 
@@ -36,4 +37,16 @@ def as_metric(metric: object) -> Metric:
     raise InputTypeError(f"metric must be a name or a Metric object, got {type(metric).__name__}")
 
 
-__all__ = ["BLEU", "CER", "CHRF", "NAMED", "TER", "WER", "Mean", "Metric", "Ratio", "as_metric"]
+__all__ = [
+    "BLEU",
+    "CER",
+    "CHRF",
+    "NAMED",
+    "TER",
+    "WER",
+    "Mean",
+    "Metric",
+    "Ratio",
+    "SentenceBLEU",
+    "as_metric",
+]

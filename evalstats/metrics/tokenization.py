@@ -147,7 +147,7 @@ def tercom_tokens(
     lines = (tokenizer(text.rstrip()) for text in texts)
     if twice:
         lines = (tokenizer(line.rstrip()) for line in lines)
-    return _from_lists(line.split() for line in lines)
+    return from_lists(line.split() for line in lines)
 
 
 def _block_tokenizer(name: str) -> Callable[[Sequence[str]], Tokens]:
@@ -157,7 +157,7 @@ def _block_tokenizer(name: str) -> Callable[[Sequence[str]], Tokens]:
         rules = _RULES[name]()
         return lambda texts: _split(texts, rules)
     tokenizer = _sacrebleu.tokenizer(name)
-    return lambda texts: _from_lists(tokenizer(text.rstrip()).split() for text in texts)
+    return lambda texts: from_lists(tokenizer(text.rstrip()).split() for text in texts)
 
 
 def _characters_as_tokens(texts: Sequence[str]) -> Tokens:
@@ -166,8 +166,9 @@ def _characters_as_tokens(texts: Sequence[str]) -> Tokens:
     return Tokens(ragged.values.astype(np.int32, copy=False), [], ragged.offsets)
 
 
-def _from_lists(lists: Iterable[list[str]]) -> Tokens:
-    words: list[str] = []
+def from_lists(lists: Iterable[Sequence[Any]]) -> Tokens:
+    """Return token lists, one a text, as `Tokens`; the tokens may be anything hashable."""
+    words: list[Any] = []
     lengths = []
     for tokens in lists:
         words += tokens

@@ -1,0 +1,434 @@
+"""axion's heuristic text metrics and their runner: `SentenceBLEU`, `LevenshteinRatio`.
+
+Scores are those of axion's code, rounded to four digits. Two keywords give what the names say:
+``SentenceBLEU(effective_order=True)`` leaves out orders that are longer than the candidate, which
+otherwise scores 0 even where it is perfect; ``LevenshteinRatio(edit_distance=True)`` compares by
+edit distance, where axion matches blocks (Ratcliff and Obershelp, 1988, as in `difflib`).
+
+Names come from here in place of ``axion.metrics``, ``axion.dataset`` and ``axion.runners``.
+Nothing is sent anywhere, and a whole data set is scored at once.
+
+Examples
+--------
+>>> import asyncio
+>>> from evalstats.compat.axion import DatasetItem, MetricRunner, SentenceBleu
+>>> item = DatasetItem(
+...     actual_output="The cat sat on the mat.",
+...     expected_output="The cat is sitting on the mat.",
+... )
+>>> result = asyncio.run(SentenceBleu().execute(item))
+>>> print(result.pretty())
+score: 0.4139
+6 tokens against 7; matches of 1- to 4-grams: 5/6, 3/5, 1/4, 0/3
+>>> runner = MetricRunner(metrics=[SentenceBleu()], thresholds={"SentenceBleu": 0.4})
+>>> (tested,) = asyncio.run(runner.execute_batch([item]))
+>>> [(score.name, score.score, score.passed) for score in tested.score_results]
+[('Sentence BLEU', 0.4139, True)]
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import sentence_bleu
+from evalstats.metrics.base import MOST_ORDER, flag, integer, real
+from evalstats.metrics.texts import listed
+from evalstats.metrics.wer import CER
+
+__all__ = [
+    "Dataset",
+    "DatasetItem",
+    "LevenshteinRatio",
+    "MetricEvaluationResult",
+    "MetricRunner",
+    "MetricScore",
+    "SentenceBLEU",
+    "SentenceBleu",
+    "TestResult",
+]
+
+DIGITS = 4
+#: Options of axion's runner that have nothing to do where a data set is scored at once.
+IDLE_OPTIONS = (
+    "name",
+    "description",
+    "max_concurrent",
+    "summary_generator",
+    "cache_manager",
+    "error_config",
+    "tracer",
+    "dataset_name",
+    "enable_internal_caching",
+    "trace_granularity",
+    "flush_per_metric",
+)
+
+
+@dataclass
+class DatasetItem:
+    """One test case.
+
+    Attributes
+    ----------
+    actual_output : str, optional
+        The candidate; absent counts as empty, as in axion.
+    expected_output : str or list of str, optional
+        The reference, or several (axion takes one); absent counts as empty.
+    query, retrieved_content, metadata
+        Kept for reports; no metric here reads them.
+    id : str
+        A fresh one by default.
+    """
+
+    actual_output: str | None = None
+    expected_output: str | Sequence[str] | None = None
+    query: str | None = None
+    retrieved_content: Any = None
+    metadata: Any = None
+    id: str = field(default_factory=lambda: str(uuid4()))
+
+
+@dataclass
+class Dataset:
+    """Test cases under a name."""
+
+    items: list[DatasetItem]
+    name: str = "dataset"
+
+
+@dataclass(frozen=True)
+class MetricEvaluationResult:
+    """Score of one item, 0 to 1, and what it is made of; NaN where the item cannot be scored."""
+
+    score: float
+    explanation: str | None = None
+
+    def pretty(self) -> str:
+        """Return score and explanation as text."""
+        return f"score: {self.score}" + (f"\n{self.explanation}" if self.explanation else "")
+
+
+@dataclass(frozen=True)
+class MetricScore:
+    """One metric's verdict on one item.
+
+    Attributes
+    ----------
+    id : str
+        Of the item.
+    name : str
+        Of the metric.
+    score, threshold : float
+    passed : bool, optional
+        ``score >= threshold``; none for an item that cannot be scored.
+    explanation : str, optional
+    source : str
+    timestamp : str
+        ISO 8601, UTC.
+    """
+
+    id: str
+    name: str
+    score: float
+    threshold: float
+    passed: bool | None
+    explanation: str | None
+    source: str = "evalstats"
+    timestamp: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat())
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """All verdicts on one item."""
+
+    __test__: ClassVar[bool] = False  # not a test case of pytest's
+
+    test_case: DatasetItem
+    score_results: list[MetricScore]
+
+    @property
+    def score(self) -> float:
+        """The score, if there is one metric (axion's documentation reads it here)."""
+        if len(self.score_results) != 1:
+            raise InputError(
+                f"score is ambiguous: {len(self.score_results)} metrics; read score_results"
+            )
+        return self.score_results[0].score
+
+
+class _Metric(ABC):
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]]
+    threshold: float
+
+    async def execute(self, item: DatasetItem, **kwargs: Any) -> MetricEvaluationResult:
+        """Score one item; raises `InputError` where `MetricRunner` records it."""
+        result = self.measure([_item(item, "item")])[0]
+        if isinstance(result, InputError):
+            raise result
+        return result
+
+    @abstractmethod
+    def measure(self, items: Sequence[DatasetItem]) -> list[MetricEvaluationResult | InputError]:
+        """Score items at once, with the error in the place of one that cannot be scored."""
+
+
+class SentenceBLEU(_Metric):
+    """Sentence BLEU of whitespace tokens, 0 to 1, rounded to four digits.
+
+    Parameters
+    ----------
+    n_grams : int
+        Highest n-gram order.
+    case_sensitive : bool
+        False lowercases first.
+    smoothing : bool
+        Add 1 to matches and n-grams at every order; a candidate that shares nothing with the
+        reference then scores more than 0 (0.3021 for four tokens). False scores 0 where an order
+        has no match.
+    threshold : float
+        Least score that passes, unless the runner sets it.
+    effective_order : bool
+        True leaves out orders longer than the candidate. False is axion's: such a candidate
+        scores 0.
+    """
+
+    name = "Sentence BLEU"
+    aliases = ("SentenceBLEU", "SentenceBleu", "sentence_bleu", name)
+
+    def __init__(
+        self,
+        n_grams: int = 4,
+        case_sensitive: bool = False,
+        smoothing: bool = True,
+        *,
+        threshold: float = 0.5,
+        effective_order: bool = False,
+    ) -> None:
+        self.threshold = real(threshold, "threshold", 0.0)
+        self._bleu = sentence_bleu.SentenceBLEU(
+            integer(n_grams, "n_grams", 1, MOST_ORDER - 1),
+            smoothing="add-one" if flag(smoothing, "smoothing") else "none",
+            tokenize="none",
+            case_sensitive=case_sensitive,
+            effective_order=effective_order,
+        )
+
+    def measure(self, items: Sequence[DatasetItem]) -> list[MetricEvaluationResult | InputError]:
+        """Score items at once."""
+        texts = [_texts(item) for item in items]
+        good = [pair for pair in texts if not isinstance(pair, InputError)]
+        if not good:
+            return [pair for pair in texts if isinstance(pair, InputError)]
+        rows = self._bleu.statistics([actual for actual, _ in good], [known for _, known in good])
+        scores = self._bleu.from_statistics(rows).tolist()
+        found = iter(
+            MetricEvaluationResult(round(score, DIGITS), _counts(row))
+            for score, row in zip(scores, rows.tolist(), strict=True)
+        )
+        return [pair if isinstance(pair, InputError) else next(found) for pair in texts]
+
+
+#: axion's documentation spells it so, its code does not.
+SentenceBleu = SentenceBLEU
+
+
+class LevenshteinRatio(_Metric):
+    """Similarity of the characters of two texts, 0 to 1, rounded to four digits.
+
+    Parameters
+    ----------
+    case_sensitive : bool
+        False lowercases first.
+    threshold : float
+        Least score that passes, unless the runner sets it.
+    edit_distance : bool
+        False is axion's: ``difflib.SequenceMatcher(None, actual, expected).ratio()``, which
+        matches blocks, and changes when the texts change places. True is Levenshtein's (1966):
+        1 - edits / length of the longer text; 1 for two empty ones. Of several references the
+        most similar one counts.
+    """
+
+    name = "Levenshtein Ratio"
+    aliases = ("LevenshteinRatio", "levenshtein_ratio", name)
+
+    def __init__(
+        self,
+        case_sensitive: bool = False,
+        *,
+        threshold: float = 0.2,
+        edit_distance: bool = False,
+    ) -> None:
+        self.threshold = real(threshold, "threshold", 0.0)
+        self.case_sensitive = flag(case_sensitive, "case_sensitive")
+        self.edit_distance = flag(edit_distance, "edit_distance")
+
+    def measure(self, items: Sequence[DatasetItem]) -> list[MetricEvaluationResult | InputError]:
+        """Score items one by one."""
+        return [self._ratio(_texts(item)) for item in items]
+
+    def _ratio(
+        self, pair: tuple[str, list[str]] | InputError
+    ) -> MetricEvaluationResult | InputError:
+        if isinstance(pair, InputError):
+            return pair
+        actual, known = pair
+        if not self.case_sensitive:
+            actual, known = actual.lower(), [expected.lower() for expected in known]
+        compare = _similarity if self.edit_distance else _block_ratio
+        score = max(compare(actual, expected) for expected in known)
+        return MetricEvaluationResult(round(score, DIGITS))
+
+
+class MetricRunner:
+    """Scores data sets with several metrics.
+
+    Parameters
+    ----------
+    metrics : list
+        Metrics of this module.
+    thresholds : dict, optional
+        Least score that passes by metric: its class name (``"SentenceBLEU"``) or its name
+        (``"Sentence BLEU"``). By default each metric's own.
+    **options
+        axion's further options (`max_concurrent`, `cache_manager`, ...) have nothing to do here:
+        a data set is scored at once.
+
+    Raises
+    ------
+    InputError
+        For a threshold of a metric that is not there, and for an option that axion has not.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[_Metric],
+        thresholds: Mapping[str, float] | None = None,
+        **options: Any,
+    ) -> None:
+        for option in options:
+            if option not in IDLE_OPTIONS:
+                raise InputTypeError(
+                    f"MetricRunner has no option {option!r}; it has metrics, thresholds, "
+                    f"{', '.join(IDLE_OPTIONS)}"
+                )
+        self.metrics = listed(metrics, "metrics", "metrics of this module")
+        for i, metric in enumerate(self.metrics):
+            if not isinstance(metric, _Metric):
+                raise InputTypeError(
+                    f"metrics[{i}] must be a metric of evalstats.compat.axion, "
+                    f"got {type(metric).__name__}"
+                )
+        self.thresholds = {
+            name: real(value, f"thresholds[{name!r}]", 0.0)
+            for name, value in (thresholds or {}).items()
+        }
+        known = [alias for metric in self.metrics for alias in metric.aliases]
+        for name in self.thresholds:
+            if name not in known:
+                raise InputError(f"thresholds names {name!r}; the metrics are {', '.join(known)}")
+
+    async def execute_batch(
+        self, evaluation_inputs: Any, *, show_progress: bool = True
+    ) -> list[TestResult]:
+        """Score every item with every metric.
+
+        Parameters
+        ----------
+        evaluation_inputs : Dataset, sequence of DatasetItem or dict, or pandas.DataFrame
+        show_progress : bool
+            Without effect: there is nothing to wait for.
+
+        Returns
+        -------
+        list of TestResult
+            One for each item, in order. An item that cannot be scored has the score NaN, no
+            verdict, and the reason as its explanation; the others are not affected.
+        """
+        items = _items(evaluation_inputs)
+        verdicts = [
+            [self._verdict(metric, item, result) for item, result in zip(items, row, strict=True)]
+            for metric, row in ((metric, metric.measure(items)) for metric in self.metrics)
+        ]
+        return [TestResult(item, [row[i] for row in verdicts]) for i, item in enumerate(items)]
+
+    #: axion's documentation calls it so, its code does not.
+    run = execute_batch
+
+    def _verdict(
+        self, metric: _Metric, item: DatasetItem, result: MetricEvaluationResult | InputError
+    ) -> MetricScore:
+        chosen = (self.thresholds[name] for name in metric.aliases if name in self.thresholds)
+        threshold = next(chosen, metric.threshold)
+        if isinstance(result, InputError):
+            reason = f"Error executing metric: {result}"
+            return MetricScore(item.id, metric.name, math.nan, threshold, None, reason)
+        passed = result.score >= threshold
+        return MetricScore(
+            item.id, metric.name, result.score, threshold, passed, result.explanation
+        )
+
+
+def _items(inputs: Any) -> list[DatasetItem]:
+    if isinstance(inputs, Dataset):
+        inputs = inputs.items
+    elif hasattr(inputs, "to_dict") and hasattr(inputs, "columns"):
+        inputs = inputs.to_dict("records")  # a data frame
+    entries = listed(inputs, "evaluation_inputs", "dataset items")
+    return [_item(entry, f"evaluation_inputs[{i}]") for i, entry in enumerate(entries)]
+
+
+def _item(entry: object, name: str) -> DatasetItem:
+    if isinstance(entry, Mapping):
+        for key in ("actual_output", "expected_output"):
+            if key not in entry:
+                raise InputError(f"{name} has no {key!r}; its keys are {', '.join(entry)}")
+        known = DatasetItem.__dataclass_fields__
+        return DatasetItem(**{key: value for key, value in entry.items() if key in known})
+    if not isinstance(entry, DatasetItem):
+        raise InputTypeError(f"{name} must be a DatasetItem or a dict, got {type(entry).__name__}")
+    return entry
+
+
+def _texts(item: DatasetItem) -> tuple[str, list[str]] | InputError:
+    """Return candidate and references; the error if they are not text."""
+    actual = "" if item.actual_output is None else item.actual_output
+    expected = "" if item.expected_output is None else item.expected_output
+    known = [expected] if isinstance(expected, str) else expected
+    if not isinstance(actual, str):
+        return InputTypeError(
+            f"actual_output must be a string or None, got {type(actual).__name__}"
+        )
+    if (
+        not isinstance(known, (list, tuple))
+        or not known
+        or not all(isinstance(text, str) for text in known)
+    ):
+        return InputTypeError(
+            f"expected_output must be a string, a list of strings or None, got {expected!r:.40}"
+        )
+    return actual, list(known)
+
+
+def _counts(row: list[int]) -> str:
+    n = (len(row) - 2) // 2
+    matches = (f"{c}/{t}" for c, t in zip(row[2 : 2 + n], row[2 + n :], strict=True))
+    orders = f"1- to {n}-grams" if n > 1 else "single tokens"
+    return f"{row[0]} tokens against {row[1]}; matches of {orders}: {', '.join(matches)}"
+
+
+def _block_ratio(actual: str, expected: str) -> float:
+    return difflib.SequenceMatcher(None, actual, expected).ratio()
+
+
+def _similarity(actual: str, expected: str) -> float:
+    edits = int(CER().statistics([actual], [expected])[0, 0])
+    return 1.0 - edits / max(len(actual), len(expected), 1)

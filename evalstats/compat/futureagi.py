@@ -1,0 +1,231 @@
+"""Future AGI's local BLEU: `BLEUScore`, `TestCase` and the results of `ai-evaluation`.
+
+Names come from here in place of ``fi.evals.metrics`` and ``fi.testcases``. Scores are NLTK's on
+whitespace tokens, as there; nothing is downloaded. What differs: ``mode="corpus"`` gives one score
+for the whole batch (there it is sentence mode again), an item that cannot be scored has the score
+NaN and a reason (there it scores 0, or ends the batch), and weights are checked.
+
+Examples
+--------
+>>> from evalstats.compat.futureagi import BLEUScore, TestCase
+>>> test_case = TestCase(
+...     response="The quick brown fox jumps over the lazy dog",
+...     expected_text="The fast brown fox leaps over the sleepy dog",
+... )
+>>> bleu_evaluator = BLEUScore(config={"mode": "sentence", "max_n_gram": 2, "smooth": "method2"})
+>>> result = bleu_evaluator.evaluate([test_case])
+>>> print(f"{result.eval_results[0].metrics[0].value:.4f}")
+0.4714
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from evalstats.compat import nltk
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics.base import MOST_ORDER, choice, flag, integer
+from evalstats.metrics.sentence_bleu import weight_matrix
+from evalstats.metrics.texts import listed
+
+__all__ = [
+    "BLEUScore",
+    "BatchRunResult",
+    "EvalResult",
+    "EvalResultMetric",
+    "TestCase",
+    "TextMetricInput",
+]
+
+MODES = ("sentence", "corpus")
+METHODS = tuple(f"method{i}" for i in range(8))
+CONFIG = ("mode", "max_n_gram", "weights", "smooth", "corrected")
+
+
+@dataclass(frozen=True)
+class TestCase:
+    """One output and what was expected.
+
+    Attributes
+    ----------
+    response : str
+    expected_text : str or list of str
+        One reference or several; called `expected_response` since version 1.
+    """
+
+    __test__: ClassVar[bool] = False  # not a test case of pytest's
+
+    response: Any = None
+    expected_text: Any = None
+    expected_response: Any = None
+
+
+TextMetricInput = TestCase
+
+
+@dataclass(frozen=True)
+class EvalResultMetric:
+    """A score by name; NaN where the item cannot be scored."""
+
+    id: str
+    value: float
+
+
+@dataclass(frozen=True)
+class EvalResult:
+    """One result, read as ``.output`` or as ``.metrics[0].value``.
+
+    Attributes
+    ----------
+    output : float
+        The score; NaN where the item cannot be scored.
+    reason : str
+        How it was computed, or what is wrong with the item.
+    """
+
+    output: float
+    reason: str
+    name: str = "bleu_score"
+    output_type: str = "score"
+    runtime: int = 0
+
+    @property
+    def metrics(self) -> list[EvalResultMetric]:
+        """The score once more, where version 0.1 and the documentation have it."""
+        return [EvalResultMetric(self.name, self.output)]
+
+
+@dataclass(frozen=True)
+class BatchRunResult:
+    """The results of a batch, in its order."""
+
+    eval_results: list[EvalResult]
+
+
+class BLEUScore:
+    """BLEU of whitespace tokens with NLTK's smoothing, case-sensitive, 0 to 1.
+
+    Parameters
+    ----------
+    config : dict, optional
+        ``mode``
+            ``"sentence"`` (default): a score for each item. ``"corpus"``: one for the batch.
+        ``max_n_gram``
+            Highest n-gram order, 4 by default.
+        ``weights``
+            One for each order, non-negative with sum 1; all equal by default.
+        ``smooth``
+            ``"method0"`` to ``"method7"`` of `evalstats.SentenceBLEU`; ``"method1"`` by default.
+            Methods 5 and 7 may exceed 1.
+        ``corrected``
+            True gives the formula's number where NLTK's differs; see `evalstats.compat.nltk`.
+
+    Raises
+    ------
+    InputError
+        For a key or a value that is not one of these.
+    """
+
+    def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        given = {} if config is None else config
+        if not isinstance(given, Mapping):
+            raise InputTypeError(f"config must be a dict, got {type(given).__name__}")
+        for key in given:
+            if key not in CONFIG:
+                raise InputError(f"config has no {key!r}; it may have {', '.join(CONFIG)}")
+        self.mode = choice(given.get("mode", "sentence"), MODES, "mode")
+        n = integer(given.get("max_n_gram", 4), "max_n_gram", 1, MOST_ORDER - 1)
+        self.max_n_gram = n
+        self.smooth = choice(given.get("smooth", "method1"), METHODS, "smooth")
+        self.corrected = flag(given.get("corrected", False), "corrected")
+        weights = given.get("weights")
+        if weights is not None and len(listed(weights, "weights", "numbers")) != n:
+            raise InputError(f"weights has {len(weights)} entries but max_n_gram is {n}")
+        matrix = weight_matrix(weights, n).tolist()
+        if len(matrix) != 1:
+            raise InputError("weights must be one list of numbers, got several")
+        self.weights: list[float] = matrix[0]
+
+    def evaluate(self, inputs: Sequence[Any]) -> BatchRunResult:
+        """Score a batch.
+
+        Parameters
+        ----------
+        inputs : sequence of TestCase or dict
+
+        Returns
+        -------
+        BatchRunResult
+            In sentence mode one result for each item; an item that cannot be scored has the score
+            NaN and the reason. In corpus mode one result for all items that can be read; the
+            reason names the others.
+        """
+        items = listed(inputs, "inputs", "test cases")
+        if self.mode == "sentence" or not items:
+            return BatchRunResult([self._one(item) for item in items])
+        return BatchRunResult([self._corpus(items)])
+
+    def compute_one(self, item: Any) -> dict[str, Any]:
+        """Score one item, ``{"output": float, "reason": str}``, or raise `InputError`."""
+        output = self._score([_split(item)])
+        return {"output": output, "reason": self._reason()}
+
+    def _one(self, item: Any) -> EvalResult:
+        try:
+            return EvalResult(**self.compute_one(item))
+        except InputError as error:
+            return EvalResult(math.nan, str(error))
+
+    def _corpus(self, items: Sequence[Any]) -> EvalResult:
+        pairs, problems = [], []
+        for i, item in enumerate(items):
+            try:
+                pairs.append(_split(item))
+            except InputError as error:
+                problems.append(f"item {i}: {error}")
+        left_out = f"; {len(problems)} left out: {'; '.join(problems)}" if problems else ""
+        if not pairs:
+            return EvalResult(math.nan, "no item can be scored" + left_out)
+        try:
+            score = self._score(pairs)
+        except InputError as error:
+            return EvalResult(math.nan, str(error) + left_out)
+        return EvalResult(score, f"{self._reason()}, {len(pairs)} items{left_out}")
+
+    def _score(self, pairs: Sequence[tuple[list[str], list[list[str]]]]) -> float:
+        hypotheses, references = zip(*pairs, strict=True)
+        method = getattr(nltk.SmoothingFunction(), self.smooth)
+        weights = tuple(self.weights)
+        return float(
+            nltk.corpus_bleu(references, hypotheses, weights, method, corrected=self.corrected)
+        )
+
+    def _reason(self) -> str:
+        return f"BLEU-{self.max_n_gram}, {self.smooth}, mode: {self.mode}"
+
+
+def _split(item: Any) -> tuple[list[str], list[list[str]]]:
+    """Return the tokens of an item's response and references, or say what is wrong with it."""
+    if isinstance(item, Mapping):
+        unknown = set(item) - set(TestCase.__dataclass_fields__)
+        if unknown:
+            raise InputError(f"unknown key {min(map(str, unknown))!r} in a test case")
+        item = TestCase(**item)
+    if not isinstance(item, TestCase):
+        raise InputTypeError(f"expected a TestCase or a dict, got {type(item).__name__}")
+    if not isinstance(item.response, str):
+        raise InputTypeError(f"response must be a string, got {type(item.response).__name__}")
+    if item.expected_text is not None and item.expected_response is not None:
+        raise InputError("give expected_text or expected_response, not both")
+    expected = item.expected_response if item.expected_text is None else item.expected_text
+    known = [expected] if isinstance(expected, str) else expected
+    if not isinstance(known, (list, tuple)) or not all(isinstance(text, str) for text in known):
+        raise InputTypeError(
+            f"expected_text must be a string or a list of strings, got {expected!r:.40}"
+        )
+    if not known:
+        raise InputError("expected_text is empty: the item has no reference")
+    return item.response.split(), [text.split() for text in known]

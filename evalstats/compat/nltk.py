@@ -1,0 +1,444 @@
+"""NLTK's BLEU: the names, arguments and numbers of ``nltk.translate.bleu_score`` 3.10.
+
+Where NLTK's numbers are not what they say, `corrected=True` gives the formula's:
+
+- Methods 5, 6 and 7 look at the last sentence of a corpus only, so that `corpus_bleu` depends on
+  the order of the sentences; corrected, at the whole corpus. Methods 5 and 7 look at five-grams
+  whatever the weights; corrected, at the order after the last one.
+- A sentence of fewer than n tokens adds an n-gram that it does not have to the denominators;
+  corrected, it adds none, and orders that no output is long enough for are left out, the other
+  weights rescaled to sum to 1. An identical short sentence scores 1.
+- An order whose precision is zero is dropped where a method leaves it zero, and stands for
+  2.2e-308 without smoothing; corrected, the score is 0.
+- Scores above 1; corrected, at most 1.
+
+Text that was not split is refused: NLTK compares it character by character. Lists that differ in
+length, and method 6 without a matching three-gram, raise an `AssertionError` as in NLTK.
+
+Examples
+--------
+>>> from evalstats.compat.nltk import SmoothingFunction, corpus_bleu, sentence_bleu
+>>> reference, hypothesis = "the cat sat on the mat".split(), "the cat sat on a mat".split()
+>>> round(sentence_bleu([reference], hypothesis), 4)
+0.5373
+>>> method4 = SmoothingFunction().method4
+>>> round(sentence_bleu([["a", "cat"]], ["a", "cat"], smoothing_function=method4), 4)
+0.2214
+>>> sentence_bleu([["a", "cat"]], ["a", "cat"], smoothing_function=method4, corrected=True)
+1.0
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.errors import InputError
+from evalstats.metrics.bleu import brevity_penalty as _penalty
+from evalstats.metrics.sentence_bleu import geometric_mean, weight_matrix
+from evalstats.metrics.smoothing import (
+    NAMED,
+    Smoothing,
+    add_k,
+    averaged,
+    by_length,
+    exponential,
+    floor,
+    interpolated,
+)
+from evalstats.metrics.texts import listed
+from evalstats.metrics.token_lists import (
+    TokenList,
+    as_token_list,
+    clipped_counts,
+    closest_length,
+    corpus_statistics,
+    segment_statistics,
+)
+
+__all__ = [
+    "SmoothingFunction",
+    "bleu",
+    "brevity_penalty",
+    "closest_ref_length",
+    "corpus_bleu",
+    "modified_precision",
+    "sentence_bleu",
+]
+
+UNIFORM = (0.25, 0.25, 0.25, 0.25)
+Precisions = Sequence[Any]
+
+
+class UnusableError(InputError, AssertionError):
+    """Bad input for which NLTK raises an `AssertionError`."""
+
+
+class Precision(Fraction):
+    """Matches of n-grams: two of four stays 2/4, since smoothing asks for both numbers."""
+
+    def __new__(cls, correct: int, total: int) -> Precision:
+        self = super().__new__(cls, correct, total)
+        self._counts = correct, total
+        return self
+
+    _counts: tuple[int, int]
+
+    @property
+    def numerator(self) -> int:
+        """Clipped matches."""
+        return self._counts[0]
+
+    @property
+    def denominator(self) -> int:
+        """N-grams, at least one."""
+        return self._counts[1]
+
+    def __eq__(self, other: object) -> bool:
+        return bool(Fraction(*self._counts) == other)
+
+    __hash__ = Fraction.__hash__
+
+
+def sentence_bleu(
+    references: Sequence[TokenList],
+    hypothesis: TokenList,
+    weights: Any = UNIFORM,
+    smoothing_function: Callable[..., Precisions] | None = None,
+    auto_reweigh: bool = False,
+    *,
+    corrected: bool = False,
+) -> Any:
+    """Score one sentence, 0 to 1 (methods 5 to 7 may exceed 1); see `corpus_bleu`.
+
+    For many sentences, `evalstats.SentenceBLEU.scores` is several times as fast.
+    """
+    return corpus_bleu(
+        [references], [hypothesis], weights, smoothing_function, auto_reweigh, corrected=corrected
+    )
+
+
+bleu = sentence_bleu
+
+
+def corpus_bleu(
+    list_of_references: Iterable[Sequence[TokenList]],
+    hypotheses: Iterable[TokenList],
+    weights: Any = UNIFORM,
+    smoothing_function: Callable[..., Precisions] | None = None,
+    auto_reweigh: bool = False,
+    *,
+    corrected: bool = False,
+) -> Any:
+    """Score a corpus, 0 to 1 (methods 5 to 7 may exceed 1).
+
+    Parameters
+    ----------
+    list_of_references : sequence of N lists of token lists
+    hypotheses : sequence of N token lists
+    weights : sequence of float, or several of them
+        One for each order, used as given; several give a list of scores.
+    smoothing_function : callable, optional
+        A method of `SmoothingFunction`, or any function that is called as
+        ``f(p_n, references=..., hypothesis=..., hyp_len=...)`` with a list of fractions, the
+        last sentence's references and tokens, and the length of all hypotheses, and returns
+        the precisions.
+    auto_reweigh : bool
+        Weigh only as many orders as there are tokens if these are fewer than 4 and the weights
+        are the default.
+    corrected : bool
+        Give the formula's number where NLTK's differs (see the module); the weights must then be
+        non-negative with sum 1, and `auto_reweigh` has nothing to do.
+
+    Returns
+    -------
+    float, or list of float with several weights
+        The integer 0, as in NLTK, where nothing matches.
+
+    Raises
+    ------
+    UnusableError
+        An `AssertionError` and a `ValueError`, for lists that differ in length and for method 6
+        without a match of three tokens.
+    InputError
+        For no sentences, no references, text that was not split into tokens, no weights.
+
+    Warns
+    -----
+    UserWarning
+        For every order without a match if there is no smoothing.
+    """
+    outputs, by_segment = _checked(list_of_references, hypotheses)
+    rows, several = _weights(weights)
+    order = max(map(len, rows))
+    if corrected:
+        scores = _corrected(outputs, by_segment, rows, order, smoothing_function)
+        return scores if several else scores[0]
+    statistics = _statistics(outputs, by_segment, order)
+    hyp_len, ref_len, *correct = statistics[:, : 2 + order].sum(axis=0).tolist()
+    total = np.maximum(statistics[:, 2 + order :], 1).sum(axis=0).tolist()
+    if correct[0] == 0:
+        return [0] * len(rows) if several else 0
+    smooth = smoothing_function or SmoothingFunction().method0
+    p_n = smooth(
+        [Precision(c, t) for c, t in zip(correct, total, strict=True)],
+        references=by_segment[-1],
+        hypothesis=outputs[-1],
+        hyp_len=hyp_len,
+    )
+    penalty = brevity_penalty(ref_len, hyp_len)
+    scores = []
+    for row in rows:
+        if auto_reweigh and hyp_len < len(UNIFORM) and row == UNIFORM:
+            row = (1 / hyp_len,) * hyp_len
+        # Orders beyond the weights do not count, and neither do precisions of zero.
+        logs = (w * math.log(p) for w, p in zip(row, p_n, strict=False) if p > 0)
+        scores.append(penalty * math.exp(math.fsum(logs)))
+    return scores if several else scores[0]
+
+
+def modified_precision(references: Sequence[TokenList], hypothesis: TokenList, n: int) -> Precision:
+    """Return clipped matches over n-grams of one sentence, an unreduced fraction.
+
+    The denominator is 1 for a hypothesis without n-grams.
+    """
+    tokens, known = _segment(references, hypothesis, "references", "hypothesis")
+    correct, total = clipped_counts(tokens, known, n)
+    return Precision(correct, max(total, 1))
+
+
+def closest_ref_length(references: Iterable[TokenList], hyp_len: int) -> int:
+    """Return the reference length closest to `hyp_len`, the shorter of two equally close."""
+    return closest_length(list(references), hyp_len)
+
+
+def brevity_penalty(closest_ref_len: int, hyp_len: int) -> float:
+    """Return exp(min(0, 1 - r/c)), and 0 for an empty hypothesis."""
+    if hyp_len == 0:
+        return 0.0
+    return math.exp(min(0.0, 1 - closest_ref_len / hyp_len))
+
+
+class SmoothingFunction:
+    """The methods of Chen and Cherry (2014); formulas in `evalstats.SentenceBLEU`.
+
+    Parameters
+    ----------
+    epsilon : float
+        What method 1 puts in the place of no matches.
+    alpha : float
+        Weight of the trend in method 6.
+    k : float
+        K of the methods 4 and 7.
+    """
+
+    def __init__(self, epsilon: float = 0.1, alpha: float = 5, k: float = 5) -> None:
+        self.epsilon = epsilon
+        self.alpha = alpha
+        self.k = k
+
+    def method0(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Precisions:
+        """Smooth nothing: the smallest positive number stands for 0, with a warning."""
+        for order, precision in enumerate(p_n, start=1):
+            if precision == 0:
+                warnings.warn(
+                    f"\nThe hypothesis contains 0 counts of {order}-gram overlaps.\n"
+                    f"Without smoothing its BLEU is practically 0, whatever the other orders are.\n"
+                    f"Use lower orders or a method of SmoothingFunction().",
+                    stacklevel=2,
+                )
+        return [precision or sys.float_info.min for precision in p_n]
+
+    def method1(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Precisions:
+        """Put epsilon in the place of no matches."""
+        return _list(floor(*_counts(p_n), self.epsilon))
+
+    def method2(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Precisions:
+        """Add 1 to matches and n-grams above the unigrams."""
+        return _list(add_k(*_counts(p_n), 1.0))
+
+    def method3(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Precisions:
+        """Halve with every order without a match, as NIST does."""
+        return _list(exponential(*_counts(p_n)))
+
+    def method4(
+        self,
+        p_n: Precisions,
+        references: Any = None,
+        hypothesis: TokenList = (),
+        hyp_len: int | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Precisions:
+        """Shrink method 3's counts by the logarithm of the length."""
+        return _list(by_length(*_counts(p_n), self.k, hyp_len or len(hypothesis)))
+
+    def method5(
+        self,
+        p_n: Precisions,
+        references: Sequence[TokenList],
+        hypothesis: TokenList,
+        hyp_len: int | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Precisions:
+        """Average with the neighbouring orders; after the last one comes the five-grams'."""
+        following = modified_precision(references, hypothesis, 5)
+        return _list(averaged(np.array([*p_n, following], dtype=np.float64)))
+
+    def method6(
+        self,
+        p_n: Precisions,
+        references: Sequence[TokenList],
+        hypothesis: TokenList,
+        hyp_len: int | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Precisions:
+        """Interpolate with the trend of the orders below, from three-grams on."""
+        if len(p_n) < 3 or p_n[2] == 0:
+            raise UnusableError(
+                f"method6 needs a match of three tokens and weights for three orders or more, "
+                f"got the precisions {', '.join(map(str, p_n))}; use another method"
+            )
+        correct, total = _counts(p_n)
+        total[2:] = [max(len(hypothesis) - i, 0) for i in range(2, len(p_n))]
+        return _list(interpolated(correct, total, self.alpha))
+
+    def method7(
+        self,
+        p_n: Precisions,
+        references: Sequence[TokenList],
+        hypothesis: TokenList,
+        hyp_len: int | None = None,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Precisions:
+        """Apply method 4, then method 5."""
+        p_n = self.method4(p_n, references, hypothesis, hyp_len)
+        return self.method5(p_n, references, hypothesis, hyp_len)
+
+
+def _counts(p_n: Precisions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return (
+        np.array([precision.numerator for precision in p_n], dtype=np.float64),
+        np.array([precision.denominator for precision in p_n], dtype=np.float64),
+    )
+
+
+def _list(precisions: NDArray[np.float64]) -> Precisions:
+    values: list[float] = precisions.tolist()
+    return values
+
+
+def _corrected(
+    outputs: list[TokenList],
+    by_segment: list[list[TokenList]],
+    rows: list[Any],
+    order: int,
+    smoothing_function: Callable[..., Precisions] | None,
+) -> list[float]:
+    """Return one score for each row of weights, from the whole corpus' counts."""
+    weights = weight_matrix(rows, order)
+    method = _core_method(smoothing_function)
+    seen = order if method is None else order + method.ahead
+    sums = _statistics(outputs, by_segment, seen).sum(axis=0).astype(np.float64)
+    correct, total = sums[2 : 2 + seen], sums[2 + seen :]
+    counting = total[:order] > 0
+    if correct[0] == 0:
+        return [0.0] * len(rows)
+    if method is not None:
+        precisions = method.precisions(correct, total)
+    elif smoothing_function is not None:
+        existing = zip(correct[counting], total[counting], strict=True)
+        precisions = np.zeros(order)
+        precisions[counting] = smoothing_function(
+            [Precision(int(c), int(t)) for c, t in existing],
+            references=by_segment[-1],
+            hypothesis=outputs[-1],
+            hyp_len=int(sums[0]),
+        )
+    means = geometric_mean(precisions, weights, counting)
+    scores: list[float] = np.minimum(_penalty(sums[0], sums[1]) * means, 1.0).tolist()
+    return scores
+
+
+def _core_method(function: Callable[..., Precisions] | None) -> Smoothing | None:
+    """Return the core's method behind a method of `SmoothingFunction`; none for other functions."""
+    if function is None:
+        return NAMED["none"]
+    name: str = getattr(function, "__name__", "")
+    owner: Any = getattr(function, "__self__", None)
+    ours = isinstance(owner, SmoothingFunction) and name in NAMED
+    if not ours or getattr(type(owner), name) is not getattr(SmoothingFunction, name):
+        return None
+    values = {"method1": owner.epsilon, "method4": owner.k, "method6": owner.alpha}
+    values["method7"] = owner.k
+    return replace(NAMED[name], value=values.get(name, NAMED[name].value))
+
+
+def _statistics(
+    outputs: list[TokenList], by_segment: list[list[TokenList]], order: int
+) -> NDArray[np.int64]:
+    if len(outputs) == 1:
+        return segment_statistics(outputs[0], by_segment[0], order)[None]
+    return corpus_statistics(outputs, by_segment, order)
+
+
+def _weights(weights: Any) -> tuple[list[Any], bool]:
+    """Return the rows of weights, and whether the result is a list."""
+    if not len(weights):
+        raise InputError("weights is empty; give one for each order")
+    try:
+        weights[0][0]
+    except (TypeError, IndexError):
+        rows = [weights]
+    else:
+        rows = list(weights)
+    # A list of one row gives one number, as in NLTK.
+    rows = [row if isinstance(row, tuple) else list(row) for row in rows]
+    return rows, len(rows) > 1
+
+
+def _checked(
+    list_of_references: Iterable[Sequence[TokenList]], hypotheses: Iterable[TokenList]
+) -> tuple[list[TokenList], list[list[TokenList]]]:
+    by_segment = listed(list_of_references, "list_of_references", "lists of references")
+    outputs = listed(hypotheses, "hypotheses", "token lists")
+    if len(by_segment) != len(outputs):
+        raise UnusableError(
+            f"list_of_references has {len(by_segment)} entries but hypotheses has "
+            f"{len(outputs)}; give one list of references per hypothesis"
+        )
+    if not outputs:
+        raise InputError("hypotheses is empty; give at least one sentence")
+    pairs = [
+        _segment(references, tokens, f"list_of_references[{i}]", f"hypotheses[{i}]")
+        for i, (references, tokens) in enumerate(zip(by_segment, outputs, strict=True))
+    ]
+    return [tokens for tokens, _ in pairs], [references for _, references in pairs]
+
+
+def _segment(
+    references: Any, hypothesis: Any, references_name: str, hypothesis_name: str
+) -> tuple[TokenList, list[TokenList]]:
+    known = listed(references, references_name, "token lists")
+    if not known:
+        raise InputError(f"{references_name} is empty; give at least one token list")
+    return _tokens(hypothesis, hypothesis_name), [
+        _tokens(reference, f"{references_name}[{j}]") for j, reference in enumerate(known)
+    ]
+
+
+def _tokens(value: Any, name: str) -> TokenList:
+    if not isinstance(value, (str, bytes, list, tuple)):
+        value = listed(value, name, "tokens")
+    return as_token_list(value, name)

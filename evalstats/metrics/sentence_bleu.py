@@ -1,0 +1,382 @@
+"""BLEU of single segments, between 0 and 1, for every smoothing method in use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import _sacrebleu
+from evalstats.metrics.base import MOST_ORDER, flag, integer, real
+from evalstats.metrics.bleu import BLEU, brevity_penalty
+from evalstats.metrics.smoothing import Floats, Smoothing, as_smoothing
+from evalstats.metrics.texts import References, as_references, as_texts, listed
+from evalstats.metrics.token_lists import (
+    TokenList,
+    as_token_list,
+    as_token_lists,
+    corpus_statistics,
+    segment_statistics,
+)
+
+#: Weights may miss 1 by this much: (0.333, 0.333, 0.334) and the like.
+WEIGHT_TOLERANCE = 1e-6
+_ROW = (list, tuple, np.ndarray)
+
+
+@dataclass(frozen=True)
+class SentenceBLEU:
+    r"""BLEU of every segment by itself, 0 to 1.
+
+    .. math:: \min(1, e^{1 - r/c}) \cdot \exp\Big(\sum_{n} w_n \log p_n\Big)
+
+    with c the output's length, r the closest reference length (the shorter one on a tie), w_n the
+    weights and p_n the smoothed precision of clipped n-gram matches (Papineni, Roukos, Ward and
+    Zhu, 2002). Without smoothing one order without a match makes the score 0.
+
+    ======================  =========================================================  ============
+    smoothing               p_n, from c_n matches among t_n n-grams                    numbers of
+    ======================  =========================================================  ============
+    ``"none"``              c_n / t_n                                                  sacreBLEU
+    ``"exp"`` (default)     1 / (2^k t_n) for the k-th order with c_n = 0              sacreBLEU
+    ``"floor"``             v / t_n if c_n = 0; v = 0.1                                sacreBLEU
+    ``"add-k"``             (c_n + v) / (t_n + v) for n > 1; v = 1                     sacreBLEU
+    ``"add-one"``           (c_n + 1) / (t_n + 1) for every n                          axion
+    ``"method0"``           c_n / t_n                                                  NLTK
+    ``"method1"``           v / t_n if c_n = 0; v = 0.1 (epsilon)                      NLTK
+    ``"method2"``           (c_n + v) / (t_n + v) for n > 1; v = 1                     NLTK
+    ``"method3"``           1 / (2^k t_n) for the k-th order with c_n = 0              NLTK
+    ``"method4"``           ln c / (2^k v t_n) likewise; v = 5 (K)                     NLTK
+    ``"method5"``           (p'_{n-1} + p_n + p_{n+1}) / 3, p'_0 = p_1 + 1             NLTK
+    ``"method6"``           (c_n + v π_n) / (t_n + v) for n > 2,                       NLTK
+                            π_n = p'_{n-1}² / p'_{n-2}; v = 5 (alpha)
+    ``"method7"``           method4, then method5; v = 5 (K)                           NLTK
+    ======================  =========================================================  ============
+
+    A primed precision is a smoothed one; v is `smooth_value`. Methods 1 to 7 are those of Chen
+    and Cherry (2014), of which method 2 is by Lin and Och (2004), method 3 NIST's and method 6 by
+    Gao and He (2013). Methods 5 and 7 exceed 1 for outputs that match well (1.12 for a perfect
+    one), and method 6 may where two-grams match better than tokens; the others stay within 0 and
+    1.
+
+    Parameters
+    ----------
+    max_order : int
+        Highest n-gram order, 1 to 1,000.
+    weights : sequence of float, or several of them, optional
+        w_1, w_2, ... of at most `max_order` orders (the rest weigh 0), non-negative with sum 1;
+        by default all equal. With W sequences every score becomes W scores.
+    smoothing : str or callable
+        A name of the table, or a function of `(correct, total)`, float arrays `(..., max_order)`,
+        that returns the precisions in the same shape.
+    tokenize : str or callable
+        How strings are split: sacreBLEU's tokeniser name (``"13a"``, ``"intl"``, ``"char"``, ...),
+        ``"none"`` or ``"whitespace"`` to split at whitespace only, or a function from a string to
+        a list of tokens. Text that comes as token lists is taken as it is.
+    case_sensitive : bool
+        False lowercases everything first.
+    threshold : float, optional
+        Scores of at least this much pass; see `passed`.
+    smooth_value : float, optional
+        The parameter v of the method, positive.
+    effective_order : bool, optional
+        Whether orders longer than the output are left out, with the other weights rescaled to
+        sum to 1. By default as the package does that the smoothing is named after: True for
+        sacreBLEU's and for ``"add-one"``, False for ``"add-k"`` (whose added counts make every
+        order exist) and for NLTK's. Where it is False, NLTK's methods count such an order as
+        having one n-gram, without a match, so that ``a`` against ``a`` scores less than 1.
+
+    Raises
+    ------
+    InputError
+        For an unknown name, a value out of range, or weights that do not sum to 1.
+
+    Notes
+    -----
+    An empty output scores 0, and so does one that shares nothing with its references, whatever
+    the smoothing; only ``"add-one"`` gives it a positive score, as axion does.
+
+    Where NLTK 3.10 raises (method 6 with fewer than 3 orders or no three-gram match) or always
+    looks at five-grams (methods 5 and 7 with an order other than 4), this is the formula of the
+    table instead; ``evalstats.compat.nltk`` reproduces NLTK.
+
+    Examples
+    --------
+    >>> bleu = SentenceBLEU()
+    >>> round(bleu.score("The cat sat on a mat.", ["The cat sat on the mat.", "A cat sat."]), 4)
+    0.4889
+    >>> bleu.scores(["it rains", "no"], ["it rains", ["yes", "no"]]).round(4).tolist()
+    [1.0, 1.0]
+
+    BLEU-1, BLEU-2 and BLEU-4 of a token list, smoothed as NLTK's ``method1``:
+
+    >>> weights = [(1.0,), (0.5, 0.5), (0.25, 0.25, 0.25, 0.25)]
+    >>> bleu = SentenceBLEU(weights=weights, smoothing="method1")
+    >>> bleu.score("the cat sat on a mat".split(), ["the cat sat on the mat".split()]).round(4)
+    array([0.8333, 0.7071, 0.5373])
+    """
+
+    max_order: int = 4
+    weights: Sequence[float] | Sequence[Sequence[float]] | None = None
+    smoothing: str | Callable[[Floats, Floats], Floats] = "exp"
+    tokenize: str | Callable[[str], Sequence[Any]] = "13a"
+    case_sensitive: bool = True
+    threshold: float | None = None
+    smooth_value: float | None = field(default=None, kw_only=True)
+    effective_order: bool | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        integer(self.max_order, "max_order", 1, MOST_ORDER - 1)
+        flag(self.case_sensitive, "case_sensitive")
+        if self.effective_order is not None:
+            flag(self.effective_order, "effective_order")
+        for name, value in (("threshold", self.threshold), ("smooth_value", self.smooth_value)):
+            if value is not None:
+                real(value, name, 0.0)
+        if self.weights is not None:
+            # Tuples, so that equal configurations are equal whatever the weights came as.
+            rows = listed(self.weights, "weights", "numbers")
+            rows = [tuple(row) if isinstance(row, _ROW) else row for row in rows]
+            object.__setattr__(self, "weights", tuple(rows))
+        _ = self._smoothing, self._weights
+        if isinstance(self.tokenize, str):
+            _ = self._counts
+        elif not callable(self.tokenize):
+            raise InputTypeError(
+                f"tokenize must be a name or a function from a string to a list of tokens, "
+                f"got {type(self.tokenize).__name__}"
+            )
+
+    @cached_property
+    def _smoothing(self) -> Smoothing:
+        return as_smoothing(self.smoothing, self.smooth_value)
+
+    @cached_property
+    def _weights(self) -> Floats:
+        return weight_matrix(self.weights, self.max_order)
+
+    @property
+    def _order(self) -> int:
+        return self.max_order + self._smoothing.ahead
+
+    @property
+    def _effective(self) -> bool:
+        chosen = self.effective_order
+        return self._smoothing.effective if chosen is None else chosen
+
+    @cached_property
+    def _counts(self) -> BLEU:
+        """What counts the n-grams of strings; checks the tokeniser's name."""
+        return BLEU(
+            lowercase=not self.case_sensitive,
+            tokenize="none" if self.tokenize == "whitespace" else str(self.tokenize),
+            max_ngram_order=self._order,
+        )
+
+    @property
+    def signature(self) -> str:
+        """Everything that identifies the computation, as ``key:value|key:value``."""
+        smooth = self._smoothing.name
+        if self._smoothing.value is not None:
+            smooth += f"[{self._smoothing.value:g}]"
+        if isinstance(self.tokenize, str):
+            tokenizer = self._counts.tokenizer
+        else:
+            tokenizer = f"custom:{getattr(self.tokenize, '__name__', type(self.tokenize).__name__)}"
+        parts = {
+            "order": str(self.max_order),
+            "case": "mixed" if self.case_sensitive else "lc",
+            "eff": "yes" if self._effective else "no",
+            "tok": tokenizer,
+            "smooth": smooth,
+        }
+        if self.weights is not None:
+            rows = ("/".join(f"{weight:g}" for weight in row) for row in self._weights)
+            parts["weights"] = ",".join(rows)
+        parts["sacrebleu"] = _sacrebleu.version()
+        return "|".join(f"{key}:{value}" for key, value in parts.items())
+
+    def score(self, hypothesis: str | TokenList, references: Any) -> Any:
+        """Score one segment.
+
+        Parameters
+        ----------
+        hypothesis : str or list of tokens
+        references
+            A string or a list of strings, `None` for an absent one; if the hypothesis is a token
+            list, a list of token lists, or one token list.
+
+        Returns
+        -------
+        float, or ndarray of shape (W,) with several weights
+
+        Raises
+        ------
+        InputTypeError
+            For text and token lists mixed, or entries of another type.
+        InputError
+            For a segment without reference.
+        """
+        if isinstance(hypothesis, str):
+            if isinstance(references, References):
+                raise InputTypeError("references is a whole test set; give scores() all outputs")
+            (entry,) = as_references([references], 1)
+            tokens, *rest = self._tokenized([hypothesis, *entry])
+            row = segment_statistics(tokens, rest, self._order)
+        else:
+            lists = self._cased([as_token_list(hypothesis, "hypothesis")])
+            rest = self._cased(as_token_lists(references, "references"))
+            row = segment_statistics(lists[0], rest, self._order)
+        result = self.from_statistics(row)
+        return float(result) if result.ndim == 0 else result
+
+    def scores(self, hypotheses: Any, references: Any) -> Floats:
+        """Score every segment of a test set at once.
+
+        Parameters
+        ----------
+        hypotheses : sequence of str, or of token lists
+            N outputs.
+        references
+            One entry per segment, each as in `score`, or a `References`.
+
+        Returns
+        -------
+        ndarray of shape (N,), or (N, W) with several weights
+
+        Raises
+        ------
+        InputTypeError
+            For text and token lists mixed, or entries of another type.
+        InputError
+            For no segments, differing lengths, a segment without reference.
+        """
+        return self.from_statistics(self.statistics(hypotheses, references))
+
+    def statistics(self, hypotheses: Any, references: Any) -> NDArray[np.int64]:
+        """Count every segment, `(N, 2·m + 2)`: sys_len, ref_len, correct_1..m, total_1..m.
+
+        m is `max_order`, and one more for the methods 5 and 7.
+        """
+        outputs = listed(hypotheses, "hypotheses", "strings or token lists")
+        if outputs and not isinstance(outputs[0], (str, type(None))):
+            lists = [as_token_list(entry, f"hypotheses[{i}]") for i, entry in enumerate(outputs)]
+            return self._token_statistics(lists, references)
+        texts = as_texts(outputs)
+        refs = as_references(references, len(texts))
+        if isinstance(self.tokenize, str):
+            return self._counts.statistics(texts, refs)
+        split = iter(self._tokenized(refs.texts))
+        by_segment = [[next(split) for _ in range(count)] for count in refs.counts.tolist()]
+        return corpus_statistics(self._tokenized(texts), by_segment, self._order)
+
+    def from_statistics(self, statistics: ArrayLike) -> Floats:
+        """Score rows of statistics, `(..., 2·m + 2) -> (...)`, or `(..., W)`; see `statistics`."""
+        rows = np.asarray(statistics, dtype=np.float64)
+        m, n = self._order, self.max_order
+        if rows.shape[-1:] != (2 * m + 2,):
+            raise InputError(
+                f"statistics must have {2 * m + 2} columns (sys_len, ref_len, {m} correct, "
+                f"{m} total), got shape {rows.shape}"
+            )
+        correct, total = rows[..., 2 : 2 + m], rows[..., 2 + m :]
+        precisions = np.asarray(self._smoothing.precisions(correct, total), dtype=np.float64)
+        if precisions.shape != (*rows.shape[:-1], n):
+            raise InputError(
+                f"smoothing must return precisions of shape {(*rows.shape[:-1], n)}, "
+                f"got {precisions.shape}"
+            )
+        counting = total[..., :n] > 0 if self._effective else np.ones(precisions.shape, np.bool_)
+        if np.any(counting & ~(precisions >= 0)):
+            raise InputError("smoothing must return precisions of at least 0, got less or NaN")
+        result = brevity_penalty(rows[..., 0], rows[..., 1])[..., None] * geometric_mean(
+            precisions, self._weights, counting
+        )
+        if not self._smoothing.scores_unmatched:
+            result = np.where(correct[..., :1] == 0, 0.0, result)
+        several = self.weights is not None and isinstance(self.weights[0], tuple)
+        return result if several else result[..., 0]
+
+    def passed(self, scores: ArrayLike) -> NDArray[np.bool_]:
+        """Return which scores reach the threshold, `(...) -> (...)`."""
+        if self.threshold is None:
+            raise InputError("threshold is not set; give SentenceBLEU(threshold=...) one")
+        return np.asarray(scores, dtype=np.float64) >= self.threshold
+
+    def _tokenized(self, texts: Sequence[str]) -> list[TokenList]:
+        if isinstance(self.tokenize, str):
+            from evalstats.metrics.tokenization import tokenize_corpus
+
+            how = self._counts
+            return list(tokenize_corpus(texts, how.tokenizer, how.lowercase).lists())
+        tokenize, lower = self.tokenize, not self.case_sensitive
+        lists = (tokenize(text.lower() if lower else text) for text in texts)
+        return [as_token_list(tokens, "the result of tokenize") for tokens in lists]
+
+    def _token_statistics(self, lists: list[TokenList], references: Any) -> NDArray[np.int64]:
+        if isinstance(references, References):
+            raise InputTypeError("references holds text but hypotheses holds token lists")
+        entries = listed(references, "references", "one entry per segment")
+        if len(entries) != len(lists):
+            raise InputError(
+                f"references has {len(entries)} entries but hypotheses has {len(lists)}; "
+                f"give one entry per segment"
+            )
+        by_segment = [
+            self._cased(as_token_lists(entry, f"references[{i}]"))
+            for i, entry in enumerate(entries)
+        ]
+        return corpus_statistics(self._cased(lists), by_segment, self._order)
+
+    def _cased(self, lists: list[TokenList]) -> list[TokenList]:
+        if self.case_sensitive:
+            return lists
+        return [[t.lower() if isinstance(t, str) else t for t in tokens] for tokens in lists]
+
+
+def geometric_mean(precisions: Floats, weights: Floats, counting: NDArray[np.bool_]) -> Floats:
+    """Return weighted geometric means, `(..., n)` and `(W, n)` to `(..., W)`.
+
+    Orders that do not count are left out and the other weights rescaled to sum to 1; 0 where no
+    order of positive weight counts.
+    """
+    with np.errstate(divide="ignore"):
+        logs = np.log(precisions)[..., None, :]
+    used = counting[..., None, :] & (weights > 0)
+    sums = np.sum(np.where(used, weights * np.where(used, logs, 0.0), 0.0), axis=-1)
+    share = np.sum(np.where(used, weights, 0.0), axis=-1)
+    rescaled = np.divide(sums, share, where=share > 0, out=np.full(sums.shape, -np.inf))
+    # Where all orders count the weights are used as they are, to the last bit.
+    means: Floats = np.exp(np.where(np.all(counting, axis=-1)[..., None], sums, rescaled))
+    return means
+
+
+def weight_matrix(weights: object, max_order: int) -> Floats:
+    """Return weights as a matrix `(W, max_order)`, checked, shorter ones filled with zeros."""
+    if weights is None:
+        return np.full((1, max_order), 1.0 / max_order)
+    given = listed(weights, "weights", "numbers")
+    if not given:
+        raise InputError("weights is empty; give one for each order")
+    several = [isinstance(entry, _ROW) for entry in given]
+    if any(several) and not all(several):
+        raise InputTypeError("weights mixes numbers and lists; give one list, or a list of lists")
+    rows = given if all(several) else [given]
+    matrix = np.zeros((len(rows), max_order))
+    for i, row in enumerate(rows):
+        name = f"weights[{i}]" if all(several) else "weights"
+        numbers = [real(weight, f"{name}[{j}]", 0.0) for j, weight in enumerate(row)]
+        if len(numbers) > max_order:
+            raise InputError(
+                f"{name} has {len(numbers)} entries but max_order is {max_order}; "
+                f"give max_order={len(numbers)}"
+            )
+        if abs(sum(numbers) - 1.0) > WEIGHT_TOLERANCE:
+            raise InputError(f"{name} must sum to 1, got {sum(numbers):.6g}; divide by the sum")
+        matrix[i, : len(numbers)] = numbers
+    return matrix

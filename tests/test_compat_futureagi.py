@@ -1,0 +1,185 @@
+"""The Future AGI adapter: the documented example, NLTK's scores, batches with bad items."""
+
+import math
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given, settings
+
+import evalstats as es
+from evalstats.compat import nltk
+from evalstats.compat.futureagi import BLEUScore, TestCase, TextMetricInput
+
+texts = st.lists(st.sampled_from(["a", "b", "c", "A."]), max_size=9).map(" ".join)
+
+CAT = TestCase(response="the cat is on the mat", expected_text="there is a cat on the mat")
+
+
+def value(config, **fields):
+    (result,) = BLEUScore(config).evaluate([TestCase(**fields)]).eval_results
+    return result.output
+
+
+def test_documented_example():
+    test_case = TestCase(
+        response="The quick brown fox jumps over the lazy dog",
+        expected_text="The fast brown fox leaps over the sleepy dog",
+    )
+    evaluator = BLEUScore(config={"mode": "sentence", "max_n_gram": 2, "smooth": "method2"})
+    result = evaluator.evaluate([test_case])
+    assert f"{result.eval_results[0].metrics[0].value:.4f}" == "0.4714"
+    # p = 6/9 and (2 + 1)/(8 + 1).
+    assert result.eval_results[0].output == pytest.approx(math.sqrt(6 / 9 * 3 / 9))
+    assert result.eval_results[0].metrics[0].id == result.eval_results[0].name == "bleu_score"
+    assert result.eval_results[0].reason == "BLEU-2, method2, mode: sentence"
+    assert result.eval_results[0].output_type == "score"
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("method", [f"method{i}" for i in range(8)])
+@settings(max_examples=25)
+@given(texts, st.lists(texts, min_size=1, max_size=3), st.integers(1, 5))
+def test_scores_are_nltk_s_on_whitespace_tokens(method, response, expected, order):
+    theirs = pytest.importorskip("nltk.translate.bleu_score")
+    result = value(
+        {"max_n_gram": order, "smooth": method}, response=response, expected_text=expected
+    )
+    try:
+        score = theirs.sentence_bleu(
+            [text.split() for text in expected],
+            response.split(),
+            (1 / order,) * order,
+            getattr(theirs.SmoothingFunction(), method),
+        )
+    except (AssertionError, IndexError):
+        assert method == "method6"
+        assert math.isnan(result)
+    else:
+        assert result == pytest.approx(score, rel=1e-12, abs=0)
+
+
+def test_both_versions_names_and_dicts():
+    expected = BLEUScore().evaluate([CAT]).eval_results[0].output
+    text = CAT.expected_text
+    items = [
+        TextMetricInput(response=CAT.response, expected_response=text),
+        TestCase(response=CAT.response, expected_text=[text]),
+        {"response": CAT.response, "expected_text": text},
+        {"response": CAT.response, "expected_response": [text]},
+    ]
+    assert [r.output for r in BLEUScore().evaluate(items).eval_results] == [expected] * 4
+    assert BLEUScore().compute_one(items[0]) == {
+        "output": expected,
+        "reason": "BLEU-4, method1, mode: sentence",
+    }
+    assert BLEUScore().evaluate([]).eval_results == []
+    assert BLEUScore({"mode": "corpus"}).evaluate([]).eval_results == []
+
+
+def test_corpus_mode_is_one_score_of_the_batch():
+    items = [
+        CAT,
+        TestCase("I am going to the store", ["I will go to the store", "I am going shopping"]),
+        TestCase("The weather is nice today", "It is a beautiful day today"),
+    ]
+    (result,) = BLEUScore({"mode": "corpus"}).evaluate(items).eval_results
+    references = [
+        [text.split() for text in ([x] if isinstance(x, str) else x)]
+        for x in (item.expected_text for item in items)
+    ]
+    hypotheses = [item.response.split() for item in items]
+    smooth = nltk.SmoothingFunction().method1
+    assert result.output == nltk.corpus_bleu(references, hypotheses, smoothing_function=smooth)
+    sentences = [r.output for r in BLEUScore().evaluate(items).eval_results]
+    assert result.output != pytest.approx(sum(sentences) / 3, abs=0.01)
+    assert result.reason == "BLEU-4, method1, mode: corpus, 3 items"
+    # A corpus of one sentence is that sentence.
+    (single,) = BLEUScore({"mode": "corpus"}).evaluate(items[:1]).eval_results
+    assert single.output == sentences[0]
+
+
+def test_one_bad_item_does_not_lose_the_batch():
+    items = [
+        CAT,
+        TestCase(response=None, expected_text="a"),
+        TestCase(response="a"),
+        TestCase(response="a", expected_text=[]),
+        TestCase(response="a", expected_text=["a", 3]),
+        TestCase(response="a", expected_text="a", expected_response="b"),
+        {"response": "a", "reference": "a"},
+        "a",
+        CAT,
+    ]
+    results = BLEUScore().evaluate(items).eval_results
+    good = BLEUScore().evaluate([CAT]).eval_results[0].output
+    assert [results[0].output, results[-1].output] == [good, good]
+    assert all(math.isnan(r.output) and math.isnan(r.metrics[0].value) for r in results[1:-1])
+    assert [r.reason for r in results[1:-1]] == [
+        "response must be a string, got NoneType",
+        "expected_text must be a string or a list of strings, got None",
+        "expected_text is empty: the item has no reference",
+        "expected_text must be a string or a list of strings, got ['a', 3]",
+        "give expected_text or expected_response, not both",
+        "unknown key 'reference' in a test case",
+        "expected a TestCase or a dict, got str",
+    ]
+    (corpus,) = BLEUScore({"mode": "corpus"}).evaluate(items).eval_results
+    two = BLEUScore({"mode": "corpus"}).evaluate([CAT, CAT]).eval_results[0]
+    assert corpus.output == two.output
+    assert "2 items; 7 left out: item 1: response must be a string" in corpus.reason
+    (nothing,) = BLEUScore({"mode": "corpus"}).evaluate([None]).eval_results
+    assert math.isnan(nothing.output)
+    assert nothing.reason.startswith("no item can be scored; 1 left out: item 0: expected")
+    method6 = {"mode": "corpus", "smooth": "method6"}
+    (unusable,) = BLEUScore(method6).evaluate([TestCase("a", "a"), None]).eval_results
+    assert math.isnan(unusable.output)
+    assert "method6 needs a match of three tokens" in unusable.reason
+    assert "1 left out: item 1" in unusable.reason
+
+
+def test_empty_and_identical_texts():
+    assert value(None, response="", expected_text="reference text") == 0.0
+    assert value(None, response="hypothesis text", expected_text="") == 0.0
+    same = "The quick brown fox jumps over the lazy dog"
+    assert value(None, response=same, expected_text=same) == 1.0
+
+
+def test_corrected_scores_are_within_0_and_1():
+    same = {"response": "a b c d e f", "expected_text": "a b c d e f"}
+    assert value({"smooth": "method7"}, **same) == pytest.approx(1.1167471)
+    assert value({"smooth": "method7", "corrected": True}, **same) == 1.0
+    assert value({"corrected": True}, response="a b", expected_text="a b") == 1.0
+
+
+def test_weights():
+    weighted = value({"max_n_gram": 2, "weights": [0.8, 0.2]}, **vars(CAT))
+    # 5/6 and 2/5, six tokens against seven.
+    assert weighted == pytest.approx(math.exp(1 - 7 / 6) * (5 / 6) ** 0.8 * (2 / 5) ** 0.2)
+
+
+@pytest.mark.parametrize(
+    "config, message",
+    [
+        ({"mode": "paragraph"}, "mode must be one of sentence, corpus; got 'paragraph'"),
+        ({"smooth": "epsilon"}, "smooth must be one of method0, .*; got 'epsilon'"),
+        ({"max_n_gram": 0}, "max_n_gram must be at least 1, got 0"),
+        ({"weights": [1, 1, 1, 1]}, "weights must sum to 1, got 4"),
+        ({"weights": [0.5, 0.5]}, "weights has 2 entries but max_n_gram is 4"),
+        ({"weights": [[0.25] * 4] * 4}, "weights must be one list of numbers"),
+        ({"weight": [0.25] * 4}, "config has no 'weight'; it may have mode, max_n_gram"),
+        ({"corrected": 1}, "corrected must be True or False"),
+        ("sentence", "config must be a dict, got str"),
+    ],
+)
+def test_bad_configurations_are_named(config, message):
+    with pytest.raises(es.InputError, match=message):
+        BLEUScore(config)
+
+
+def test_a_batch_must_be_a_list():
+    with pytest.raises(
+        es.InputTypeError, match="inputs must be a list of test cases, got TestCase"
+    ):
+        BLEUScore().evaluate(CAT)
+    with pytest.raises(es.InputTypeError, match="response must be a string"):
+        BLEUScore().compute_one(TestCase())

@@ -1,0 +1,410 @@
+"""SentenceBLEU against NLTK, sacreBLEU, a naive version, and identities."""
+
+import math
+import pickle
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import sacrebleu
+from hypothesis import example, given, settings
+
+import evalstats as es
+from evalstats.metrics.smoothing import NAMED
+from evalstats.metrics.token_lists import corpus_statistics, segment_statistics
+
+from .conftest import nasty_texts
+
+NLTK_METHODS = [f"method{i}" for i in range(8)]
+BOUNDED = [name for name in NAMED if name not in ("method5", "method6", "method7")]
+
+#: Few different tokens, so that n-grams repeat and match; empty and shorter than the order too.
+token_lists = st.lists(st.sampled_from("abc"), max_size=9)
+segments = st.tuples(token_lists, st.lists(token_lists, min_size=1, max_size=4))
+corpora = st.lists(segments, min_size=1, max_size=8)
+
+
+def naive_counts(hypothesis, references, n):
+    """Clipped matches and n-grams, by removing each match from a list."""
+    grams = [tuple(hypothesis[i : i + n]) for i in range(len(hypothesis) - n + 1)]
+    correct = 0
+    for gram in set(grams):
+        most = max(
+            sum(tuple(r[i : i + n]) == gram for i in range(len(r) - n + 1)) for r in references
+        )
+        correct += min(grams.count(gram), most)
+    return correct, len(grams)
+
+
+def naive_score(hypothesis, references, method, order=4):
+    """Sentence BLEU with the methods 0 to 7, order by order as the table of SentenceBLEU has it."""
+    counts = [naive_counts(hypothesis, references, n) for n in range(1, order + 2)]
+    if counts[0][0] == 0:
+        return 0.0
+    h, k, p = len(hypothesis), 0, []
+    for n, (c, t) in enumerate(counts, start=1):
+        ratio = c / max(t, 1)
+        if n <= order and c == 0 and method in (1, 3, 4, 7):
+            k += 1
+            smoothed = {1: 0.1, 3: 1 / 2**k, 4: math.log(h) / (2**k * 5)}
+            ratio = smoothed[4 if method == 7 else method] / max(t, 1)
+        if method == 2 and n > 1:
+            ratio = (c + 1) / (max(t, 1) + 1)
+        if method == 6 and n > 2:
+            prior = p[-1] ** 2 / p[-2] if p[-2] else 0
+            ratio = (c + 5 * prior) / (t + 5)
+        p.append(ratio)
+    if method in (5, 7):
+        before = p[0] + 1
+        for i in range(order):
+            before = p[i] = (before + p[i] + p[i + 1]) / 3
+    p = p[:order]
+    if method == 4 and h == 1:
+        p = [x for x in p if x > 0]
+    if min(p) == 0:
+        return 0.0
+    closest = min((abs(len(r) - h), len(r)) for r in references)[1]
+    penalty = min(1.0, math.exp(1 - closest / h))
+    return penalty * math.exp(sum(math.log(x) for x in p) / order)
+
+
+@given(corpora, st.integers(1, 6))
+def test_counting_at_once_is_counting_one_by_one(corpus, order):
+    hypotheses, references = zip(*corpus, strict=True)
+    rows = corpus_statistics(hypotheses, references, order)
+    naive = [[naive_counts(h, r, n) for n in range(1, order + 1)] for h, r in corpus]
+    for row, (h, r), counts in zip(rows, corpus, naive, strict=True):
+        assert row.tolist() == segment_statistics(h, r, order).tolist()
+        assert row[2:].tolist() == [c for c, _ in counts] + [t for _, t in counts]
+
+
+@pytest.mark.parametrize("method", range(8))
+@settings(max_examples=40)
+@given(corpora, st.integers(1, 6))
+def test_methods_of_chen_and_cherry_against_the_naive_version(method, corpus, order):
+    hypotheses, references = map(list, zip(*corpus, strict=True))
+    bleu = es.SentenceBLEU(order, smoothing=f"method{method}")
+    scores = bleu.scores(hypotheses, references)
+    expected = [naive_score(h, r, method, order) for h, r in corpus]
+    np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-300)
+    assert scores.tolist() == [bleu.score(h, r) for h, r in corpus]
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("method", NLTK_METHODS)
+@settings(max_examples=40)
+@given(corpora)
+def test_methods_of_chen_and_cherry_against_nltk(method, corpus):
+    theirs = pytest.importorskip("nltk.translate.bleu_score")
+    smoothing = getattr(theirs.SmoothingFunction(), method)
+    bleu = es.SentenceBLEU(smoothing=method)
+    for h, r in corpus:
+        try:
+            expected = theirs.sentence_bleu(r, h, smoothing_function=smoothing)
+        except AssertionError:  # method 6 without a match of three tokens
+            assert method == "method6"
+            continue
+        assert bleu.score(h, r) == pytest.approx(expected, rel=1e-12, abs=1e-70)
+
+
+@pytest.mark.parametrize(
+    "method, value",
+    [("none", None), ("exp", None), ("floor", None), ("floor", 0.5), ("add-k", None), ("add-k", 2)],
+)
+@settings(max_examples=30)
+@given(st.lists(st.tuples(nasty_texts, st.lists(nasty_texts, min_size=1, max_size=3)), min_size=1))
+def test_methods_of_sacrebleu_against_sacrebleu(method, value, corpus):
+    hypotheses, references = map(list, zip(*corpus, strict=True))
+    bleu = es.SentenceBLEU(smoothing=method, smooth_value=value)
+    expected = [
+        sacrebleu.sentence_bleu(h, r, method, value, use_effective_order=True).score / 100
+        for h, r in corpus
+    ]
+    scores = bleu.scores(hypotheses, references)
+    np.testing.assert_allclose(scores, expected, rtol=1e-12)
+    assert scores.tolist() == [bleu.score(h, r) for h, r in corpus]
+
+
+@pytest.mark.parametrize("name", NAMED)
+@settings(max_examples=20)
+@given(corpora)
+def test_range_and_empty_outputs(name, corpus):
+    hypotheses, references = map(list, zip(*corpus, strict=True))
+    scores = es.SentenceBLEU(smoothing=name, effective_order=True).scores(hypotheses, references)
+    assert np.all(scores >= 0)
+    if name in BOUNDED:
+        assert np.all(scores <= 1 + 1e-15)
+    assert all(s == 0 for s, h in zip(scores, hypotheses, strict=True) if not h)
+
+
+@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("length", [1, 2, 3, 4, 9])
+def test_a_perfect_output_scores_one_where_orders_that_do_not_exist_are_left_out(name, length):
+    tokens = list("abcdefghi")[:length]
+    bleu = es.SentenceBLEU(smoothing=name, effective_order=True)
+    assert bleu.score(tokens, [tokens]) == 1.0
+
+
+def test_methods_5_to_7_may_exceed_one_and_the_documentation_says_so():
+    # p = 2/3 and 2/2, from two references; the trend goes on: (0 + 5 · 1²/(2/3)) / (1 + 5) = 5/4.
+    found = es.SentenceBLEU(3, smoothing="method6").score(list("bab"), [list("xab"), list("bax")])
+    assert found == pytest.approx((2 / 3 * 5 / 4) ** (1 / 3))
+    order_4 = es.SentenceBLEU(smoothing="method6").score(list("bab"), [list("xab"), list("bax")])
+    assert order_4 > 1
+    tokens = list("abcdef")
+    for name in ("method5", "method7"):
+        assert es.SentenceBLEU(smoothing=name).score(tokens, [tokens]) == pytest.approx(1.1167471)
+    assert "Methods 5 and 7 exceed 1" in es.SentenceBLEU.__doc__
+
+
+def test_default_is_the_sentence_score_of_sacrebleu(sample):
+    hypotheses, references = sample.systems["baseline"], sample.references
+    scores = es.SentenceBLEU().scores(hypotheses, references)
+    expected = [
+        sacrebleu.sentence_bleu(h, r).score for h, r in zip(hypotheses, references, strict=True)
+    ]
+    np.testing.assert_allclose(100 * scores, expected, rtol=1e-12)
+
+
+def test_add_one_is_axion_s():
+    bleu = es.SentenceBLEU(smoothing="add-one", tokenize="none", case_sensitive=False)
+    # Documented example of axion, and nothing in common: (1/5 · 1/4 · 1/3 · 1/2)^(1/4).
+    score = bleu.score("The cat sat on the mat.", "The cat is sitting on the mat.")
+    assert round(score, 4) == 0.4139
+    assert bleu.score("a b c d", "e") == pytest.approx((1 / 120) ** 0.25)
+    assert bleu.score("The Cat", "the cat") == 1.0
+    strict = es.SentenceBLEU(smoothing="add-one", tokenize="none", effective_order=False)
+    assert strict.score("the cat", "the cat") == 0.0
+
+
+def test_published_value_of_chen_and_cherry_as_in_nltk_s_documentation():
+    bleu = es.SentenceBLEU(smoothing="method4")
+    score = bleu.score(
+        ["It", "is", "."], [["It", "is", "a", "place", "of", "quiet", "contemplation", "."]]
+    )
+    assert score == pytest.approx(0.044267, abs=1e-6)
+
+
+def test_weights():
+    hypothesis, references = "the cat sat on a mat", ["the cat sat on the mat"]
+    precisions = np.array([5 / 6, 3 / 5, 2 / 4, 1 / 3])
+    rows = [(1.0,), (0.5, 0.5), (0.1, 0.2, 0.3, 0.4)]
+    several = es.SentenceBLEU(weights=rows)
+    expected = [np.prod(precisions[: len(row)] ** row) for row in rows]
+    np.testing.assert_allclose(several.score(hypothesis, references), expected)
+    assert several.scores([hypothesis] * 2, [references] * 2).shape == (2, 3)
+    for row, value in zip(rows, expected, strict=True):
+        assert es.SentenceBLEU(weights=row).score(hypothesis, references) == pytest.approx(value)
+    # An order without weight does not matter, even where its precision is zero.
+    assert es.SentenceBLEU(weights=(1.0,), smoothing="none").score("a x", "a y") == 0.5
+    numbers = np.array([0.5, 0.5])
+    assert isinstance(es.SentenceBLEU(weights=numbers).score(hypothesis, references), float)
+    five = es.SentenceBLEU(5, (0.2,) * 5)
+    assert five.score(list("abcde"), [list("abcde")]) == pytest.approx(1.0)
+
+
+def test_effective_order_rescales_the_weights():
+    bleu = es.SentenceBLEU(weights=(0.1, 0.2, 0.3, 0.4), smoothing="none")
+    # p = 2/3, 1/2, and for the third order 0, which counts: three tokens have a three-gram.
+    assert bleu.score("a b x", "a b c") == 0.0
+    two = bleu.score("a b", ["a b c"])
+    assert two == pytest.approx(math.exp(1 - 3 / 2))
+    uneven = es.SentenceBLEU(weights=(0.1, 0.3, 0.6), smoothing="none").score("b b a", "x b a")
+    assert uneven == 0.0
+    rescaled = es.SentenceBLEU(3, (0.1, 0.3, 0.6), "floor", smooth_value=0.5).score("a b", "b a")
+    assert rescaled == pytest.approx((1.0**0.1 * 0.5**0.3) ** (1 / 0.4))
+    # No order of positive weight exists.
+    assert es.SentenceBLEU(weights=(0, 0, 0, 1)).score("a b", "a b") == 0.0
+
+
+def test_case_and_tokenisers():
+    assert es.SentenceBLEU(2).score("The CAT", "the cat") == 0.0
+    assert es.SentenceBLEU(2, case_sensitive=False).score("The CAT", "the cat") == 1.0
+    tokens = es.SentenceBLEU(2, case_sensitive=False)
+    assert tokens.score(["The", "CAT"], [["the", "CaT"]]) == 1.0
+    assert tokens.scores([["The", "CAT"], [1]], [["the", "CaT"], [[2], [1]]]).tolist() == [1, 1]
+    # 13a splits the full stop off, whitespace does not.
+    assert es.SentenceBLEU(1).score("mat.", "mat .") == 1.0
+    for tokenize in ("none", "whitespace", str.split):
+        assert es.SentenceBLEU(1, tokenize=tokenize).score("mat.", "mat .") == 0.0
+    characters = es.SentenceBLEU(4, tokenize=list, case_sensitive=False)
+    expected = es.SentenceBLEU(4).score(list("kitten"), list("sitting"))
+    assert characters.score("KITTEN", "sitting") == expected
+    np.testing.assert_array_equal(
+        characters.scores(["KITTEN", "a"], ["sitting", ["b", None, "A"]]), [expected, 1.0]
+    )
+
+
+def test_inputs_of_every_form_give_the_same_score():
+    text, references = "the cat sat on a mat", ["the cat sat on the mat", "a cat sat"]
+    split = [r.split() for r in references]
+    bleu = es.SentenceBLEU()
+    expected = bleu.score(text, references)
+    assert bleu.score(text, [*references, None]) == expected
+    assert bleu.score(text.split(), split) == expected
+    assert bleu.score(tuple(text.split()), [*split, None]) == expected
+    assert bleu.scores([text], [references])[0] == expected
+    assert bleu.scores([text], es.References([references]))[0] == expected
+    assert bleu.scores([text.split()], [split])[0] == expected
+    one = bleu.score(text, references[0])
+    assert bleu.score(text.split(), split[0]) == one
+    assert bleu.scores([text.split()], [split[0]])[0] == one
+    numbers = {word: i for i, word in enumerate(sorted(set(" ".join([text, *references]).split())))}
+    ids = [[numbers[word] for word in words] for words in (text.split(), *split)]
+    assert bleu.score(ids[0], ids[1:]) == expected
+    assert bleu.scores([ids[0]], [ids[1:]])[0] == expected
+
+
+def test_callable_smoothing():
+    def half(correct, total):
+        return np.where(correct == 0, 0.5, correct) / np.maximum(total, 1)
+
+    floor = es.SentenceBLEU(smoothing="floor", smooth_value=0.5)
+    custom = es.SentenceBLEU(smoothing=half)
+    hypotheses, references = ["a b c d", "a c b d", "x"], ["a b c d", "a b c d", "y"]
+    np.testing.assert_array_equal(
+        custom.scores(hypotheses, references), floor.scores(hypotheses, references)
+    )
+    assert "smooth:custom:half" in custom.signature
+    with pytest.raises(es.InputError, match=r"must return precisions of shape \(4,\), got \(\)"):
+        es.SentenceBLEU(smoothing=lambda correct, total: 0.5).score("a", "a")
+    for wrong in (np.nan, -0.1):
+        with pytest.raises(es.InputError, match="precisions of at least 0, got less or NaN"):
+            es.SentenceBLEU(smoothing=lambda c, t, p=wrong: np.full(c.shape, p)).score("a", "a")
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_statistics_are_scored_on_any_leading_axes_and_not_changed(name):
+    bleu = es.SentenceBLEU(smoothing=name)
+    rows = bleu.statistics(["a b c d", "a c b d", "x"], ["a b c d", "a b c d", "y"])
+    before = rows.copy()
+    np.testing.assert_array_equal(
+        bleu.from_statistics(np.stack([rows, rows])), np.stack([bleu.from_statistics(rows)] * 2)
+    )
+    np.testing.assert_array_equal(rows, before)
+
+
+def test_threshold():
+    bleu = es.SentenceBLEU(threshold=0.5)
+    assert bleu.passed([0.4, 0.5, 0.6]).tolist() == [False, True, True]
+    assert bool(bleu.passed(bleu.score("a b", "a b")))
+    with pytest.raises(es.InputError, match="threshold is not set"):
+        es.SentenceBLEU().passed([0.5])
+
+
+def test_signature_tells_configurations_apart_and_objects_pickle():
+    configurations = [
+        es.SentenceBLEU(),
+        es.SentenceBLEU(3),
+        es.SentenceBLEU(weights=(0.5, 0.5)),
+        es.SentenceBLEU(smoothing="floor"),
+        es.SentenceBLEU(smoothing="floor", smooth_value=0.2),
+        es.SentenceBLEU(tokenize="none"),
+        es.SentenceBLEU(tokenize=str.split),
+        es.SentenceBLEU(case_sensitive=False),
+        es.SentenceBLEU(effective_order=False),
+    ]
+    assert len({bleu.signature for bleu in configurations}) == len(configurations)
+    assert es.SentenceBLEU(tokenize="whitespace").signature == configurations[5].signature
+    assert es.SentenceBLEU().signature.startswith("order:4|case:mixed|eff:yes|tok:13a|smooth:exp|")
+    rows = [es.SentenceBLEU(2, kind([0.4, 0.6])) for kind in (list, tuple, np.array)]
+    assert len(set(rows)) == 1
+    again = pickle.loads(pickle.dumps(configurations[4]))
+    assert again == configurations[4]
+    assert again.score("a b c d", "a b d c") == configurations[4].score("a b c d", "a b d c")
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"max_order": 0}, "max_order must be at least 1, got 0"),
+        ({"smoothing": "method8"}, "smoothing must be one of none, exp, .*; got 'method8'"),
+        ({"smoothing": 3}, "smoothing must be a name or a function"),
+        ({"tokenize": "14a"}, "tokenize must be one of .*got '14a'"),
+        ({"tokenize": 3}, "tokenize must be a name or a function"),
+        ({"case_sensitive": 1}, "case_sensitive must be True or False"),
+        ({"threshold": "0.5"}, "threshold must be a number"),
+        ({"effective_order": 1}, "effective_order must be True or False"),
+        ({"weights": ()}, "weights is empty"),
+        ({"weights": (0.5, 0.4)}, "weights must sum to 1, got 0.9"),
+        ({"weights": (1.5, -0.5)}, r"weights\[1\] must be a finite number of at least 0"),
+        ({"weights": (0.2,) * 5}, "weights has 5 entries but max_order is 4; give max_order=5"),
+        ({"weights": [(1.0,), (0.5,)]}, r"weights\[1\] must sum to 1, got 0.5"),
+        ({"weights": [(1.0,), 0.5]}, "weights mixes numbers and lists"),
+        ({"weights": ("1",)}, r"weights\[0\] must be a number"),
+        ({"smooth_value": 0.1}, "smooth_value does not apply to 'exp'"),
+        ({"smoothing": "floor", "smooth_value": 0}, "'floor' must be positive, got 0"),
+        ({"smoothing": np.divide, "smooth_value": 1}, "bind it to your function"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(es.InputError, match=message):
+        es.SentenceBLEU(**options)
+
+
+@pytest.mark.parametrize(
+    "hypothesis, references, message",
+    [
+        ("a", [], "has no reference at all"),
+        ("a", None, "has no reference at all"),
+        ("a", [["a"]], r"references\[0\]\[0\] must be a string or None, got list"),
+        (["a"], "a", "references must be a list of token lists"),
+        (["a"], [], "the segment has no reference at all"),
+        (["a"], ["the cat"], "'the cat', which is not one token"),
+        (["a"], [["a"], "b"], r"references\[1\] must be a list of tokens, got a bare str"),
+        (["a", ["b"]], [["a"]], "hypothesis must hold hashable tokens .* got a list in it"),
+        (None, "a", "hypothesis must be a list of tokens, got NoneType"),
+        (b"a", "a", "hypothesis must be a list of tokens, got a bare bytes"),
+        ("a", es.References(["a"]), "references is a whole test set"),
+    ],
+)
+def test_bad_segments_are_named(hypothesis, references, message):
+    with pytest.raises(es.InputError, match=message):
+        es.SentenceBLEU().score(hypothesis, references)
+
+
+@pytest.mark.parametrize(
+    "hypotheses, references, message",
+    [
+        ([], [], "hypotheses is empty"),
+        ("a", ["a"], "bare str"),
+        (["a", "b"], ["a"], "references has 1 entries but hypotheses has 2"),
+        ([["a"], ["b"]], [["a"]], "references has 1 entries but hypotheses has 2"),
+        ([["a"], "b"], [["a"], ["b"]], r"hypotheses\[1\] must be a list of tokens"),
+        (["a", ["b"]], ["a", "b"], r"hypotheses\[1\] must be a string, got list"),
+        ([None], ["a"], r"hypotheses\[0\] must be a string, got None"),
+        ([["a"]], es.References(["a"]), "references holds text but hypotheses holds token lists"),
+        ([["a"]], ["a"], r"references\[0\] must be a list of token lists"),
+    ],
+)
+def test_bad_test_sets_are_named(hypotheses, references, message):
+    with pytest.raises(es.InputError, match=message):
+        es.SentenceBLEU().scores(hypotheses, references)
+
+
+def test_statistics_of_another_order_are_refused():
+    rows = es.SentenceBLEU().statistics(["a"], ["a"])
+    with pytest.raises(es.InputError, match="statistics must have 12 columns"):
+        es.SentenceBLEU(smoothing="method5").from_statistics(rows)
+
+
+def test_tokenize_must_return_tokens():
+    with pytest.raises(es.InputTypeError, match="result of tokenize must be a list of tokens"):
+        es.SentenceBLEU(tokenize=str.lower).score("a b", "a b")
+
+
+@settings(max_examples=60)
+@example("", "")
+@given(nasty_texts, nasty_texts)
+def test_one_segment_by_itself_is_the_segment_in_a_test_set(text, reference):
+    for options in ({}, {"tokenize": "none"}, {"tokenize": str.split}, {"case_sensitive": False}):
+        bleu = es.SentenceBLEU(**options)
+        one = bleu.score(text, reference)
+        assert bleu.scores([text, "a b"], [reference, "a"])[0] == one
+
+
+def test_scores_go_into_comparisons_as_means(sample):
+    bleu = es.SentenceBLEU()
+    scores = {name: bleu.scores(texts, sample.references) for name, texts in sample.systems.items()}
+    result = es.compare(scores, metrics=es.Mean("sentence BLEU"), baseline="baseline")
+    assert {d.system: d.pvalue < 0.05 for d in result}["clearly-better"]
