@@ -375,13 +375,10 @@ def _difference(
     exact = test == "ar" and 2**n_differing <= plan.n_resamples
     if exact:
         swaps = [resampling.all_swap_totals(sample.values[i][differs]) for i in (a, b)]
-        shuffled = sampling.swapped_differences(sample, a, b, swaps[0], swaps[1])
+        shuffled = sampling.swapped_differences(sample, a, b, swaps[1] - swaps[0])
         pvalue = significance.exact_randomization_pvalue(observed, shuffled, alternative, tolerance)
     elif test == "ar":
-        assert sample.halves is not None
-        shuffled = sampling.swapped_differences(
-            sample, a, b, sample.halves[:, a], sample.halves[:, b]
-        )
+        shuffled = sampling.swapped_differences(sample, a, b, sample.moved(a, b))
         pvalue = significance.randomization_pvalue(observed, shuffled, alternative, tolerance)
     else:
         pvalue = significance.centred_bootstrap_pvalue(observed, replicates, alternative, tolerance)

@@ -35,7 +35,13 @@ class Sample:
     replicates: Floats  # (B, S); B = 0 where no interval or test needs them
     bootstrap: Floats  # (B, S, k)
     weights: Weights
-    halves: Floats | None = None  # (B, S, k): totals of random halves, for swapping
+    moves: Floats | None = None  # (B, S - 1, k): totals of random halves, less the first system's
+
+    def moved(self, a: int, b: int) -> Floats:
+        """Return what moves from system b to a when the segments of each half swap, `(B, k)`."""
+        assert self.moves is not None
+        first, second = (self.moves[:, i - 1] if i else 0.0 for i in (a, b))
+        return np.asarray(second - first)
 
 
 def bootstrap(tables: list[SegmentStatistics], plan: Plan, always: bool = False) -> list[Sample]:
@@ -69,13 +75,23 @@ def bootstrap(tables: list[SegmentStatistics], plan: Plan, always: bool = False)
 
 
 def swap(samples: list[Sample], plan: Plan) -> list[Sample]:
-    """Add the totals of random halves, the same halves for all systems and metrics."""
-    values = [sample.values for sample in samples]
+    """Add the totals of random halves, the same halves for all systems and metrics.
+
+    Swapping moves differences: those to the first system are all that is needed.
+    """
+    values = [_differences(sample.values) for sample in samples]
     totals = resampling.swap_totals(
         _stack(values), plan.n_resamples, plan.seed, executor=plan.executor
     )
-    halves = _split(values, totals)
-    return [replace(sample, halves=half) for sample, half in zip(samples, halves, strict=True)]
+    moves = _split(values, totals)
+    return [replace(sample, moves=move) for sample, move in zip(samples, moves, strict=True)]
+
+
+def _differences(values: NDArray[Any]) -> NDArray[Any]:
+    """Return statistics less those of the first system, `(S, N, k) -> (S - 1, N, k)`."""
+    # Narrow integers could overflow.
+    wide = values.astype(np.int64 if values.dtype.kind in "iu" else np.float64, copy=False)
+    return wide[1:] - wide[:1]
 
 
 def _on_grid(values: NDArray[Any]) -> NDArray[Any]:
@@ -178,9 +194,8 @@ def _replicate_errors(sample: Sample, pair: tuple[int, ...]) -> Floats:
     )
 
 
-def swapped_differences(sample: Sample, a: int, b: int, half_a: Floats, half_b: Floats) -> Floats:
-    """Return differences b - a after the segments of each half changed sides, `(B,)`."""
+def swapped_differences(sample: Sample, a: int, b: int, moved: Floats) -> Floats:
+    """Return differences b - a after statistics `(B, k)` moved from b to a, `(B,)`."""
     score = sample.table.metric.score
-    moved = half_b - half_a
     shuffled = score(sample.totals[b] - moved) - score(sample.totals[a] + moved)
     return _finite(shuffled[:, None], sample.table, "swapped outputs")[:, 0]
