@@ -19,6 +19,7 @@ from evalstats.metrics.texts import References, from_streams
 from evalstats.resampling import bootstrap_weights
 from evalstats.results import Comparison, Difference, Estimate, Estimates
 from evalstats.segments import SegmentStatistics
+from evalstats.shards import Shard, merge_shards, resample_shard
 
 __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results)
     "References",
@@ -34,6 +35,9 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "extract",
     "SegmentStatistics",
     "bootstrap_weights",
+    "resample_shard",
+    "merge_shards",
+    "Shard",
     "estimate",
     "compare",
     "Estimate",

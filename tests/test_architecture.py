@@ -20,8 +20,12 @@ LAYERS = [
     {"notes"},
     {"results", "sampling"},
     {"extraction", "options", "layout"},
-    {"segments", "intervals", "significance", "multiplicity", "influence", "resampling", "report"},
+    {"shards"},
+    {"segments", "intervals", "significance", "multiplicity", "influence", "resampling", "report"}
+    | {"hierarchy", "archives"},
     {"metrics"},
+    {"poisson"},
+    {"philox"},
     {"_signature", "errors"},
 ]
 LEAVES = {"intervals", "significance", "multiplicity", "report"}
