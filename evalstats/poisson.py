@@ -144,4 +144,7 @@ def _block(
 
 def _shaped(work: Words, shape: tuple[int, ...]) -> Words:
     """Return the first part of the memory as five arrays of a shape, without gaps."""
-    return work[: 5 * math.prod(shape)].reshape(5, *shape)
+    size = 5 * math.prod(shape)
+    # Small blocks may by chance have more bytes left over than their memory was meant for.
+    memory = work[:size] if size <= len(work) else np.empty(size, dtype=np.uint64)
+    return memory.reshape(5, *shape)

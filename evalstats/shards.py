@@ -632,8 +632,8 @@ def _check_runs(runs: Ids, n_segments: int) -> None:
     first, last = runs.T
     if np.any(last < first) or np.any(first[1:] <= last[:-1]):
         raise InputError("id_runs must be sorted runs that do not overlap")
-    # The lengths cannot wrap around: runs that do not overlap have at most 2**64 numbers.
-    n_ids = len(runs) + sum((last - first).tolist())
+    # The sum cannot wrap around: runs that do not overlap have at most 2**64 numbers.
+    n_ids = len(runs) + int(np.sum(last - first))
     if n_ids != n_segments:
         raise InputError(f"there are {n_ids} ids for {n_segments} segments")
 
