@@ -47,11 +47,12 @@ def write_archive(
         Where the file cannot be written.
     """
     text = json.dumps(dict(header)).encode()
+    members: dict[str, Any] = {_HEADER: np.frombuffer(text, np.uint8), **arrays}
     target = Path(path)
     beside = target.with_name(target.name + ".partial")
     try:
         with beside.open("wb") as file:
-            np.savez(file, allow_pickle=False, header=np.frombuffer(text, np.uint8), **arrays)
+            np.savez(file, **members)
         os.replace(beside, target)
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror or error}") from None

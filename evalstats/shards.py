@@ -53,7 +53,7 @@ _FORMAT = "evalstats shard 1"
 _PLAIN = ("n_segments", "seed", "n_resamples", "unit", "resolution", "id_kind")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shard:
     """A shard's part of every total, or the sum of several shards' parts.
 
@@ -118,6 +118,9 @@ class Shard:
         choice(self.id_kind, _ID_KINDS, "id_kind")
         _as_resolution(self.resolution)
         _check_sizes(self.shard_sizes, self.shards, self.n_segments)
+        each = (self.reference_labels, self.totals, self.resampled, self.differing)
+        if not self.metrics or any(len(values) != len(self.metrics) for values in each):
+            raise InputError("a shard needs labels and totals for each of at least one metric")
         n_systems = len(self.systems)
         for i, metric in enumerate(self.metrics):
             k = len(metric.columns)
@@ -140,6 +143,13 @@ class Shard:
                 array.setflags(write=False)
         _check_runs(self.id_runs, self.n_segments)
         self.id_runs.setflags(write=False)
+
+    def __repr__(self) -> str:
+        metrics = ", ".join(metric.name for metric in self.metrics)
+        return (
+            f"<Shard of {self.n_segments} {self.unit}s, {len(self.systems)} systems, {metrics}: "
+            f"{self.n_resamples} resamples, {self.weights} weights, seed {self.seed}>"
+        )
 
     @property
     def weights(self) -> str:
@@ -235,7 +245,7 @@ class Shard:
             return cls(
                 systems=tuple(header["systems"]),
                 metrics=metrics,
-                reference_labels=_labels(header["reference_labels"], len(metrics)),
+                reference_labels=_labels(header["reference_labels"]),
                 id_runs=arrays["id_runs"].astype(np.uint64),
                 shard_sizes=tuple(arrays["shard_sizes"].tolist()),
                 shards=tuple(arrays["shards"].tolist()),
@@ -498,7 +508,7 @@ def _observed(table: SegmentStatistics, resolution: float, *, rounds: bool) -> I
         with np.errstate(over="ignore"):
             values = table.values[:, segments].astype(np.float64) / resolution
             magnitude += np.sum(np.abs(values), axis=1)
-        if np.max(np.abs(values)) >= _DOUBLE_LIMIT or np.any(_LARGEST_WEIGHT * magnitude >= _MOST):
+        if np.any(_LARGEST_WEIGHT * magnitude >= _MOST):
             raise InputError(
                 f"statistics of {table.metric.name} are too large to be counted exactly in units "
                 f"of {resolution:g}; give a coarser resolution, or smaller numbers"
@@ -724,8 +734,7 @@ def _int64(array: NDArray[Any]) -> Integers:
     return np.asarray(array.astype(np.int64)) if array.dtype.kind == "i" else array
 
 
-def _labels(labels: Any, n_metrics: int) -> tuple[str | None, ...]:
-    valid = isinstance(labels, list) and all(isinstance(v, (str, type(None))) for v in labels)
-    if not valid or len(labels) != n_metrics:
-        raise InputError(f"reference_labels must be a label for each metric, got {labels!r}")
+def _labels(labels: Any) -> tuple[str | None, ...]:
+    if not isinstance(labels, list) or not all(isinstance(v, (str, type(None))) for v in labels):
+        raise InputError(f"reference_labels must be strings or null, got {labels!r}")
     return tuple(labels)
