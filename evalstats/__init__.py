@@ -23,6 +23,7 @@ from evalstats.paired import PairedTestResult, paired_bootstrap_test, paired_per
 from evalstats.resampling import bootstrap_totals, bootstrap_weights, keep_weights
 from evalstats.results import Comparison, Difference, Estimate, Estimates
 from evalstats.segments import SegmentStatistics
+from evalstats.shards import Shard, merge_shards, resample_shard
 
 __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results)
     "References",
@@ -44,6 +45,9 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "bootstrap_weights",
     "bootstrap_totals",
     "keep_weights",
+    "resample_shard",
+    "merge_shards",
+    "Shard",
     "estimate",
     "compare",
     "Estimate",

@@ -20,6 +20,7 @@ LAYERS = [
     {"notes"},
     {"results", "sampling"},
     {"extraction", "options", "layout"},
+    {"shards"},
     {
         "segments",
         "intervals",
@@ -29,10 +30,14 @@ LAYERS = [
         "effects",
         "resampling",
         "report",
+        "hierarchy",
+        "archives",
     },
     {"products"},
     {"weights"},
     {"metrics", "scratch", "tasks"},
+    {"poisson"},
+    {"philox"},
     {"_signature", "errors"},
 ]
 LEAVES = {"intervals", "significance", "multiplicity", "report"}
