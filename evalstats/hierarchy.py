@@ -8,12 +8,14 @@ and the second stage by itself; together the rows are multinomial(N; 1/N, ..., 1
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.poisson import LEFT_OVER, byte_table
+from evalstats.poisson import poisson_counts
+from evalstats.scratch import Scratch
 
 #: First words of the keys of random streams, apart from those of `resampling`.
 _STAGE_ONE, _STAGE_TWO = 16, 17
@@ -98,12 +100,13 @@ def multinomial_rows(
     """
     least = int(np.min(sums))
     # 1.5 standard deviations below the smallest sum: 93 % of the rows with that sum survive.
-    mean = min(1.0, max(0.0, (least - 1.5 * least**0.5) / n_segments))
+    mean = min(1.0, max(0.0, (least - 1.5 * math.sqrt(least)) / n_segments))
     rows = np.empty((len(sums), n_segments), dtype=np.uint8)
     missing = np.empty(len(sums), dtype=np.int64)
     waiting = np.arange(len(sums))
+    width, scratch = 8 * -(-n_segments // 8), Scratch()
     while len(waiting):
-        counts = _poisson_counts(rng, mean, (len(waiting), n_segments))
+        counts = poisson_counts(mean, (len(waiting), width), rng, rng, scratch)[:, :n_segments]
         # A uint32 accumulator is twice as fast as an int64 one, and holds 63 * 68 million.
         short = sums[waiting] - counts.sum(axis=1, dtype=np.uint32).astype(np.int64)
         fits = short >= 0
@@ -115,20 +118,6 @@ def multinomial_rows(
     # A uint8 increment keeps NumPy on its fast path; a Python int is ten times slower.
     np.add.at(rows.reshape(-1), drawn, np.uint8(1))
     return rows
-
-
-def _poisson_counts(
-    rng: np.random.Generator, mean: float, shape: tuple[int, int]
-) -> NDArray[np.uint8]:
-    table = byte_table(mean)
-    size = shape[0] * shape[1]
-    words = rng.integers(0, 2**64, size=-(-size // 8), dtype=np.uint64)
-    drawn = bytearray(words.astype("<u8", copy=False).data).translate(table.counts)
-    counts = np.frombuffer(drawn, dtype=np.uint8, count=size)
-    left_over = np.flatnonzero(counts == LEFT_OVER)
-    bits = rng.integers(0, 2**64, size=len(left_over), dtype=np.uint64)
-    counts[left_over] = table.resolve(bits)
-    return counts.reshape(shape)
 
 
 def _generator(seed: int, *stream: int) -> np.random.Generator:

@@ -1,4 +1,4 @@
-"""Poisson counts from one random byte each, exactly; and weights that are a function of a key.
+"""Poisson counts from one random byte each, exactly.
 
 Of the 256 values of a byte, count k owns floor(256 p_k). The few values left over stand for the
 remaining probability, and are resolved by 64 more random bits. Probabilities are worked out in
@@ -7,28 +7,21 @@ integers, so that no machine's exponential function has a say in the counts.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.philox import Key, Words, philox4x32, seed_key
+from evalstats.scratch import Scratch
 
 #: The byte that stands for no count yet.
 LEFT_OVER = 255
 #: Counts beyond this are left out: their probability is below 10**-89 for a mean of at most 1.
 LARGEST = 63
-#: Resamples that one block of Philox, 16 bytes, serves.
-_GROUP = 16
-#: The last word of the counter: what the random words are for.
-_BYTES, _SECOND = 0, 1
-#: Groups and segments drawn at once; they decide the memory (2 MB) and never a result.
-_BLOCK_GROUPS = 16
-_BLOCK_SEGMENTS = 1024
 _FRACTION_BITS = 192
+#: Thresholds that are compared with all numbers, not searched for.
+_COMPARED = 6
 
 
 @dataclass(frozen=True)
@@ -36,11 +29,18 @@ class ByteTable:
     """What the values of a byte stand for under one mean."""
 
     counts: bytes  # count of each of the 256 values, or LEFT_OVER
+    edges: tuple[np.uint8, ...]  # bytes at which the count rises; the last is the first left over
     thresholds: NDArray[np.uint64]  # 64 bits u mean the number of thresholds at or below u
 
     def resolve(self, bits: NDArray[np.uint64]) -> NDArray[np.uint8]:
         """Return the counts of bytes left over, given 64 fresh bits each."""
-        return np.searchsorted(self.thresholds, bits, side="right").astype(np.uint8)
+        counts = np.zeros(len(bits), dtype=np.uint8)
+        # A search mispredicts every branch; a few comparisons are several times as fast.
+        for threshold in self.thresholds[:_COMPARED]:
+            counts += bits >= threshold
+        rare = np.flatnonzero(counts == _COMPARED)
+        counts[rare] = np.searchsorted(self.thresholds, bits[rare], side="right")
+        return counts
 
 
 @lru_cache(maxsize=64)
@@ -64,87 +64,52 @@ def byte_table(mean: float) -> ByteTable:
     # The last threshold is 2**64, which no 64 bits reach.
     last = max(k for k, part in enumerate(left) if part) if any(left) else 0
     thresholds = [(part << 64) // max(cumulated[-1], 1) for part in cumulated[:last]]
+    edges = [counts.index(k) for k in range(1, counts[-1] + 1)]
     return ByteTable(
         bytes(counts) + bytes([LEFT_OVER]) * (256 - len(counts)),
+        (*map(np.uint8, edges), np.uint8(len(counts))) if len(counts) < 256 else (),
         np.array(thresholds, dtype=np.uint64),
     )
 
 
-def poisson_weights(ids: NDArray[np.uint64], n_resamples: int, seed: int) -> NDArray[np.uint8]:
-    """Draw Poisson(1) weights of segments by their ids, `(n,) -> (B, n)`.
+def poisson_counts(
+    mean: float,
+    shape: tuple[int, int],
+    counting: np.random.Generator,
+    resolving: np.random.Generator,
+    scratch: Scratch,
+) -> NDArray[np.uint8]:
+    """Draw Poisson counts of a mean in [0, 1], into the scratch.
 
-    The weight of a segment in a resample is a function of the seed, the segment's id and the
-    number of the resample, and of nothing else: neither of the other segments, nor of their
-    order, nor of B. The counter of Philox is (id mod 2**32, id // 2**32, b // 16, 0), whose 16
-    bytes, in little-endian order, serve 16 resamples; a byte left over is resolved by the first
-    64 bits of the counter (id mod 2**32, id // 2**32, b, 1).
+    A row consumes its own part of both streams, so that it does not depend on how many are drawn.
 
     Parameters
     ----------
-    ids : ndarray of uint64, shape (n,)
-    n_resamples : int
-        B, below 2**32.
-    seed : int
-
-    Examples
-    --------
-    >>> weights = poisson_weights(np.arange(5, dtype=np.uint64), 4, seed=12345)
-    >>> alone = poisson_weights(np.array([3], dtype=np.uint64), 4, seed=12345)
-    >>> weights.shape, np.array_equal(weights[:, 3], alone[:, 0])
-    ((4, 5), True)
+    mean : float
+    shape : tuple of int
+        Rows, and columns: a multiple of 8, whole random words.
+    counting, resolving : numpy.random.Generator
+        Where bytes, and bits for those left over, come from.
     """
-    weights = np.empty((n_resamples, len(ids)), dtype=np.uint8)
-    for segments, rows, block in poisson_blocks(ids, n_resamples, seed):
-        weights[rows, segments] = block
-    return weights
+    counts = scratch.array("counts", shape, np.uint8)
+    counts[...] = 0
+    table = byte_table(mean)
+    if not table.edges:  # The mean is 0.
+        return counts
+    uniform = random_bytes(counting, shape[0], shape[1] // 8)
+    beyond = scratch.array("beyond", shape, np.bool_)
+    # Comparing and adding bytes runs at the speed of memory and lets other threads run.
+    for edge in table.edges[:-1]:
+        np.greater_equal(uniform, edge, out=beyond)
+        np.add(counts, beyond.view(np.uint8), out=counts)
+    np.greater_equal(uniform, table.edges[-1], out=beyond)
+    left_over = np.flatnonzero(beyond)
+    bits = resolving.integers(0, 1 << 64, size=len(left_over), dtype=np.uint64)
+    counts.reshape(-1)[left_over] = table.resolve(bits)
+    return counts
 
 
-def poisson_blocks(
-    ids: NDArray[np.uint64], n_resamples: int, seed: int
-) -> Iterator[tuple[slice, slice, NDArray[np.uint8]]]:
-    """Yield `poisson_weights` block by block: which segments, which resamples, weights `(b, n)`.
-
-    All resamples of some segments come before the next segments. A block is overwritten by the
-    one that follows it.
-    """
-    key = seed_key(seed)
-    work = np.empty(5 * _BLOCK_SEGMENTS * _BLOCK_GROUPS, dtype=np.uint64)
-    n_groups = -(-n_resamples // _GROUP)
-    for first in range(0, len(ids), _BLOCK_SEGMENTS):
-        segments = slice(first, min(first + _BLOCK_SEGMENTS, len(ids)))
-        for group in range(0, n_groups, _BLOCK_GROUPS):
-            groups = np.arange(group, min(group + _BLOCK_GROUPS, n_groups), dtype=np.uint64)
-            block = _block(ids[segments], groups, key, work)
-            rows = slice(group * _GROUP, min(group * _GROUP + len(block), n_resamples))
-            yield segments, rows, block[: rows.stop - rows.start]
-
-
-def _block(
-    ids: NDArray[np.uint64], groups: NDArray[np.uint64], key: Key, work: Words
-) -> NDArray[np.uint8]:
-    """Return the weights of n segments in 16 G resamples, `(16 G, n)`."""
-    low, high = ids & np.uint64(0xFFFFFFFF), ids >> np.uint64(32)
-    counter = (low[:, None], high[:, None], groups, _BYTES)
-    words = philox4x32(counter, key, _shaped(work, (len(ids), len(groups))))
-    little = np.empty((len(ids), len(groups), 4), dtype="<u4")
-    for i, word in enumerate(words):
-        little[..., i] = word
-    table = byte_table(1.0)
-    # `translate` looks a byte up three times as fast as NumPy's indexing does.
-    drawn = bytearray(little.data).translate(table.counts)
-    counts = np.frombuffer(drawn, dtype=np.uint8)
-    left_over = np.flatnonzero(counts == LEFT_OVER)
-    segment, column = np.divmod(left_over, _GROUP * len(groups))
-    resample = column.astype(np.uint64) + groups[0] * np.uint64(_GROUP)
-    again = (low[segment], high[segment], resample, _SECOND)
-    first, second, _, _ = philox4x32(again, key, _shaped(work, (len(segment),)))
-    counts[left_over] = table.resolve(first | (second << np.uint64(32)))
-    return np.asarray(counts.reshape(len(ids), -1).T)
-
-
-def _shaped(work: Words, shape: tuple[int, ...]) -> Words:
-    """Return the first part of the memory as five arrays of a shape, without gaps."""
-    size = 5 * math.prod(shape)
-    # Small blocks may by chance have more bytes left over than their memory was meant for.
-    memory = work[:size] if size <= len(work) else np.empty(size, dtype=np.uint64)
-    return memory.reshape(5, *shape)
+def random_bytes(rng: np.random.Generator, n_rows: int, n_words: int) -> NDArray[np.uint8]:
+    """Draw random bytes, `(n_rows, 8 n_words)`, five times as fast as `Generator.bytes`."""
+    words = rng.integers(0, 1 << 64, size=(n_rows, n_words), dtype=np.uint64)
+    return words.astype("<u8", copy=False).view(np.uint8)

@@ -27,10 +27,10 @@ from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
 from evalstats.hierarchy import shard_batches
+from evalstats.keyed import poisson_blocks
 from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.base import choice, integer, real
 from evalstats.metrics.texts import listed
-from evalstats.poisson import poisson_blocks
 from evalstats.resampling import MOST_RESAMPLES
 from evalstats.segments import SegmentStatistics, as_names, check_same_segments
 

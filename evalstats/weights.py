@@ -11,14 +11,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from math import exp
+from math import sqrt
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
+from evalstats.poisson import poisson_counts, random_bytes
 from evalstats.scratch import Scratch
 
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
@@ -29,7 +29,6 @@ Rng: TypeAlias = "int | np.random.Generator | None"
 #: rows are what BLAS kernels work on at once.
 _BATCH_WEIGHTS = 1 << 20
 ROW_GROUP = 12
-_COUNTED_EDGES = 6
 
 
 def as_seed(rng: Rng) -> int:
@@ -117,7 +116,7 @@ class Multinomial(Weights):
         n, draws = self.n_segments, self.draws
         counting, resolving, adding = self._generators(number, 3)
         # 1.5 standard deviations below, 93 % of the rows survive.
-        poisson = _Poisson(max(0.0, (draws - 1.5 * draws**0.5) / n))
+        mean = max(0.0, (draws - 1.5 * sqrt(draws)) / n)
         # Whole words for every row, so that a row does not depend on how many are drawn at once.
         width = 8 * -(-n // 8)
         rows = scratch.array("rows", (n_rows, width), np.uint8)
@@ -126,7 +125,7 @@ class Multinomial(Weights):
         while done < n_rows:
             wanted = n_rows - done
             tried = min(step, wanted + wanted // 12 + 4)
-            counts = poisson.counts(counting, resolving, (tried, width), scratch)
+            counts = poisson_counts(mean, (tried, width), counting, resolving, scratch)
             counts[:, n:] = 0
             # The narrowest accumulator that holds the sum is the fastest: twice N is out of reach.
             narrow = np.uint16 if 2 * n < 1 << 16 else np.uint32
@@ -158,7 +157,7 @@ class Halves(Weights):
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.uint8]:
         """Return the first rows of a batch."""
         (flipping,) = self._generators(number, 1)
-        bits = _bytes(flipping, n_rows, -(-self.n_segments // 64))
+        bits = random_bytes(flipping, n_rows, -(-self.n_segments // 64))
         return np.unpackbits(bits, axis=1, count=self.n_segments)
 
 
@@ -186,75 +185,6 @@ class Bayesian(Weights):
         cuts[:, 1:-1] = cutting.integers(self.total, size=(n_rows, self.n_segments - 1))
         cuts.sort(axis=1)
         return np.diff(cuts, axis=1)
-
-
-def _bytes(rng: np.random.Generator, n_rows: int, n_words: int) -> NDArray[np.uint8]:
-    """Draw random bytes, `(n_rows, 8 n_words)`, five times as fast as `Generator.bytes`."""
-    words = rng.integers(0, 1 << 64, size=(n_rows, n_words), dtype=np.uint64)
-    return words.astype("<u8", copy=False).view(np.uint8)
-
-
-class _Poisson:
-    """Poisson counts from one random byte each, exactly.
-
-    Of the 256 values of a byte, count k owns floor(256 p_k) neighbours; the few left over at the
-    top stand for the remaining probability and are resolved by a second, exact draw. Counts beyond
-    63 are left out: their probability is below 10^-89 for a mean of at most 1.
-    """
-
-    def __init__(self, mean: float) -> None:
-        self._thresholds, self._residual = _poisson_table(mean)
-
-    def counts(
-        self,
-        counting: np.random.Generator,
-        resolving: np.random.Generator,
-        shape: tuple[int, int],
-        scratch: Scratch,
-    ) -> NDArray[np.uint8]:
-        """Return counts of the given shape, in the scratch; a row is a whole number of words."""
-        counts = scratch.array("counts", shape, np.uint8)
-        counts[...] = 0
-        if not self._thresholds:
-            return counts
-        uniform = _bytes(counting, shape[0], shape[1] // 8)
-        beyond = scratch.array("beyond", shape, np.bool_)
-        # Comparing and adding bytes runs at the speed of memory and lets other threads run.
-        for threshold in self._thresholds[:-1]:
-            np.greater_equal(uniform, threshold, out=beyond)
-            np.add(counts, beyond.view(np.uint8), out=counts)
-        np.greater_equal(uniform, self._thresholds[-1], out=beyond)
-        left_over = np.flatnonzero(beyond)
-        drawn = resolving.random(len(left_over))
-        drawn *= self._residual[-1]
-        found = np.zeros(len(drawn), dtype=np.uint8)
-        # A search mispredicts every branch; counting the edges below is four times as fast.
-        for edge in self._residual[:_COUNTED_EDGES]:
-            found += drawn >= edge
-        rare = np.flatnonzero(found == _COUNTED_EDGES)
-        found[rare] = np.searchsorted(self._residual, drawn[rare], side="right")
-        counts.reshape(-1)[left_over] = found
-        return counts
-
-
-@cache
-def _poisson_table(mean: float) -> tuple[list[np.uint8], NDArray[np.float64]]:
-    """Return from which bytes on the count rises, and the cumulated probabilities left over.
-
-    The last threshold is the first byte left over. There are none where all counts are 0.
-    """
-    if mean == 0:
-        return [], np.zeros(0)
-    terms = [exp(-mean)]
-    for k in range(1, 64):
-        terms.append(terms[-1] * mean / k)
-    shares = 256 * np.array(terms) / np.sum(terms)
-    owned = np.floor(shares)
-    edges = np.cumsum(owned)[: int(np.flatnonzero(owned)[-1]) + 1]
-    cumulated = np.cumsum(shares - owned)
-    # No draw reaches beyond the count at which nothing more is added.
-    last = int(np.argmax(cumulated == cumulated[-1])) + 1
-    return [np.uint8(edge) for edge in edges], cumulated[:last]
 
 
 def batches(weights: Weights, n_resamples: int) -> Iterator[tuple[int, int, int]]:

@@ -35,9 +35,10 @@ LAYERS = [
     },
     {"products"},
     {"weights"},
-    {"metrics", "scratch", "tasks"},
-    {"poisson"},
-    {"philox"},
+    {"metrics", "tasks"},
+    {"keyed"},
+    {"poisson", "philox"},
+    {"scratch"},
     {"_signature", "errors"},
 ]
 LEAVES = {"intervals", "significance", "multiplicity", "report"}

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalstats import poisson
+from evalstats import keyed
+from evalstats.keyed import poisson_blocks, poisson_weights
 from evalstats.philox import philox4x32, seed_key
-from evalstats.poisson import LARGEST, LEFT_OVER, byte_table, poisson_blocks, poisson_weights
+from evalstats.poisson import LARGEST, LEFT_OVER, byte_table
 
 GOLDEN = json.loads(Path(__file__).with_name("golden_shards.json").read_text(encoding="utf-8"))
 ONES = 0xFFFFFFFF
@@ -119,8 +120,8 @@ def test_a_weight_depends_on_seed_id_and_resample_alone(monkeypatch):
     other = poisson_weights(ids ^ np.uint64(1 << 40), 333, seed=5)
     assert not np.any(np.all(other == expected, axis=0))
     for segments, groups in ((1, 1), (7, 3), (512, 40)):
-        monkeypatch.setattr(poisson, "_BLOCK_SEGMENTS", segments)
-        monkeypatch.setattr(poisson, "_BLOCK_GROUPS", groups)
+        monkeypatch.setattr(keyed, "_BLOCK_SEGMENTS", segments)
+        monkeypatch.setattr(keyed, "_BLOCK_GROUPS", groups)
         assert np.array_equal(poisson_weights(ids[:40], 333, seed=5), expected[:, :40])
 
 

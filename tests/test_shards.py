@@ -17,7 +17,7 @@ import evalstats as es
 from evalstats import resampling
 from evalstats.archives import read_archive, write_archive
 from evalstats.hierarchy import multinomial_rows, shard_batches, shard_draws
-from evalstats.poisson import poisson_weights
+from evalstats.keyed import poisson_weights
 from evalstats.shards import _hash
 
 GOLDEN = json.loads(Path(__file__).with_name("golden_shards.json").read_text(encoding="utf-8"))
