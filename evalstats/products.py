@@ -33,9 +33,9 @@ def exact_grid(statistics: NDArray[Any], weight_total: int | None = None) -> NDA
     """Round statistics to a grid on which weighted sums are exact, `(N, k) -> (N, k)`.
 
     Integers are already on it, and arrays of integers are returned as they are. Other columns are
-    rounded to multiples of a power of two chosen so that the sum of the weights (N by default)
-    times the largest value still has 53 bits: no value moves by more than N·2^-53 of the largest
-    in its column, what one ordinary summation may err by, and no sum depends on its order.
+    rounded to multiples of a power of two chosen so that the sum of the weights, w (N by default),
+    times the largest value still has 53 bits: no value moves by more than w·2^-53 of the largest
+    in its column, for w = N what one ordinary summation may err by. No sum depends on its order.
 
     Raises
     ------

@@ -70,8 +70,6 @@ def bootstrap(tables: list[SegmentStatistics], plan: Plan, always: bool = False)
         totals_b = resampling.weighted_totals(
             weights, _stack(values), plan.n_resamples, plan.executor
         )
-        if kind == "bayesian":
-            totals_b *= n_segments / weights.total
     else:
         totals_b = np.empty((0, sum(len(v) * v.shape[2] for v in values)))
     samples = []

@@ -78,6 +78,11 @@ class Weights:
     def total(self) -> int:
         """What every row sums to, or at most sums to."""
 
+    @property
+    def scale(self) -> float:
+        """What turns the integers that are drawn into weights."""
+        return 1.0
+
     @abstractmethod
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[Any]:
         """Return the first rows of a batch, `(n_rows, N)`; uses the scratch."""
@@ -176,6 +181,11 @@ class Bayesian(Weights):
     def total(self) -> int:
         """The sum of a row."""
         return 1 << (16 + self.n_segments.bit_length())
+
+    @property
+    def scale(self) -> float:
+        """Weights have a mean of 1."""
+        return self.n_segments / self.total
 
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.int64]:
         """Return the first rows of a batch."""
