@@ -11,6 +11,7 @@ are one product of a weight matrix with it; scores, intervals and p-values follo
 
 from evalstats._signature import version as _version
 from evalstats.analysis import compare, estimate
+from evalstats.auditing import Audit, AuditedTest, audit
 from evalstats.bleu_inference import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.extraction import extract
@@ -36,10 +37,13 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "bootstrap_weights",
     "estimate",
     "compare",
+    "audit",
     "Estimate",
     "Estimates",
     "Comparison",
     "Difference",
+    "Audit",
+    "AuditedTest",
     "bleu_ci",
     "bleu_bootstrap_test",
     "ConfidenceInterval",

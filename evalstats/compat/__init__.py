@@ -1,0 +1,1 @@
+"""Drop-in replacements for the peers: change the import, keep the numbers."""
