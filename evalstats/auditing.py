@@ -38,8 +38,8 @@ _AR = "sacreBLEU --paired-ar"
 _EVALUATIO = "evaluatio bleu_bootstrap_test"
 MEANINGS = {
     _BS: Meaning(
-        "equal scores on the population of segments, but with |difference| moved to 0 in place of "
-        "the difference",
+        "equal scores on the population of segments, with |difference| centred in place of the "
+        "difference",
         "one-sided in effect: about half of the two-sided p-value, never much above 0.43",
         "count as evidence of a difference: identical systems get 1/(n + 1)",
     ),
@@ -49,7 +49,7 @@ MEANINGS = {
         "count as evidence of a difference: identical systems get 1/(n + 1)",
     ),
     _EVALUATIO: Meaning(
-        "none: the share of resamples in which the worse system is at least as good",
+        "no null hypothesis, but in how many resamples the worse system is at least as good",
         "one-sided, in the direction that the data chose",
         "count against a difference: identical systems get 1",
     ),

@@ -41,6 +41,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in sacrebleu.__all__:
-        return getattr(sacrebleu, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name.startswith("_") or not hasattr(sacrebleu, name):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(sacrebleu, name)
