@@ -213,6 +213,23 @@ def test_block_size_and_jobs_change_nothing(systems, streams, monkeypatch, test,
     assert found.n_jobs == 4
 
 
+@pytest.mark.parametrize("n_segments", [1, 31, 32, 33, 70])
+@pytest.mark.parametrize("n_resamples", [1, 32, 101])
+def test_draws_are_numpys_and_leave_the_generator_as_numpy_does(
+    monkeypatch, n_segments, n_resamples
+):
+    monkeypatch.setattr(sacrebleu_draws, "_BLOCK_DRAWS", 3 * n_segments)
+    monkeypatch.setattr(sacrebleu_draws, "_BLOCK_MASKS", 1)
+    size = (n_resamples, n_segments)
+    drawn, expected = np.random.default_rng(5), np.random.default_rng(5)
+    for _ in range(2):  # the second masks begin where the first choice left half a word
+        masks = np.concatenate(list(sacrebleu_draws._drawn_masks(drawn, *size[::-1])))
+        np.testing.assert_array_equal(masks, expected.integers(2, size=size, dtype=bool))
+        numbers = np.concatenate(list(sacrebleu_draws._drawn_segments(drawn, *size[::-1])))
+        np.testing.assert_array_equal(numbers, expected.choice(n_segments, size=size))
+    assert drawn.bit_generator.state == expected.bit_generator.state
+
+
 def test_thirds_of_words_are_rounded_as_sacrebleu_rounds_them(sample):
     references = [[*row, "three words more"] for row in sample.references]
     expected, found = (
@@ -292,7 +309,7 @@ def test_functions(function, systems, streams):
 def test_defaults_and_names_are_sacrebleus():
     import inspect
 
-    for name in dir(sacrebleu):
+    for name in (name for name in dir(sacrebleu) if not name.startswith("_")):
         assert hasattr(ours, name), name
     assert ours.get_source_file is sacrebleu.get_source_file
     assert (Result, estimate_ci) == (sacre_significance.Result, sacre_significance.estimate_ci)
