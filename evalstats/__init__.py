@@ -11,6 +11,7 @@ are one product of a weight matrix with it; scores, intervals and p-values follo
 
 from evalstats._signature import version as _version
 from evalstats.analysis import compare, estimate
+from evalstats.auditing import Audit, AuditedTest, audit
 from evalstats.bleu_inference import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
 from evalstats.effects import cohens_d, cohens_d_paired
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
@@ -50,6 +51,7 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Shard",
     "estimate",
     "compare",
+    "audit",
     "Estimate",
     "Estimates",
     "Comparison",
@@ -59,6 +61,8 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "PairedTestResult",
     "cohens_d",
     "cohens_d_paired",
+    "Audit",
+    "AuditedTest",
     "bleu_ci",
     "bleu_bootstrap_test",
     "ConfidenceInterval",

@@ -144,8 +144,8 @@ def estimate(
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
-        if _is_statistics(hypotheses):
-            tables = _given(hypotheses, references, metric)
+        if is_statistics(hypotheses):
+            tables = given_tables(hypotheses, references, metric)
             single = isinstance(hypotheses, SegmentStatistics) and len(tables[0].systems) == 1
         else:
             single = single_metric and not isinstance(hypotheses, Mapping)
@@ -258,8 +258,8 @@ def compare(
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
-        if _is_statistics(hypotheses):
-            tables = _given(hypotheses, references, metrics)
+        if is_statistics(hypotheses):
+            tables = given_tables(hypotheses, references, metrics)
             pairs = _pairs(tables[0].systems, baseline)
         else:
             # What costs nothing is checked before what costs seconds.
@@ -302,7 +302,8 @@ def compare(
     return replace(result, notes=notes)
 
 
-def _is_statistics(value: object) -> bool:
+def is_statistics(value: object) -> bool:
+    """Return whether statistics came in place of texts."""
     return isinstance(value, SegmentStatistics) or (
         isinstance(value, (list, tuple))
         and bool(value)
@@ -310,7 +311,9 @@ def _is_statistics(value: object) -> bool:
     )
 
 
-def _given(statistics: Statistics, references: object, metrics: Metrics) -> list[SegmentStatistics]:
+def given_tables(
+    statistics: Statistics, references: object, metrics: Metrics
+) -> list[SegmentStatistics]:
     """Return statistics that the caller extracted, as a list."""
     if references is not None:
         raise InputError("references must be left out when SegmentStatistics are given")

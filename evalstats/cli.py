@@ -1,4 +1,4 @@
-"""The command line: `evalstats compare`, `evalstats estimate`, `evalstats demo`."""
+"""The command line: `evalstats compare`, `estimate`, `audit` and `demo`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TextIO
 
 from evalstats import analysis
 from evalstats._signature import version
+from evalstats.auditing import Audit, audit
 from evalstats.errors import InputError
 from evalstats.files import read_parallel, read_segments, system_names
 from evalstats.metrics import BLEU, CHRF, NAMED, TER, Metric, _sacrebleu
@@ -21,6 +22,7 @@ from evalstats.metrics.texts import References, from_streams
 from evalstats.options import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
 from evalstats.resampling import MOST_RESAMPLES
 from evalstats.results import Comparison, Estimate, Estimates
+from evalstats.sacrebleu_draws import N_BOOTSTRAP, N_RANDOMIZATION
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
     "text": str,
@@ -37,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        result: Estimate | Estimates | Comparison = options.run(options)
+        result: Estimate | Estimates | Comparison | Audit = options.run(options)
         _write(_FORMATS[options.format](result), options.output)
     except InputError as error:
         message = str(error).replace("\n", "\\n")
@@ -107,6 +109,25 @@ def _parser() -> argparse.ArgumentParser:
     _add_metric_options(estimate)
     estimate.set_defaults(run=_estimate)
 
+    audit = commands.add_parser(
+        "audit",
+        help="what sacreBLEU and evaluatio print for these texts, beside the calibrated p-value",
+        allow_abbrev=False,
+    )
+    _add_input(audit)
+    audit.add_argument(
+        "--baseline", metavar="NAME",
+        help="compare all others with this system (default: the first, as in sacreBLEU)",
+    )  # fmt: skip
+    audit.add_argument("--paired-bs-n", type=int, default=N_BOOTSTRAP, metavar="N",
+                       help="sacreBLEU's resamples (default: its own)")  # fmt: skip
+    audit.add_argument("--paired-ar-n", type=int, default=N_RANDOMIZATION, metavar="N",
+                       help="sacreBLEU's trials (default: its own)")  # fmt: skip
+    group = audit.add_argument_group("the calibrated test")
+    _add_draws(group)
+    _add_metric_options(audit)
+    audit.set_defaults(run=_audit)
+
     demo = commands.add_parser("demo", help="compare four systems on the bundled sample")
     _add_output(demo)
     demo.set_defaults(run=_demo)
@@ -139,6 +160,10 @@ def _add_resampling(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--method", choices=METHODS, default="expanded",
                        help="confidence interval (default: expanded percentile)")  # fmt: skip
     group.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL")
+    _add_draws(group)
+
+
+def _add_draws(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--resamples", type=int, default=9999, metavar="N")
     group.add_argument("--seed", type=int, default=12345, metavar="N")
 
@@ -250,13 +275,21 @@ def _arguments(options: argparse.Namespace) -> tuple[dict[str, list[str]], Refer
     return systems, references, metrics
 
 
+def _resamples(options: argparse.Namespace) -> int:
+    return integer(options.resamples, "--resamples", 2, MOST_RESAMPLES)
+
+
+def _seed(options: argparse.Namespace) -> int:
+    return integer(options.seed, "--seed", 0)
+
+
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "method": options.method,
         "confidence_level": options.confidence_level,
-        "n_resamples": integer(options.resamples, "--resamples", 2, MOST_RESAMPLES),
+        "n_resamples": _resamples(options),
         "groups": read_segments(options.groups) if options.groups else None,
-        "rng": integer(options.seed, "--seed", 0),
+        "rng": _seed(options),
     }
 
 
@@ -283,6 +316,22 @@ def _estimate(options: argparse.Namespace) -> Estimates:
             systems, references, metrics, progress=progress, **_settings(options)
         )
     return result
+
+
+def _audit(options: argparse.Namespace) -> Audit:
+    systems, references, metrics = _arguments(options)
+    with _Progress(sys.stderr) as progress:
+        return audit(
+            systems,
+            references,
+            metrics,
+            baseline=options.baseline,
+            n_bootstrap=integer(options.paired_bs_n, "--paired-bs-n", 2, MOST_RESAMPLES),
+            n_randomization=integer(options.paired_ar_n, "--paired-ar-n", 2, MOST_RESAMPLES),
+            n_resamples=_resamples(options),
+            rng=_seed(options),
+            progress=progress,
+        )
 
 
 def _demo(options: argparse.Namespace) -> Comparison:

@@ -18,7 +18,7 @@ from evalstats import layout, report
 from evalstats.report import Table
 
 
-class _Result:
+class Result:
     """The forms in which every result can be written."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -48,7 +48,7 @@ class _Result:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(_Result):
+class Estimate(Result):
     """A score with its confidence interval.
 
     Attributes
@@ -106,7 +106,7 @@ class Estimate(_Result):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates(_Result, Sequence[Estimate]):
+class Estimates(Result, Sequence[Estimate]):
     """Several estimates: systems, metrics, or both. A sequence of `Estimate`.
 
     Attributes
@@ -196,7 +196,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(_Result):
+class Comparison(Result):
     """Differences between systems with intervals and p-values; iterating gives `Difference`.
 
     Attributes
