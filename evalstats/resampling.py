@@ -254,18 +254,15 @@ class _Work:
         scratch, source = Scratch(), self.source
         size = source.weights.batch_rows
         first, last = numbers.start * size, min(numbers.stop * size, source.n_resamples)
-        n_columns = self.product.n_columns
-        totals = np.empty((n_columns, last - first))
+        totals = np.empty((self.product.n_columns, last - first))
         for number in numbers:
             n_rows = min(size, last - number * size)
             rows = source.rows(number, n_rows, scratch)
-            block = scratch.array("totals", (n_rows, n_columns), np.float64)
             step = self.block_rows or n_rows
             for start in range(0, n_rows, step):
-                some = slice(start, start + step)
-                self.product(rows[some], block[some], scratch)
-            begin = number * size - first
-            totals[:, begin : begin + n_rows] = block.T
+                block = rows[start : start + step]
+                begin = number * size - first + start
+                totals[:, begin : begin + len(block)] = self.product(block, scratch).T
         return totals
 
 

@@ -24,10 +24,14 @@ from evalstats.scratch import Scratch
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
 Rng: TypeAlias = "int | np.random.Generator | None"
 
-#: Weights in a batch, and rows at least and as a divisor; fixed, since they decide the streams.
-#: A megabyte of weights fits a core's own cache and outlasts what a thread switch costs; twelve
-#: rows are what BLAS kernels work on at once.
+#: Weights in a batch; fixed, since batches decide the streams. A megabyte fits a core's own cache
+#: and outlasts what a thread switch costs.
 _BATCH_WEIGHTS = 1 << 20
+#: Rows share what each tile of segments costs besides: where N is large a batch has so many of
+#: them, as long as it has no more weights than this.
+_SHARING_ROWS = 48
+_LARGE_BATCH_WEIGHTS = 1 << 25
+#: BLAS kernels work on so many rows at once.
 ROW_GROUP = 12
 
 
@@ -71,7 +75,9 @@ class Weights:
     @property
     def batch_rows(self) -> int:
         """Rows in a batch; depends on N alone."""
-        return max(ROW_GROUP, _BATCH_WEIGHTS // self.n_segments // ROW_GROUP * ROW_GROUP)
+        sharing = min(_SHARING_ROWS, _LARGE_BATCH_WEIGHTS // self.n_segments)
+        rows = max(_BATCH_WEIGHTS // self.n_segments, sharing)
+        return max(ROW_GROUP, rows // ROW_GROUP * ROW_GROUP)
 
     @property
     @abstractmethod
