@@ -43,7 +43,7 @@ class ByteTable:
         return counts
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def byte_table(mean: float) -> ByteTable:
     """Return how bytes map to Poisson counts of a mean in [0, 1].
 
@@ -92,14 +92,15 @@ def poisson_counts(
         Where bytes, and bits for those left over, come from.
     """
     counts = scratch.array("counts", shape, np.uint8)
-    counts[...] = 0
     table = byte_table(mean)
     if not table.edges:  # The mean is 0.
+        counts[...] = 0
         return counts
     uniform = random_bytes(counting, shape[0], shape[1] // 8)
     beyond = scratch.array("beyond", shape, np.bool_)
     # Comparing and adding bytes runs at the speed of memory and lets other threads run.
-    for edge in table.edges[:-1]:
+    np.greater_equal(uniform, table.edges[0], out=counts.view(np.bool_))
+    for edge in table.edges[1:-1]:
         np.greater_equal(uniform, edge, out=beyond)
         np.add(counts, beyond.view(np.uint8), out=counts)
     np.greater_equal(uniform, table.edges[-1], out=beyond)

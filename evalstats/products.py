@@ -20,9 +20,10 @@ from evalstats.weights import ROW_GROUP
 #: Sums of integers are exact in a float of p bits while all of them stay below 2**p.
 _SINGLE_LIMIT = float(2**24)
 _DOUBLE_BITS = 53
-#: Multiplications in one BLAS call. OpenBLAS keeps products of this size on the calling thread
-#: (its GEMM_MULTITHREAD_THRESHOLD); its own threads and ours would fight for the cores.
-_CALL_SIZE = 1 << 18
+#: Multiplications in one BLAS call. OpenBLAS keeps products below this size on the calling thread
+#: (twice 65536 times its GEMM_MULTITHREAD_THRESHOLD); its own threads and ours would fight for the
+#: cores.
+_CALL_SIZE = (1 << 19) - 1
 #: Columns in one BLAS call, so that enough rows and segments remain.
 _CALL_COLUMNS = 128
 #: Statistics kept in single precision beside the given ones; beyond, tiles are converted as needed.
@@ -77,11 +78,15 @@ class ExactProduct:
     """
 
     def __init__(self, statistics: NDArray[Any], largest: int) -> None:
+        # Systems share the lengths of a reference, and BLEU counts words twice.
+        distinct, places = _distinct_columns(statistics)
         single: list[int] = []
         double: list[int] = []
-        for j, column in enumerate(statistics.T):
-            (single if _fits_single(column, largest) else double).append(j)
+        for j in distinct:
+            (single if _fits_single(statistics[:, j], largest) else double).append(j)
         self.n_columns = statistics.shape[1]
+        order = single + double
+        self._places = np.array([order.index(distinct[place]) for place in places])
         self._parts = [
             _Part(statistics, columns, dtype)
             for columns, dtype in ((single, np.float32), (double, np.float64))
@@ -89,13 +94,29 @@ class ExactProduct:
         ]
 
     def __call__(self, weights: NDArray[Any], scratch: Scratch) -> NDArray[Any]:
-        """Return the totals of a block of weights, `(R, N) -> (R, K)`, in the scratch."""
+        """Return the totals of a block of weights, transposed, `(R, N) -> (K, R)`."""
         if len(self._parts) == 1:
-            return self._parts[0].totals(weights, scratch)
-        totals = scratch.array("all", (len(weights), self.n_columns), np.float64)
-        for part in self._parts:
-            totals[:, part.columns] = part.totals(weights, scratch)
-        return totals
+            return np.asarray(self._parts[0].totals(weights, scratch).T[self._places])
+        # Both use the scratch.
+        parts = [part.totals(weights, scratch).T.copy() for part in self._parts]
+        return np.asarray(np.concatenate(parts)[self._places])
+
+
+def _distinct_columns(statistics: NDArray[Any]) -> tuple[list[int], list[int]]:
+    """Return which columns are the first of their content, and for each which of these it is."""
+    sums: list[float] = list(np.sum(statistics, axis=0, dtype=np.float64))
+    distinct: list[int] = []
+    places: list[int] = []
+    for j, total in enumerate(sums):
+        same = (
+            place
+            for place, i in enumerate(distinct)
+            if sums[i] == total and np.array_equal(statistics[:, i], statistics[:, j])
+        )
+        places.append(next(same, len(distinct)))
+        if places[-1] == len(distinct):
+            distinct.append(j)
+    return distinct, places
 
 
 def _fits_single(column: NDArray[Any], largest: int) -> bool:
@@ -119,17 +140,16 @@ class _Part:
     """
 
     def __init__(self, statistics: NDArray[Any], columns: list[int], dtype: type) -> None:
-        # A slice shares the memory of the statistics.
-        everything = len(columns) == statistics.shape[1]
-        self.columns: Any = slice(None) if everything else np.array(columns)
         self._dtype = dtype
+        # All of them share the memory of the statistics.
+        everything = len(columns) == statistics.shape[1]
         self._statistics = statistics if everything else statistics[:, columns]
         if self._statistics.size <= _KEPT_STATISTICS:
             self._statistics = np.ascontiguousarray(self._statistics, dtype=dtype)
 
     def totals(self, weights: NDArray[Any], scratch: Scratch) -> NDArray[Any]:
         n_segments, n_columns = self._statistics.shape
-        size = _CALL_SIZE // (ROW_GROUP * min(n_columns, _CALL_COLUMNS))
+        size = _CALL_SIZE // (min(len(weights), ROW_GROUP) * min(n_columns, _CALL_COLUMNS))
         if n_segments <= size:
             return self._tile(weights, slice(0, n_segments), self._dtype, scratch)
         totals = scratch.array("totals", (len(weights), n_columns), np.float64)

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.errors import InputError
 from evalstats.metrics.base import integer
 from evalstats.products import ExactProduct, exact_grid
-from evalstats.scratch import Scratch
+from evalstats.scratch import Scratch, Scratches
 from evalstats.tasks import Workers, as_workers, pieces_of, run_all
 from evalstats.weights import Bayesian, Halves, Multinomial, Rng, Weights, as_seed, batches
 
@@ -234,7 +234,7 @@ def weighted_totals(
         block_rows = integer(block_rows, "block_rows", 1)
     workers = as_workers(executor)
     product = ExactProduct(exact_grid(statistics, weights.total), weights.largest)
-    work = _Work(_Source(weights, n_resamples), product, block_rows)
+    work = _Work(_Source(weights, n_resamples), product, block_rows, Scratches())
     n_batches = -(-n_resamples // weights.batch_rows)
     columns = np.concatenate(run_all(work, pieces_of(n_batches, workers), workers), axis=1)
     if weights.scale != 1:
@@ -249,9 +249,10 @@ class _Work:
     source: _Source
     product: ExactProduct
     block_rows: int | None
+    scratches: Scratches
 
     def __call__(self, numbers: range) -> NDArray[np.float64]:
-        scratch, source = Scratch(), self.source
+        scratch, source = self.scratches.of_this_thread(), self.source
         size = source.weights.batch_rows
         first, last = numbers.start * size, min(numbers.stop * size, source.n_resamples)
         totals = np.empty((self.product.n_columns, last - first))
@@ -262,7 +263,7 @@ class _Work:
             for start in range(0, n_rows, step):
                 block = rows[start : start + step]
                 begin = number * size - first + start
-                totals[:, begin : begin + len(block)] = self.product(block, scratch).T
+                totals[:, begin : begin + len(block)] = self.product(block, scratch)
         return totals
 
 

@@ -7,6 +7,7 @@ every block, and that costs as much as drawing the weights (`benchmarks/test_res
 from __future__ import annotations
 
 from math import prod
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -33,3 +34,19 @@ class Scratch:
         if buffer is None or buffer.size < size:
             buffer = self._buffers[name, dtype] = np.empty(size, dtype=dtype)
         return buffer[:size].reshape(shape)
+
+
+class Scratches:
+    """A scratch for every thread that works on one call; goes to other processes empty."""
+
+    def __init__(self) -> None:
+        self._local = local()
+
+    def of_this_thread(self) -> Scratch:
+        """Return the scratch of the calling thread."""
+        if not hasattr(self._local, "scratch"):
+            self._local.scratch = Scratch()
+        return self._local.scratch  # type: ignore[no-any-return]
+
+    def __reduce__(self) -> tuple[type[Scratches], tuple[()]]:
+        return Scratches, ()

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 #: Where work is done: an executor, so many threads of this process, or `None` for all its cores.
 Workers: TypeAlias = "Executor | int | None"
 
-#: Pieces for each thread, so that one that was held up does not hold up all; and pieces for an
-#: executor, whose size is not known.
-_PIECES_A_THREAD = 4
+#: Pieces for an executor, whose size is not known; threads get one each, of equal length.
 _PIECES_ELSEWHERE = 32
 
 T = TypeVar("T")
@@ -50,10 +48,7 @@ def as_workers(executor: object) -> Executor | int:
 
 def pieces_of(n: int, workers: Executor | int) -> list[range]:
     """Cut n numbers into consecutive ranges, enough of them to keep all workers busy."""
-    wanted = _PIECES_A_THREAD * workers if isinstance(workers, int) else _PIECES_ELSEWHERE
-    if workers == 1:
-        wanted = 1
-    count = max(1, min(n, wanted))
+    count = max(1, min(n, workers if isinstance(workers, int) else _PIECES_ELSEWHERE))
     edges = [n * i // count for i in range(count + 1)]
     return [range(start, stop) for start, stop in pairwise(edges)]
 

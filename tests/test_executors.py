@@ -131,7 +131,7 @@ class Breaks(Executor):
 
 @pytest.mark.parametrize("at_submission", [False, True])
 def test_what_a_broken_executor_lost_is_done_here(at_submission):
-    pieces = pieces_of(40, 2)
+    pieces = pieces_of(40, 8)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert run_all(sum, pieces, Breaks(at_submission)) == [sum(piece) for piece in pieces]
@@ -152,7 +152,7 @@ def test_an_error_cancels_what_has_not_begun():
 
     with ThreadPoolExecutor(1) as pool:
         with pytest.raises(ZeroDivisionError):
-            run_all(work, pieces_of(100, 4), pool)
+            run_all(work, pieces_of(100, 16), pool)
         cancelled.set()
     # The first, and the one that the thread may have taken up meanwhile.
     assert len(begun) <= 2
