@@ -30,8 +30,8 @@ Rng: TypeAlias = "int | np.random.Generator | None"
 _BATCH_WEIGHTS = 1 << 20
 #: Rows share what each tile of segments costs besides: where N is large a batch has so many of
 #: them, as long as it has no more weights than this.
-_SHARING_ROWS = 48
-_LARGE_BATCH_WEIGHTS = 1 << 25
+_SHARING_ROWS = 192
+_LARGE_BATCH_WEIGHTS = 1 << 26
 #: Rows of one BLAS call: a multiple of what its kernels work on at once.
 ROW_GROUP = 24
 
