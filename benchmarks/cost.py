@@ -79,8 +79,8 @@ def apart(*arguments: object) -> list[float]:
 
 
 def resamples_for(n_segments: int) -> int:
-    """Return as many resamples as make about the same number of weights, enough for all cores."""
-    return max(192, WEIGHTS // n_segments)
+    """Return how many resamples make about the same number of weights, 1,000 at least."""
+    return max(1000, WEIGHTS // n_segments)
 
 
 def table_of(label: str, cases: list[tuple[int, int, int]], shown: int) -> list[list[float]]:
@@ -115,7 +115,9 @@ def plot(tables: dict[str, list[list[float]]], path: str) -> None:
         axes.set_xlabel(label)
         axes.grid(alpha=0.3, which="both")
     panels[0].set_ylabel("ns per weight, all cores")
-    panels[-1].legend(frameon=False, fontsize=8)
+    panels[0].set_yticks([0.2, 0.5, 1, 2, 5], labels=["0.2", "0.5", "1", "2", "5"])
+    panels[0].yaxis.set_minor_formatter("")
+    panels[1].legend(frameon=False, fontsize=8, loc="center")
     figure.suptitle("What a weight costs", fontsize=10)
     figure.savefig(path, dpi=160)
 

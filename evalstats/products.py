@@ -79,44 +79,40 @@ class ExactProduct:
 
     def __init__(self, statistics: NDArray[Any], largest: int) -> None:
         # Systems share the lengths of a reference, and BLEU counts words twice.
-        distinct, places = _distinct_columns(statistics)
-        single: list[int] = []
-        double: list[int] = []
-        for j in distinct:
-            (single if _fits_single(statistics[:, j], largest) else double).append(j)
+        groups = _equal_columns(statistics)
+        single = [g for g in groups if _fits_single(statistics[:, g[0]], largest)]
+        double = [g for g in groups if g not in single]
         self.n_columns = statistics.shape[1]
-        order = single + double
-        self._places = np.array([order.index(distinct[place]) for place in places])
         self._parts = [
-            _Part(statistics, columns, dtype)
-            for columns, dtype in ((single, np.float32), (double, np.float64))
-            if columns
+            (some, _Part(statistics, [g[0] for g in some], dtype))
+            for some, dtype in ((single, np.float32), (double, np.float64))
+            if some
         ]
 
-    def __call__(self, weights: NDArray[Any], scratch: Scratch) -> NDArray[Any]:
-        """Return the totals of a block of weights, transposed, `(R, N) -> (K, R)`."""
-        if len(self._parts) == 1:
-            return np.asarray(self._parts[0].totals(weights, scratch).T[self._places])
-        # Both use the scratch.
-        parts = [part.totals(weights, scratch).T.copy() for part in self._parts]
-        return np.asarray(np.concatenate(parts)[self._places])
+    def __call__(
+        self, weights: NDArray[Any], totals: NDArray[np.float64], scratch: Scratch
+    ) -> None:
+        """Write the totals of a block of weights, transposed, `(R, N) -> (K, R)`."""
+        for groups, part in self._parts:
+            found = part.totals(weights, scratch)
+            for column, group in zip(found.T, groups, strict=True):
+                for j in group:
+                    totals[j] = column
 
 
-def _distinct_columns(statistics: NDArray[Any]) -> tuple[list[int], list[int]]:
-    """Return which columns are the first of their content, and for each which of these it is."""
-    sums: list[float] = list(np.sum(statistics, axis=0, dtype=np.float64))
-    distinct: list[int] = []
-    places: list[int] = []
-    for j, total in enumerate(sums):
-        same = (
-            place
-            for place, i in enumerate(distinct)
-            if sums[i] == total and np.array_equal(statistics[:, i], statistics[:, j])
-        )
-        places.append(next(same, len(distinct)))
-        if places[-1] == len(distinct):
-            distinct.append(j)
-    return distinct, places
+def _equal_columns(statistics: NDArray[Any]) -> list[list[int]]:
+    """Group the numbers of columns with the same content."""
+    sums = np.asarray(np.sum(statistics, axis=0, dtype=np.float64))
+    groups: list[list[int]] = []
+    for j in range(statistics.shape[1]):
+        for group in groups:
+            i = group[0]
+            if sums[i] == sums[j] and np.array_equal(statistics[:, i], statistics[:, j]):
+                group.append(j)
+                break
+        else:
+            groups.append([j])
+    return groups
 
 
 def _fits_single(column: NDArray[Any], largest: int) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -235,16 +236,20 @@ def weighted_totals(
     workers = as_workers(executor)
     product = ExactProduct(exact_grid(statistics, weights.total), weights.largest)
     work = _Work(_Source(weights, n_resamples), product, block_rows, Scratches())
-    n_batches = -(-n_resamples // weights.batch_rows)
-    columns = np.concatenate(run_all(work, pieces_of(n_batches, workers), workers), axis=1)
+    pieces = pieces_of(-(-n_resamples // weights.batch_rows), workers)
+    if isinstance(workers, int):
+        columns: NDArray[np.float64] = np.empty((product.n_columns, n_resamples))
+        run_all(partial(work.write, columns), pieces, workers)
+    else:
+        columns = np.concatenate(run_all(work, pieces, workers), axis=1)
     if weights.scale != 1:
         columns *= weights.scale
-    return np.asarray(columns.T)
+    return columns.T
 
 
 @dataclass
 class _Work:
-    """Totals of some batches; goes to threads as it is and to processes by pickling."""
+    """Totals of some batches, `(K, rows)`; threads write them, processes send them."""
 
     source: _Source
     product: ExactProduct
@@ -252,19 +257,28 @@ class _Work:
     scratches: Scratches
 
     def __call__(self, numbers: range) -> NDArray[np.float64]:
+        size, n_resamples = self.source.weights.batch_rows, self.source.n_resamples
+        n_rows = min(numbers.stop * size, n_resamples) - numbers.start * size
+        totals = np.empty((self.product.n_columns, n_rows))
+        self._compute(numbers, totals)
+        return totals
+
+    def write(self, totals: NDArray[np.float64], numbers: range) -> None:
+        """Write into the totals of all resamples, `(K, B)`."""
+        self._compute(numbers, totals[:, numbers.start * self.source.weights.batch_rows :])
+
+    def _compute(self, numbers: range, totals: NDArray[np.float64]) -> None:
         scratch, source = self.scratches.of_this_thread(), self.source
         size = source.weights.batch_rows
-        first, last = numbers.start * size, min(numbers.stop * size, source.n_resamples)
-        totals = np.empty((self.product.n_columns, last - first))
         for number in numbers:
-            n_rows = min(size, last - number * size)
+            n_rows = min(size, source.n_resamples - number * size)
             rows = source.rows(number, n_rows, scratch)
+            begin = (number - numbers.start) * size
             step = self.block_rows or n_rows
             for start in range(0, n_rows, step):
                 block = rows[start : start + step]
-                begin = number * size - first + start
-                totals[:, begin : begin + len(block)] = self.product(block, scratch)
-        return totals
+                some = slice(begin + start, begin + start + len(block))
+                self.product(block, totals[:, some], scratch)
 
 
 class _Source:
