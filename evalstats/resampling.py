@@ -241,10 +241,10 @@ def weighted_totals(
         columns: NDArray[np.float64] = np.empty((product.n_columns, n_resamples))
         run_all(partial(work.write, columns), pieces, workers)
     else:
-        columns = np.concatenate(run_all(work, pieces, workers), axis=1)
+        columns = np.asarray(np.concatenate(run_all(work, pieces, workers), axis=1))
     if weights.scale != 1:
         columns *= weights.scale
-    return columns.T
+    return np.asarray(columns.T)
 
 
 @dataclass
