@@ -19,7 +19,7 @@ from evalstats.notes import comparison_notes, size_notes
 from evalstats.options import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, make_plan, option
 from evalstats.results import Comparison, Difference, Estimate, Estimates
 from evalstats.sampling import Sample
-from evalstats.segments import SegmentStatistics, check_same_segments
+from evalstats.segments import SegmentStatistics, check_same_segments, joined_by_metric
 from evalstats.tasks import Workers
 from evalstats.weights import Rng
 
@@ -83,7 +83,7 @@ def estimate(
     ----------
     hypotheses
         N outputs of one system; or a mapping from system names to outputs; or a
-        `SegmentStatistics`, or a list of them, one a metric, and then no references.
+        `SegmentStatistics`, or a list of them, and then no references.
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`.
@@ -173,8 +173,8 @@ def compare(
     Parameters
     ----------
     hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of SegmentStatistics
-        Outputs of at least two systems, by name; or their statistics, one object a metric, and
-        then no references.
+        Outputs of at least two systems, by name; or their statistics, and then no references.
+        Statistics of one metric are joined, `SegmentStatistics.join`.
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`.
@@ -298,7 +298,8 @@ def _given(statistics: Statistics, references: object, metrics: Metrics) -> list
     """Return statistics that the caller extracted, as a list."""
     if references is not None:
         raise InputError("references must be left out when SegmentStatistics are given")
-    tables = [statistics] if isinstance(statistics, SegmentStatistics) else list(statistics)
+    given = [statistics] if isinstance(statistics, SegmentStatistics) else statistics
+    tables = joined_by_metric(given)
     check_same_segments(tables)
     # "bleu" is the default: it cannot be told from a metric that was not given.
     if metrics != "bleu" and as_metrics(metrics) != [table.metric for table in tables]:
@@ -410,7 +411,7 @@ def _signature(sample: Sample, plan: Plan, unit: str, **test: str) -> str:
     resamples = sample.replicates.shape[0] or (plan.n_resamples if "test" in test else 0)
     return signature(
         table.metric.name,
-        table.metric.signature,
+        table.metric_signature,
         {
             **parts,
             **test,

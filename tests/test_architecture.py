@@ -30,7 +30,7 @@ LAYERS = [
         "resampling",
         "report",
     },
-    {"products"},
+    {"products", "interchange"},
     {"weights"},
     {"metrics", "scratch", "tasks"},
     {"_signature", "errors"},
