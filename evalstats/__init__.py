@@ -23,6 +23,7 @@ from evalstats.paired import PairedTestResult, paired_bootstrap_test, paired_per
 from evalstats.resampling import bootstrap_totals, bootstrap_weights, keep_weights
 from evalstats.results import Comparison, Difference, Estimate, Estimates
 from evalstats.segments import SegmentStatistics
+from evalstats.testing import assert_not_worse
 
 __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results)
     "References",
@@ -46,6 +47,7 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "keep_weights",
     "estimate",
     "compare",
+    "assert_not_worse",
     "Estimate",
     "Estimates",
     "Comparison",

@@ -1,7 +1,8 @@
 """Results: frozen, documented, printable.
 
-`print(result)` gives the table of the README; `to_dict`, `to_json`, `to_markdown` and `to_latex`
-give the same numbers to programs and papers.
+`print(result)` gives the table of the README, and so does a notebook; `to_dict`, `to_json`,
+`to_markdown`, `to_latex`, `to_html` and `to_dataframe` give the same numbers to programs and
+papers.
 """
 
 from __future__ import annotations
@@ -42,6 +43,14 @@ class _Result:
     def to_latex(self) -> str:
         """Return LaTeX tables; they need the package booktabs."""
         return report.document_latex(self._tables(), self._footer())
+
+    def to_html(self) -> str:
+        """Return an HTML page of its own, light or dark as the reader's system is."""
+        return report.document_html(self._tables(), self._footer())
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""
+        return report.fragment_html(self._tables(), self._footer())
 
     def __str__(self) -> str:
         return report.document_text(self._tables(), self._footer())
@@ -193,6 +202,11 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain Python values."""
         return _record(self)
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        title = f"{self.system} - {self.baseline}, {self.metric}"
+        return report.fragment_html([report.record_table(title, self.to_dict())], [])
 
 
 @dataclass(frozen=True, eq=False)

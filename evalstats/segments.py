@@ -12,7 +12,7 @@ from unicodedata import category
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats import interchange
+from evalstats import interchange, report
 from evalstats._signature import merged_versions, without_versions
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
@@ -106,6 +106,20 @@ class SegmentStatistics:
     def scores(self) -> NDArray[np.float64]:
         """Corpus score of every system, `(S,)`."""
         return self.metric.score(self.totals)
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook: the systems, their scores and summed statistics."""
+        rows = tuple(
+            (name, f"{score:.6g}", *(f"{total:.10g}" for total in totals))
+            for name, score, totals in zip(
+                self.systems, self.scores.tolist(), self.totals.tolist(), strict=True
+            )
+        )
+        header = ("system", "score", *self.metric.columns)
+        title = f"{self.metric.name}, {self.n_segments:,} segments, statistics summed"
+        table = report.Table(title, header, rows, "<" + ">" * (len(header) - 1))
+        references = [f"references {self.fingerprint}"] if self.fingerprint else []
+        return report.fragment_html([table], [self.metric_signature, *references])
 
     def grouped(self, groups: Iterable[Hashable]) -> SegmentStatistics:
         """Sum the statistics within groups (documents), `(S, N, k) -> (S, G, k)`.
