@@ -10,13 +10,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats import layout, report
+from evalstats import layout, plots, report
+from evalstats.errors import MissingExtraError
 from evalstats.report import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 
 class _Result:
@@ -35,6 +40,22 @@ class _Result:
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def to_dataframe(self) -> DataFrame:
+        """Return a pandas DataFrame, a row a record; needs ``evalstats-text[pandas]``."""
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise MissingExtraError(
+                "to_dataframe needs pandas, which is not installed: "
+                "pip install 'evalstats-text[pandas]'"
+            ) from error
+        frame: DataFrame = DataFrame.from_records(self._records())
+        return frame
+
+    def _records(self) -> list[dict[str, Any]]:
+        """Return the rows of `to_dataframe`: numbers and names, one type a column."""
+        raise NotImplementedError
 
     def to_markdown(self) -> str:
         """Return Markdown tables."""
@@ -107,6 +128,15 @@ class Estimate(_Result):
         """Return all fields but the replicates as plain Python values."""
         return _record(self)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the replicates, the score and its interval: `evalstats.plots.replicates`."""
+        return plots.replicates([self], ax)
+
+    def _records(self) -> list[dict[str, Any]]:
+        record = self.to_dict()
+        del record["notes"]
+        return [record]
+
     def _tables(self) -> list[Table]:
         return layout.score_tables([self])
 
@@ -137,6 +167,17 @@ class Estimates(_Result, Sequence[Estimate]):
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"estimates": [...]}`` as plain Python values."""
         return {"estimates": [estimate.to_dict() for estimate in self.estimates]}
+
+    def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the scores with their intervals: `evalstats.plots.scores`."""
+        return plots.scores(plots.of_metric(self.estimates, metric), ax)
+
+    def plot_replicates(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the distributions of the replicates: `evalstats.plots.replicates`."""
+        return plots.replicates(plots.of_metric(self.estimates, metric), ax)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [record for estimate in self.estimates for record in estimate._records()]
 
     def _tables(self) -> list[Table]:
         return layout.score_tables(self.estimates)
@@ -283,6 +324,26 @@ class Comparison(_Result):
             "signatures": list(self.signatures),
             "notes": list(self.notes),
         }
+
+    def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the differences with their intervals: `evalstats.plots.differences`."""
+        return plots.differences(self, metric, ax)
+
+    def plot_scores(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the scores with their intervals: `evalstats.plots.scores`."""
+        return plots.scores(plots.of_metric(self.estimates, metric), ax)
+
+    def plot_pvalues(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the adjusted p-values of all pairs: `evalstats.plots.pvalues`."""
+        return plots.pvalues(self, metric, ax)
+
+    def plot_replicates(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the distributions of the scores' replicates: `evalstats.plots.replicates`."""
+        return plots.replicates(plots.of_metric(self.estimates, metric), ax)
+
+    def _records(self) -> list[dict[str, Any]]:
+        records: list[dict[str, Any]] = self.to_dict()["differences"]
+        return records
 
     def _tables(self) -> list[Table]:
         tables = []

@@ -20,7 +20,7 @@ LAYERS = [
     {"bleu_inference", "paired", "analysis", "files", "data", "data.generate"},
     {"notes"},
     {"results", "sampling"},
-    {"extraction", "options", "layout"},
+    {"extraction", "options", "layout", "plots"},
     {
         "segments",
         "intervals",
