@@ -274,7 +274,7 @@ def _own_axes(height: float) -> Axes:
         raise MissingExtraError(
             "plots need matplotlib, which is not installed: pip install 'evalstats-text[plot]'"
         ) from error
-    figure = pyplot.figure(figsize=(WIDTH, height), layout="constrained", dpi=200)
+    figure = pyplot.figure(figsize=(WIDTH, height), layout="constrained", dpi=150)
     return figure.add_subplot()
 
 

@@ -38,7 +38,8 @@ _STYLE = """<style>
   auto; }
 .evalstats table { border-collapse: collapse; margin: 0.5em 0 1em; font-size: 0.9em;
   font-variant-numeric: tabular-nums; color: inherit; background: transparent; }
-.evalstats caption { text-align: left; font-weight: bold; padding: 0.3em 0; color: inherit; }
+.evalstats caption { text-align: left; font-weight: bold; font-size: 1em; padding: 0.3em 0;
+  color: inherit; }
 .evalstats table tr, .evalstats table tbody tr:nth-child(odd) { background: transparent; }
 .evalstats table th, .evalstats table td { padding: 0.2em 0.7em; text-align: right;
   white-space: nowrap; border: 0; max-width: none; vertical-align: baseline; }
