@@ -11,6 +11,7 @@ are one product of a weight matrix with it; scores, intervals and p-values follo
 
 from evalstats._signature import version as _version
 from evalstats.analysis import compare, estimate
+from evalstats.auditing import Audit, AuditedTest, audit
 from evalstats.bleu_inference import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
 from evalstats.effects import cohens_d, cohens_d_paired
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
@@ -23,6 +24,7 @@ from evalstats.paired import PairedTestResult, paired_bootstrap_test, paired_per
 from evalstats.resampling import bootstrap_totals, bootstrap_weights, keep_weights
 from evalstats.results import Comparison, Difference, Estimate, Estimates
 from evalstats.segments import SegmentStatistics
+from evalstats.shards import Shard, merge_shards, resample_shard
 from evalstats.testing import assert_not_worse
 
 __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results)
@@ -45,8 +47,12 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "bootstrap_weights",
     "bootstrap_totals",
     "keep_weights",
+    "resample_shard",
+    "merge_shards",
+    "Shard",
     "estimate",
     "compare",
+    "audit",
     "assert_not_worse",
     "Estimate",
     "Estimates",
@@ -57,6 +63,8 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "PairedTestResult",
     "cohens_d",
     "cohens_d_paired",
+    "Audit",
+    "AuditedTest",
     "bleu_ci",
     "bleu_bootstrap_test",
     "ConfidenceInterval",

@@ -20,6 +20,7 @@ from evalstats.options import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, make_plan,
 from evalstats.results import Comparison, Difference, Estimate, Estimates
 from evalstats.sampling import Sample
 from evalstats.segments import SegmentStatistics, check_same_segments, joined_by_metric
+from evalstats.shards import Shard
 from evalstats.tasks import Workers
 from evalstats.weights import Rng
 
@@ -28,6 +29,8 @@ Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 #: Scores whose relative distance is below this are ties; so is what rounding to the grid may move.
 _TIE = 1e-12
 _GRID = 2.0**-51
+#: Defaults, which a Shard overrules.
+_N_RESAMPLES, _SEED = 9999, 12345
 
 
 @overload
@@ -69,9 +72,9 @@ def estimate(
     *,
     method: str = "expanded",
     confidence_level: float = 0.95,
-    n_resamples: int = 9999,
+    n_resamples: int = _N_RESAMPLES,
     groups: Iterable[Hashable] | None = None,
-    rng: Rng = 12345,
+    rng: Rng = _SEED,
     weights: str = "multinomial",
     n_draws: int | None = None,
     executor: Workers = None,
@@ -83,7 +86,8 @@ def estimate(
     ----------
     hypotheses
         N outputs of one system; or a mapping from system names to outputs; or a
-        `SegmentStatistics`, or a list of them, and then no references.
+        `SegmentStatistics`, or a list of them, and then no references; or a `Shard`, which has its
+        metrics, resamples and seed, for the first three intervals.
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`.
@@ -133,18 +137,24 @@ def estimate(
     """
     plan = make_plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
     single_metric = isinstance(metric, (str, Metric))
-    if _is_statistics(hypotheses):
-        tables = _given(hypotheses, references, metric)
-        single = isinstance(hypotheses, SegmentStatistics) and len(tables[0].systems) == 1
-    else:
-        single = single_metric and not isinstance(hypotheses, Mapping)
-        systems = hypotheses if isinstance(hypotheses, Mapping) else {"system": hypotheses}
-        tables = extract_all(systems, references, metric, progress, plan.executor)
     unit = "segment" if groups is None else "group"
-    tables = _grouped(tables, groups)
-    _check_enough(tables[0].n_segments, unit)
-    samples = sampling.bootstrap(tables, plan)
-    notes = size_notes(tables[0].n_segments, unit)
+    if isinstance(hypotheses, Shard):
+        single = len(hypotheses.metrics) == len(hypotheses.systems) == 1
+        plan = _plan_of_shard(hypotheses, plan, references, metric, groups)
+        unit = hypotheses.unit
+        samples = sampling.from_shard(hypotheses)
+    else:
+        if is_statistics(hypotheses):
+            tables = given_tables(hypotheses, references, metric)
+            single = isinstance(hypotheses, SegmentStatistics) and len(tables[0].systems) == 1
+        else:
+            single = single_metric and not isinstance(hypotheses, Mapping)
+            systems = hypotheses if isinstance(hypotheses, Mapping) else {"system": hypotheses}
+            tables = extract_all(systems, references, metric, progress, plan.executor)
+        tables = _grouped(tables, groups)
+        _check_enough(tables[0].n_segments, unit)
+        samples = sampling.bootstrap(tables, plan)
+    notes = size_notes(samples[0].n_segments, unit)
     found = tuple(e for sample in samples for e in _estimates(sample, plan, unit, notes))
     return found[0] if single else Estimates(found)
 
@@ -160,9 +170,9 @@ def compare(
     alternative: str = "two-sided",
     adjustment: str = "holm",
     confidence_level: float = 0.95,
-    n_resamples: int = 9999,
+    n_resamples: int = _N_RESAMPLES,
     groups: Iterable[Hashable] | None = None,
-    rng: Rng = 12345,
+    rng: Rng = _SEED,
     weights: str = "multinomial",
     n_draws: int | None = None,
     executor: Workers = None,
@@ -172,9 +182,10 @@ def compare(
 
     Parameters
     ----------
-    hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of SegmentStatistics
-        Outputs of at least two systems, by name; or their statistics, and then no references.
-        Statistics of one metric are joined, `SegmentStatistics.join`.
+    hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Shard
+        Outputs of at least two systems, by name; or their statistics, and then no references
+        (those of one metric are joined, `SegmentStatistics.join`); or a `Shard`, for the bootstrap
+        test and the first three intervals.
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`.
@@ -241,19 +252,25 @@ def compare(
     test = option(test, TESTS, "test")
     alternative = option(alternative, ALTERNATIVES, "alternative")
     adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
-    if _is_statistics(hypotheses):
-        tables = _given(hypotheses, references, metrics)
-        pairs = _pairs(tables[0].systems, baseline)
-    else:
-        # What costs nothing is checked before what costs seconds.
-        pairs = _pairs(tuple(as_systems(hypotheses)), baseline)
-        tables = extract_all(hypotheses, references, metrics, progress, plan.executor)
     unit = "segment" if groups is None else "group"
-    tables = _grouped(tables, groups)
-    _check_enough(tables[0].n_segments, unit)
-    samples = sampling.bootstrap(tables, plan, always=test == "bootstrap")
-    if test == "ar":
-        samples = sampling.swap(samples, plan)
+    if isinstance(hypotheses, Shard):
+        pairs = _pairs(hypotheses.systems, baseline)
+        plan = _plan_of_shard(hypotheses, plan, references, metrics, groups, test)
+        unit = hypotheses.unit
+        samples = sampling.from_shard(hypotheses)
+    else:
+        if is_statistics(hypotheses):
+            tables = given_tables(hypotheses, references, metrics)
+            pairs = _pairs(tables[0].systems, baseline)
+        else:
+            # What costs nothing is checked before what costs seconds.
+            pairs = _pairs(tuple(as_systems(hypotheses)), baseline)
+            tables = extract_all(hypotheses, references, metrics, progress, plan.executor)
+        tables = _grouped(tables, groups)
+        _check_enough(tables[0].n_segments, unit)
+        samples = sampling.bootstrap(tables, plan, always=test == "bootstrap")
+        if test == "ar":
+            samples = sampling.swap(samples, plan)
 
     adjust = multiplicity.ADJUSTMENTS[adjustment]
     estimates: list[Estimate] = []
@@ -282,11 +299,12 @@ def compare(
         seed=plan.seed,
         signatures=tuple(signatures),
     )
-    notes = size_notes(tables[0].n_segments, unit) + comparison_notes(result, len(pairs))
+    notes = size_notes(samples[0].n_segments, unit) + comparison_notes(result, len(pairs))
     return replace(result, notes=notes)
 
 
-def _is_statistics(value: object) -> bool:
+def is_statistics(value: object) -> bool:
+    """Return whether statistics came in place of texts."""
     return isinstance(value, SegmentStatistics) or (
         isinstance(value, (list, tuple))
         and bool(value)
@@ -294,7 +312,9 @@ def _is_statistics(value: object) -> bool:
     )
 
 
-def _given(statistics: Statistics, references: object, metrics: Metrics) -> list[SegmentStatistics]:
+def given_tables(
+    statistics: Statistics, references: object, metrics: Metrics
+) -> list[SegmentStatistics]:
     """Return statistics that the caller extracted, as a list."""
     if references is not None:
         raise InputError("references must be left out when SegmentStatistics are given")
@@ -308,6 +328,51 @@ def _given(statistics: Statistics, references: object, metrics: Metrics) -> list
             + ", ".join(table.metric.name for table in tables)
         )
     return tables
+
+
+def _plan_of_shard(
+    shard: Shard,
+    plan: Plan,
+    references: object,
+    metrics: Metrics,
+    groups: object,
+    test: str = "bootstrap",
+) -> Plan:
+    """Return the plan with what the shard has decided, or say what cannot be had from it."""
+    for name, value in (("references", references), ("groups", groups)):
+        if value is not None:
+            raise InputError(f"{name} must be left out when a Shard is given")
+    if (plan.kind, plan.n_draws) != ("multinomial", None):
+        raise InputError("weights and n_draws must be left out when a Shard is given")
+    if plan.method not in ("expanded", "percentile", "basic"):
+        raise InputError(
+            f"method {plan.method!r} needs the statistics of every segment, and a Shard keeps "
+            f"totals only; use 'expanded', 'percentile' or 'basic'"
+        )
+    if test != "bootstrap":
+        raise InputError(
+            f"test {test!r} needs the statistics of every segment, and a Shard keeps totals only; "
+            f"use test='bootstrap'"
+        )
+    # The defaults cannot be told from what was not given.
+    if metrics != "bleu" and [(m.name, m.signature) for m in as_metrics(metrics)] != [
+        (m.name, m.signature) for m in shard.metrics
+    ]:
+        raise InputError(
+            "metrics must be left out when a Shard is given: its are "
+            + ", ".join(metric.name for metric in shard.metrics)
+        )
+    for name, given, default, own in (
+        ("n_resamples", plan.n_resamples, _N_RESAMPLES, shard.n_resamples),
+        ("rng", plan.seed, _SEED, shard.seed),
+    ):
+        if given not in (default, own):
+            raise InputError(
+                f"{name} must be left out when a Shard is given: it was resampled with "
+                f"{name}={own}, got {given}"
+            )
+    _check_enough(shard.n_segments, shard.unit)
+    return replace(plan, n_resamples=shard.n_resamples, seed=shard.seed)
 
 
 def _grouped(
@@ -353,7 +418,7 @@ def _estimates(sample: Sample, plan: Plan, unit: str, notes: tuple[str, ...]) ->
             replicates=replicates,
             confidence_level=plan.confidence_level,
             method=plan.method,
-            n_segments=sample.values.shape[1],
+            n_segments=sample.n_segments,
             unit=unit,
             higher_is_better=sample.table.metric.higher_is_better,
             signature=_signature(sample, plan, unit),
@@ -368,21 +433,17 @@ def _difference(
     observed = sample.scores[b] - sample.scores[a]
     replicates = sample.replicates[:, b] - sample.replicates[:, a]
     low, high, error = sampling.bounds(sample, plan, replicates, observed, (a, b))
-    # As they were given: rounding to the grid may tell equal numbers of two systems apart.
-    differs = np.any(sample.table.values[a] != sample.table.values[b], axis=1)
-    n_differing = int(np.count_nonzero(differs))
-    tie = _TIE + _GRID * len(differs)
+    n_differing = sample.n_differing(a, b)
+    tie = _TIE + _GRID * sample.n_segments
     tolerance = tie * float(max(abs(sample.scores[a]), abs(sample.scores[b])))
     exact = test == "ar" and 2**n_differing <= plan.n_resamples
     if exact:
+        differs = np.any(sample.table.values[a] != sample.table.values[b], axis=1)
         swaps = [resampling.all_swap_totals(sample.values[i][differs]) for i in (a, b)]
-        shuffled = sampling.swapped_differences(sample, a, b, swaps[0], swaps[1])
+        shuffled = sampling.swapped_differences(sample, a, b, swaps[1] - swaps[0])
         pvalue = significance.exact_randomization_pvalue(observed, shuffled, alternative, tolerance)
     elif test == "ar":
-        assert sample.halves is not None
-        shuffled = sampling.swapped_differences(
-            sample, a, b, sample.halves[:, a], sample.halves[:, b]
-        )
+        shuffled = sampling.swapped_differences(sample, a, b, sample.moved(a, b))
         pvalue = significance.randomization_pvalue(observed, shuffled, alternative, tolerance)
     else:
         pvalue = significance.centred_bootstrap_pvalue(observed, replicates, alternative, tolerance)
@@ -420,6 +481,12 @@ def _signature(sample: Sample, plan: Plan, unit: str, **test: str) -> str:
             **({"n": str(resamples), "seed": str(plan.seed)} if resamples else {}),
             **({"weights": plan.kind} if plan.kind != "multinomial" else {}),
             **({"draws": str(plan.n_draws)} if plan.n_draws is not None else {}),
+            **({} if sample.shard is None else _shard_parts(sample.shard)),
             "unit": unit,
         },
     )
+
+
+def _shard_parts(shard: Shard) -> dict[str, str]:
+    rounded = {"resolution": f"{shard.resolution:g}"} if shard.resolution < 1 else {}
+    return {"weights": shard.weights, **rounded}

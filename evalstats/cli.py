@@ -1,4 +1,4 @@
-"""The command line: `evalstats compare`, `estimate`, `extract` and `demo`."""
+"""The command line: `evalstats compare`, `estimate`, `extract`, `audit` and `demo`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, NoReturn, TextIO
 
 from evalstats import analysis
 from evalstats._signature import version
+from evalstats.auditing import Audit, audit
 from evalstats.errors import InputError
 from evalstats.extraction import extract
 from evalstats.files import read_parallel, read_segments, system_names
@@ -22,6 +23,7 @@ from evalstats.metrics.texts import References, from_streams
 from evalstats.options import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
 from evalstats.resampling import MOST_RESAMPLES
 from evalstats.results import Comparison, Estimate, Estimates
+from evalstats.sacrebleu_draws import N_BOOTSTRAP, N_RANDOMIZATION
 from evalstats.segments import SegmentStatistics
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
@@ -40,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        result: Estimate | Estimates | Comparison | None = options.run(options)
+        result: Estimate | Estimates | Comparison | Audit | None = options.run(options)
         if result is not None:
             _write(_FORMATS[options.format](result), options.output)
     except InputError as error:
@@ -123,6 +125,25 @@ def _parser() -> argparse.ArgumentParser:
     _add_metric_options(extract)
     extract.set_defaults(run=_extract)
 
+    audit = commands.add_parser(
+        "audit",
+        help="what sacreBLEU and evaluatio print for these texts, beside the calibrated p-value",
+        allow_abbrev=False,
+    )
+    _add_input(audit)
+    audit.add_argument(
+        "--baseline", metavar="NAME",
+        help="compare all others with this system (default: the first, as in sacreBLEU)",
+    )  # fmt: skip
+    audit.add_argument("--paired-bs-n", type=int, default=N_BOOTSTRAP, metavar="N",
+                       help="sacreBLEU's resamples (default: its own)")  # fmt: skip
+    audit.add_argument("--paired-ar-n", type=int, default=N_RANDOMIZATION, metavar="N",
+                       help="sacreBLEU's trials (default: its own)")  # fmt: skip
+    group = audit.add_argument_group("the calibrated test")
+    _add_draws(group)
+    _add_metric_options(audit)
+    audit.set_defaults(run=_audit)
+
     demo = commands.add_parser("demo", help="compare four systems on the bundled sample")
     _add_output(demo)
     demo.set_defaults(run=_demo)
@@ -161,6 +182,10 @@ def _add_resampling(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--method", choices=METHODS, default="expanded",
                        help="confidence interval (default: expanded percentile)")  # fmt: skip
     group.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL")
+    _add_draws(group)
+
+
+def _add_draws(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--resamples", type=int, default=9999, metavar="N")
     group.add_argument("--seed", type=int, default=12345, metavar="N")
 
@@ -294,13 +319,21 @@ def _read(options: argparse.Namespace) -> tuple[Any, ...]:
     return ([SegmentStatistics.load(path) for path in options.statistics],)
 
 
+def _resamples(options: argparse.Namespace) -> int:
+    return integer(options.resamples, "--resamples", 2, MOST_RESAMPLES)
+
+
+def _seed(options: argparse.Namespace) -> int:
+    return integer(options.seed, "--seed", 0)
+
+
 def _settings(options: argparse.Namespace) -> dict[str, Any]:
     return {
         "method": options.method,
         "confidence_level": options.confidence_level,
-        "n_resamples": integer(options.resamples, "--resamples", 2, MOST_RESAMPLES),
+        "n_resamples": _resamples(options),
         "groups": read_segments(options.groups) if options.groups else None,
-        "rng": integer(options.seed, "--seed", 0),
+        "rng": _seed(options),
     }
 
 
@@ -335,6 +368,20 @@ def _extract(options: argparse.Namespace) -> None:
     with _Progress(sys.stderr) as progress:
         table = extract(systems, references, metrics[0], segment_ids=ids, progress=progress)
     table.save(options.output)
+
+
+def _audit(options: argparse.Namespace) -> Audit:
+    given = _read(options)
+    with _Progress(sys.stderr) as progress:
+        return audit(
+            *given,
+            baseline=options.baseline,
+            n_bootstrap=integer(options.paired_bs_n, "--paired-bs-n", 2, MOST_RESAMPLES),
+            n_randomization=integer(options.paired_ar_n, "--paired-ar-n", 2, MOST_RESAMPLES),
+            n_resamples=_resamples(options),
+            rng=_seed(options),
+            progress=progress,
+        )
 
 
 def _demo(options: argparse.Namespace) -> Comparison:

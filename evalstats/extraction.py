@@ -102,7 +102,7 @@ def extract_all(
     references: object,
     metrics: Metrics,
     progress: Progress | None,
-    workers: Executor | int,
+    workers: Executor | int = 1,
 ) -> list[SegmentStatistics]:
     """Extract all systems under all metrics, one `SegmentStatistics` a metric."""
     named = as_systems(systems)

@@ -33,9 +33,9 @@ def exact_grid(statistics: NDArray[Any], weight_total: int | None = None) -> NDA
     """Round statistics to a grid on which weighted sums are exact, `(N, k) -> (N, k)`.
 
     Integers are already on it, and arrays of integers are returned as they are. Other columns are
-    rounded to multiples of a power of two chosen so that the sum of the weights (N by default)
-    times the largest value still has 53 bits: no value moves by more than N·2^-53 of the largest
-    in its column, what one ordinary summation may err by, and no sum depends on its order.
+    rounded to multiples of a power of two chosen so that the sum of the weights, w (N by default),
+    times the largest value still has 53 bits: no value moves by more than w·2^-53 of the largest
+    in its column, for w = N what one ordinary summation may err by. No sum depends on its order.
 
     Raises
     ------
@@ -88,13 +88,14 @@ class ExactProduct:
             if columns
         ]
 
-    def __call__(
-        self, weights: NDArray[Any], totals: NDArray[np.float64], scratch: Scratch
-    ) -> None:
-        """Write the totals of a block of weights, `(R, N) -> (R, K)`."""
-        totals[...] = 0
+    def __call__(self, weights: NDArray[Any], scratch: Scratch) -> NDArray[Any]:
+        """Return the totals of a block of weights, `(R, N) -> (R, K)`, in the scratch."""
+        if len(self._parts) == 1:
+            return self._parts[0].totals(weights, scratch)
+        totals = scratch.array("all", (len(weights), self.n_columns), np.float64)
         for part in self._parts:
-            part.add_to(totals, weights, scratch)
+            totals[:, part.columns] = part.totals(weights, scratch)
+        return totals
 
 
 def _fits_single(column: NDArray[Any], largest: int) -> bool:
@@ -120,18 +121,23 @@ class _Part:
     def __init__(self, statistics: NDArray[Any], columns: list[int], dtype: type) -> None:
         # A slice shares the memory of the statistics.
         everything = len(columns) == statistics.shape[1]
-        self._columns: Any = slice(None) if everything else np.array(columns)
+        self.columns: Any = slice(None) if everything else np.array(columns)
         self._dtype = dtype
         self._statistics = statistics if everything else statistics[:, columns]
         if self._statistics.size <= _KEPT_STATISTICS:
             self._statistics = np.ascontiguousarray(self._statistics, dtype=dtype)
 
-    def add_to(self, totals: NDArray[np.float64], weights: NDArray[Any], scratch: Scratch) -> None:
+    def totals(self, weights: NDArray[Any], scratch: Scratch) -> NDArray[Any]:
         n_segments, n_columns = self._statistics.shape
         size = _CALL_SIZE // (ROW_GROUP * min(n_columns, _CALL_COLUMNS))
+        if n_segments <= size:
+            return self._tile(weights, slice(0, n_segments), self._dtype, scratch)
+        totals = scratch.array("totals", (len(weights), n_columns), np.float64)
+        totals[...] = 0
         for start in range(0, n_segments, size):
             tile = slice(start, min(start + size, n_segments))
-            totals[:, self._columns] += self._tile(weights[:, tile], tile, self._dtype, scratch)
+            totals += self._tile(weights[:, tile], tile, self._dtype, scratch)
+        return totals
 
     def _tile(
         self, weights: NDArray[Any], tile: slice, dtype: type, scratch: Scratch

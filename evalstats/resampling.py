@@ -94,7 +94,7 @@ def bootstrap_weights(
     scratch = Scratch()
     for number, start, stop in batches(weights, n_resamples):
         rows[start:stop] = weights.batch(number, stop - start, scratch)
-    return rows if kind == "multinomial" else rows * (n_segments / weights.total)
+    return rows if weights.scale == 1 else rows * weights.scale
 
 
 def as_kind(kind: object, n_draws: object, n_segments: int | None) -> tuple[str, int | None]:
@@ -162,8 +162,7 @@ def bootstrap_totals(
         raise InputError("statistics must be finite")
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
     weights = recipe(len(table), as_seed(rng), *as_kind(kind, n_draws, len(table)))
-    totals = weighted_totals(weights, table, n_resamples, executor, block_rows)
-    return totals if kind == "multinomial" else totals * (len(table) / weights.total)
+    return weighted_totals(weights, table, n_resamples, executor, block_rows)
 
 
 def swap_totals(
@@ -238,6 +237,8 @@ def weighted_totals(
     work = _Work(_Source(weights, n_resamples), product, block_rows)
     n_batches = -(-n_resamples // weights.batch_rows)
     columns = np.concatenate(run_all(work, pieces_of(n_batches, workers), workers), axis=1)
+    if weights.scale != 1:
+        columns *= weights.scale
     return np.asarray(columns.T)
 
 
@@ -253,18 +254,15 @@ class _Work:
         scratch, source = Scratch(), self.source
         size = source.weights.batch_rows
         first, last = numbers.start * size, min(numbers.stop * size, source.n_resamples)
-        n_columns = self.product.n_columns
-        totals = np.empty((n_columns, last - first))
+        totals = np.empty((self.product.n_columns, last - first))
         for number in numbers:
             n_rows = min(size, last - number * size)
             rows = source.rows(number, n_rows, scratch)
-            block = scratch.array("totals", (n_rows, n_columns), np.float64)
             step = self.block_rows or n_rows
             for start in range(0, n_rows, step):
-                some = slice(start, start + step)
-                self.product(rows[some], block[some], scratch)
-            begin = number * size - first
-            totals[:, begin : begin + n_rows] = block.T
+                block = rows[start : start + step]
+                begin = number * size - first + start
+                totals[:, begin : begin + len(block)] = self.product(block, scratch).T
         return totals
 
 

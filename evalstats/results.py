@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-class _Result:
+class Result:
     """The forms in which every result can be written."""
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class _Result:
 
 
 @dataclass(frozen=True, eq=False)
-class Estimate(_Result):
+class Estimate(Result):
     """A score with its confidence interval.
 
     Attributes
@@ -145,7 +145,7 @@ class Estimate(_Result):
 
 
 @dataclass(frozen=True, eq=False)
-class Estimates(_Result, Sequence[Estimate]):
+class Estimates(Result, Sequence[Estimate]):
     """Several estimates: systems, metrics, or both. A sequence of `Estimate`.
 
     Attributes
@@ -251,7 +251,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison(_Result):
+class Comparison(Result):
     """Differences between systems with intervals and p-values; iterating gives `Difference`.
 
     Attributes

@@ -18,6 +18,7 @@ from evalstats.metrics import Metric
 from evalstats.options import Plan
 from evalstats.products import exact_grid
 from evalstats.segments import SegmentStatistics
+from evalstats.shards import Shard
 from evalstats.weights import Weights
 
 Floats = NDArray[np.float64]
@@ -34,8 +35,28 @@ class Sample:
     scores: Floats  # (S,)
     replicates: Floats  # (B, S); B = 0 where no interval or test needs them
     bootstrap: Floats  # (B, S, k)
-    weights: Weights
-    halves: Floats | None = None  # (B, S, k): totals of random halves, for swapping
+    weights: Weights | None = None  # whose rows the resamples are, where they are drawn here
+    moves: Floats | None = None  # (B, S - 1, k): totals of random halves, less the first system's
+    shard: Shard | None = None  # where the segments are elsewhere
+    differing: NDArray[np.int64] | None = None  # (S, S), of a shard
+
+    @property
+    def n_segments(self) -> int:
+        """N; the segments themselves may be elsewhere."""
+        return self.values.shape[1] if self.shard is None else self.shard.n_segments
+
+    def n_differing(self, a: int, b: int) -> int:
+        """Count the segments on which the statistics of two systems differ."""
+        if self.differing is not None:
+            return int(self.differing[a, b])
+        # As they were given: rounding to the grid may tell equal numbers of two systems apart.
+        return int(np.count_nonzero(np.any(self.table.values[a] != self.table.values[b], axis=1)))
+
+    def moved(self, a: int, b: int) -> Floats:
+        """Return what moves from system b to a when the segments of each half swap, `(B, k)`."""
+        assert self.moves is not None
+        first, second = (self.moves[:, i - 1] if i else 0.0 for i in (a, b))
+        return np.asarray(second - first)
 
 
 def bootstrap(tables: list[SegmentStatistics], plan: Plan, always: bool = False) -> list[Sample]:
@@ -49,8 +70,6 @@ def bootstrap(tables: list[SegmentStatistics], plan: Plan, always: bool = False)
         totals_b = resampling.weighted_totals(
             weights, _stack(values), plan.n_resamples, plan.executor
         )
-        if kind == "bayesian":
-            totals_b *= n_segments / weights.total
     else:
         totals_b = np.empty((0, sum(len(v) * v.shape[2] for v in values)))
     samples = []
@@ -68,14 +87,72 @@ def bootstrap(tables: list[SegmentStatistics], plan: Plan, always: bool = False)
     return samples
 
 
+def from_shard(shard: Shard) -> list[Sample]:
+    """Score the totals of a shard; what it kept of the segments is their sum, one row."""
+    missing = sorted(set(range(len(shard.shard_sizes))) - set(shard.shards))
+    if missing:
+        raise InputError(
+            f"{len(missing)} of {len(shard.shard_sizes)} shards are missing, the first is "
+            f"{missing[0]}: merge all of them; with shard_sizes only the whole is a resample"
+        )
+    samples = []
+    for i, name in enumerate(_distinct_names(list(shard.metrics))):
+        totals = np.asarray(shard.totals[i] * shard.resolution, dtype=np.float64)
+        resampled = np.asarray(shard.resampled[i] * shard.resolution, dtype=np.float64)
+        table = SegmentStatistics(
+            totals[:, None], shard.systems, shard.metrics[i], shard.reference_labels[i]
+        )
+        sample = Sample(
+            table,
+            name,
+            table.values,
+            totals,
+            _finite(table.metric.score(totals), table, "the corpus"),
+            _finite(table.metric.score(resampled), table, "a resample"),
+            resampled,
+            shard=shard,
+            differing=shard.differing[i],
+        )
+        if shard.weights == "poisson":
+            _check_scale_free(sample)
+        samples.append(sample)
+    return samples
+
+
+def _check_scale_free(sample: Sample) -> None:
+    """Raise where a varying number of segments would make intervals wider by over 5 %.
+
+    A Poisson resample has N ± √N segments. To first order that adds D/√N to the standard error,
+    in squares, where D is the derivative of the score by the logarithm of a factor on all totals.
+    """
+    doubled = sample.table.metric.score(2 * sample.totals)
+    added = ((doubled - sample.scores) / np.log(2)) ** 2 / sample.n_segments
+    if np.any(added > (1.05**2 - 1) * np.var(sample.replicates, axis=0, ddof=1) + 1e-18):
+        raise InputError(
+            f"{sample.name} changes when all totals are doubled, so that Poisson weights, which "
+            f"vary the number of segments, overstate its uncertainty; give shard_sizes to "
+            f"resample_shard"
+        )
+
+
 def swap(samples: list[Sample], plan: Plan) -> list[Sample]:
-    """Add the totals of random halves, the same halves for all systems and metrics."""
-    values = [sample.values for sample in samples]
+    """Add the totals of random halves, the same halves for all systems and metrics.
+
+    Swapping moves differences: those to the first system are all that is needed.
+    """
+    values = [_differences(sample.values) for sample in samples]
     totals = resampling.swap_totals(
         _stack(values), plan.n_resamples, plan.seed, executor=plan.executor
     )
-    halves = _split(values, totals)
-    return [replace(sample, halves=half) for sample, half in zip(samples, halves, strict=True)]
+    moves = _split(values, totals)
+    return [replace(sample, moves=move) for sample, move in zip(samples, moves, strict=True)]
+
+
+def _differences(values: NDArray[Any]) -> NDArray[Any]:
+    """Return statistics less those of the first system, `(S, N, k) -> (S - 1, N, k)`."""
+    # Narrow integers could overflow.
+    wide = values.astype(np.int64 if values.dtype.kind in "iu" else np.float64, copy=False)
+    return wide[1:] - wide[:1]
 
 
 def _on_grid(values: NDArray[Any]) -> NDArray[Any]:
@@ -142,7 +219,7 @@ def bounds(
 def _bounds(
     sample: Sample, plan: Plan, replicates: Floats, observed: Floats, pair: tuple[int, ...]
 ) -> tuple[intervals.Bounds, Floats]:
-    level, n = plan.confidence_level, sample.values.shape[1]
+    level, n = plan.confidence_level, sample.n_segments
     method, metric = plan.method, sample.table.metric
     if method in ("t", "studentized"):
         values = influence.influence_values(metric, sample.values[list(pair)])
@@ -171,6 +248,7 @@ def _replicate_errors(sample: Sample, pair: tuple[int, ...]) -> Floats:
         sign * sample.table.metric.gradient(sample.bootstrap[:, i])
         for sign, i in zip(signs, pair, strict=True)
     ]
+    assert sample.weights is not None
     return resampling.bootstrap_errors(
         sample.weights,
         np.concatenate([sample.values[i] for i in pair], axis=1),
@@ -178,9 +256,8 @@ def _replicate_errors(sample: Sample, pair: tuple[int, ...]) -> Floats:
     )
 
 
-def swapped_differences(sample: Sample, a: int, b: int, half_a: Floats, half_b: Floats) -> Floats:
-    """Return differences b - a after the segments of each half changed sides, `(B,)`."""
+def swapped_differences(sample: Sample, a: int, b: int, moved: Floats) -> Floats:
+    """Return differences b - a after statistics `(B, k)` moved from b to a, `(B,)`."""
     score = sample.table.metric.score
-    moved = half_b - half_a
     shuffled = score(sample.totals[b] - moved) - score(sample.totals[a] + moved)
     return _finite(shuffled[:, None], sample.table, "swapped outputs")[:, 0]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from evalstats.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor
+    from concurrent.futures import Executor, Future
 
 #: Where work is done: an executor, so many threads of this process, or `None` for all its cores.
 Workers: TypeAlias = "Executor | int | None"
@@ -80,22 +79,35 @@ def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor) -> 
 
     futures: list[Any] = []
     results: list[R] = []
+    broken: BrokenExecutor | None = None
     try:
-        with suppress(BrokenExecutor):  # What could not be submitted is done below.
-            futures.extend(executor.submit(work, piece) for piece in pieces)
-        for i, piece in enumerate(pieces):
+        for piece in pieces:
+            futures.append(_submit(executor, work, piece))
+        for piece, future in zip(pieces, futures, strict=True):
             try:
-                results.append(futures[i].result() if i < len(futures) else work(piece))
+                results.append(future.result())
             except BrokenExecutor as error:
-                warnings.warn(
-                    f"the executor broke ({error}); what it lost is done in this process",
-                    RuntimeWarning,
-                    stacklevel=2,
-                )
-                del futures[i:]
+                if broken is None:
+                    warnings.warn(
+                        f"the executor broke ({error}); what it lost is done in this process",
+                        RuntimeWarning,
+                        stacklevel=2,
+                    )
+                broken = error
                 results.append(work(piece))
     except BaseException:
         for future in futures:
             future.cancel()
         raise
     return results
+
+
+def _submit(executor: Executor, work: Callable[[T], R], piece: T) -> Future[R]:
+    from concurrent.futures import BrokenExecutor, Future
+
+    try:
+        return executor.submit(work, piece)
+    except BrokenExecutor as error:
+        failed: Future[R] = Future()
+        failed.set_exception(error)
+        return failed

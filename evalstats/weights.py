@@ -11,25 +11,28 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from math import exp
+from math import sqrt
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
+from evalstats.poisson import poisson_counts, random_bytes
 from evalstats.scratch import Scratch
 
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
 Rng: TypeAlias = "int | np.random.Generator | None"
 
-#: Weights in a batch, and rows at least and as a divisor; fixed, since they decide the streams.
-#: A megabyte of weights fits a core's own cache and outlasts what a thread switch costs; twelve
-#: rows are what BLAS kernels work on at once.
+#: Weights in a batch; fixed, since batches decide the streams. A megabyte fits a core's own cache
+#: and outlasts what a thread switch costs.
 _BATCH_WEIGHTS = 1 << 20
+#: Rows share what each tile of segments costs besides: where N is large a batch has so many of
+#: them, as long as it has no more weights than this.
+_SHARING_ROWS = 48
+_LARGE_BATCH_WEIGHTS = 1 << 25
+#: BLAS kernels work on so many rows at once.
 ROW_GROUP = 12
-_COUNTED_EDGES = 6
 
 
 def as_seed(rng: Rng) -> int:
@@ -72,12 +75,19 @@ class Weights:
     @property
     def batch_rows(self) -> int:
         """Rows in a batch; depends on N alone."""
-        return max(ROW_GROUP, _BATCH_WEIGHTS // self.n_segments // ROW_GROUP * ROW_GROUP)
+        sharing = min(_SHARING_ROWS, _LARGE_BATCH_WEIGHTS // self.n_segments)
+        rows = max(_BATCH_WEIGHTS // self.n_segments, sharing)
+        return max(ROW_GROUP, rows // ROW_GROUP * ROW_GROUP)
 
     @property
     @abstractmethod
     def total(self) -> int:
         """What every row sums to, or at most sums to."""
+
+    @property
+    def scale(self) -> float:
+        """What turns the integers that are drawn into weights."""
+        return 1.0
 
     @abstractmethod
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[Any]:
@@ -117,7 +127,7 @@ class Multinomial(Weights):
         n, draws = self.n_segments, self.draws
         counting, resolving, adding = self._generators(number, 3)
         # 1.5 standard deviations below, 93 % of the rows survive.
-        poisson = _Poisson(max(0.0, (draws - 1.5 * draws**0.5) / n))
+        mean = max(0.0, (draws - 1.5 * sqrt(draws)) / n)
         # Whole words for every row, so that a row does not depend on how many are drawn at once.
         width = 8 * -(-n // 8)
         rows = scratch.array("rows", (n_rows, width), np.uint8)
@@ -126,7 +136,7 @@ class Multinomial(Weights):
         while done < n_rows:
             wanted = n_rows - done
             tried = min(step, wanted + wanted // 12 + 4)
-            counts = poisson.counts(counting, resolving, (tried, width), scratch)
+            counts = poisson_counts(mean, (tried, width), counting, resolving, scratch)
             counts[:, n:] = 0
             # The narrowest accumulator that holds the sum is the fastest: twice N is out of reach.
             narrow = np.uint16 if 2 * n < 1 << 16 else np.uint32
@@ -158,7 +168,7 @@ class Halves(Weights):
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.uint8]:
         """Return the first rows of a batch."""
         (flipping,) = self._generators(number, 1)
-        bits = _bytes(flipping, n_rows, -(-self.n_segments // 64))
+        bits = random_bytes(flipping, n_rows, -(-self.n_segments // 64))
         return np.unpackbits(bits, axis=1, count=self.n_segments)
 
 
@@ -178,6 +188,11 @@ class Bayesian(Weights):
         """The sum of a row."""
         return 1 << (16 + self.n_segments.bit_length())
 
+    @property
+    def scale(self) -> float:
+        """Weights have a mean of 1."""
+        return self.n_segments / self.total
+
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.int64]:
         """Return the first rows of a batch."""
         (cutting,) = self._generators(number, 1)
@@ -186,75 +201,6 @@ class Bayesian(Weights):
         cuts[:, 1:-1] = cutting.integers(self.total, size=(n_rows, self.n_segments - 1))
         cuts.sort(axis=1)
         return np.diff(cuts, axis=1)
-
-
-def _bytes(rng: np.random.Generator, n_rows: int, n_words: int) -> NDArray[np.uint8]:
-    """Draw random bytes, `(n_rows, 8 n_words)`, five times as fast as `Generator.bytes`."""
-    words = rng.integers(0, 1 << 64, size=(n_rows, n_words), dtype=np.uint64)
-    return words.astype("<u8", copy=False).view(np.uint8)
-
-
-class _Poisson:
-    """Poisson counts from one random byte each, exactly.
-
-    Of the 256 values of a byte, count k owns floor(256 p_k) neighbours; the few left over at the
-    top stand for the remaining probability and are resolved by a second, exact draw. Counts beyond
-    63 are left out: their probability is below 10^-89 for a mean of at most 1.
-    """
-
-    def __init__(self, mean: float) -> None:
-        self._thresholds, self._residual = _poisson_table(mean)
-
-    def counts(
-        self,
-        counting: np.random.Generator,
-        resolving: np.random.Generator,
-        shape: tuple[int, int],
-        scratch: Scratch,
-    ) -> NDArray[np.uint8]:
-        """Return counts of the given shape, in the scratch; a row is a whole number of words."""
-        counts = scratch.array("counts", shape, np.uint8)
-        counts[...] = 0
-        if not self._thresholds:
-            return counts
-        uniform = _bytes(counting, shape[0], shape[1] // 8)
-        beyond = scratch.array("beyond", shape, np.bool_)
-        # Comparing and adding bytes runs at the speed of memory and lets other threads run.
-        for threshold in self._thresholds[:-1]:
-            np.greater_equal(uniform, threshold, out=beyond)
-            np.add(counts, beyond.view(np.uint8), out=counts)
-        np.greater_equal(uniform, self._thresholds[-1], out=beyond)
-        left_over = np.flatnonzero(beyond)
-        drawn = resolving.random(len(left_over))
-        drawn *= self._residual[-1]
-        found = np.zeros(len(drawn), dtype=np.uint8)
-        # A search mispredicts every branch; counting the edges below is four times as fast.
-        for edge in self._residual[:_COUNTED_EDGES]:
-            found += drawn >= edge
-        rare = np.flatnonzero(found == _COUNTED_EDGES)
-        found[rare] = np.searchsorted(self._residual, drawn[rare], side="right")
-        counts.reshape(-1)[left_over] = found
-        return counts
-
-
-@cache
-def _poisson_table(mean: float) -> tuple[list[np.uint8], NDArray[np.float64]]:
-    """Return from which bytes on the count rises, and the cumulated probabilities left over.
-
-    The last threshold is the first byte left over. There are none where all counts are 0.
-    """
-    if mean == 0:
-        return [], np.zeros(0)
-    terms = [exp(-mean)]
-    for k in range(1, 64):
-        terms.append(terms[-1] * mean / k)
-    shares = 256 * np.array(terms) / np.sum(terms)
-    owned = np.floor(shares)
-    edges = np.cumsum(owned)[: int(np.flatnonzero(owned)[-1]) + 1]
-    cumulated = np.cumsum(shares - owned)
-    # No draw reaches beyond the count at which nothing more is added.
-    last = int(np.argmax(cumulated == cumulated[-1])) + 1
-    return [np.uint8(edge) for edge in edges], cumulated[:last]
 
 
 def batches(weights: Weights, n_resamples: int) -> Iterator[tuple[int, int, int]]:

@@ -308,7 +308,7 @@ def test_extract_keeps_options_and_ids(files, capsys, monkeypatch):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (("compare", "x.npz"), "cannot load statistics from 'x.npz': no such file"),
+        (("compare", "x.npz"), "cannot read x.npz: No such file"),
         (("compare", "x.npz", "-m", "bleu"), "-m is for texts: the statistics in x.npz have their"),
         (("compare", "x.npz", "-r", "ref.A.txt"), "-r is for texts"),
         (("estimate", "x.npz", "--chrf-beta", "1"), "--chrf-beta is for texts"),
@@ -318,7 +318,7 @@ def test_extract_keeps_options_and_ids(files, capsys, monkeypatch):
         ),
         (("compare", *REFS), "outputs are missing: give -i FILE"),
         (("extract", *REFS, *INPUT, "-o", "x.txt"), "-o must end in .npz, got x.txt"),
-        (("extract", *REFS, *INPUT, "-o", "no/x.npz"), "cannot write 'no/x.npz': No such file"),
+        (("extract", *REFS, *INPUT, "-o", "no/x.npz"), "cannot write no/x.npz: No such file"),
         (("extract", *REFS, *INPUT, "-m", "bleu", "ter", "-o", "x.npz"), "-m needs one metric"),
     ],
 )

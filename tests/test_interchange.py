@@ -268,7 +268,8 @@ def rebuilt(path, header=None, statistics=None, compression=zipfile.ZIP_STORED, 
     made(segment_ids=list("abcd")).save(path)
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    record = json.loads(interchange._array(path, members["header.npy"], "header.npy").tobytes())
+    with np.load(path) as file:
+        record = json.loads(file["header"].tobytes())
     for key, value in changes.items():
         (record["metric"] if key in record["metric"] else record)[key] = value
     text = json.dumps(record).encode() if header is None else header
@@ -295,11 +296,11 @@ NEGATIVE[1, 2, 3], NAN[0, 1, 2] = -1, np.nan
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"statistics": npy(np.array([[[Bomb()]]], dtype=object), True)}, "got dtype '|O'; objects"),
+        ({"statistics": npy(np.array([[[Bomb()]]], dtype=object), True)}, "must hold numbers (iuf), got dtype '|O'"),
         ({"statistics": pickle.dumps([1])}, "statistics.npy is not a NumPy array"),
         ({"statistics": HUGE}, "claims shape (2, 4, 9999999999999) of <i8, but has"),
         ({"statistics": npy(GOOD)[:-1]}, "claims shape (2, 4, 10) of <i8, but has 639 bytes"),
-        ({"statistics": npy(np.asfortranarray(GOOD))}, "claims shape (2, 4, 10)"),
+        ({"statistics": npy(np.asfortranarray(GOOD))}, "statistics.npy must be stored by rows"),
         ({"statistics": npy(NEGATIVE)}, "statistics[1, 2, 3] is negative, but BLEU counts"),
         ({"statistics": npy(NAN)}, "values[0, 1, 2] is nan"),
         ({"statistics": npy(GOOD[:1])}, "values must have shape (S, N, k) = (2, N, 10)"),
@@ -307,13 +308,13 @@ NEGATIVE[1, 2, 3], NAN[0, 1, 2] = -1, np.nan
         ({"statistics": npy(GOOD[:, :0])}, "values has no segments"),
         ({"statistics": npy(GOOD[:, :3])}, "segment_ids has 4 names but there are 3 segments"),
         ({"statistics": npy(np.array(1.0))}, "values must have shape"),
-        ({"statistics": npy(GOOD.astype(complex))}, "must hold numbers, got dtype '<c16'"),
+        ({"statistics": npy(GOOD.astype(complex))}, "must hold numbers (iuf), got dtype '<c16'"),
         ({"compression": zipfile.ZIP_DEFLATED}, "header.npy is compressed or encrypted"),
-        ({"header": b"{"}, "header.npy is not JSON"),
-        ({"header": b"\xff"}, "header.npy is not JSON"),
-        ({"header": b"[" * 100_000}, "header.npy is not JSON"),
-        ({"header": b"[]"}, "header.npy does not say 'evalstats segment statistics'"),
-        ({"format": "x"}, "header.npy does not say 'evalstats segment statistics'"),
+        ({"header": b"{"}, "not a file that save() wrote: Expecting"),
+        ({"header": b"\xff"}, "codec can't decode"),
+        ({"header": b"[" * 100_000}, "recursion"),
+        ({"header": b"[]"}, "header.npy is not a JSON object"),
+        ({"format": "x"}, "it is not a file of evalstats segment statistics"),
         ({"version": 2}, "format version 2, but this evalstats reads 1"),
         ({"metric": None}, "metric must be a dict, got NoneType"),
         ({"systems": "AB"}, "systems must be a list, got str"),
@@ -337,26 +338,28 @@ def test_hostile_files_are_refused(tmp_path, change, message):
     path = rebuilt(tmp_path / "x.npz", **change)
     with pytest.raises(es.InputError) as caught:
         SegmentStatistics.load(path)
-    assert str(caught.value).startswith(f"cannot load statistics from '{path}': ")
+    assert str(path) in str(caught.value)
     assert message in str(caught.value)
 
 
 def test_foreign_files_are_refused(tmp_path):
     path = tmp_path / "x.npz"
-    with pytest.raises(es.InputError, match="no such file"):
+    with pytest.raises(es.InputError, match=r"cannot read .*x.npz: No such file"):
         SegmentStatistics.load(path)
     with pytest.raises(es.InputError, match="Is a directory"):
         SegmentStatistics.load(tmp_path)
     path.write_bytes(b"")
-    with pytest.raises(es.InputError, match=r"not a whole .npz file"):
+    with pytest.raises(
+        es.InputError, match=r"x.npz is damaged, cut short, or not a file that save"
+    ):
         SegmentStatistics.load(path)
     np.savez(path, a=GOOD)
-    with pytest.raises(es.InputError, match=r"expected header.npy and statistics.npy.*'a.npy'"):
+    with pytest.raises(es.InputError, match=r"expected header.npy in it, found 'a'"):
         SegmentStatistics.load(path)
     rebuilt(path)
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("../../evil.npy", b"")
-    with pytest.raises(es.InputError, match=r"found '../../evil.npy, header.npy"):
+    with pytest.raises(es.InputError, match=r"../../evil.npy is not a NumPy array"):
         SegmentStatistics.load(path)
 
 
@@ -407,7 +410,9 @@ def test_truncated_and_spliced_files_are_refused_or_change_nothing(saved, data):
     resume = data.draw(st.integers(cut + 1, len(good)))
     check_damaged(saved, good[:cut] + data.draw(st.binary(max_size=20)) + good[resume:])
     saved[2].write_bytes(good[:cut])
-    with pytest.raises(es.InputError, match=r"not a whole .npz file"):
+    with pytest.raises(
+        es.InputError, match=r"bad.npz is damaged, cut short, or not a file that save"
+    ):
         SegmentStatistics.load(saved[2])
 
 
@@ -448,7 +453,7 @@ class TestWriting:
     def test_paths_that_cannot_be(self, tmp_path):
         with pytest.raises(es.InputError, match=r"path must end in .npz, got 'x'"):
             made().save("x")
-        with pytest.raises(es.InputError, match=r"cannot write '.*': No such file or directory"):
+        with pytest.raises(es.InputError, match=r"cannot write .*: No such file or directory"):
             made().save(tmp_path / "no" / "x.npz")
         assert not list(tmp_path.iterdir())
 

@@ -245,3 +245,8 @@ class TestDataFrames:
         assert frame["system"].tolist() == list(outputs(3))
         assert "notes" not in frame
         assert estimates[1].to_dataframe()["low"].tolist() == [estimates[1].low]
+
+    def test_an_audit_has_a_row_for_each_test(self):
+        texts = {"A": ["a b c d e"] * 9, "B": ["a b c d f"] * 5 + ["a b c d e"] * 4}
+        found = es.audit(texts, ["a b c d e"] * 9, n_bootstrap=9, n_randomization=9, n_resamples=9)
+        assert found.to_dataframe().to_dict("records") == [test.to_dict() for test in found]

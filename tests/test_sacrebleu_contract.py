@@ -3,9 +3,12 @@
 Run with sacreBLEU 2.3.0 as well: `pip install sacrebleu==2.3.0` and this file alone.
 """
 
+import numpy as np
+import pytest
 import sacrebleu
 import sacrebleu.metrics as sacre
 
+from evalstats.errors import InputError
 from evalstats.metrics import _sacrebleu
 from evalstats.metrics.texts import References
 
@@ -42,3 +45,37 @@ def test_tercom_tokeniser():
         normalized=True, no_punct=False, asian_support=False, case_sensitive=False
     )
     assert tokenizer("It's 3.5, (OK)") == "it 's 3.5 , ( ok )"
+
+
+def test_what_scores_and_counts_is_known_by_its_class():
+    class Derived(sacre.BLEU):
+        pass
+
+    assert [_sacrebleu.kind_of(m) for m in (sacre.BLEU(), sacre.CHRF(), sacre.TER())] == [
+        "BLEU",
+        "CHRF",
+        "TER",
+    ]
+    assert _sacrebleu.kind_of(Derived()) is None
+    for name in ("none", "zh", "13a", "intl", "char"):
+        assert _sacrebleu.tokenizer_name(sacre.BLEU(tokenize=name).tokenizer) == name
+    assert _sacrebleu.tokenizer_name(str) is None
+
+
+def test_statistics_are_counted_and_scored_by_sacrebleu():
+    streams = REFERENCES.streams()
+    for metric in (sacre.BLEU(smooth_method="add-k"), sacre.CHRF(), sacre.TER()):
+        rows = np.array(_sacrebleu.segment_statistics(metric, HYPOTHESES, streams))
+        expected = metric.corpus_score(HYPOTHESES, streams)
+        assert vars(_sacrebleu.score_of_segments(metric, rows)) == vars(expected)
+        totals = rows.sum(axis=0, keepdims=True)
+        assert _sacrebleu.scores_one_by_one(metric, totals) == [expected.score]
+        assert np.all(rows.sum(axis=0, keepdims=True) == totals)
+
+
+def test_references_that_a_metric_keeps():
+    kept = sacre.TER(references=REFERENCES.streams())
+    assert _sacrebleu.n_kept_references(kept) == 3
+    assert len(_sacrebleu.segment_statistics(kept, HYPOTHESES, None)) == 3
+    with pytest.raises(InputError, match="the metric was made without references"):
+        _sacrebleu.n_kept_references(sacre.TER())

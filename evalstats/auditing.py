@@ -1,0 +1,351 @@
+"""What a p-value that another tool printed tests, and the calibrated one beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evalstats import layout, report, resampling, significance
+from evalstats.analysis import compare, given_tables, is_statistics
+from evalstats.extraction import Metrics, Progress, as_metrics, extract_all
+from evalstats.metrics import BLEU
+from evalstats.metrics.base import integer
+from evalstats.metrics.sacrebleu_twins import to_sacrebleu
+from evalstats.report import Table
+from evalstats.resampling import MOST_RESAMPLES
+from evalstats.results import Comparison, Difference, Result
+from evalstats.sacrebleu_draws import N_BOOTSTRAP, N_RANDOMIZATION, Counted, environment_seed
+from evalstats.sacrebleu_tests import paired_bootstrap, paired_randomization
+from evalstats.segments import SegmentStatistics
+from evalstats.weights import Rng, as_seed
+
+#: The level at which verdicts are compared: sacreBLEU marks p-values up to 0.05.
+LEVEL = 0.05
+
+
+class Meaning(NamedTuple):
+    """What a test tests: null hypothesis, sides, and what it makes of ties."""
+
+    null: str
+    sides: str
+    ties: str
+
+
+_BS = "sacreBLEU --paired-bs"
+_AR = "sacreBLEU --paired-ar"
+_EVALUATIO = "evaluatio bleu_bootstrap_test"
+MEANINGS = {
+    _BS: Meaning(
+        "equal scores on the population of segments, with |difference| centred in place of the "
+        "difference",
+        "one-sided in effect: about half of the two-sided p-value, never much above 0.43",
+        "count as evidence of a difference: identical systems get 1/(n + 1)",
+    ),
+    _AR: Meaning(
+        "the systems are exchangeable, segment by segment",
+        "two-sided",
+        "count as evidence of a difference: identical systems get 1/(n + 1)",
+    ),
+    _EVALUATIO: Meaning(
+        "no null hypothesis, but in how many resamples the worse system is at least as good",
+        "one-sided, in the direction that the data chose",
+        "count against a difference: identical systems get 1",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class AuditedTest:
+    """One test of another tool, of one system against the baseline under one metric.
+
+    Attributes
+    ----------
+    metric, baseline, system : str
+        What is compared.
+    difference : float
+        Score of the system minus score of the baseline.
+    test : str
+        The tool and its test.
+    pvalue : float
+        What the tool prints.
+    pvalue_error : float
+        0 where that is the very number, from the tool's own draws; the Monte-Carlo standard error
+        where the tool draws anew in every run.
+    calibrated : float
+        The p-value of `compare`: approximate randomisation, two-sided, of this comparison alone.
+    null, sides, ties : str
+        What `pvalue` tests: the null hypothesis, the sides, what is made of ties.
+    """
+
+    metric: str
+    baseline: str
+    system: str
+    difference: float
+    test: str
+    pvalue: float
+    pvalue_error: float
+    calibrated: float
+    null: str
+    sides: str
+    ties: str
+
+    @property
+    def verdict(self) -> str:
+        """Which of the two is at most 0.05: "both", "neither", or one of them "only"."""
+        verdicts = {
+            (True, True): "both",
+            (False, False): "neither",
+            (True, False): "printed only",
+            (False, True): "calibrated only",
+        }
+        return verdicts[self.pvalue <= LEVEL, self.calibrated <= LEVEL]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields and the verdict as plain Python values."""
+        return {**asdict(self), "verdict": self.verdict}
+
+
+@dataclass(frozen=True, eq=False)
+class Audit(Result):
+    """p-values of other tools beside the calibrated ones; iterating gives `AuditedTest`.
+
+    Attributes
+    ----------
+    tests : tuple of AuditedTest
+        Metric by metric, system by system.
+    comparison : Comparison
+        The calibrated tests, with intervals and adjusted p-values.
+    n_bootstrap, n_randomization : int
+        Resamples and trials of sacreBLEU's two tests.
+    sacrebleu_seed : int or None
+        What its draws were seeded with; `None` for fresh entropy.
+    notes : tuple of str
+        What a careful reader should know.
+    """
+
+    tests: tuple[AuditedTest, ...]
+    comparison: Comparison = field(repr=False)
+    n_bootstrap: int
+    n_randomization: int
+    sacrebleu_seed: int | None
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[AuditedTest]:
+        """Iterate over the tests, metric by metric."""
+        return iter(self.tests)
+
+    def __len__(self) -> int:
+        """Return the number of tests."""
+        return len(self.tests)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tests and the comparison beside them as plain Python values."""
+        return {
+            "tests": [test.to_dict() for test in self.tests],
+            "n_bootstrap": self.n_bootstrap,
+            "n_randomization": self.n_randomization,
+            "sacrebleu_seed": self.sacrebleu_seed,
+            "notes": list(self.notes),
+            "comparison": self.comparison.to_dict(),
+        }
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [test.to_dict() for test in self.tests]
+
+    def _tables(self) -> list[Table]:
+        metrics = layout.distinct([test.metric for test in self.tests])
+        return [
+            _table([test for test in self.tests if test.metric == metric]) for metric in metrics
+        ]
+
+    def _footer(self) -> list[str]:
+        tests = layout.distinct([test.test for test in self.tests])
+        lines = [
+            f"{name} tests: {null}; {sides}. Ties {ties}."
+            for name in tests
+            for null, sides, ties in [MEANINGS[name]]
+        ]
+        return [*lines, *self.notes, *self.comparison.signatures]
+
+
+def _table(tests: list[AuditedTest]) -> Table:
+    rows = tuple(
+        (
+            test.system,
+            report.number(test.difference, 2, sign=True),
+            test.test,
+            report.pvalue(test.pvalue),
+            report.pvalue(test.calibrated),
+            test.verdict,
+        )
+        for test in tests
+    )
+    header = ("system", "difference", "test", "p printed", "p calibrated", f"p <= {LEVEL:g}")
+    return Table(f"{tests[0].metric}, against {tests[0].baseline}", header, rows, "<><>><")
+
+
+def audit(
+    hypotheses: Any,
+    references: Any = None,
+    metrics: Metrics = "bleu",
+    *,
+    baseline: str | None = None,
+    n_bootstrap: int = N_BOOTSTRAP,
+    n_randomization: int = N_RANDOMIZATION,
+    n_resamples: int = 9999,
+    rng: Rng = 12345,
+    progress: Progress | None = None,
+) -> Audit:
+    """Put the p-values that sacreBLEU and evaluatio print beside the calibrated one.
+
+    sacreBLEU's are the very numbers that `sacrebleu --paired-bs` and `--paired-ar` print for these
+    texts, from its own draws: `$SACREBLEU_SEED` is read as sacreBLEU reads it, 12345 by default.
+    evaluatio cannot be seeded; its number is given within the Monte-Carlo error of its test.
+
+    Parameters
+    ----------
+    hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of SegmentStatistics
+        As in `compare`.
+    references
+        One entry per segment, as in `compare`.
+    metrics : str or Metric, or a list of them
+        BLEU, chrF or TER. evaluatio tests BLEU only, with one tokeniser, smoothing and order.
+    baseline : str, optional
+        What all others are compared with; by default the first system, as in sacreBLEU.
+    n_bootstrap, n_randomization : int
+        sacreBLEU's `--paired-bs-n` and `--paired-ar-n`, at least 2.
+    n_resamples : int
+        Of the calibrated test and of evaluatio's, at least 2.
+    rng : int or numpy.random.Generator, optional
+        Seed or generator of the calibrated test, as in `compare`.
+    progress : callable, optional
+        Called as ``progress(done, total, label)`` before each extraction.
+
+    Returns
+    -------
+    Audit
+        Iterating gives an `AuditedTest` for each metric, system and test.
+
+    Raises
+    ------
+    InputError
+        For bad input, and for a metric that sacreBLEU does not have.
+
+    Examples
+    --------
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> for test in audit(sample.systems, sample.references):
+    ...     if test.system == "slightly-better":
+    ...         print(f"{test.test:30}{test.pvalue:.2f}  calibrated {test.calibrated:.2f}")
+    sacreBLEU --paired-bs         0.17  calibrated 0.45
+    sacreBLEU --paired-ar         0.45  calibrated 0.45
+    evaluatio bleu_bootstrap_test 0.22  calibrated 0.45
+    """
+    n_bootstrap = integer(n_bootstrap, "n_bootstrap", 2, MOST_RESAMPLES)
+    n_randomization = integer(n_randomization, "n_randomization", 2, MOST_RESAMPLES)
+    sacrebleu_seed = environment_seed()
+    seed = as_seed(rng)
+    if is_statistics(hypotheses):
+        tables = given_tables(hypotheses, references, metrics)
+        twins = [to_sacrebleu(table.metric) for table in tables]
+    else:
+        # What costs nothing is checked before what costs seconds.
+        twins = [to_sacrebleu(metric) for metric in as_metrics(metrics)]
+        tables = extract_all(hypotheses, references, metrics, progress)
+    systems = tables[0].systems
+    baseline = systems[0] if baseline is None else baseline
+    comparison = compare(tables, baseline=baseline, n_resamples=n_resamples, rng=seed)
+    first = systems.index(baseline)
+    order = [first, *(i for i in range(len(systems)) if i != first)]
+    counted = [
+        [Counted(twin, table.values[i]) for i in order]
+        for twin, table in zip(twins, tables, strict=True)
+    ]
+    printed = {}
+    for name, run, n in (
+        (_BS, paired_bootstrap, n_bootstrap),
+        (_AR, paired_randomization, n_randomization),
+    ):
+        # sacreBLEU takes 0 for "no seed".
+        groups = run(counted, n, np.random.default_rng(sacrebleu_seed or None))
+        printed[name] = n, [[t.pvalue for t in group if t.pvalue is not None] for group in groups]
+    printed[_EVALUATIO] = n_resamples, [_reversals(t, order, n_resamples, seed) for t in tables]
+    differences = iter(comparison)
+    tests: list[AuditedTest] = []
+    for m in range(len(tables)):
+        for i in range(len(order) - 1):
+            difference = next(differences)
+            tests += [
+                _audited(difference, name, pvalues[m][i], n, sacrebleu_seed)
+                for name, (n, pvalues) in printed.items()
+                if pvalues[m]
+            ]
+    return Audit(
+        tests=tuple(tests),
+        comparison=comparison,
+        n_bootstrap=n_bootstrap,
+        n_randomization=n_randomization,
+        sacrebleu_seed=sacrebleu_seed,
+        notes=(*_notes(tests, sacrebleu_seed, len(order) - 1), *comparison.notes),
+    )
+
+
+def _audited(
+    difference: Difference, name: str, pvalue: float, n: int, sacrebleu_seed: int | None
+) -> AuditedTest:
+    reproduced = name != _EVALUATIO and bool(sacrebleu_seed)
+    return AuditedTest(
+        metric=difference.metric,
+        baseline=difference.baseline,
+        system=difference.system,
+        difference=difference.difference,
+        test=name,
+        pvalue=pvalue,
+        pvalue_error=0.0 if reproduced else significance.monte_carlo_error(pvalue, n),
+        calibrated=difference.pvalue,
+        **MEANINGS[name]._asdict(),
+    )
+
+
+def _reversals(
+    table: SegmentStatistics, order: list[int], n_resamples: int, seed: int
+) -> list[float]:
+    """Return evaluatio's p-values, none for a metric other than its BLEU."""
+    metric = table.metric
+    if not isinstance(metric, BLEU):
+        return []
+    # evaluatio always leaves out the orders longer than the output, whatever it is told.
+    its = replace(metric, effective_order=True)
+    if its.signature != BLEU(effective_order=True).signature:
+        return []
+    values = table.values[order].transpose(1, 0, 2)
+    totals = resampling.bootstrap_totals(values.reshape(len(values), -1), n_resamples, seed)
+    replicates = its.score(totals.reshape(n_resamples, *values.shape[1:]))
+    observed = its.score(values.sum(axis=0))
+    return [
+        significance.reversal_pvalue(
+            float(observed[i] - observed[0]), replicates[:, i] - replicates[:, 0]
+        )
+        for i in range(1, len(order))
+    ]
+
+
+def _notes(tests: list[AuditedTest], seed: int | None, n_systems: int) -> Iterator[str]:
+    if not seed:
+        yield (
+            f"SACREBLEU_SEED is {seed}: sacreBLEU draws anew in every run, and its p-values are "
+            f"within their Monte-Carlo error."
+        )
+    if any(test.test == _EVALUATIO for test in tests):
+        yield (
+            "evaluatio draws anew in every run: its p-value is within its Monte-Carlo error, "
+            f"at most {max(t.pvalue_error for t in tests if t.test == _EVALUATIO):.4f} here."
+        )
+    if n_systems > 1:
+        yield (
+            f"All p-values are of one comparison alone; compare adjusts them for all {n_systems}."
+        )

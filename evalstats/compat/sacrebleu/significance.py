@@ -1,0 +1,202 @@
+"""`sacrebleu.significance`: `PairedTest` with sacreBLEU's p-values, at a fraction of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sacrebleu.significance import Result, estimate_ci
+
+from evalstats.compat.sacrebleu.metrics import Streams, as_streams, count
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics.base import choice, flag, integer
+from evalstats.metrics.texts import as_texts, listed
+from evalstats.resampling import MOST_RESAMPLES
+from evalstats.sacrebleu_draws import (
+    N_BOOTSTRAP,
+    N_RANDOMIZATION,
+    Counted,
+    bootstrap_scores,
+    environment_seed,
+)
+from evalstats.sacrebleu_tests import paired_bootstrap, paired_randomization
+
+__all__ = ["PairedTest", "Result", "estimate_ci"]
+
+_DEFAULT_SAMPLES = {"ar": N_RANDOMIZATION, "bs": N_BOOTSTRAP}
+
+
+class PairedTest:
+    """Compare systems with the first one, as sacreBLEU's class of this name does.
+
+    Scores, p-values, means and half-widths are sacreBLEU's, from its own draws for the same
+    `$SACREBLEU_SEED`. **Know what the p-values are**: that of "bs" is one-sided in effect
+    (`evalstats.significance.moses_bootstrap_pvalue`); `evalstats.compare` has the calibrated ones,
+    and `evalstats.audit` puts both side by side.
+
+    Parameters
+    ----------
+    named_systems : sequence of (str, sequence of str)
+        Name and N outputs of each system, the baseline first.
+    metrics : mapping of str to Metric
+        Of `evalstats.compat.sacrebleu.metrics`, of sacreBLEU, or of your own class. Your own count
+        and score themselves, at their speed; so do sacreBLEU's count with references of their own.
+    references : sequence of sequence of str, optional
+        Reference streams, each of N entries; `None` for those that the metrics were made with.
+    test_type : {"ar", "bs"}
+        Approximate randomisation, or paired bootstrap resampling.
+    n_samples : int
+        Trials; 0 for the default, 10,000 (ar) or 1,000 (bs).
+    n_ar_confidence : int
+        Resamples for the intervals of "ar"; -1 for none, 0 for 1,000.
+    n_jobs : int
+        Accepted and without effect: results do not depend on it, and one process is fast enough.
+    faithful : bool
+        Reproduce sacreBLEU's three defects as well: seed 0 draws from the operating system,
+        identical systems get p = 1/(n_samples + 1), and "ar" loses the fraction of k in add-k
+        smoothing. By default seed 0 is a seed, identical systems get p = 1, and k is k.
+
+    Raises
+    ------
+    InputError
+        For texts or lengths that do not fit, two metrics of one name, or options out of range.
+
+    Examples
+    --------
+    >>> from evalstats.compat.sacrebleu.metrics import BLEU
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> systems = [(name, sample.systems[name]) for name in ("baseline", "slightly-better")]
+    >>> streams = list(zip(*sample.references))
+    >>> signatures, scores = PairedTest(systems, {"BLEU": BLEU()}, streams, test_type="bs")()
+    >>> scores["System"]
+    ['baseline', 'slightly-better']
+    >>> print(f"{scores['BLEU'][1].p_value:.4f}")
+    0.1738
+    """
+
+    def __init__(
+        self,
+        named_systems: Sequence[tuple[str, Sequence[str]]],
+        metrics: Mapping[str, Any],
+        references: Streams | None,
+        test_type: str = "ar",
+        n_samples: int = 0,
+        n_ar_confidence: int = -1,
+        n_jobs: int = 1,
+        *,
+        faithful: bool = False,
+    ) -> None:
+        self.test_type = choice(test_type, ("ar", "bs"), "test_type")
+        n_samples = integer(n_samples, "n_samples", 0, MOST_RESAMPLES)
+        self.n_samples = n_samples or _DEFAULT_SAMPLES[self.test_type]
+        n_ar_confidence = integer(n_ar_confidence, "n_ar_confidence", -1, MOST_RESAMPLES)
+        self.n_ar_confidence = n_ar_confidence or N_BOOTSTRAP
+        self.n_jobs = integer(n_jobs, "n_jobs", 0)
+        self.faithful = flag(faithful, "faithful")
+        self.seed = environment_seed()
+        self.named_systems = _as_named(named_systems)
+        self.references = None if references is None else as_streams(references)
+        self.n_systems = len(self.named_systems) - 1
+        self.metrics: dict[str, Any] = {}
+        self._tables: dict[str, list[Counted]] = {}
+        for metric in metrics.values():
+            self._add(metric)
+
+    def _add(self, metric: Any) -> None:
+        """Count and score all systems under a metric."""
+        tables = []
+        for name, texts in self.named_systems:
+            try:
+                tables.append(Counted(metric, count(metric, texts, self.references)))
+            except InputError as error:
+                raise type(error)(f"system {name!r}: {error}") from None
+        name = tables[0].score.name
+        if name in self.metrics:
+            raise InputError(
+                f"metrics has two that are called {name}, of which the results could hold one; "
+                f"make one PairedTest for each"
+            )
+        self.metrics[name] = metric
+        self._tables[name] = tables
+
+    def __call__(self) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+        """Run the test.
+
+        Returns
+        -------
+        signatures : dict of str to Signature
+            sacreBLEU's object for each metric, by the name of its score.
+        scores : dict of str to list
+            The names of the systems under "System", and under the name of each metric's score one
+            `Result` a system: score, p_value (`None` for the baseline), mean, ci (the half-width).
+        """
+        rng = self._generator()
+        if self.test_type == "bs":
+            found = paired_bootstrap(list(self._tables.values()), self.n_samples, rng)
+        else:
+            groups = [[self._swappable(t) for t in group] for group in self._tables.values()]
+            found = paired_randomization(groups, self.n_samples, rng)
+        results = {
+            name: [
+                Result(table.score.score, self._pvalue(group[0], table, tested.pvalue))
+                for table, tested in zip(group, tests, strict=True)
+            ]
+            for (name, group), tests in zip(self._tables.items(), found, strict=True)
+        }
+        for group, tests in zip(results.values(), found, strict=True):
+            for result, tested in zip(group, tests, strict=True):
+                if tested.replicates is not None:
+                    result.mean, result.ci = estimate_ci(tested.replicates)
+        if self.test_type == "ar" and self.n_ar_confidence > 0:
+            self._add_intervals(results, rng)
+        names = [name for name, _ in self.named_systems]
+        signatures = {name: self._signature(name) for name in self.metrics}
+        return signatures, {"System": names, **results}
+
+    def _signature(self, name: str) -> Any:
+        made = self.metrics[name].get_signature()
+        made.update("seed", str(self.seed).lower())
+        made.update(self.test_type, self.n_samples)
+        if self.n_ar_confidence > 0:
+            made.update("bs", self.n_ar_confidence)
+        return made
+
+    def _generator(self) -> np.random.Generator:
+        # sacreBLEU takes 0 for "no seed".
+        return np.random.default_rng(self.seed or None if self.faithful else self.seed)
+
+    def _add_intervals(self, results: dict[str, list[Result]], rng: np.random.Generator) -> None:
+        """Add the intervals of "ar": the baseline's from the seed, the others' after the masks."""
+        for part, generator in ((slice(0, 1), self._generator()), (slice(1, None), rng)):
+            tables = [table for group in self._tables.values() for table in group[part]]
+            if tables:
+                replicates = iter(bootstrap_scores(tables, self.n_ar_confidence, generator))
+                for result in (r for group in results.values() for r in group[part]):
+                    result.mean, result.ci = estimate_ci(next(replicates))
+
+    def _swappable(self, table: Counted) -> Counted:
+        # Whole numbers cannot take the fraction of k in add-k smoothing; sacreBLEU drops it.
+        return table if self.faithful else Counted(table.metric, table.rows.astype(np.float64))
+
+    def _pvalue(self, baseline: Counted, system: Counted, pvalue: float | None) -> float | None:
+        """Return the p-value, or 1 where the system is the baseline in all but its name."""
+        identical = pvalue is not None and np.array_equal(baseline.rows, system.rows)
+        return 1.0 if identical and not self.faithful else pvalue
+
+
+def _as_named(systems: Any) -> list[tuple[str, list[str]]]:
+    """Return names with outputs, or say what is wrong with them."""
+    named = []
+    for i, entry in enumerate(listed(systems, "named_systems", "(name, outputs) pairs")):
+        if not isinstance(entry, (tuple, list)) or len(entry) != 2:
+            raise InputTypeError(f"named_systems[{i}] must be a pair (name, outputs)")
+        named.append((entry[0], as_texts(entry[1], f"outputs of system {entry[0]!r}")))
+    if not named:
+        raise InputError("named_systems is empty; give the baseline and the systems")
+    lengths = {name: len(texts) for name, texts in named}
+    if len(set(lengths.values())) > 1:
+        given = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        raise InputError(f"named_systems must have the same number of segments: {given}")
+    return named

@@ -1,0 +1,125 @@
+"""The multinomial bootstrap of N segments in two stages: over shards, then within each shard.
+
+Of the N draws of a resample, the number that falls into each shard is multinomial(N; n_j/N), and
+given these numbers the draws within a shard are multinomial over its segments, independently of
+the other shards. So every shard draws the first stage, the same everywhere, from the seed alone,
+and the second stage by itself; together the rows are multinomial(N; 1/N, ..., 1/N), exactly.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.poisson import poisson_counts
+from evalstats.scratch import Scratch
+
+#: First words of the keys of random streams, apart from those of `resampling`.
+_STAGE_ONE, _STAGE_TWO = 16, 17
+#: Resamples that share a stream of the first stage.
+_COUNT_ROWS = 1024
+#: Weights in a batch of the second stage, and rows at most; they decide the random streams.
+_BATCH_WEIGHTS = 1 << 22
+_BATCH_ROWS = 128
+
+
+def shard_draws(
+    shard_sizes: Sequence[int], shard: int, n_resamples: int, seed: int
+) -> NDArray[np.int64]:
+    """Return how many of the N draws of each resample fall into one shard, `(B,)`.
+
+    Conditional binomials from the first shard on: the numbers of all shards add up to N.
+
+    Parameters
+    ----------
+    shard_sizes : sequence of int
+        Numbers of segments of all shards, at least 1 each.
+    shard : int
+        Which of them.
+    n_resamples, seed : int
+
+    Examples
+    --------
+    >>> draws = [shard_draws([5, 20, 10], j, 4, seed=1) for j in range(3)]
+    >>> sum(draws).tolist()
+    [35, 35, 35, 35]
+    """
+    n_segments = sum(shard_sizes)
+    batches = []
+    for batch in range(-(-n_resamples // _COUNT_ROWS)):
+        rng = _generator(seed, _STAGE_ONE, batch)
+        to_draw = np.full(_COUNT_ROWS, n_segments)
+        to_come = n_segments
+        for size in shard_sizes[: shard + 1]:
+            drawn = rng.binomial(to_draw, size / to_come)
+            to_draw -= drawn
+            to_come -= size
+        batches.append(drawn)
+    return np.concatenate(batches)[:n_resamples]
+
+
+def shard_batches(
+    shard_sizes: Sequence[int], shard: int, n_resamples: int, seed: int
+) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
+    """Yield rows of weights of one shard's segments, with the resamples they belong to."""
+    size = shard_sizes[shard]
+    n_rows = max(1, min(_BATCH_ROWS, _BATCH_WEIGHTS // size))
+    n_batches = -(-n_resamples // n_rows)
+    draws = shard_draws(shard_sizes, shard, n_batches * n_rows, seed)
+    for batch in range(n_batches):
+        start, stop = batch * n_rows, (batch + 1) * n_rows
+        rng = _generator(seed, _STAGE_TWO, shard, batch)
+        rows = multinomial_rows(rng, draws[start:stop], size)
+        stop = min(stop, n_resamples)
+        yield slice(start, stop), rows[: stop - start]
+
+
+def multinomial_rows(
+    rng: np.random.Generator, sums: NDArray[np.int64], n_segments: int
+) -> NDArray[np.uint8]:
+    """Draw multinomial(m; 1/n, ..., 1/n) rows exactly, each with a sum m of its own, `(B, n)`.
+
+    As `resampling` draws rows of one sum: independent Poisson counts of one mean, a little below
+    what the smallest m asks for, are multinomial given their sum; rows whose sum exceeds their m
+    are drawn again, and the draws that are missing are added uniformly. Which rows are kept
+    depends on sums alone, so the rows that are kept are still multinomial given theirs.
+
+    A count above 255 would not fit. Where m is the share of n of N segments in N draws, a count
+    is binomial(N, 1/N), and exceeds 255 with a probability below 10^-500.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    sums : ndarray of int64, shape (B,)
+        m of each row.
+    n_segments : int
+        n, at least 1.
+    """
+    least = int(np.min(sums))
+    # 1.5 standard deviations below the smallest sum: 93 % of the rows with that sum survive.
+    mean = min(1.0, max(0.0, (least - 1.5 * math.sqrt(least)) / n_segments))
+    rows = np.empty((len(sums), n_segments), dtype=np.uint8)
+    missing = np.empty(len(sums), dtype=np.int64)
+    waiting = np.arange(len(sums))
+    width, scratch = 8 * -(-n_segments // 8), Scratch()
+    while len(waiting):
+        counts = poisson_counts(mean, (len(waiting), width), rng, rng, scratch)[:, :n_segments]
+        # A uint32 accumulator is twice as fast as an int64 one, and holds 63 * 68 million.
+        short = sums[waiting] - counts.sum(axis=1, dtype=np.uint32).astype(np.int64)
+        fits = short >= 0
+        rows[waiting[fits]] = counts[fits]
+        missing[waiting[fits]] = short[fits]
+        waiting = waiting[~fits]
+    drawn = rng.integers(n_segments, size=int(missing.sum()))
+    drawn += np.repeat(np.arange(len(sums)) * n_segments, missing)
+    # A uint8 increment keeps NumPy on its fast path; a Python int is ten times slower.
+    np.add.at(rows.reshape(-1), drawn, np.uint8(1))
+    return rows
+
+
+def _generator(seed: int, *stream: int) -> np.random.Generator:
+    key = np.random.SeedSequence(seed, spawn_key=stream)
+    return np.random.Generator(np.random.PCG64(key))

@@ -1,0 +1,548 @@
+"""compat.sacrebleu against sacreBLEU itself: equal to the last bit, defects and errors apart."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+import sacrebleu
+import sacrebleu.metrics as sacre
+from hypothesis import assume, given, settings
+from sacrebleu import significance as sacre_significance
+
+import evalstats as es
+import evalstats.compat.sacrebleu as ours
+from evalstats import sacrebleu_draws
+from evalstats.compat.sacrebleu.metrics import METRICS
+from evalstats.compat.sacrebleu.significance import PairedTest, Result, estimate_ci
+from evalstats.metrics import _sacrebleu
+from evalstats.metrics.sacrebleu_scores import scores_of_totals
+from evalstats.metrics.sacrebleu_twins import from_sacrebleu, to_sacrebleu
+from tests import naive
+from tests.conftest import SACREBLEU_METRICS, metric_id, nasty_corpora
+
+#: One row a metric: its class by name, and its options.
+OPTIONS = [
+    *(
+        ("BLEU", {"smooth_method": method, "smooth_value": value, "effective_order": effective})
+        for method, value in (
+            ("exp", None),
+            ("none", None),
+            ("floor", None),
+            ("floor", 0.0),
+            ("add-k", None),
+            ("add-k", 0.5),
+        )
+        for effective in (False, True)
+    ),
+    *(("BLEU", {"max_ngram_order": n, "tokenize": "char"}) for n in (1, 2, 3, 5, 6, 9)),
+    *(("BLEU", {"tokenize": name, "lowercase": True}) for name in ("none", "zh", "13a", "intl")),
+    ("BLEU", {"trg_lang": "zh"}),
+    ("CHRF", {}),
+    ("CHRF", {"word_order": 2}),
+    ("CHRF", {"eps_smoothing": True, "beta": 3}),
+    ("CHRF", {"char_order": 2, "beta": 0.5, "lowercase": True, "whitespace": True}),
+    ("TER", {}),
+    ("TER", {"normalized": True, "no_punct": True, "asian_support": True, "case_sensitive": True}),
+]
+
+
+def option_id(value):
+    return str(value).translate(str.maketrans("", "", "{}' "))
+
+
+by_options = pytest.mark.parametrize("name, options", OPTIONS, ids=option_id)
+
+
+def make_twins(name, options):
+    """Return sacreBLEU's metric and ours, made by the same call."""
+    return getattr(sacre, name)(**options), METRICS[name](**options)
+
+
+def paired(module, systems, metrics, references, *arguments, **options):
+    return module.PairedTest(systems, metrics, references, *arguments, **options)()
+
+
+def as_plain(outcome):
+    signatures, scores = outcome
+    assert next(iter(scores)) == "System"
+    return {name: str(signature) for name, signature in signatures.items()}, {
+        name: [vars(r) if isinstance(r, Result) else r for r in results]
+        for name, results in scores.items()
+    }
+
+
+@pytest.mark.parametrize("metric", SACREBLEU_METRICS, ids=metric_id)
+@given(data=st.data())
+@settings(max_examples=25)
+def test_scores_of_many_totals_are_sacrebleus_to_the_last_bit(metric, data):
+    dtype = data.draw(st.sampled_from([np.float32, np.int64, np.float64]))
+    most = data.draw(st.sampled_from([3, 40, 10**6]))
+    rows = data.draw(
+        st.lists(
+            st.lists(st.integers(0, most), min_size=(k := len(metric.columns)), max_size=k),
+            min_size=1,
+            max_size=8,
+        )
+    )
+    totals = np.array(rows).astype(dtype)
+    before = totals.copy()
+    twin = to_sacrebleu(metric)
+    expected = np.array([twin._compute_score_from_stats(row.copy()).score for row in totals])
+    found = scores_of_totals(twin, totals)
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(totals, before)
+
+
+@by_options
+@given(corpus=nasty_corpora)
+@settings(max_examples=15)
+def test_corpus_scores(name, options, corpus):
+    theirs, our = twins = make_twins(name, options)
+    hypotheses, references = corpus
+    streams = naive.streams(references)
+    expected, found = (m.corpus_score(hypotheses, streams) for m in twins)
+    assert type(found) is type(expected)
+    assert vars(found) == vars(expected)
+    assert found.format(4, signature="a:b", is_json=True) == expected.format(
+        4, signature="a:b", is_json=True
+    )
+    assert str(our.get_signature()) == str(theirs.get_signature())
+    assert our.get_signature().format(short=True) == theirs.get_signature().format(short=True)
+    sentence = our.sentence_score(hypotheses[0], [r for r in references[0] if r is not None])
+    other = theirs.sentence_score(hypotheses[0], [r for r in references[0] if r is not None])
+    assert vars(sentence) == vars(other)
+
+
+@by_options
+@given(corpus=nasty_corpora, n=st.sampled_from([2, 39, 80]))
+@settings(max_examples=8)
+def test_bootstrap_intervals_of_scores(name, options, corpus, n):
+    twins = make_twins(name, options)
+    hypotheses, references = corpus
+    assume(len(hypotheses) > 1)  # sacreBLEU's add-k changes the statistics of a single segment
+    streams = naive.streams(references)
+    found = twins[1].corpus_score(hypotheses, streams, n_bootstrap=n)
+    assert 0 <= found._ci <= found._mean + found._ci
+    try:
+        expected = twins[0].corpus_score(hypotheses, streams, n_bootstrap=n)
+    except TypeError:
+        # sacreBLEU cannot take the mean where some resamples score 0.0 and others a float32.
+        assert name != "BLEU"
+        return
+    assert vars(found) == vars(expected)
+    assert found.format() == expected.format()
+    assert str(twins[1].get_signature()) == str(twins[0].get_signature())
+    assert f"bs:{n}|seed:12345" in str(twins[1].get_signature())
+
+
+@by_options
+@given(corpus=nasty_corpora, test=st.sampled_from(["ar", "bs"]), data=st.data())
+@settings(max_examples=12)
+def test_paired_tests_of_small_corpora_full_of_ties(name, options, corpus, test, data):
+    twins = make_twins(name, options)
+    hypotheses, references = corpus
+    assume(len(hypotheses) > 1)
+    # Up to two references: sums of thirds are rounded in an order that only sacreBLEU knows.
+    references = [[r for r in row if r is not None][:2] for row in references]
+    streams = naive.streams(references)
+    others = data.draw(st.permutations(hypotheses))
+    systems = [("A", hypotheses), ("B", others), ("C", [row[0] for row in references])]
+    theirs, our = (
+        as_plain(paired(module, systems, {"m": metric}, streams, test, 50, 30, **how))
+        for module, metric, how in (
+            (sacre_significance, twins[0], {}),
+            (ours.significance, twins[1], {"faithful": True}),
+        )
+    )
+    assert our == theirs
+
+
+N = 70
+
+
+@pytest.fixture(scope="module")
+def systems(sample):
+    names = ("baseline", "slightly-better", "clearly-better")
+    return [(name, sample.systems[name][:N]) for name in names]
+
+
+@pytest.fixture(scope="module")
+def streams(sample):
+    return naive.streams(sample.references[:N])
+
+
+@pytest.mark.parametrize("seed", ["12345", "7"])
+@pytest.mark.parametrize("test, intervals", [("bs", -1), ("ar", -1), ("ar", 99)])
+def test_paired_test(systems, streams, monkeypatch, seed, test, intervals):
+    monkeypatch.setenv("SACREBLEU_SEED", seed)
+    expected = as_plain(
+        paired(
+            sacre_significance, systems, {"b": sacre.BLEU(), "c": sacre.CHRF(), "t": sacre.TER()},
+            streams, test, 200, intervals,
+        )
+    )  # fmt: skip
+    # By explicit references, by the metric's own, and with sacreBLEU's own metric objects.
+    for metrics, references in (
+        ({"b": ours.BLEU(), "c": ours.CHRF(), "t": ours.TER()}, streams),
+        ({str(m): m(references=streams) for m in (ours.BLEU, ours.CHRF, ours.TER)}, None),
+        ({"b": sacre.BLEU(), "c": sacre.CHRF(), "t": sacre.TER()}, streams),
+        ({str(m): m(references=streams) for m in (sacre.BLEU, sacre.CHRF, sacre.TER)}, None),
+    ):
+        assert (
+            as_plain(PairedTest(systems, metrics, references, test, 200, intervals)()) == expected
+        )
+    results = expected[1]["BLEU"]
+    assert results[0]["p_value"] is None
+    assert 0 < results[1]["p_value"] < 1
+    assert (results[1]["mean"] is None) == (test == "ar" and intervals < 0)
+
+
+@pytest.mark.parametrize("test", ["bs", "ar"])
+@pytest.mark.parametrize("block", [1, 32 * N, 100 * N])
+def test_block_size_and_jobs_change_nothing(systems, streams, monkeypatch, test, block):
+    expected = as_plain(PairedTest(systems, {"": ours.CHRF()}, streams, test, 203, 50)())
+    monkeypatch.setattr(sacrebleu_draws, "_BLOCK_DRAWS", block)
+    monkeypatch.setattr(sacrebleu_draws, "_BLOCK_MASKS", block)
+    found = PairedTest(systems, {"": ours.CHRF()}, streams, test, 203, 50, n_jobs=4)
+    assert as_plain(found()) == expected
+    assert found.n_jobs == 4
+
+
+@pytest.mark.parametrize("n_segments", [1, 31, 32, 33, 70])
+@pytest.mark.parametrize("n_resamples", [1, 32, 101])
+def test_draws_are_numpys_and_leave_the_generator_as_numpy_does(
+    monkeypatch, n_segments, n_resamples
+):
+    monkeypatch.setattr(sacrebleu_draws, "_BLOCK_DRAWS", 3 * n_segments)
+    monkeypatch.setattr(sacrebleu_draws, "_BLOCK_MASKS", 1)
+    size = (n_resamples, n_segments)
+    drawn, expected = np.random.default_rng(5), np.random.default_rng(5)
+    for _ in range(2):  # the second masks begin where the first choice left half a word
+        masks = np.concatenate(list(sacrebleu_draws._drawn_masks(drawn, *size[::-1])))
+        np.testing.assert_array_equal(masks, expected.integers(2, size=size, dtype=bool))
+        numbers = np.concatenate(list(sacrebleu_draws._drawn_segments(drawn, *size[::-1])))
+        np.testing.assert_array_equal(numbers, expected.choice(n_segments, size=size))
+    assert drawn.bit_generator.state == expected.bit_generator.state
+
+
+def test_thirds_of_words_are_rounded_as_sacrebleu_rounds_them(sample):
+    references = [[*row, "three words more"] for row in sample.references]
+    expected, found = (
+        m.corpus_score(sample.systems["baseline"], naive.streams(references), n_bootstrap=200)
+        for m in (sacre.TER(), ours.TER())
+    )
+    assert vars(found) == vars(expected)
+
+
+def test_sums_that_float32_cannot_hold_are_rounded_as_sacrebleu_rounds_them():
+    rows = np.random.default_rng(0).integers(1, 2**17, size=(300, 6))
+    metric = sacre.CHRF(char_order=2)
+    (found,) = sacrebleu_draws.bootstrap_scores(
+        [sacrebleu_draws.Counted(metric, rows)], 40, np.random.default_rng(12345)
+    )
+    _, expected = sacre_significance._bootstrap_resample(rows.tolist(), metric, 40)
+    np.testing.assert_array_equal(found, [score.score for score in expected])
+    exact = naive.weights_from_indices(
+        np.random.default_rng(12345).choice(300, size=(40, 300)), 300
+    )
+    assert np.any(exact @ rows >= 2**24)
+
+
+class Length(sacre.BLEU):
+    """A metric of one's own: scores otherwise than its parent."""
+
+    def _compute_score_from_stats(self, stats):
+        score = super()._compute_score_from_stats(list(stats))
+        score.score, score.name = float(stats[0]) / float(stats[1]), "length"
+        return score
+
+
+@pytest.mark.parametrize("test", ["bs", "ar"])
+def test_a_metric_of_ones_own_scores_itself(systems, streams, test):
+    assert from_sacrebleu(Length()) is None
+    expected, found = (
+        as_plain(paired(module, systems, {"m": Length()}, streams, test, 60))
+        for module in (sacre_significance, ours.significance)
+    )
+    assert found == expected
+    assert "length" in found[1]
+
+
+def test_our_metrics_in_sacrebleus_paired_test(systems, streams):
+    expected, found = (
+        as_plain(paired(sacre_significance, systems, {"m": metric}, None, "bs", 60))
+        for metric in (sacre.BLEU(references=streams), ours.BLEU(references=streams))
+    )
+    assert found == expected
+
+
+@pytest.mark.parametrize("metric", SACREBLEU_METRICS, ids=metric_id)
+def test_twins_know_each_other(metric):
+    assert from_sacrebleu(to_sacrebleu(metric)).signature == metric.signature
+
+
+def test_settings_are_those_of_the_moment_of_the_call(systems, streams):
+    theirs, our = sacre.BLEU(), ours.BLEU()
+    for metric in (theirs, our):
+        metric.max_ngram_order, metric.lowercase = 2, True
+    _, texts = systems[0]
+    assert our.corpus_score(texts, streams).score == theirs.corpus_score(texts, streams).score
+
+
+@pytest.mark.parametrize("function", ["bleu", "chrf", "ter"])
+def test_functions(function, systems, streams):
+    for name in (f"corpus_{function}", *(["raw_corpus_bleu"] * (function == "bleu"))):
+        expected, found = (getattr(m, name)(systems[0][1], streams) for m in (sacrebleu, ours))
+        assert vars(found) == vars(expected)
+    expected, found = (
+        getattr(m, f"sentence_{function}")("the cat sat", ["a cat sat", "the cat"])
+        for m in (sacrebleu, ours)
+    )
+    assert vars(found) == vars(expected)
+
+
+def test_defaults_and_names_are_sacrebleus():
+    import inspect
+
+    for name in (name for name in dir(sacrebleu) if not name.startswith("_")):
+        assert hasattr(ours, name), name
+    assert ours.get_source_file is sacrebleu.get_source_file
+    assert (Result, estimate_ci) == (sacre_significance.Result, sacre_significance.estimate_ci)
+    for theirs, our in (
+        *((getattr(sacrebleu, n), getattr(ours, n)) for n in ours.compat.__all__),
+        *((getattr(sacre, n), METRICS[n]) for n in METRICS),
+        *((getattr(sacre, n).corpus_score, METRICS[n].corpus_score) for n in METRICS),
+        (sacre_significance.PairedTest, PairedTest),
+    ):
+        expected, found = (
+            {p.name: p.default for p in inspect.signature(f).parameters.values()}
+            for f in (theirs, our)
+        )
+        assert list(found)[: len(expected)] == list(expected)
+        assert {name: found[name] for name in expected} == expected
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = ours.nothing
+
+
+# Defects: reproduced when asked for, corrected otherwise.
+
+
+@pytest.mark.parametrize("test", ["bs", "ar"])
+def test_identical_systems(systems, streams, test):
+    pair = [systems[0], ("copy", list(systems[0][1]))]
+    for faithful, expected in ((False, 1.0), (True, 0.01)):
+        test_of_pair = PairedTest(
+            pair, {"": ours.BLEU()}, streams, test, 99, faithful=faithful
+        )()  # fmt: skip
+        assert test_of_pair[1]["BLEU"][1].p_value == expected
+    assert paired(sacre_significance, pair, {"": sacre.BLEU()}, streams, test, 99)[1]["BLEU"][
+        1
+    ].p_value == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("test", ["bs", "ar"])
+def test_seed_zero(systems, streams, monkeypatch, test):
+    """Two runs of 400 trials with fresh entropy agree in p and mean with probability below 1e-3."""
+    monkeypatch.setenv("SACREBLEU_SEED", "0")
+
+    def run(faithful):
+        made = PairedTest(systems, {"": ours.CHRF()}, streams, test, 400, 400, faithful=faithful)
+        signatures, scores = made()
+        assert "seed:0" in str(signatures["chrF2"])
+        return [(r.p_value, r.mean) for r in scores["chrF2"][1:]]
+
+    assert run(faithful=False) == run(faithful=False)
+    assert run(faithful=True) != run(faithful=True)
+    # Our seed 0 is a seed like any other: NumPy's generator of that seed.
+    expected = np.random.default_rng(0)
+    found = PairedTest(systems, {"": ours.CHRF()}, streams, test)._generator()
+    assert found.random() == expected.random()
+
+
+def test_fraction_of_k_in_add_k_smoothing(systems, streams):
+    """With k = 0.9 sacreBLEU adds nothing to the shuffled counts, and 0.9 to the observed ones."""
+    options = {"smooth_method": "add-k", "smooth_value": 0.9}
+    few = [(name, texts[:12]) for name, texts in systems]
+    shorter = [stream[:12] for stream in streams]
+    theirs = paired(sacre_significance, few, {"": sacre.BLEU(**options)}, shorter, "ar", 500)
+    faithful, corrected = (
+        paired(
+            ours.significance, few, {"": ours.BLEU(**options)}, shorter, "ar", 500, faithful=f
+        )
+        for f in (True, False)
+    )  # fmt: skip
+    assert as_plain(faithful) == as_plain(theirs)
+    assert corrected[1]["BLEU"][1].p_value != faithful[1]["BLEU"][1].p_value
+
+
+# Errors: nothing is truncated or read character by character.
+
+
+def test_none_as_seed_draws_anew(systems, streams, monkeypatch):
+    monkeypatch.setenv("SACREBLEU_SEED", "None")
+    made = PairedTest(systems, {"": ours.BLEU()}, streams, "bs", 50)
+    assert made()[1]["BLEU"][0].mean != made()[1]["BLEU"][0].mean
+    assert "seed:none" in str(made()[0]["BLEU"])
+
+
+@pytest.mark.parametrize("value", ["-1", "x", ""])
+def test_seed_that_is_none(monkeypatch, value):
+    monkeypatch.setenv("SACREBLEU_SEED", value)
+    with pytest.raises(es.InputError, match=f"SACREBLEU_SEED must be .*, got '{value}'"):
+        ours.BLEU().corpus_score(["a"], [["a"]], n_bootstrap=2)
+
+
+@pytest.mark.parametrize(
+    "hypotheses, references, message",
+    [
+        ("abc", [["a"] * 3], "hypotheses must be a list of strings, got a bare str"),
+        (["a", None], [["a", "b"]], r"hypotheses\[1\] must be a string, got None"),
+        ([], [[]], "hypotheses is empty"),
+        (["a"] * 3, [["a"]], "hypotheses has 3 segments but the reference streams have 1"),
+        (["a"], [["a", "b"]], "hypotheses has 1 segments but the reference streams have 2"),
+        (["a", "b"], [["a", "b"], ["a"]], "streams must have the same length, got 2, 1"),
+        (["a"], ["a"], "stream 0 must be a list of strings, got a bare str"),
+        (["a"], "a", "references must be a list of reference streams, got a bare string"),
+        (["a"], [[None]], "segment 0 has no reference at all"),
+        (["a"], [[3]], "must be a string or None, got int"),
+        (["a"], [], "streams is empty"),
+        (["a"], None, "references is None, and the metric was made without references"),
+    ],
+)
+@pytest.mark.parametrize("name", METRICS)
+def test_texts_that_do_not_fit(name, hypotheses, references, message):
+    with pytest.raises(es.InputError, match=message):
+        METRICS[name]().corpus_score(hypotheses, references)
+    if references is None:
+        with pytest.raises(es.InputError, match=message):
+            PairedTest([("A", hypotheses)], {"": getattr(sacre, name)()}, None)
+
+
+def test_own_references_of_another_length():
+    for metric in (ours.BLEU(references=[["a", "b"]]), sacre.BLEU(references=[["a", "b"]])):
+        with pytest.raises(es.InputError, match="system 'A': hypotheses has 1 segments"):
+            PairedTest([("A", ["a"])], {"": metric}, None)
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"test_type": "t"}, "test_type must be one of ar, bs; got 't'"),
+        ({"n_samples": -1}, "n_samples must be at least 0, got -1"),
+        ({"n_ar_confidence": -2}, "n_ar_confidence must be at least -1, got -2"),
+        ({"n_jobs": 1.5}, "n_jobs must be an integer"),
+        ({"faithful": 1}, "faithful must be True or False"),
+        ({"named_systems": {"A": ["a"]}}, "named_systems must be a list of .* got dict"),
+        ({"named_systems": ["A", "B"]}, r"named_systems\[0\] must be a pair"),
+        ({"named_systems": []}, "named_systems is empty"),
+        ({"named_systems": [("A", "abc")]}, "outputs of system 'A' must be a list .* bare str"),
+        ({"named_systems": [("A", ["a", "b"]), ("B", ["a"])]}, "'A' has 2, 'B' has 1"),
+        ({"metrics": {"x": ours.BLEU(), "y": ours.BLEU(lowercase=True)}}, "two .* called BLEU"),
+    ],
+)
+def test_options_that_do_not_fit(changes, message):
+    arguments = {
+        "named_systems": [("A", ["a", "b"]), ("B", ["a", "c"])],
+        "metrics": {"BLEU": ours.BLEU()},
+        "references": [["a", "b"]],
+    }
+    with pytest.raises(es.InputError, match=message):
+        PairedTest(**{**arguments, **changes})
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: ours.BLEU(tokenize="x"), "tokenize must be one of .*; got 'x'"),
+        (lambda: ours.BLEU(smooth_method="x"), "smooth_method must be one of .*; got 'x'"),
+        (lambda: ours.BLEU(max_ngram_order=0), "max_ngram_order must be at least 1, got 0"),
+        (lambda: ours.CHRF(char_order=0), "char_order and word_order are both 0"),
+        (lambda: ours.TER(normalized=1), "normalized must be True or False"),
+        (
+            lambda: ours.BLEU().corpus_score(["a"], [["a"]], n_bootstrap=0),
+            "n_bootstrap must be at least 1, got 0",
+        ),
+    ],
+)
+def test_settings_out_of_range(make, message):
+    with pytest.raises(es.InputError, match=message):
+        make()
+
+
+def test_text_that_looks_tokenised(caplog):
+    texts = ["a cat ."] * 100
+    for warned, metric in (
+        (True, ours.BLEU()),
+        (False, ours.BLEU(force=True)),
+        (False, ours.TER()),
+    ):
+        caplog.clear()
+        metric.corpus_score(texts, [texts])
+        assert bool(caplog.records) == warned
+    ours.BLEU().corpus_score(texts[1:], [texts[1:]])
+    assert not caplog.records
+
+
+def test_segments_of_one_corpus_are_counted_alike(sample):
+    """One segment goes through sacreBLEU, several through us."""
+    metric = ours.CHRF()
+    both = _sacrebleu.segment_statistics(metric, ["a cat", "a dog"], [["the cat", "the dog"]])
+    alone = _sacrebleu.segment_statistics(metric, ["a cat"], [["the cat"]])
+    assert both[0] == alone[0]
+
+
+# At full size.
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("test, n_samples", [("bs", 1000), ("ar", 10_000)])
+def test_nine_systems_of_wmt22(en_de, test, n_samples):
+    systems = list(en_de.systems.items())
+    assert len(systems) == 9
+    references = [en_de.references["A"]]
+    confidence = 1000 if test == "ar" else -1
+    expected, found = (
+        as_plain(
+            paired(
+                module, systems, {"b": metrics.BLEU(), "c": metrics.CHRF()}, references,
+                test, n_samples, confidence,
+            )
+        )
+        for module, metrics in ((sacre_significance, sacre), (ours.significance, ours.metrics))
+    )  # fmt: skip
+    assert found == expected
+
+
+@pytest.mark.slow
+def test_sacrebleus_own_tests(tmp_path):
+    """The tests in sacreBLEU's source distribution, with the import changed and nothing else.
+
+    `pip download --no-deps --no-binary :all: sacrebleu`, unpack, and name the folder in
+    SACREBLEU_SOURCE.
+    """
+    source = os.environ.get("SACREBLEU_SOURCE")
+    if not source:
+        pytest.skip("needs SACREBLEU_SOURCE, the unpacked source distribution of sacreBLEU")
+    folder = tmp_path / "test"
+    folder.mkdir()
+    data = "wmt17_en_de_systems.pkl.bz2"
+    (folder / data).write_bytes(Path(source, "test", data).read_bytes())
+    for name in ("bleu", "chrf", "ter", "sentence_bleu", "significance"):
+        text = Path(source, "test", f"test_{name}.py").read_text(encoding="utf-8")
+        text = text.replace(
+            "import sacrebleu\n", "import evalstats.compat.sacrebleu as sacrebleu\n"
+        )
+        text = text.replace("from sacrebleu.", "from evalstats.compat.sacrebleu.")
+        (folder / f"test_{name}.py").write_text(text, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(Path(es.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert "119 passed" in done.stdout

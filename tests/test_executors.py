@@ -1,0 +1,171 @@
+"""Where work is done changes no bit: block sizes, threads, processes, Dask, workers that die."""
+
+import os
+import signal
+import threading
+import warnings
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.tasks import pieces_of, run_all
+
+N, B = 5000, 2500
+STATISTICS = np.random.default_rng(3).integers(0, 60, size=(N, 6))
+OUTPUTS = {"a": ["a cat sat", "a dog ran", "it rains"], "b": ["the cat", "the dog ran", "it rains"]}
+REFERENCES = ["the cat sat", "the dog ran", "it is raining"]
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return es.bootstrap_totals(STATISTICS, B, rng=5, executor=1)
+
+
+@pytest.fixture(autouse=True)
+def drawn_anew():
+    """Weights kept from another test would hide how they are drawn."""
+    es.keep_weights(0)
+    yield
+    es.keep_weights(2**26)
+
+
+@pytest.fixture(scope="module")
+def processes():
+    # Forking a process that has threads is unsafe, and Python 3.12 says so.
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("executor", [1, 2, 7, None])
+@pytest.mark.parametrize("block_rows", [None, 1, 37, 4096])
+def test_blocks_and_threads(expected, executor, block_rows):
+    totals = es.bootstrap_totals(STATISTICS, B, 5, executor=executor, block_rows=block_rows)
+    np.testing.assert_array_equal(totals, expected)
+
+
+def test_thread_and_process_pools(expected, processes):
+    with ThreadPoolExecutor(3) as threads:
+        for executor in (threads, processes):
+            totals = es.bootstrap_totals(STATISTICS, B, 5, executor=executor)
+            np.testing.assert_array_equal(totals, expected)
+
+
+def test_the_whole_way_in_processes(processes):
+    """Extraction, weights and swaps: all of it pickles."""
+    here = es.compare(OUTPUTS, REFERENCES, ["bleu", "ter"], n_resamples=500, executor=1)
+    there = es.compare(OUTPUTS, REFERENCES, ["bleu", "ter"], n_resamples=500, executor=processes)
+    assert list(here) == list(there)
+    one = es.estimate(OUTPUTS["a"], REFERENCES, n_resamples=500, executor=processes)
+    assert one.low == here.estimates[0].low
+    table = es.extract(OUTPUTS, REFERENCES, "chrf", executor=processes)
+    np.testing.assert_array_equal(table.values, es.extract(OUTPUTS, REFERENCES, "chrf").values)
+
+
+def test_a_killed_process_costs_nothing_but_time(expected):
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        pool.submit(os._exit, 1)
+        with pytest.warns(RuntimeWarning, match="the executor broke .* is done in this process"):
+            totals = es.bootstrap_totals(STATISTICS, B, 5, executor=pool)
+    np.testing.assert_array_equal(totals, expected)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_dask_cluster_that_loses_a_worker(expected):
+    distributed = pytest.importorskip("distributed")
+    killed = []
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        executor = client.get_executor()
+        totals = es.bootstrap_totals(STATISTICS, B, 5, executor=executor)
+        np.testing.assert_array_equal(totals, expected)
+        pids = list(client.run(os.getpid).values())
+
+        def kill():
+            os.kill(pids[0], signal.SIGKILL)
+            killed.append(pids[0])
+
+        timer = threading.Timer(0.2, kill)
+        timer.start()
+        many = es.bootstrap_totals(STATISTICS, 20 * B, 5, executor=executor)
+        timer.join()
+        assert killed == pids[:1]
+        assert pids[0] not in client.run(os.getpid).values()
+    np.testing.assert_array_equal(many[:B], expected)
+    np.testing.assert_array_equal(many, es.bootstrap_totals(STATISTICS, 20 * B, 5))
+
+
+def test_results_come_in_the_order_of_the_pieces():
+    for workers in (1, 2, 7):
+        pieces = pieces_of(23, workers)
+        assert [i for piece in pieces for i in piece] == list(range(23))
+        assert run_all(sum, pieces, workers) == [sum(piece) for piece in pieces]
+    assert pieces_of(0, 2) == [range(0, 0)]
+
+
+class Breaks(Executor):
+    """Breaks at the third piece, and says so only when asked for the result, or at once."""
+
+    def __init__(self, at_submission):
+        self.at_submission = at_submission
+        self.submitted = 0
+
+    def submit(self, work, /, *args):
+        self.submitted += 1
+        future = Future()
+        if self.submitted >= 3:
+            if self.at_submission:
+                raise BrokenProcessPool("gone")
+            future.set_exception(BrokenProcessPool("gone"))
+        else:
+            future.set_result(work(*args))
+        return future
+
+
+@pytest.mark.parametrize("at_submission", [False, True])
+def test_what_a_broken_executor_lost_is_done_here(at_submission):
+    pieces = pieces_of(40, 2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert run_all(sum, pieces, Breaks(at_submission)) == [sum(piece) for piece in pieces]
+    assert [str(w.message) for w in caught] == [
+        "the executor broke (gone); what it lost is done in this process"
+    ]
+
+
+def test_an_error_cancels_what_has_not_begun():
+    begun = []
+    cancelled = threading.Event()
+
+    def work(piece):
+        begun.append(piece)
+        if len(begun) == 1:
+            raise ZeroDivisionError
+        cancelled.wait(5)
+
+    with ThreadPoolExecutor(1) as pool:
+        with pytest.raises(ZeroDivisionError):
+            run_all(work, pieces_of(100, 4), pool)
+        cancelled.set()
+    # The first, and the one that the thread may have taken up meanwhile.
+    assert len(begun) <= 2
+
+
+@pytest.mark.parametrize(
+    "executor, message",
+    [
+        (0, "executor must be at least 1 thread, got 0"),
+        ("2", "executor must have the interface of concurrent.futures.Executor, .* got str"),
+        (True, "got bool"),
+    ],
+)
+def test_bad_executors(executor, message):
+    with pytest.raises(es.InputError, match=message):
+        es.bootstrap_totals(STATISTICS, 10, executor=executor)

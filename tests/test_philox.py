@@ -1,0 +1,163 @@
+"""Philox against its authors' answers; Poisson counts against theirs; the same bits everywhere."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evalstats import keyed
+from evalstats.keyed import poisson_blocks, poisson_weights
+from evalstats.philox import philox4x32, seed_key
+from evalstats.poisson import LARGEST, LEFT_OVER, byte_table
+
+GOLDEN = json.loads(Path(__file__).with_name("golden_shards.json").read_text(encoding="utf-8"))
+ONES = 0xFFFFFFFF
+
+
+def u64(*values):
+    return np.array(values, dtype=np.uint64)
+
+
+@pytest.mark.parametrize(
+    "counter, key, answer",
+    [
+        ((0, 0, 0, 0), (0, 0), "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+        ((ONES,) * 4, (ONES,) * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+        (
+            (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
+            (0xA4093822, 0x299F31D0),
+            "d16cfe09 94fdcceb 5001e420 24126ea1",
+        ),
+    ],
+)
+def test_known_answers_of_random123(counter, key, answer):
+    assert " ".join(f"{int(word):08x}" for word in philox4x32(counter, key)) == answer
+
+
+def plain_philox(counter, key):
+    """The definition, in Python's integers."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        left, right = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [(right >> 32) ^ c[1] ^ k[0], right & ONES, (left >> 32) ^ c[3] ^ k[1], left & ONES]
+        k = [(k[0] + 0x9E3779B9) & ONES, (k[1] + 0xBB67AE85) & ONES]
+    return c
+
+
+def test_arrays_broadcast_to_what_the_definition_gives():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2**32, (2, 7, 1), dtype=np.uint64)
+    c = rng.integers(0, 2**32, 5, dtype=np.uint64)
+    key = (0x12345678, 0x9ABCDEF0)
+    work = np.empty((5, 7, 5), dtype=np.uint64)
+    for words in (philox4x32((a, b, c, 9), key), philox4x32((a, b, c, 9), key, work)):
+        assert {word.shape for word in words} == {(7, 5)}
+        for i, j in np.ndindex(7, 5):
+            expected = plain_philox([int(a[i, 0]), int(b[i, 0]), int(c[j]), 9], key)
+            assert [int(word[i, j]) for word in words] == expected
+
+
+def test_seeds_of_any_size_are_keys():
+    keys = [seed_key(seed) for seed in (0, 1, 2**32, 2**64, 2**200 + 1)]
+    assert len(set(keys)) == 5
+    assert all(0 <= word < 2**32 for key in keys for word in key)
+
+
+@pytest.mark.parametrize("mean", [0.0, 1e-300, 0.25, 0.9667, 1.0])
+def test_bytes_stand_for_poisson_counts_exactly(mean):
+    """Shares of bytes plus shares of thresholds are the probabilities, to 2^-60."""
+    table = byte_table(mean)
+    counts = np.frombuffer(table.counts, dtype=np.uint8)
+    left_over = np.count_nonzero(counts == LEFT_OVER) / 256
+    edges = [0, *(int(t) for t in table.thresholds), 2**64]
+    second = np.diff(np.array(edges, dtype=object)).astype(float) / 2.0**64
+    for k in range(LARGEST + 1):
+        share = np.count_nonzero(counts == k) / 256
+        if k < len(second):
+            share += left_over * second[k]
+        assert share == pytest.approx(stats.poisson.pmf(k, mean), rel=1e-12, abs=2.0**-60)
+    top = table.resolve(u64(2**64 - 1))[0] if left_over else 0
+    assert top <= LARGEST
+
+
+def test_weights_are_poisson_by_chi_square():
+    """Counts 0 to 6 and above, over ids and over resamples; false alarm 1e-4 each. Seed 7."""
+    ids = np.arange(10**12, 10**12 + 1000, dtype=np.uint64)
+    weights = poisson_weights(ids, 1000, seed=7)
+    for sample in (weights.ravel(), weights[:, 3], weights[17], weights[::16].ravel()):
+        last = 7 if len(sample) > 10_000 else 4
+        observed = np.bincount(np.minimum(sample, last), minlength=last + 1)
+        expected = stats.poisson.pmf(np.arange(last), 1.0)
+        expected = len(sample) * np.append(expected, 1 - expected.sum())
+        assert stats.chisquare(observed, expected).pvalue > 1e-4
+
+
+def test_weights_are_independent():
+    """Correlations of 60 ids and of 60 resamples, over 40,000; 5 standard errors, seed 8.
+
+    The largest of 1,770 correlations passes 5 standard errors with probability 1e-3; the seed is
+    fixed.
+    """
+    many, few = 40_000, 60
+    by_id = poisson_weights(np.arange(few, dtype=np.uint64), many, seed=8)
+    by_resample = poisson_weights(np.arange(many, dtype=np.uint64), few, seed=8).T
+    for weights in (by_id, by_resample):
+        off = np.corrcoef(weights.T) - np.eye(few)
+        assert np.max(np.abs(off)) < 5 / np.sqrt(many)
+
+
+def test_a_weight_depends_on_seed_id_and_resample_alone(monkeypatch):
+    rng = np.random.default_rng(1)
+    ids = rng.integers(0, 2**64, 300, dtype=np.uint64)
+    expected = poisson_weights(ids, 333, seed=5)
+    assert np.array_equal(poisson_weights(ids, 50, seed=5), expected[:50])
+    order = rng.permutation(300)
+    assert np.array_equal(poisson_weights(ids[order], 333, seed=5), expected[:, order])
+    assert not np.array_equal(poisson_weights(ids, 333, seed=6), expected)
+    # Both halves of an id count.
+    other = poisson_weights(ids ^ np.uint64(1 << 40), 333, seed=5)
+    assert not np.any(np.all(other == expected, axis=0))
+    for segments, groups in ((1, 1), (7, 3), (512, 40)):
+        monkeypatch.setattr(keyed, "_BLOCK_SEGMENTS", segments)
+        monkeypatch.setattr(keyed, "_BLOCK_GROUPS", groups)
+        assert np.array_equal(poisson_weights(ids[:40], 333, seed=5), expected[:, :40])
+
+
+def test_blocks_cover_all_weights_segments_first():
+    ids = np.arange(2500, dtype=np.uint64)
+    seen = np.zeros((600, 2500), dtype=int)
+    starts = []
+    for segments, rows, block in poisson_blocks(ids, 600, 1):
+        assert block.shape == (rows.stop - rows.start, segments.stop - segments.start)
+        seen[rows, segments] += 1
+        starts.append((segments.start, rows.start))
+    assert np.all(seen == 1)
+    assert starts == sorted(starts)
+
+
+@pytest.mark.parametrize("golden", GOLDEN["poisson"], ids=lambda g: str(g["seed"]))
+def test_golden_weights(golden):
+    """A change of these changes everybody's results: it needs a line in the changelog."""
+    weights = poisson_weights(u64(*golden["ids"]), len(golden["weights"]), golden["seed"])
+    assert weights.tolist() == golden["weights"]
+
+
+def test_weights_by_the_definition():
+    """One byte of Philox each, in Python's integers, and 64 bits more for bytes left over."""
+    seed, ids, n_resamples = 3, [5, 2**32 + 5, 2**64 - 1], 600
+    key, table = seed_key(seed), byte_table(1.0)
+    resolved = 0
+    weights = poisson_weights(u64(*ids), n_resamples, seed)
+    for j, identity in enumerate(ids):
+        low, high = identity & ONES, identity >> 32
+        for b in range(n_resamples):
+            word = plain_philox([low, high, b // 16, 0], key)[b % 16 // 4]
+            count = table.counts[word >> 8 * (b % 4) & 255]
+            if count == LEFT_OVER:
+                first, second, _, _ = plain_philox([low, high, b, 1], key)
+                count = sum(first + (second << 32) >= int(t) for t in table.thresholds)
+                resolved += 1
+            assert weights[b, j] == count
+    assert resolved > 5

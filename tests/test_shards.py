@@ -1,0 +1,789 @@
+"""Shards: the same sums however the data was sharded, nothing counted twice, nothing believed."""
+
+import itertools
+import json
+import pickle
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy import stats
+
+import evalstats as es
+from evalstats import resampling
+from evalstats.archives import read_archive, write_archive
+from evalstats.hierarchy import multinomial_rows, shard_batches, shard_draws
+from evalstats.keyed import poisson_weights
+from evalstats.shards import _hash
+
+GOLDEN = json.loads(Path(__file__).with_name("golden_shards.json").read_text(encoding="utf-8"))
+FIELDS = ("systems", "n_segments", "id_kind", "seed", "n_resamples", "unit", "resolution")
+ARRAYS = ("totals", "resampled", "differing")
+
+
+def same(a, b):
+    """Return whether two shards are equal in every field, bit for bit."""
+    return (
+        all(getattr(a, name) == getattr(b, name) for name in (*FIELDS, "shard_sizes", "shards"))
+        and [(m.name, m.signature) for m in a.metrics] == [(m.name, m.signature) for m in b.metrics]
+        and a.reference_labels == b.reference_labels
+        and all(
+            x.dtype == y.dtype and np.array_equal(x, y)
+            for name in ARRAYS
+            for x, y in zip(getattr(a, name), getattr(b, name), strict=True)
+        )
+        and np.array_equal(a.id_runs, b.id_runs)
+    )
+
+
+def ratios(n, seed=0, systems=("A", "B"), name="accuracy"):
+    """Right answers and questions of `n` segments."""
+    rng = np.random.default_rng(seed)
+    questions = rng.integers(1, 9, size=n)
+    right = [rng.binomial(questions, 0.6) for _ in systems]
+    values = np.stack([np.stack([r, questions], axis=1) for r in right])
+    return es.SegmentStatistics(values, systems, es.Ratio(name))
+
+
+def part(statistics, rows):
+    rows = np.asarray(rows)
+    return es.SegmentStatistics(
+        statistics.values[:, rows], statistics.systems, statistics.metric, "1"
+    )
+
+
+def shard(statistics, rows, ids=None, **options):
+    options = {"n_resamples": 40, **options}
+    rows = np.asarray(rows)
+    return es.resample_shard(part(statistics, rows), rows if ids is None else ids, **options)
+
+
+@pytest.fixture(scope="module")
+def statistics():
+    return ratios(90)
+
+
+# Sums
+
+
+def test_resampled_totals_are_weights_times_statistics(statistics):
+    rows = np.arange(90)
+    found = shard(statistics, rows, rng=3)
+    weights = poisson_weights(rows.astype(np.uint64), 40, 3).astype(np.int64)
+    expected = np.einsum("bn,snk->bsk", weights, statistics.values)
+    assert np.array_equal(found.resampled[0], expected)
+    assert np.array_equal(found.totals[0], statistics.totals)
+    assert found.ids.tolist() == rows.tolist()
+    assert found.weights == "poisson"
+
+
+@settings(max_examples=60)
+@given(labels=st.lists(st.integers(0, 6), min_size=90, max_size=90), data=st.data())
+def test_any_sharding_in_any_order_gives_the_same_bits(statistics, labels, data):
+    whole = shard(statistics, np.arange(90))
+    parts = [np.flatnonzero(np.array(labels) == label) for label in sorted(set(labels))]
+    parts = data.draw(st.permutations([data.draw(st.permutations(list(p))) for p in parts]))
+    shards = [shard(statistics, p) for p in parts]
+    assert same(es.merge_shards(shards), whole)
+    # As a tree of random shape.
+    while len(shards) > 1:
+        i = data.draw(st.integers(0, len(shards) - 2))
+        shards[i : i + 2] = [shards[i] + shards[i + 1]]
+    assert same(shards[0], whole)
+
+
+def test_strings_are_ids_too(statistics):
+    names = [f"doc-{i}" for i in range(90)]
+    whole = es.resample_shard(part(statistics, range(90)), names, n_resamples=40)
+    halves = [shard(statistics, r, [names[i] for i in r]) for r in (range(50, 90), range(50))]
+    assert same(es.Shard.merge(halves), whole)
+    assert whole.ids.tolist() == sorted(_hash(name, 0) for name in names)
+    assert {text: _hash(text, 0) for text in GOLDEN["strings"]} == GOLDEN["strings"]
+
+
+def test_all_integer_ids_are_the_same_ids(statistics):
+    start = 2**63 + 5
+    forms = [
+        range(start, start + 90),
+        list(range(start, start + 90)),
+        np.arange(start, start + 90, dtype=np.uint64),
+        [np.uint64(i) for i in range(start, start + 90)],
+    ]
+    shards = [shard(statistics, range(90), ids) for ids in forms]
+    assert all(same(s, shards[0]) for s in shards)
+    assert shards[0].id_runs.tolist() == [[start, start + 89]]
+    small = shard(statistics, range(90), range(0, 180, 2))
+    assert small.ids.tolist() == list(range(0, 180, 2))
+
+
+def test_the_largest_id(statistics):
+    ends = shard(statistics, [0, 1], [2**64 - 1, 0]) + shard(statistics, [2], [2**64 - 2])
+    assert ends.id_runs.tolist() == [[0, 0], [2**64 - 2, 2**64 - 1]]
+
+
+def test_several_metrics_large_and_signed_numbers_add_up_exactly():
+    rng = np.random.default_rng(2)
+    n = 2500
+    small, signed = ratios(n), rng.integers(-(10**6), 10**6, (2, n, 2))
+    large = rng.integers(0, 2**28, (2, n, 2))
+    tables = [
+        small,
+        es.SegmentStatistics(signed, ("A", "B"), es.Ratio("signed")),
+        es.SegmentStatistics(large, ("A", "B"), es.Ratio("large")),
+    ]
+    weights = poisson_weights(np.arange(n, dtype=np.uint64), 60, 1).astype(object)
+    for chosen in (tables, tables[:1], tables[1:2], tables[2:]):
+        found = es.resample_shard(chosen, range(n), 60, rng=1)
+        for table, resampled in zip(chosen, found.resampled, strict=True):
+            for s in range(2):
+                assert np.array_equal(resampled[:, s], weights @ table.values[s].astype(object))
+
+
+def test_sums_beyond_single_precision_are_exact():
+    """Each block sums to just below 2^24 without weights, and beyond with them."""
+    values = np.full((1, 1000, 2), 2**24 // 1001)
+    values[:, ::3] += 1
+    table = es.SegmentStatistics(values, ["A"], es.Ratio("r"))
+    found = es.resample_shard(table, range(1000), 300)
+    weights = poisson_weights(np.arange(1000, dtype=np.uint64), 300, 12345).astype(np.int64)
+    assert np.array_equal(found.resampled[0][:, 0], weights @ values[0])
+    assert found.resampled[0].max() > 2**24
+
+
+def test_signed_sums_beyond_single_precision_are_exact():
+    """The size of a negative total counts, too."""
+    values = np.array([[[1 - 2**23, 1], [-4, 1]]])
+    table = es.SegmentStatistics(values, ["A"], es.Ratio("r"))
+    found = es.resample_shard(table, range(2), 300)
+    weights = poisson_weights(np.arange(2, dtype=np.uint64), 300, 12345).astype(np.int64)
+    assert np.array_equal(found.resampled[0][:, 0], weights @ values[0])
+
+
+def test_fractions_are_rounded_to_the_grid_that_was_given():
+    rng = np.random.default_rng(4)
+    scores = rng.random(70)
+    comet = es.Mean("COMET")
+    rows = es.SegmentStatistics(comet.statistics(scores)[None], ["A"], comet)
+    with pytest.raises(es.InputError, match=r"must be whole numbers, got 0\.9.* for segment 0"):
+        shard(rows, range(70))
+    whole = shard(rows, range(70), resolution=2**-20)
+    pieces = [shard(rows, r, resolution=2**-20) for r in (range(3, 70), range(3))]
+    assert same(es.merge_shards(pieces), whole)
+    grid = np.rint(scores * 2**20).astype(int)
+    assert whole.totals[0].tolist() == [[grid.sum(), 70 << 20]]
+    estimated = es.estimate(whole)
+    assert estimated.score == pytest.approx(scores.mean(), abs=2**-21)
+    assert "|resolution:9.53674e-07|" in estimated.signature
+
+
+def test_whole_numbers_at_any_resolution_give_the_same_scores(statistics):
+    coarse = es.estimate(shard(statistics, range(90)))
+    fine = es.estimate(shard(statistics, range(90), resolution=2**-30))
+    for a, b in zip(coarse, fine, strict=True):
+        assert (a.score, a.low, a.high) == (b.score, b.low, b.high)
+
+
+def test_differing_segments_add_up(statistics):
+    merged = shard(statistics, range(40)) + shard(statistics, range(40, 90))
+    expected = np.count_nonzero(np.any(statistics.values[0] != statistics.values[1], axis=1))
+    assert merged.differing[0].tolist() == [[0, expected], [expected, 0]]
+    (difference,) = es.compare(merged, test="bootstrap")
+    assert difference.n_differing == expected
+
+
+def test_reference_labels_of_shards():
+    table = ratios(20)
+    labels = {"a": "1", "b": "1", "c": "2"}
+    shards = [
+        es.resample_shard(
+            es.SegmentStatistics(table.values, table.systems, table.metric, label),
+            [f"{name}{i}" for i in range(20)],
+            5,
+        )
+        for name, label in labels.items()
+    ]
+    assert es.merge_shards(shards[:2]).reference_labels == ("1",)
+    assert es.merge_shards(shards).reference_labels == ("var",)
+    assert ((shards[2] + shards[0]) + shards[1]).reference_labels == ("var",)
+
+
+# Statistics
+
+
+def test_standard_errors_agree_with_the_multinomial_bootstrap():
+    """2,000 segments, 4,000 resamples, seed 1: errors of scores and differences.
+
+    The ratio of two estimated standard errors has a standard error of 1/√B = 1.6 %; 5 of these,
+    and 1/√N = 2 % for what the two bootstraps may differ by, give 10 %.
+    """
+    table = ratios(2000, seed=5)
+    merged = shard(table, range(700), n_resamples=4000, rng=1)
+    merged += shard(table, range(700, 2000), n_resamples=4000, rng=1)
+    options = {"test": "bootstrap", "n_resamples": 4000, "rng": 1}
+    poisson, ordinary = es.compare(merged, **options), es.compare(table, **options)
+    for a, b in itertools.chain(
+        zip(poisson.estimates, ordinary.estimates, strict=True),
+        zip(poisson.differences, ordinary.differences, strict=True),
+    ):
+        assert a.standard_error == pytest.approx(b.standard_error, rel=0.10)
+        assert a.low == pytest.approx(b.low, abs=0.25 * b.standard_error)
+        assert a.high == pytest.approx(b.high, abs=0.25 * b.standard_error)
+    for a, b in zip(poisson.estimates, ordinary.estimates, strict=True):
+        assert a.score == b.score
+        assert stats.ks_2samp(a.replicates, b.replicates).pvalue > 1e-4
+
+
+def test_the_centred_test_agrees_with_the_multinomial_one():
+    """p near 0.1; 5 Monte-Carlo standard errors of two p-values and 0.01 for the method."""
+    table = ratios(1500, seed=11)
+    options = {"test": "bootstrap", "n_resamples": 4000}
+    (a,) = es.compare(shard(table, range(1500), n_resamples=4000), **options)
+    (b,) = es.compare(table, **options)
+    assert abs(a.pvalue - b.pvalue) < 5 * np.hypot(a.pvalue_error, b.pvalue_error) + 0.01
+
+
+def test_signatures_say_which_weights(statistics):
+    estimates = es.estimate(shard(statistics, range(90)))
+    assert "|nrefs:1|ci:expanded|level:0.95|n:40|seed:12345|weights:poisson|unit:segment|" in (
+        estimates[0].signature
+    )
+    comparison = es.compare(
+        shard(statistics, range(90), shard_sizes=[90], shard=0, unit="group"), test="bootstrap"
+    )
+    assert "|weights:two-stage|unit:group|" in comparison.signatures[0]
+    assert comparison.estimates[0].unit == "group"
+    comparison = es.compare(shard(statistics, range(90), rng=7, n_resamples=50), test="bootstrap")
+    assert (comparison.seed, comparison.n_resamples) == (7, 50)
+    assert "|n:50|seed:7|" in comparison.signatures[0]
+    (difference,) = comparison
+    assert difference.pvalue_error**2 == pytest.approx(
+        difference.pvalue * (1 - difference.pvalue) / 50
+    )
+
+
+def test_identical_systems_have_p_1():
+    table = ratios(50)
+    twins = es.SegmentStatistics(table.values[[0, 0]], ("A", "B"), table.metric)
+    (difference,) = es.compare(shard(twins, range(50)), test="bootstrap")
+    assert difference.pvalue == 1
+    assert difference.n_differing == 0
+
+
+def test_one_system_under_one_metric_is_one_estimate():
+    result = es.estimate(shard(ratios(50, systems=("A",)), range(50)), method="basic")
+    assert isinstance(result, es.Estimate)
+    assert result.n_segments == 50
+    assert len(result.replicates) == 40
+
+
+class Total(es.Metric):
+    name = "errors"
+    columns = ("errors",)
+    higher_is_better = False
+
+    def statistics(self, hypotheses, references=None):
+        return np.array(hypotheses)[:, None]
+
+    def score(self, totals):
+        return np.asarray(totals, dtype=float)[..., 0]
+
+
+def test_a_score_that_counts_segments_needs_two_stages():
+    table = es.SegmentStatistics(np.arange(200)[None, :, None] + 500, ["A"], Total())
+    with pytest.raises(es.InputError, match=r"errors changes when all totals are doubled.*shard_s"):
+        es.estimate(shard(table, range(200)))
+    sizes = [120, 80]
+    merged = shard(table, range(120), shard_sizes=sizes, shard=0, n_resamples=2000)
+    merged += shard(table, range(120, 200), shard_sizes=sizes, shard=1, n_resamples=2000)
+    # √N times the standard deviation; 5 standard errors of 1/√(2B).
+    expected = np.sqrt(200) * np.std(np.arange(200))
+    result = es.estimate(merged)
+    assert result.standard_error == pytest.approx(expected, rel=5 / np.sqrt(4000))
+    halves = [
+        shard(table, r, shard_sizes=sizes, shard=j, n_resamples=2000, resolution=0.5)
+        for j, r in enumerate((range(120), range(120, 200)))
+    ]
+    finer = es.estimate(es.merge_shards(halves))
+    assert (finer.score, finer.low, finer.high) == (result.score, result.low, result.high)
+    assert finer.score == table.values.sum()
+
+
+# Two stages
+
+
+def two_stage_rows(sizes, n_resamples, seed):
+    """Return the rows of all shards side by side, `(B, N)`."""
+    rows = np.zeros((n_resamples, sum(sizes)), dtype=int)
+    for j, start in enumerate(np.cumsum([0, *sizes[:-1]])):
+        for at, batch in shard_batches(sizes, j, n_resamples, seed):
+            rows[at, start : start + sizes[j]] = batch
+    return rows
+
+
+@pytest.mark.parametrize("sizes", [[1], [4, 1], [30, 5, 65], [1] * 12, [700, 1300]])
+def test_two_stage_rows_sum_to_n(sizes):
+    rows = two_stage_rows(sizes, 300, 3)
+    assert np.all(rows.sum(axis=1) == sum(sizes))
+
+
+def test_two_stage_rows_are_multinomial_on_a_tiny_case():
+    """All 35 rows of 4 draws from 4 segments in shards of 1 and 3: chi-square, false alarm 1e-4."""
+    n, resamples = 4, 60_000
+    found, counts = np.unique(two_stage_rows([1, 3], resamples, 9), axis=0, return_counts=True)
+    theory = {}
+    for draw in np.ndindex(*(n,) * n):
+        key = tuple(np.bincount(draw, minlength=n).tolist())
+        theory[key] = theory.get(key, 0) + n**-n
+    assert {tuple(row) for row in found.tolist()} == set(theory)
+    expected = [resamples * theory[tuple(row)] for row in found.tolist()]
+    assert stats.chisquare(counts, expected).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("sizes", [[10, 29, 21], [30, 30]])
+def test_two_stage_moments_are_multinomial(sizes):
+    """Means 1, variances 1 - 1/N, covariances -1/N within and across shards.
+
+    40,000 rows of 60 segments, seed 4: of 1,830 moments the largest passes 5 standard errors with
+    a probability of 1e-3; the seed is fixed.
+    """
+    rows = 40_000
+    weights = two_stage_rows(sizes, rows, 4)
+    expected = np.eye(60) - 1 / 60
+    assert np.max(np.abs(np.cov(weights.T) - expected)) < 5 * np.sqrt(3 / rows)
+    assert np.max(np.abs(weights.mean(axis=0) - 1)) < 5 / np.sqrt(rows)
+
+
+def test_shard_draws_are_binomial():
+    """Chi-square of the draws of each shard; false alarm 1e-4 each."""
+    sizes = [3, 9, 8]
+    draws = [shard_draws(sizes, j, 30_000, 2) for j in range(3)]
+    assert np.all(sum(draws) == 20)
+    for size, drawn in zip(sizes, draws, strict=True):
+        support = np.arange(21)
+        expected = 30_000 * stats.binom.pmf(support, 20, size / 20)
+        kept = expected >= 5
+        observed = np.bincount(drawn, minlength=21)
+        pooled = [*observed[kept], observed[~kept].sum()]
+        theory = [*expected[kept], expected[~kept].sum()]
+        assert stats.chisquare(pooled, theory).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("n", [1, 7, 300])
+def test_multinomial_rows_with_sums_of_their_own(n):
+    """Sums are met; a segment's count is binomial(m, 1/n) for each m; false alarm 1e-4."""
+    rng = np.random.default_rng(n)
+    sums = np.tile([0, n, 2 * n, n // 2], 5000)
+    rows = multinomial_rows(rng, sums, n)
+    assert np.array_equal(rows.sum(axis=1), sums)
+    sums = np.tile([n + 5, 2 * n + 8], 8000)
+    rows = multinomial_rows(rng, sums, n)
+    for m in set(sums.tolist()):
+        first = rows[sums == m][:, n // 2]
+        if n == 1:
+            assert np.all(first == m)
+            continue
+        expected = 8000 * stats.binom.pmf(np.arange(m + 1), m, 1 / n)
+        kept = expected >= 5
+        observed = np.bincount(first, minlength=m + 1)
+        pooled = [*observed[kept], observed[~kept].sum()]
+        theory = [*expected[kept], expected[~kept].sum()]
+        assert stats.chisquare(pooled, theory).pvalue > 1e-4
+
+
+def test_fewer_two_stage_resamples_are_the_first_of_more():
+    sizes = [40, 60]
+    assert np.array_equal(two_stage_rows(sizes, 1500, 1)[:200], two_stage_rows(sizes, 200, 1))
+
+
+def test_two_stage_totals_and_order(statistics):
+    sizes = [30, 20, 40]
+    ranges = [range(30), range(30, 50), range(50, 90)]
+    shards = [shard(statistics, r, shard_sizes=sizes, shard=j, rng=7) for j, r in enumerate(ranges)]
+    merged = es.merge_shards(shards)
+    assert same(shards[2] + (shards[0] + shards[1]), merged)
+    expected = np.einsum("bn,snk->bsk", two_stage_rows(sizes, 40, 7), statistics.values)
+    assert np.array_equal(merged.resampled[0], expected)
+    assert merged.shards == (0, 1, 2)
+    with pytest.raises(es.InputError, match=r"1 of 3 shards are missing, the first is 1"):
+        es.estimate(shards[0] + shards[2])
+
+
+def test_two_stage_replicates_have_the_distribution_of_the_bootstrap():
+    """Against `resampling`: Kolmogorov-Smirnov, false alarm 1e-4; standard errors within 8 %."""
+    table = ratios(600, seed=3, systems=("A",))
+    sizes = [100, 500]
+    shards = [
+        shard(table, r, shard_sizes=sizes, shard=j, n_resamples=4000)
+        for j, r in enumerate((range(100), range(100, 600)))
+    ]
+    two, one = es.estimate(es.merge_shards(shards)), es.estimate(table, n_resamples=4000)
+    assert stats.ks_2samp(two.replicates, one.replicates).pvalue > 1e-4
+    assert two.standard_error == pytest.approx(one.standard_error, rel=5 / np.sqrt(4000))
+
+
+def test_streams_of_stages_are_not_those_of_the_ordinary_bootstrap():
+    rows = two_stage_rows([50], 20, 1)
+    assert not np.array_equal(rows, resampling.bootstrap_weights(50, 20, 1))
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    "ids, message",
+    [
+        ([0, 1, 1], r"ids\[1\] and ids\[2\] are both 1"),
+        (np.array([4, 1, 4]), r"ids\[0\] and ids\[2\] are both 4"),
+        (["a", "b", "a"], r"ids\[0\] and ids\[2\] are both 'a'"),
+        ([0, 1], r"ids has 2 entries but there are 3 segments"),
+        (range(4), r"ids has 4 entries"),
+        ([], r"ids has 0 entries"),
+        ([0, -1, 2], r"ids\[1\] is -1; ids must be in \[0, 2\*\*64\)"),
+        (np.array([0, 3, -7]), r"ids\[2\] is -7"),
+        (range(-1, 2), r"ids\[0\] is -1"),
+        ([0, 2**64, 2], r"ids\[1\] is 18446744073709551616"),
+        ([0, "a", 2], r"all integers or all strings, but ids\[1\] is 'a' \(str\)"),
+        (["a", 1, "b"], r"all integers or all strings, but ids\[1\] is 1 \(int\)"),
+        ([0, 1.0, 2], r"ids\[1\] is 1\.0 \(float\)"),
+        ([0, True, 2], r"ids\[1\] is True"),
+        (np.array([0.0, 1, 2]), r"ids\[0\] is .*0\.0"),
+        ("abc", r"ids must be a list of integers or strings, got a bare str"),
+        ({1, 2, 3}, r"ids must be a list"),
+        (None, r"ids must be a list"),
+    ],
+)
+def test_bad_ids(statistics, ids, message):
+    with pytest.raises(es.InputError, match=message):
+        es.resample_shard(part(statistics, range(3)), ids, 5)
+
+
+def test_strings_with_one_hash(statistics, monkeypatch):
+    monkeypatch.setattr("evalstats.shards._hash", lambda value, i: len(value))
+    with pytest.raises(es.InputError, match="ids 'x' and 'y' have the same 64-bit hash"):
+        es.resample_shard(part(statistics, range(3)), ["x", "abc", "y"], 5)
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"n_resamples": 1}, "n_resamples must be at least 2"),
+        ({"rng": None}, "rng must be an int: all shards must be given the same seed"),
+        ({"rng": np.random.default_rng()}, "rng must be an int"),
+        ({"rng": 1.5}, "rng must be an integer, got float"),
+        ({"rng": -1}, "rng must be at least 0"),
+        ({"unit": "document"}, "unit must be one of segment, group; got 'document'"),
+        ({"resolution": 0.001}, "resolution must be a power of two"),
+        ({"resolution": 2}, "resolution must be a power of two that is at most 1"),
+        ({"resolution": 0}, "resolution must be a power of two"),
+        ({"shard": 0}, "shard_sizes and shard go together"),
+        ({"shard_sizes": [9]}, "shard_sizes and shard go together"),
+        ({"shard_sizes": [9, 0], "shard": 0}, r"shard_sizes\[1\] must be at least 1"),
+        ({"shard_sizes": [], "shard": 0}, "shard_sizes is empty"),
+        ({"shard_sizes": [9], "shard": 1}, "shard must be at most 0"),
+        ({"shard_sizes": [8, 9], "shard": 0}, r"shard_sizes\[0\] is 8 but statistics has 9 segm"),
+    ],
+)
+def test_bad_options(statistics, options, message):
+    with pytest.raises(es.InputError, match=message):
+        shard(statistics, range(9), **options)
+
+
+def test_bad_statistics(statistics):
+    for bad in (statistics.values, [], "abc", [statistics, 1]):
+        with pytest.raises(es.InputTypeError, match="must be a SegmentStatistics or a list"):
+            es.resample_shard(bad, range(90))
+    for huge in (2.0**60, 1e300, 2**60):
+        table = es.SegmentStatistics([[[huge, 1], [1, 1]]], ["A"], es.Ratio("r"))
+        with pytest.raises(es.InputError, match="r are too large to be counted exactly in units"):
+            shard(table, range(2))
+    table = es.SegmentStatistics([[[2**46, 1], [1, 1]]], ["A"], es.Ratio("r"))
+    with pytest.raises(es.InputError, match=r"sums beyond 2\*\*53 units"):
+        shard(table, range(2))
+
+    table = es.SegmentStatistics(np.full((1, 600_000, 1), 2**36), ["A"], Total())
+    with pytest.raises(es.InputError, match="errors are too large to be counted exactly in units"):
+        shard(table, range(600_000))
+
+
+@pytest.mark.parametrize("n_shards", [2, 3, 8])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_totals_that_could_wrap_around_are_refused(n_shards, sign):
+    """Eight times 2^61 is 0 in 64 bits."""
+    table = es.SegmentStatistics(np.ones((1, 2, 1), int), ["A"], Total())
+    shards = [
+        replace(shard(table, [0, 1], [2 * j, 2 * j + 1]), totals=(np.array([[sign * 2**61]]),))
+        for j in range(n_shards)
+    ]
+    with pytest.raises(es.InputError, match=r"totals of errors reach 2\*\*62 units"):
+        es.merge_shards(shards)
+
+
+@pytest.mark.parametrize(
+    "changed, message",
+    [
+        ({"rng": 1}, r"same seed, got 12345 in shards\[0\] and 1 in shards\[1\]"),
+        ({"n_resamples": 41}, r"same n_resamples, got 40 .* 41"),
+        ({"unit": "group"}, r"same unit, got 'segment'"),
+        ({"resolution": 0.5}, r"same resolution, got 1\.0"),
+        ({"ids": list("abcdefghij")}, r"same id_kind, got 'integer'"),
+        ({"shard_sizes": [10, 80], "shard": 0}, r"same weights, got 'poisson'"),
+    ],
+)
+def test_shards_that_do_not_fit(statistics, changed, message):
+    with pytest.raises(es.InputError, match=message):
+        shard(statistics, range(10)) + shard(statistics, range(10, 20), **changed)
+
+
+def test_shards_of_other_systems_metrics_and_sizes(statistics):
+    first = shard(statistics, range(10))
+    renamed = ratios(90, systems=("A", "C"))
+    with pytest.raises(es.InputError, match=r"same systems, got \('A', 'B'\)"):
+        first + shard(renamed, range(10, 20))
+    with pytest.raises(es.InputError, match=r"same metrics, got accuracy ratio:.* precision ratio"):
+        first + shard(ratios(90, name="precision"), range(10, 20))
+    sizes = [shard(statistics, range(10), shard_sizes=s, shard=0) for s in ([10, 80], [10, 70, 10])]
+    with pytest.raises(es.InputError, match="same shard_sizes"):
+        es.merge_shards(sizes)
+
+
+def test_a_segment_in_two_shards_is_named(statistics):
+    shards = [shard(statistics, r) for r in (range(10), range(40, 50), range(30, 41))]
+    with pytest.raises(es.InputError, match=r"shards\[1\] and shards\[2\] share.*: id 40 is in bo"):
+        es.merge_shards(shards)
+    names = [["a", "b"], ["c", "a"]]
+    shards = [shard(statistics, r, ids) for r, ids in zip(([0, 1], [2, 3]), names, strict=True)]
+    with pytest.raises(es.InputError, match=f"string whose hash is {_hash('a', 0):#018x}"):
+        es.merge_shards(shards)
+
+
+@settings(max_examples=50)
+@given(st.sets(st.integers(0, 40), min_size=1), st.sets(st.integers(0, 40), min_size=1))
+def test_overlaps_are_found_and_only_these(statistics, a, b):
+    shards = [shard(statistics, sorted(rows), n_resamples=2) for rows in (a, b)]
+    if a & b:
+        with pytest.raises(es.InputError, match=f"id {min(a & b)} is in both"):
+            es.merge_shards(shards)
+    else:
+        assert es.merge_shards(shards).ids.tolist() == sorted(a | b)
+
+
+def test_a_shard_says_what_it_is(statistics):
+    assert repr(shard(statistics, range(10))) == (
+        "<Shard of 10 segments, 2 systems, accuracy: 40 resamples, poisson weights, seed 12345>"
+    )
+
+
+def test_merging_nothing_or_something_else(statistics):
+    with pytest.raises(es.InputError, match="shards is empty"):
+        es.merge_shards([])
+    with pytest.raises(es.InputTypeError, match=r"shards\[0\] must be a Shard, got int"):
+        es.merge_shards([1])
+    with pytest.raises(TypeError, match="unsupported operand"):
+        shard(statistics, range(3)) + 1
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"method": "bca"}, "method 'bca' needs the statistics of every segment"),
+        ({"method": "studentized"}, "use 'expanded', 'percentile' or 'basic'"),
+        ({"method": "t"}, "method 't' needs"),
+        ({"groups": [1, 2]}, "groups must be left out when a Shard is given"),
+        ({"references": ["a"]}, "references must be left out when a Shard is given"),
+        ({"n_resamples": 50}, "n_resamples must be left out .* n_resamples=40, got 50"),
+        ({"rng": 1}, "rng must be left out .* rng=12345, got 1"),
+    ],
+)
+def test_what_a_shard_cannot_give(statistics, options, message):
+    whole = shard(statistics, range(90))
+    with pytest.raises(es.InputError, match=message):
+        es.estimate(whole, **options)
+    with pytest.raises(es.InputError, match=message):
+        es.compare(whole, test="bootstrap", **options)
+
+
+def test_a_shard_has_its_test_and_its_metrics(statistics):
+    whole = shard(statistics, range(90))
+    with pytest.raises(es.InputError, match="test 'ar' needs the statistics of every segment"):
+        es.compare(whole)
+    with pytest.raises(es.InputError, match=r"metrics must be left out .* its are accuracy"):
+        es.estimate(whole, metric="chrf")
+    assert len(es.estimate(whole, metric=es.Ratio("accuracy"))) == 2
+    with pytest.raises(es.InputError, match="baseline must be one of A, B"):
+        es.compare(whole, test="bootstrap", baseline="C")
+    with pytest.raises(es.InputError, match="at least 2 segments"):
+        es.estimate(shard(statistics, [0]))
+
+
+# Files
+
+
+def test_saved_and_pickled_shards_come_back(statistics, tmp_path):
+    path = tmp_path / "part"
+    for options in ({}, {"shard_sizes": [50, 40], "shard": 0}, {"rng": 2**70, "resolution": 0.25}):
+        one = shard(statistics, range(50), **options)
+        one.save(path)
+        assert same(es.Shard.load(path, es.Ratio("accuracy")), one)
+        assert same(pickle.loads(pickle.dumps(one)), one)
+    assert [p.name for p in tmp_path.iterdir()] == ["part"]
+
+
+def test_an_interrupted_run_resumes_from_its_parts(sample, tmp_path):
+    metrics = ["bleu", "chrf"]
+    tables = [es.extract(sample.systems, sample.references, metric) for metric in metrics]
+
+    def resample(j):
+        rows = slice(120 * j, 120 * (j + 1))
+        parts = [
+            es.SegmentStatistics(t.values[:, rows], t.systems, t.metric, t.reference_label)
+            for t in tables
+        ]
+        return es.resample_shard(parts, range(rows.start, rows.stop), 200)
+
+    for j in (3, 0):
+        resample(j).save(tmp_path / f"{j}.npz")
+    found = {int(p.stem): es.Shard.load(p, metrics) for p in tmp_path.glob("*.npz")}
+    assert sorted(found) == [0, 3]
+    found |= {j: resample(j) for j in range(4) if j not in found}
+    merged = es.merge_shards(found.values())
+    assert same(merged, es.resample_shard(tables, range(480), 200))
+    for a, b in zip(es.estimate(merged), es.estimate(tables), strict=True):
+        assert (a.metric, a.system, a.score) == (b.metric, b.system, b.score)
+
+
+def test_other_metrics_are_refused(sample, tmp_path):
+    table = es.extract(sample.systems, sample.references, "bleu")
+    path = tmp_path / "bleu.npz"
+    es.resample_shard(table, range(480), 5).save(path)
+    for metric in ("chrf", es.BLEU(lowercase=True), ["bleu", "chrf"]):
+        with pytest.raises(es.InputError, match=r"bleu\.npz holds BLEU case:mixed.*but metric is"):
+            es.Shard.load(path, metric)
+
+
+def test_no_truncation_or_flipped_byte_is_believed(statistics, tmp_path):
+    """A file cut anywhere is refused; with a byte changed it is refused or the same shard."""
+    path, metric = tmp_path / "part.npz", es.Ratio("accuracy")
+    whole = shard(statistics, range(20), n_resamples=3)
+    whole.save(path)
+    data = path.read_bytes()
+    for end in range(0, len(data), 31):
+        path.write_bytes(data[:end])
+        with pytest.raises(es.InputError, match=r"part\.npz is damaged, cut short"):
+            es.Shard.load(path, metric)
+    refused = 0
+    for at in range(0, len(data), 13):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
+        try:
+            loaded = es.Shard.load(path, metric)
+        except es.InputError:
+            refused += 1
+        else:
+            assert same(loaded, whole)
+    assert refused > 50
+
+
+def rewritten(path, header=None, **arrays):
+    old_header, old = read_archive(path)
+    merged = {**old, **arrays}
+    write_archive(
+        path, {**old_header, **(header or {})}, {k: v for k, v in merged.items() if v is not None}
+    )
+
+
+@pytest.mark.parametrize(
+    "header, arrays, message",
+    [
+        ({"format": "other"}, {}, "not a shard that this version wrote"),
+        ({"seed": -1}, {}, "damaged: seed must be at least 0"),
+        ({"seed": True}, {}, "damaged: seed must be an integer"),
+        ({"n_resamples": 10**6}, {}, "damaged: .* needs int64 arrays of shape"),
+        ({"n_segments": 21}, {}, "damaged: there are 20 ids for 21 segments"),
+        ({"systems": ["A", "A"]}, {}, "damaged: system names must differ"),
+        ({"systems": 3}, {}, "damaged: .*int.* not iterable"),
+        ({"systems": ["A"]}, {}, "damaged: a shard of 1 systems"),
+        ({"unit": "x"}, {}, "damaged: unit must be one of"),
+        ({"id_kind": "x"}, {}, "damaged: id_kind must be one of"),
+        ({"resolution": 0.3}, {}, "damaged: resolution must be a power of two"),
+        ({"metrics": 3}, {}, "holds no metrics, but metric is accuracy"),
+        ({"metrics": [1, 2]}, {}, "holds no metrics, but metric is accuracy"),
+        ({"reference_labels": [1]}, {}, "damaged: reference_labels must be"),
+        ({"reference_labels": []}, {}, "damaged: a shard needs labels and totals for each"),
+        ({}, {"totals_0": None}, "not a whole shard: 'totals_0' is missing"),
+        ({}, {"totals_0": np.zeros((2, 3), int)}, "damaged: .* got int64 \\(2, 3\\)"),
+        ({}, {"totals_0": np.full((2, 2), 2**62)}, "damaged: totals of accuracy reach"),
+        ({}, {"id_runs": np.array([[5, 4]], np.uint64)}, "damaged: id_runs must be sorted"),
+        ({}, {"id_runs": np.array([[0, 9], [9, 18]], np.uint64)}, "damaged: id_runs must be sor"),
+        ({}, {"id_runs": np.zeros((0, 2), np.uint64)}, "damaged: id_runs must be uint64"),
+        ({}, {"shards": np.array([0])}, "damaged: shards must be at most -1"),
+        ({}, {"shard_sizes": np.array([7])}, "damaged: shards must be different numbers"),
+        (
+            {},
+            {"shard_sizes": np.array([7, 9]), "shards": np.array([0])},
+            "damaged: n_segments is 20, which is not what",
+        ),
+    ],
+)
+def test_files_that_do_not_hold_together(statistics, tmp_path, header, arrays, message):
+    path = tmp_path / "part.npz"
+    shard(statistics, range(20), n_resamples=3).save(path)
+    rewritten(path, header, **arrays)
+    with pytest.raises(es.InputError, match=message):
+        es.Shard.load(path, es.Ratio("accuracy"))
+
+
+def test_a_file_without_metrics(statistics, tmp_path):
+    path = tmp_path / "part.npz"
+    shard(statistics, range(20), n_resamples=3).save(path)
+    rewritten(path, {"metrics": [], "reference_labels": []})
+    with pytest.raises(es.InputError, match="at least one metric"):
+        es.Shard.load(path, [])
+
+
+def zipped(path, members, compression=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def npy(array):
+    from io import BytesIO
+
+    file = BytesIO()
+    np.save(file, array, allow_pickle=True)
+    return file.getvalue()
+
+
+def test_hostile_files(tmp_path):
+    path = tmp_path / "x.npz"
+    header = npy(np.frombuffer(b"{}", np.uint8))
+    claims = npy(np.zeros(3, np.int64)).replace(b"(3,)", b"(2**40,)", 1)
+    huge = npy(np.zeros(3, np.int64)).replace(b"(3,), }        ", b"(999999999999,), }", 1)
+    cases = {
+        "a pickle": {"header.npy": header, "a.npy": npy(np.array([{}], dtype=object))},
+        "floats": {"header.npy": header, "a.npy": npy(np.zeros(3))},
+        "not an array": {"header.npy": header, "a.npy": b"garbage"},
+        "nothing": {},
+        "an expression": {"header.npy": header, "a.npy": claims},
+        "a huge claim": {"header.npy": header, "a.npy": huge},
+        "a list": {"header.npy": npy(np.frombuffer(b"[]", np.uint8))},
+        "deep JSON": {"header.npy": npy(np.frombuffer(b"[" * 100_000, np.uint8))},
+        "no JSON": {"header.npy": npy(np.frombuffer(b"\xff\xfe{", np.uint8))},
+    }
+    for members in cases.values():
+        zipped(path, members)
+        with pytest.raises(es.InputError, match=r"x\.npz is damaged, cut short, or not a file"):
+            es.Shard.load(path, "bleu")
+    zipped(path, {"header.npy": npy(np.zeros(10**7, np.uint8))}, zipfile.ZIP_DEFLATED)
+    with pytest.raises(es.InputError, match=r"header\.npy is compressed or encrypted"):
+        es.Shard.load(path, "bleu")
+
+
+def test_files_that_are_not_there(statistics, tmp_path):
+    with pytest.raises(es.InputError, match=r"cannot read .*none\.npz: No such file"):
+        es.Shard.load(tmp_path / "none.npz", "bleu")
+    with pytest.raises(es.InputError, match=r"cannot write .*part: No such file"):
+        shard(statistics, range(3)).save(tmp_path / "missing" / "part")
