@@ -122,6 +122,8 @@ def test_a_file_holds_no_text_and_is_the_same_each_time(tmp_path):
     data = (tmp_path / "a.npz").read_bytes()
     assert data == (tmp_path / "b.npz").read_bytes()
     assert b"cat" not in data
+    with zipfile.ZipFile(tmp_path / "a.npz") as archive:
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
         assert file["statistics"].dtype == np.uint8
         assert json.loads(file["header"].tobytes())["systems"] == ["A", "B"]
@@ -300,6 +302,7 @@ NEGATIVE[1, 2, 3], NAN[0, 1, 2] = -1, np.nan
         ({"statistics": pickle.dumps([1])}, "statistics.npy is not a NumPy array"),
         ({"statistics": HUGE}, "claims shape (2, 4, 9999999999999) of <i8, but has"),
         ({"statistics": npy(GOOD)[:-1]}, "claims shape (2, 4, 10) of <i8, but has 639 bytes"),
+        ({"statistics": npy(GOOD) + b"x"}, "claims shape (2, 4, 10) of <i8, but has 641 bytes"),
         ({"statistics": npy(np.asfortranarray(GOOD))}, "statistics.npy must be stored by rows"),
         ({"statistics": npy(NEGATIVE)}, "statistics[1, 2, 3] is negative, but BLEU counts"),
         ({"statistics": npy(NAN)}, "values[0, 1, 2] is nan"),

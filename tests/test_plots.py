@@ -12,9 +12,10 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
 
+#: Read as mathematics, the third would be an error.
 NAMES = [
     "baseline-transformer-big_wmt17-checkpoint-avg", "NLLB-200-distilled finetuned on news v16",
-    "$x^2$ & <b> {y} \\alpha", "online-A", "x" * 60, "Lan-Bridge-MT-Contrastive-Primary-Submission",
+    "$\\nothing$ & <b> {y} x^2", "online-A", "x" * 60, "Lan-Bridge-MT-Contrastive-Primary-Submission",
 ]  # fmt: skip
 METRIC = es.Mean("COMET")
 
