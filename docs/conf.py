@@ -1,4 +1,4 @@
-"""Sphinx configuration: guides in Markdown, the API from the docstrings."""
+"""Sphinx configuration: guides in Markdown, notebooks that are run, the API from the docstrings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ author = "the evalstats developers"
 copyright = "2026, " + author
 release = metadata.version("evalstats-text")
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.napoleon",
@@ -17,6 +17,9 @@ extensions = [
 ]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["dollarmath", "fieldlist"]
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
 html_theme = "furo"
 html_title = "evalstats"
 napoleon_google_docstring = False

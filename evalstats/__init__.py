@@ -25,6 +25,7 @@ from evalstats.resampling import bootstrap_totals, bootstrap_weights, keep_weigh
 from evalstats.results import Comparison, Difference, Estimate, Estimates
 from evalstats.segments import SegmentStatistics
 from evalstats.shards import Shard, merge_shards, resample_shard
+from evalstats.testing import assert_not_worse
 
 __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results)
     "References",
@@ -52,6 +53,7 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "estimate",
     "compare",
     "audit",
+    "assert_not_worse",
     "Estimate",
     "Estimates",
     "Comparison",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 import numpy as np
@@ -27,3 +27,20 @@ def signature(name: str, metric: str, analysis: Mapping[str, str | None]) -> str
     parts = [f"{key}:{value}" for key, value in analysis.items() if value is not None]
     versions = (f"evalstats:{version()}", f"numpy:{np.__version__}")
     return "|".join((name, metric, *parts, *versions))
+
+
+def without_versions(metric: str) -> str:
+    """Return a metric's signature without sacreBLEU's version, which tells no metrics apart."""
+    return "|".join(part for part in metric.split("|") if not part.startswith("sacrebleu:"))
+
+
+def merged_versions(metrics: Sequence[str]) -> str:
+    """Return one signature for statistics that several versions of sacreBLEU made.
+
+    >>> merged_versions(["tok:13a|sacrebleu:2.4.3", "tok:13a|sacrebleu:2.6.0"])
+    'tok:13a|sacrebleu:2.4.3,2.6.0'
+    """
+    found = [part for metric in metrics for part in metric.split("|") if "sacrebleu:" in part]
+    versions = sorted({v for part in found for v in part.partition(":")[2].split(",")})
+    plain = without_versions(metrics[0])
+    return "|".join([plain, f"sacrebleu:{','.join(versions)}"]) if versions else plain

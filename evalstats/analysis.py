@@ -19,7 +19,7 @@ from evalstats.notes import comparison_notes, size_notes
 from evalstats.options import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, make_plan, option
 from evalstats.results import Comparison, Difference, Estimate, Estimates
 from evalstats.sampling import Sample
-from evalstats.segments import SegmentStatistics, check_same_segments
+from evalstats.segments import SegmentStatistics, check_same_segments, joined_by_metric
 from evalstats.shards import Shard
 from evalstats.tasks import Workers
 from evalstats.weights import Rng
@@ -86,8 +86,8 @@ def estimate(
     ----------
     hypotheses
         N outputs of one system; or a mapping from system names to outputs; or a
-        `SegmentStatistics`, or a list of them, one a metric, and then no references; or a `Shard`,
-        which has its metrics, resamples and seed, for the first three intervals.
+        `SegmentStatistics`, or a list of them, and then no references; or a `Shard`, which has its
+        metrics, resamples and seed, for the first three intervals.
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`.
@@ -183,8 +183,9 @@ def compare(
     Parameters
     ----------
     hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Shard
-        Outputs of at least two systems, by name; or their statistics, one object a metric, and
-        then no references; or a `Shard`, for the bootstrap test and the first three intervals.
+        Outputs of at least two systems, by name; or their statistics, and then no references
+        (those of one metric are joined, `SegmentStatistics.join`); or a `Shard`, for the bootstrap
+        test and the first three intervals.
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`.
@@ -317,7 +318,8 @@ def given_tables(
     """Return statistics that the caller extracted, as a list."""
     if references is not None:
         raise InputError("references must be left out when SegmentStatistics are given")
-    tables = [statistics] if isinstance(statistics, SegmentStatistics) else list(statistics)
+    given = [statistics] if isinstance(statistics, SegmentStatistics) else statistics
+    tables = joined_by_metric(given)
     check_same_segments(tables)
     # "bleu" is the default: it cannot be told from a metric that was not given.
     if metrics != "bleu" and as_metrics(metrics) != [table.metric for table in tables]:
@@ -470,7 +472,7 @@ def _signature(sample: Sample, plan: Plan, unit: str, **test: str) -> str:
     resamples = sample.replicates.shape[0] or (plan.n_resamples if "test" in test else 0)
     return signature(
         table.metric.name,
-        table.metric.signature,
+        table.metric_signature,
         {
             **parts,
             **test,

@@ -1,17 +1,20 @@
-"""Numbers in a file: a `.npz` of integer arrays with a header, read without trust.
+"""Numbers in a file: a `.npz` of arrays with a JSON header, read without trust.
 
 Nothing in such a file is run or believed: no pickles, no compression (a small file could stand
-for a huge array), integers only, and every array is as large as its bytes are.
+for a huge array), numbers only, and every array is as large as its bytes are. So no more memory is
+taken than the file is long. A file of the same numbers has the same bytes.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
+import re
+import secrets
 import zipfile
 from collections.abc import Mapping
-from io import BytesIO
+from contextlib import suppress
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -21,45 +24,68 @@ from numpy.typing import NDArray
 from evalstats.errors import InputError
 
 _HEADER = "header"
-#: What the readers of zip files, `.npy` files and JSON raise on bytes that are none.
-_DAMAGE = (
-    zipfile.BadZipFile,
-    ValueError,
-    KeyError,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-    MemoryError,
+#: The magic string, version 1.0, the length of the rest, and the rest as NumPy writes it.
+_NPY = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '([^']{0,9})', 'fortran_order': (False|True), "
+    rb"'shape': \(([0-9, ]{0,99})\), \} *\n",
+    re.DOTALL,
 )
+_NUMBERS = re.compile(r"[<|>][iuf][1248]")
 
 
 def write_archive(
     path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Write integer arrays and a header that JSON can hold; all of it, or nothing.
+    """Write arrays of numbers and a header that JSON can hold; all of it, or nothing.
 
     The file is written beside its place and then moved there, so that an interrupted run leaves
-    either the whole file or none.
+    the old file or the new one, and nothing else.
 
     Raises
     ------
     InputError
         Where the file cannot be written.
     """
-    text = json.dumps(dict(header)).encode()
-    members: dict[str, Any] = {_HEADER: np.frombuffer(text, np.uint8), **arrays}
+    text = json.dumps(dict(header), allow_nan=False).encode()
+    members = {_HEADER: np.frombuffer(text, np.uint8), **arrays}
     target = Path(path)
-    beside = target.with_name(target.name + ".partial")
+    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        with beside.open("wb") as file:
-            np.savez(file, **members)
-        os.replace(beside, target)
+        try:
+            with beside.open("xb") as file:
+                _write_members(file, members)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(target)
+        except BaseException:  # Ctrl-C as well
+            with suppress(OSError):
+                beside.unlink()
+            raise
     except OSError as error:
         raise InputError(f"cannot write {target}: {error.strerror or error}") from None
 
 
-def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _write_members(file: Any, members: Mapping[str, NDArray[Any]]) -> None:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+        for name, array in members.items():
+            # A fixed date: the same numbers make the same bytes.
+            entry = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
+            with archive.open(entry, "w", force_zip64=array.nbytes > 2**30) as member:
+                rows = np.ascontiguousarray(array)
+                np.lib.format.write_array(member, rows, version=(1, 0), allow_pickle=False)
+
+
+def read_archive(
+    path: str | os.PathLike[str], kinds: str = "iu"
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays that `write_archive` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    kinds : str
+        Which numbers are welcome: NumPy's letters, of ``"i"``, ``"u"`` and ``"f"``.
 
     Raises
     ------
@@ -67,35 +93,52 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str
         For a file that cannot be read, was cut short, or holds anything else.
     """
     try:
+        room = Path(path).stat().st_size
         with zipfile.ZipFile(path) as archive:
-            room = Path(path).stat().st_size
-            members = {}
-            for info in archive.infolist():
-                room -= info.file_size
-                if info.compress_type != zipfile.ZIP_STORED or room < 0:
-                    raise ValueError(f"{info.filename} is compressed or too large")
-                members[info.filename.removesuffix(".npy")] = _array(archive.read(info))
-        header = json.loads(members.pop(_HEADER).tobytes())
+            entries = archive.infolist()
+            for entry in entries:
+                room -= entry.file_size
+                if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
+                    raise ValueError(f"{entry.filename} is compressed or encrypted")
+                if room < 0 or entry.file_size != entry.compress_size:
+                    raise ValueError(f"{entry.filename} claims {entry.file_size:,} bytes")
+            if len({entry.filename for entry in entries}) < len(entries):
+                raise ValueError("a name occurs twice")
+            members = {
+                entry.filename.removesuffix(".npy"): _array(
+                    archive.read(entry), entry.filename, kinds
+                )
+                for entry in entries
+            }
+        if _HEADER not in members:
+            raise ValueError(f"expected {_HEADER}.npy in it, found {', '.join(members)[:99]!r}")
+        header = json.loads(members.pop(_HEADER).tobytes().decode("utf-8"))
         if not isinstance(header, dict):
-            raise ValueError("the header is not a mapping")
+            raise ValueError(f"{_HEADER}.npy is not a JSON object")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    except _DAMAGE as error:
+    # What Python's readers of zip files and JSON raise depends on where the damage is.
+    except Exception as error:
         raise InputError(
-            f"{path} is damaged, cut short, or not a file that save() wrote: {error}"
+            f"{path} is damaged, cut short, or not a file that save() wrote: "
+            f"{str(error) or type(error).__name__}"
         ) from None
     return header, members
 
 
-def _array(data: bytes) -> NDArray[Any]:
-    """Return the array of a `.npy` file of integers, whose header must fit its bytes."""
-    file = BytesIO(data)
-    if np.lib.format.read_magic(file) != (1, 0):
-        raise ValueError("unknown version of the npy format")
-    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
-    start = file.tell()
-    if dtype.kind not in "iu" or by_columns or min(shape, default=0) < 0:
-        raise ValueError(f"expected an array of integers by rows, got {dtype} {shape}")
-    if math.prod(shape) * dtype.itemsize != len(data) - start:
-        raise ValueError(f"{len(data) - start} bytes cannot be {dtype} {shape}")
-    return np.frombuffer(data, dtype, offset=start).reshape(shape)
+def _array(data: bytes, name: str, kinds: str) -> NDArray[Any]:
+    """Return the array of a `.npy` member, whose header must account for every byte."""
+    match = _NPY.match(data)
+    if match is None:
+        raise ValueError(f"{name} is not a NumPy array, or not written by evalstats")
+    descr = match[1].decode("latin-1")
+    if not _NUMBERS.fullmatch(descr) or descr[1] not in kinds:
+        raise ValueError(f"{name} must hold numbers ({kinds}), got dtype {descr!r}")
+    if match[2] == b"True":
+        raise ValueError(f"{name} must be stored by rows")
+    shape = tuple(int(part) for part in match[3].split(b",") if part.strip().isdigit())
+    dtype, left = np.dtype(descr), len(data) - match.end()
+    # Python's integers: a hostile shape cannot overflow them.
+    if prod(shape) * dtype.itemsize != left:
+        raise ValueError(f"{name} claims shape {shape} of {descr}, but has {left} bytes")
+    return np.frombuffer(data, dtype=dtype, offset=match.end()).reshape(shape)

@@ -152,6 +152,9 @@ class Audit(Result):
             "comparison": self.comparison.to_dict(),
         }
 
+    def _records(self) -> list[dict[str, Any]]:
+        return [test.to_dict() for test in self.tests]
+
     def _tables(self) -> list[Table]:
         metrics = layout.distinct([test.metric for test in self.tests])
         return [

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats import resampling, significance
+from evalstats import report, resampling, significance
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU
 from evalstats.metrics.base import integer, real
@@ -34,6 +34,10 @@ class ConfidenceInterval(NamedTuple):
     mean: float
     lower: float
     upper: float
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        return report.fragment_html([report.record_table("interval", self._asdict())], [])
 
 
 def bleu_ci(

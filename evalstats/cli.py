@@ -1,4 +1,4 @@
-"""The command line: `evalstats compare`, `estimate`, `audit` and `demo`."""
+"""The command line: `evalstats compare`, `estimate`, `extract`, `audit` and `demo`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from evalstats import analysis
 from evalstats._signature import version
 from evalstats.auditing import Audit, audit
 from evalstats.errors import InputError
+from evalstats.extraction import extract
 from evalstats.files import read_parallel, read_segments, system_names
 from evalstats.metrics import BLEU, CHRF, NAMED, TER, Metric, _sacrebleu
 from evalstats.metrics.base import integer
@@ -23,12 +24,14 @@ from evalstats.options import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
 from evalstats.resampling import MOST_RESAMPLES
 from evalstats.results import Comparison, Estimate, Estimates
 from evalstats.sacrebleu_draws import N_BOOTSTRAP, N_RANDOMIZATION
+from evalstats.segments import SegmentStatistics
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
     "text": str,
     "json": lambda result: result.to_json(),
     "markdown": lambda result: result.to_markdown(),
     "latex": lambda result: result.to_latex(),
+    "html": lambda result: result.to_html(),
 }
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
@@ -39,8 +42,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     try:
-        result: Estimate | Estimates | Comparison | Audit = options.run(options)
-        _write(_FORMATS[options.format](result), options.output)
+        result: Estimate | Estimates | Comparison | Audit | None = options.run(options)
+        if result is not None:
+            _write(_FORMATS[options.format](result), options.output)
     except InputError as error:
         message = str(error).replace("\n", "\\n")
         print(f"evalstats {options.command}: error: {message}", file=sys.stderr)
@@ -109,6 +113,18 @@ def _parser() -> argparse.ArgumentParser:
     _add_metric_options(estimate)
     estimate.set_defaults(run=_estimate)
 
+    extract = commands.add_parser(
+        "extract",
+        help="keep the statistics of systems, to compare them without texts",
+        allow_abbrev=False,
+    )
+    _add_texts(extract)
+    extract.add_argument("--ids", metavar="FILE", help="one name of a segment a line")
+    extract.add_argument("-o", "--output", metavar="FILE", required=True,
+                         help="write there; ends in .npz")  # fmt: skip
+    _add_metric_options(extract)
+    extract.set_defaults(run=_extract)
+
     audit = commands.add_parser(
         "audit",
         help="what sacreBLEU and evaluatio print for these texts, beside the calibrated p-value",
@@ -135,19 +151,25 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("statistics", nargs="*", metavar="FILE.npz",
+                        help="what `evalstats extract` wrote, in place of texts")  # fmt: skip
+    _add_texts(parser)
+    parser.add_argument("--groups", metavar="FILE",
+                        help="one label a line (a document): resample whole groups")  # fmt: skip
+    _add_output(parser)
+
+
+def _add_texts(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("input: text files, UTF-8, one segment a line")
-    group.add_argument("-i", "--input", nargs="+", required=True, metavar="FILE",
+    group.add_argument("-i", "--input", nargs="+", metavar="FILE",
                        help="outputs, one file a system, named after its file")  # fmt: skip
     group.add_argument("--names", nargs="+", metavar="NAME", help="names of the systems")
     group.add_argument("-r", "--references", nargs="+", metavar="FILE",
                        help="references, one file a reference")  # fmt: skip
     group.add_argument("-t", "--test-set", metavar="NAME", help="sacreBLEU's test set, with -l")
     group.add_argument("-l", "--language-pair", metavar="SRC-TRG", help="for example en-de")
-    group.add_argument("--groups", metavar="FILE",
-                       help="one label a line (a document): resample whole groups")  # fmt: skip
-    group.add_argument("-m", "--metrics", nargs="+", default=["bleu"], choices=list(NAMED),
-                       metavar="METRIC", help=f"{', '.join(NAMED)} (default: bleu)")  # fmt: skip
-    _add_output(parser)
+    group.add_argument("-m", "--metrics", nargs="+", choices=list(NAMED), metavar="METRIC",
+                       help=f"{', '.join(NAMED)} (default: bleu)")  # fmt: skip
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -221,11 +243,12 @@ _METRIC_OPTIONS: dict[type[Metric], dict[str, str]] = {
 
 def _metrics(options: argparse.Namespace) -> list[Metric]:
     """Make the metrics, each with its own options; an option that none takes is an error."""
-    if options.language_pair and options.trg_lang is None and "bleu" in options.metrics:
+    names = options.metrics or ["bleu"]
+    if options.language_pair and options.trg_lang is None and "bleu" in names:
         options.trg_lang = options.language_pair.partition("-")[2]
     metrics: list[Metric] = []
     kinds = []
-    for name in options.metrics:
+    for name in names:
         default = NAMED[name]()
         kind = type(default)
         kinds.append(kind)
@@ -237,8 +260,8 @@ def _metrics(options: argparse.Namespace) -> list[Metric]:
         if name == "chrf++":
             given.setdefault("word_order", 2)
         metrics.append(kind(**given))
-    for kind, names in _METRIC_OPTIONS.items():
-        for option in names:
+    for kind, taken in _METRIC_OPTIONS.items():
+        for option in taken:
             if kind not in kinds and getattr(options, option) is not None:
                 raise InputError(
                     f"--{option.replace('_', '-')} has no effect without -m {kind.__name__.lower()}"
@@ -262,6 +285,8 @@ def _references(options: argparse.Namespace) -> References:
 
 def _arguments(options: argparse.Namespace) -> tuple[dict[str, list[str]], References, Any]:
     """Read systems, references and metrics; what costs nothing is checked first."""
+    if not options.input:
+        raise InputError("outputs are missing: give -i FILE ...")
     metrics = _metrics(options)
     names = system_names(options.input, options.names)
     references = _references(options)
@@ -273,6 +298,25 @@ def _arguments(options: argparse.Namespace) -> tuple[dict[str, list[str]], Refer
                 f"{path} has {len(systems[name])} lines but the references have {len(references)}"
             )
     return systems, references, metrics
+
+
+def _read(options: argparse.Namespace) -> tuple[Any, ...]:
+    """Return what to analyse: texts, references and metrics, or statistics from files."""
+    if not options.statistics:
+        return _arguments(options)
+    for path in options.statistics:
+        if Path(path).suffix != ".npz":
+            raise InputError(f"{path} is not a file of statistics (.npz); give outputs as -i")
+    texts = {"-i": "input", "--names": "names", "-r": "references", "-t": "test_set",
+             "-l": "language_pair", "-m": "metrics"}  # fmt: skip
+    for names in _METRIC_OPTIONS.values():
+        texts.update({"--" + name.replace("_", "-"): name for name in names})
+    for flag, name in texts.items():
+        if getattr(options, name) is not None:
+            raise InputError(
+                f"{flag} is for texts: the statistics in {options.statistics[0]} have their own"
+            )
+    return ([SegmentStatistics.load(path) for path in options.statistics],)
 
 
 def _resamples(options: argparse.Namespace) -> int:
@@ -294,12 +338,10 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _compare(options: argparse.Namespace) -> Comparison:
-    systems, references, metrics = _arguments(options)
+    given = _read(options)
     with _Progress(sys.stderr) as progress:
         return analysis.compare(
-            systems,
-            references,
-            metrics,
+            *given,
             baseline=options.baseline,
             test=options.test,
             alternative=options.alternative,
@@ -310,21 +352,29 @@ def _compare(options: argparse.Namespace) -> Comparison:
 
 
 def _estimate(options: argparse.Namespace) -> Estimates:
-    systems, references, metrics = _arguments(options)
+    given = _read(options)
     with _Progress(sys.stderr) as progress:
-        result: Estimates = analysis.estimate(
-            systems, references, metrics, progress=progress, **_settings(options)
-        )
+        result: Estimates = analysis.estimate(*given, progress=progress, **_settings(options))
     return result
 
 
-def _audit(options: argparse.Namespace) -> Audit:
+def _extract(options: argparse.Namespace) -> None:
     systems, references, metrics = _arguments(options)
+    if len(metrics) > 1:
+        raise InputError("-m needs one metric: a file holds the statistics of one")
+    if Path(options.output).suffix != ".npz":
+        raise InputError(f"-o must end in .npz, got {options.output}")
+    ids = read_segments(options.ids) if options.ids else None
+    with _Progress(sys.stderr) as progress:
+        table = extract(systems, references, metrics[0], segment_ids=ids, progress=progress)
+    table.save(options.output)
+
+
+def _audit(options: argparse.Namespace) -> Audit:
+    given = _read(options)
     with _Progress(sys.stderr) as progress:
         return audit(
-            systems,
-            references,
-            metrics,
+            *given,
             baseline=options.baseline,
             n_bootstrap=integer(options.paired_bs_n, "--paired-bs-n", 2, MOST_RESAMPLES),
             n_randomization=integer(options.paired_ar_n, "--paired-ar-n", 2, MOST_RESAMPLES),

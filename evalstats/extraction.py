@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +28,14 @@ def extract(
     references: Any = None,
     metric: str | Metric = "bleu",
     *,
+    segment_ids: Sequence[str] | None = None,
     executor: Workers = None,
     progress: Progress | None = None,
 ) -> SegmentStatistics:
     """Extract the statistics of every segment of every system, `(S, N, k)`.
 
     Keep the result, give it to `estimate` and `compare` in place of texts, and no text is read
-    twice.
+    twice; `SegmentStatistics.save` keeps it on disk.
 
     Parameters
     ----------
@@ -44,6 +46,9 @@ def extract(
         `References`.
     metric : str or Metric
         Name or configured object.
+    segment_ids : sequence of str, optional
+        N different names of the segments, kept with the statistics: those of other segments are
+        then refused in a comparison, which for scores from elsewhere nothing else can tell.
     executor : concurrent.futures.Executor, optional
         Where to work, a system at a time; by default, or for a number, on this thread. Texts go
         to the executor and statistics come back.
@@ -64,7 +69,11 @@ def extract(
     >>> extract({"A": ["a cat"], "B": ["the cat"]}, ["a cat"], "ter").values.tolist()
     [[[0.0, 2.0]], [[1.0, 2.0]]]
     """
-    return extract_all(systems, references, metric, progress, as_workers(executor))[0]
+    (table,) = extract_all(systems, references, metric, progress, as_workers(executor))
+    if segment_ids is None:
+        return table
+    ids = listed(segment_ids, "segment_ids", "strings, one a segment")
+    return replace(table, segment_ids=tuple(ids))
 
 
 def as_systems(systems: object) -> Mapping[str, Any]:
@@ -108,7 +117,9 @@ def extract_all(
         # An empty corpus is reported as that, not as a disagreement with the references.
         n_segments = next(iter(lengths.values()))
         prepared = as_references(references, n_segments) if n_segments else references
-    label = prepared.label if isinstance(prepared, References) else None
+    label = fingerprint = None
+    if isinstance(prepared, References):
+        label, fingerprint = prepared.label, prepared.fingerprint
     jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
     work = partial(_rows, prepared)
     if isinstance(workers, int):
@@ -129,6 +140,7 @@ def extract_all(
             tuple(outputs),
             metric,
             label if metric.uses_references else None,
+            fingerprint if metric.uses_references else None,
         )
         for i, metric in enumerate(chosen)
     ]

@@ -12,12 +12,12 @@ sentences, edits, a judge's marks. The weights and the p-values are those of `co
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats import resampling, significance
+from evalstats import report, resampling, significance
 from evalstats.errors import InputError
 from evalstats.metrics.averages import as_paired_scores
 from evalstats.metrics.base import flag, integer
@@ -58,6 +58,10 @@ class PairedTestResult:
     exact: bool
     n_resamples: int
     seed: int
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        return report.fragment_html([report.record_table("paired test", asdict(self))], [])
 
 
 def paired_permutation_test(

@@ -1,9 +1,10 @@
-"""Tables, and how they look as text, Markdown and LaTeX. Knows nothing of statistics."""
+"""Tables, and how they look as text, Markdown, LaTeX and HTML. Knows nothing of statistics."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from unicodedata import combining, east_asian_width
 
 _LATEX_SPECIAL = {
@@ -30,6 +31,28 @@ _LATEX_SPECIAL = {
     "Δ": r"$\Delta$",
     "±": r"$\pm$",
 }
+#: Colours are those of the page around it (JupyterLab's variables first), lines a grey that shows
+#: on black as on white: a notebook's theme and the browser's need not agree.
+_STYLE = """<style>
+.evalstats { color: var(--jp-content-font-color1, var(--vscode-foreground, inherit)); overflow-x:
+  auto; }
+.evalstats table { border-collapse: collapse; margin: 0.5em 0 1em; font-size: 0.9em;
+  font-variant-numeric: tabular-nums; color: inherit; background: transparent; }
+.evalstats caption { text-align: left; font-weight: bold; font-size: 1em; padding: 0.3em 0;
+  color: inherit; }
+.evalstats table tr, .evalstats table tbody tr:nth-child(odd) { background: transparent; }
+.evalstats table th, .evalstats table td { padding: 0.2em 0.7em; text-align: right;
+  white-space: nowrap; border: 0; max-width: none; vertical-align: baseline; }
+.evalstats table th { font-weight: 600; border-bottom: 1px solid rgba(127, 127, 127, 0.8); }
+.evalstats table td { border-bottom: 1px solid rgba(127, 127, 127, 0.3); }
+.evalstats table .text { text-align: left; white-space: normal; overflow-wrap: anywhere;
+  min-width: 6em; max-width: 24em; unicode-bidi: isolate; }
+.evalstats p { margin: 0.3em 0; font-size: 0.9em; }
+.evalstats code { font-size: 0.85em; overflow-wrap: anywhere; color: inherit;
+  background: transparent; }
+</style>"""
+#: More notes than these are folded away.
+_OPEN_NOTES = 3
 _ARROWS = {True: "↑", False: "↓"}
 
 
@@ -87,6 +110,33 @@ class Table:
             ]
         )
 
+    def html(self) -> str:
+        """Return a table whose text is escaped and set apart from text of another direction."""
+        sides = {"<": ' class="text"', ">": ""}
+        head = "".join(
+            f'<th scope="col"{sides[side]}>{escape(cell)}</th>'
+            for cell, side in zip(self.header, self.align, strict=True)
+        )
+        lines = [
+            "".join(
+                f"<td{sides[side]}>{escape(cell)}</td>"
+                for cell, side in zip(row, self.align, strict=True)
+            )
+            for row in self.rows
+        ]
+        return "\n".join(
+            [
+                "<table>",
+                f"<caption>{escape(self.title)}</caption>",
+                f"<thead><tr>{head}</tr></thead>",
+                "<tbody>",
+                *(f"<tr>{line}</tr>" for line in lines),
+                "</tbody>",
+                "</table>",
+                *(f"<p>{escape(note)}</p>" for note in self._notes()),
+            ]
+        )
+
     def _notes(self) -> list[str]:
         return [self.note] if self.note else []
 
@@ -107,6 +157,47 @@ def document_latex(tables: Sequence[Table], footer: Sequence[str]) -> str:
     lines = "\n".join(f"% {line}" for line in footer)
     head = r"% \usepackage{booktabs}"
     return "\n\n".join([head, *(table.latex() for table in tables), lines]).rstrip() + "\n"
+
+
+def record_table(title: str, record: Mapping[str, object]) -> Table:
+    """Lay out named values, a row each; floats with six significant digits."""
+    rows = tuple(
+        (name, f"{value:.6g}" if isinstance(value, float) else str(value))
+        for name, value in record.items()
+    )
+    return Table(title, ("field", "value"), rows, "<<")
+
+
+def fragment_html(tables: Sequence[Table], footer: Sequence[str]) -> str:
+    """Join tables and footer lines as HTML to be put into a page: no script, nothing loaded."""
+    notes = [f"<p>{escape(line)}</p>" for line in footer if "|" not in line]
+    if len(notes) > _OPEN_NOTES:
+        notes = ["<details>", f"<summary>{len(notes)} notes</summary>", *notes, "</details>"]
+    signatures = [f"<p><code>{escape(line)}</code></p>" for line in footer if "|" in line]
+    body = "\n".join([*(table.html() for table in tables), *notes, *signatures])
+    return f'{_STYLE}\n<div class="evalstats">\n{body}\n</div>'
+
+
+def document_html(tables: Sequence[Table], footer: Sequence[str]) -> str:
+    """Return a page of its own, light or dark as the reader's system is."""
+    title = escape(tables[0].title if tables else "evalstats")
+    return "\n".join(
+        [
+            "<!DOCTYPE html>",
+            '<html lang="en">',
+            '<head><meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f"<title>{title}</title>",
+            "<style>:root { color-scheme: light dark; } "
+            "body { font-family: system-ui, sans-serif; margin: 1.5em; }</style>",
+            "</head>",
+            "<body>",
+            fragment_html(tables, footer),
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
 
 
 def direction(higher_is_better: bool) -> str:

@@ -1,7 +1,8 @@
 """Results: frozen, documented, printable.
 
-`print(result)` gives the table of the README; `to_dict`, `to_json`, `to_markdown` and `to_latex`
-give the same numbers to programs and papers.
+`print(result)` gives the table of the README, and so does a notebook; `to_dict`, `to_json`,
+`to_markdown`, `to_latex`, `to_html` and `to_dataframe` give the same numbers to programs and
+papers.
 """
 
 from __future__ import annotations
@@ -9,13 +10,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats import layout, report
+from evalstats import layout, plots, report
+from evalstats.errors import MissingExtraError
 from evalstats.report import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 
 class Result:
@@ -35,6 +41,22 @@ class Result:
         """Return `to_dict` as JSON."""
         return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
 
+    def to_dataframe(self) -> DataFrame:
+        """Return a pandas DataFrame, a row a record; needs ``evalstats-text[pandas]``."""
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise MissingExtraError(
+                "to_dataframe needs pandas, which is not installed: "
+                "pip install 'evalstats-text[pandas]'"
+            ) from error
+        frame: DataFrame = DataFrame.from_records(self._records())
+        return frame
+
+    def _records(self) -> list[dict[str, Any]]:
+        """Return the rows of `to_dataframe`: numbers and names, one type a column."""
+        raise NotImplementedError
+
     def to_markdown(self) -> str:
         """Return Markdown tables."""
         return report.document_markdown(self._tables(), self._footer())
@@ -42,6 +64,14 @@ class Result:
     def to_latex(self) -> str:
         """Return LaTeX tables; they need the package booktabs."""
         return report.document_latex(self._tables(), self._footer())
+
+    def to_html(self) -> str:
+        """Return an HTML page of its own, light or dark as the reader's system is."""
+        return report.document_html(self._tables(), self._footer())
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""
+        return report.fragment_html(self._tables(), self._footer())
 
     def __str__(self) -> str:
         return report.document_text(self._tables(), self._footer())
@@ -98,6 +128,15 @@ class Estimate(Result):
         """Return all fields but the replicates as plain Python values."""
         return _record(self)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the replicates, the score and its interval: `evalstats.plots.replicates`."""
+        return plots.replicates([self], ax)
+
+    def _records(self) -> list[dict[str, Any]]:
+        record = self.to_dict()
+        del record["notes"]
+        return [record]
+
     def _tables(self) -> list[Table]:
         return layout.score_tables([self])
 
@@ -128,6 +167,17 @@ class Estimates(Result, Sequence[Estimate]):
     def to_dict(self) -> dict[str, Any]:
         """Return ``{"estimates": [...]}`` as plain Python values."""
         return {"estimates": [estimate.to_dict() for estimate in self.estimates]}
+
+    def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the scores with their intervals: `evalstats.plots.scores`."""
+        return plots.scores(plots.of_metric(self.estimates, metric), ax)
+
+    def plot_replicates(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the distributions of the replicates: `evalstats.plots.replicates`."""
+        return plots.replicates(plots.of_metric(self.estimates, metric), ax)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [record for estimate in self.estimates for record in estimate._records()]
 
     def _tables(self) -> list[Table]:
         return layout.score_tables(self.estimates)
@@ -193,6 +243,11 @@ class Difference:
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain Python values."""
         return _record(self)
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        title = f"{self.system} - {self.baseline}, {self.metric}"
+        return report.fragment_html([report.record_table(title, self.to_dict())], [])
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,6 +324,26 @@ class Comparison(Result):
             "signatures": list(self.signatures),
             "notes": list(self.notes),
         }
+
+    def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the differences with their intervals: `evalstats.plots.differences`."""
+        return plots.differences(self, metric, ax)
+
+    def plot_scores(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the scores with their intervals: `evalstats.plots.scores`."""
+        return plots.scores(plots.of_metric(self.estimates, metric), ax)
+
+    def plot_pvalues(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the adjusted p-values of all pairs: `evalstats.plots.pvalues`."""
+        return plots.pvalues(self, metric, ax)
+
+    def plot_replicates(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+        """Draw the distributions of the scores' replicates: `evalstats.plots.replicates`."""
+        return plots.replicates(plots.of_metric(self.estimates, metric), ax)
+
+    def _records(self) -> list[dict[str, Any]]:
+        records: list[dict[str, Any]] = self.to_dict()["differences"]
+        return records
 
     def _tables(self) -> list[Table]:
         tables = []

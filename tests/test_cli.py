@@ -220,7 +220,7 @@ def bad_files(files):
         ((*REFS, *INPUT, "--chrf-beta", "3"), "--chrf-beta has no effect without -m chrf"),
         ((*REFS, *INPUT, "-m", "ter", "-lc"), "--lowercase has no effect without -m bleu"),
         ((*REFS, *INPUT, "-o", "nowhere/x"), "cannot write nowhere/x: No such file or directory"),
-        ((*REFS, *INPUT, "--resample", "99"), "unrecognized arguments: --resample 99"),
+        ((*REFS, *INPUT, "--resample", "99"), "unrecognized arguments: --resample"),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line_and_exit_code_2(bad_files, capsys, monkeypatch, arguments, message):
@@ -272,3 +272,57 @@ def test_a_file_name_that_is_not_text_is_named_in_the_error(files):
     assert (code, out) == (2, "")
     assert err.count("\n") == 1
     assert "cannot read odd" in err
+
+
+def extracted(files, capsys, monkeypatch, name, *options):
+    """Extract one system into NAME.npz."""
+    done = call(
+        files, capsys, monkeypatch, "extract", *REFS, "-i", f"{name}.txt", "-o", f"{name}.npz",
+        *options,
+    )  # fmt: skip
+    assert done == (0, "", "")
+    return f"{name}.npz"
+
+
+def test_files_of_statistics_compare_like_the_texts(files, capsys, monkeypatch):
+    saved = [extracted(files, capsys, monkeypatch, name) for name in SYSTEMS]
+    options = ("--baseline", "baseline", "--groups", "docs.txt", "--resamples", "99")
+    _, expected, _ = call(files, capsys, monkeypatch, "compare", *REFS, *INPUT, *options)
+    assert call(files, capsys, monkeypatch, "compare", *saved, *options) == (0, expected, "")
+    assert call(files, capsys, monkeypatch, "compare", *options, *saved) == (0, expected, "")
+    _, expected, _ = call(files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "-f", "json")
+    done = call(files, capsys, monkeypatch, "estimate", *saved, "-f", "json")
+    assert done == (0, expected, "")
+
+
+def test_extract_keeps_options_and_ids(files, capsys, monkeypatch):
+    (files / "ids.txt").write_text("\n".join(f"s{i}" for i in range(480)), encoding="utf-8")
+    path = extracted(
+        files, capsys, monkeypatch, "copy", "-m", "chrf", "-cw", "2", "--ids", "ids.txt"
+    )
+    table = es.SegmentStatistics.load(files / path)
+    assert table.metric == es.CHRF(word_order=2)
+    assert table.segment_ids[:2] == ("s0", "s1")
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("compare", "x.npz"), "cannot read x.npz: No such file"),
+        (("compare", "x.npz", "-m", "bleu"), "-m is for texts: the statistics in x.npz have their"),
+        (("compare", "x.npz", "-r", "ref.A.txt"), "-r is for texts"),
+        (("estimate", "x.npz", "--chrf-beta", "1"), "--chrf-beta is for texts"),
+        (
+            ("estimate", "copy.txt"),
+            "copy.txt is not a file of statistics (.npz); give outputs as -i",
+        ),
+        (("compare", *REFS), "outputs are missing: give -i FILE"),
+        (("extract", *REFS, *INPUT, "-o", "x.txt"), "-o must end in .npz, got x.txt"),
+        (("extract", *REFS, *INPUT, "-o", "no/x.npz"), "cannot write no/x.npz: No such file"),
+        (("extract", *REFS, *INPUT, "-m", "bleu", "ter", "-o", "x.npz"), "-m needs one metric"),
+    ],
+)
+def test_bad_use_of_statistics_is_one_line(files, capsys, monkeypatch, arguments, message):
+    code, out, err = call(files, capsys, monkeypatch, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err

@@ -9,6 +9,7 @@ so: silently truncated or transposed references are the most frequent mistake in
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from itertools import chain, pairwise
 from typing import Any, TypeVar, cast, overload
 
@@ -152,6 +153,15 @@ class References(Sequence[tuple[str, ...]]):
         counts = self.counts
         return str(counts[0]) if np.all(counts == counts[0]) else "var"
 
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of all references and of which segment each belongs to.
+
+        Two sets of references have the same fingerprint if they are the same, text by text; it
+        tells nobody what they are.
+        """
+        return self.prepared("fingerprint", _fingerprint)
+
     def streams(self) -> list[list[str | None]]:
         """Return sacreBLEU's layout: one list per reference stream, `None` where absent."""
         width = int(self.counts.max())
@@ -166,6 +176,16 @@ class References(Sequence[tuple[str, ...]]):
     def __getstate__(self) -> dict[str, Any]:
         # What was prepared can be large and is cheap to make again where it is needed.
         return {"_texts": self._texts, "_starts": self._starts, "_prepared": {}}
+
+
+def _fingerprint(references: References) -> str:
+    # Lone surrogates are text too. Lengths come first, so that no two sets run together alike.
+    texts = [text.encode("utf-8", "surrogatepass") for text in references.texts]
+    lengths = np.fromiter(map(len, texts), dtype="<i8", count=len(texts))
+    digest = sha256(references.counts.astype("<i8").tobytes())
+    digest.update(lengths.tobytes())
+    digest.update(b"".join(texts))
+    return "sha256:" + digest.hexdigest()
 
 
 def _entry(row: object, i: int) -> tuple[str, ...]:

@@ -1,0 +1,177 @@
+"""Quality gates: fail a test run when a system has become worse, and only then.
+
+Scores of two versions nearly always differ; a gate that compares two numbers goes off by chance.
+`assert_not_worse` asks one of two questions:
+
+- Without a margin: *is there evidence that it is worse?* One-sided approximate randomisation. It
+  fails for an unchanged system with probability `significance_level` at most, and sees a loss of
+  2.5 standard errors of the difference four times out of five (at 0.05). On few segments it
+  passes nearly everything: no evidence of a loss is not evidence of no loss.
+- With a margin: *is there evidence that it is not worse by as much?* Non-inferiority (Blackwelder,
+  1982; Lakens, 2017): the one-sided confidence bound of the loss must lie within the margin. It
+  passes a system that is worse by the margin with probability `significance_level` at most, and
+  on few segments it fails nearly everything. Choose the margin before you see the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from evalstats import report
+from evalstats.analysis import compare
+from evalstats.errors import InputError
+from evalstats.extraction import extract
+from evalstats.metrics import Metric
+from evalstats.metrics.base import real
+from evalstats.results import Comparison, Difference
+from evalstats.segments import SegmentStatistics
+from evalstats.weights import Rng
+
+
+def assert_not_worse(
+    hypotheses: Any,
+    baseline: Any,
+    references: Any = None,
+    metric: str | Metric | None = None,
+    *,
+    margin: float | None = None,
+    significance_level: float = 0.05,
+    groups: Iterable[Hashable] | None = None,
+    n_resamples: int = 9999,
+    rng: Rng = 12345,
+) -> Difference:
+    r"""Fail when a system is significantly worse than a baseline, or not shown to be as good.
+
+    For tests under pytest or anything else that reports an AssertionError. Without `margin`, it
+    fails when the one-sided p-value of a loss is at most `significance_level`. With it, it passes
+    when the one-sided bound of the loss, at confidence 1 - `significance_level`, is below
+    `margin`, and a loss that is significant but surely smaller passes.
+
+    Parameters
+    ----------
+    hypotheses
+        N outputs of the system; or its `SegmentStatistics`.
+    baseline
+        N outputs of the baseline; or its `SegmentStatistics`, which may have been saved when it
+        was released. They also choose the metric, and must be of the same references.
+    references
+        One entry per segment; left out when both are statistics, or the metric needs none.
+    metric : str or Metric, optional
+        By default BLEU, or that of the statistics.
+    margin : float, optional
+        The loss from which on the system counts as worse, above 0, in points of the metric.
+    significance_level : float
+        In (0, 0.5). Several gates, and gates that run with every change, want a smaller one: of
+        100 runs of an unchanged quality, 5 fail at 0.05.
+    groups : sequence, optional
+        One label (a document) per segment: resamples and swaps whole groups.
+    n_resamples : int
+        B, at least 2.
+    rng : int or numpy.random.Generator, optional
+        Seed or generator; `None` asks for fresh entropy.
+
+    Returns
+    -------
+    Difference
+        System minus baseline; its p-value is one-sided, its interval has confidence
+        1 - 2·`significance_level`, so that each bound is a one-sided one.
+
+    Raises
+    ------
+    AssertionError
+        When the gate fails; the message has the scores, the difference, the bound or the p-value,
+        and the signature.
+    InputError
+        For bad input; the message names the argument.
+
+    References
+    ----------
+    Blackwelder (1982), "Proving the null hypothesis in clinical trials", Controlled Clinical
+    Trials 3; Lakens (2017), "Equivalence tests", Social Psychological and Personality Science 8.
+
+    Examples
+    --------
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> new, old = sample.systems["slightly-better"], sample.systems["baseline"]
+    >>> passed = assert_not_worse(new, old, sample.references, "bleu")
+    >>> passed.pvalue > 0.05
+    True
+    >>> assert_not_worse(old, sample.systems["clearly-better"], sample.references)
+    Traceback (most recent call last):
+    ...
+    AssertionError: system is significantly worse than baseline: BLEU ↑ -5.03 ...
+    """
+    # pytest then shows the line of the test, not ours.
+    __tracebackhide__ = True
+    level = real(significance_level, "significance_level", 0.0)
+    if not 0 < level < 0.5:
+        raise InputError(f"significance_level must be between 0 and 0.5, got {level}")
+    if margin is not None and real(margin, "margin", 0.0) == 0:
+        raise InputError("margin must be above 0; leave it out to test for a loss of any size")
+    table = _tables(hypotheses, baseline, references, metric)
+    higher = table.metric.higher_is_better
+    result = compare(
+        table,
+        baseline=table.systems[0],
+        alternative="less" if higher else "greater",
+        confidence_level=1 - 2 * level,
+        groups=groups,
+        n_resamples=n_resamples,
+        rng=rng,
+    )
+    (difference,) = result
+    loss = -difference.low if higher else difference.high
+    if margin is None and difference.pvalue <= level:
+        raise AssertionError(_message(result, "is significantly worse than", level, None))
+    if margin is not None and loss >= margin:
+        raise AssertionError(_message(result, "is not shown to be as good as", level, margin))
+    return difference
+
+
+def _tables(
+    hypotheses: Any, baseline: Any, references: Any, metric: str | Metric | None
+) -> SegmentStatistics:
+    """Return the statistics of the baseline and, after it, of the system."""
+    given = {
+        name: value
+        for name, value in (("hypotheses", hypotheses), ("baseline", baseline))
+        if isinstance(value, SegmentStatistics)
+    }
+    for name, table in given.items():
+        if metric is not None:
+            raise InputError(f"metric must be left out: {name} has its own, {table.metric!r}")
+        if len(table.systems) != 1:
+            raise InputError(f"{name} must hold one system, got {list(table.systems)}")
+    if len(given) == 2 and references is not None:
+        raise InputError("references must be left out when SegmentStatistics are given")
+    if not given:
+        return extract({"baseline": baseline, "system": hypotheses}, references, metric or "bleu")
+    chosen = next(iter(given.values())).metric
+    old = given.get("baseline") or extract({"baseline": baseline}, references, chosen)
+    new = given.get("hypotheses") or extract({"system": hypotheses}, references, chosen)
+    if old.systems == new.systems:
+        old = replace(old, systems=(f"{old.systems[0]} (baseline)",))
+    return SegmentStatistics.join(old, new)
+
+
+def _message(result: Comparison, verdict: str, level: float, margin: float | None) -> str:
+    (d,) = result
+    arrow = report.direction(d.higher_is_better)
+    bound = d.low if d.higher_is_better else d.high
+    allowed = "" if margin is None else f", a loss of {margin:.6g} or more is not ruled out"
+    return "\n".join(
+        [
+            f"{d.system} {verdict} {d.baseline}: {d.metric} {arrow} "
+            f"{report.number(d.difference, 2, sign=True)}{allowed}",
+            f"  scores      {d.system} {d.system_score:.4f}, {d.baseline} {d.baseline_score:.4f}",
+            f"  difference  {d.difference:+.4f}, at worst {bound:+.4f} "
+            f"(one-sided, {100 * (1 - level):.6g} %)",
+            f"  p-value     {report.pvalue(d.pvalue)} of a loss as large by chance"
+            + (f", at most {level:g}" if margin is None else ""),
+            *(f"  note        {note}" for note in result.notes),
+            f"  signature   {result.signatures[0]}",
+        ]
+    )

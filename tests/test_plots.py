@@ -1,0 +1,253 @@
+"""Figures: what they show is what the result says; nothing overlaps or is cut at column width."""
+
+import sys
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats import plots
+
+matplotlib = pytest.importorskip("matplotlib")
+matplotlib.use("Agg")
+from matplotlib import pyplot  # noqa: E402
+
+#: Read as mathematics, the third would be an error.
+NAMES = [
+    "baseline-transformer-big_wmt17-checkpoint-avg", "NLLB-200-distilled finetuned on news v16",
+    "$\\nothing$ & <b> {y} x^2", "online-A", "x" * 60, "Lan-Bridge-MT-Contrastive-Primary-Submission",
+]  # fmt: skip
+METRIC = es.Mean("COMET")
+
+
+def outputs(size):
+    rng = np.random.default_rng(3)
+    names = NAMES[:size] + [f"participant-{i:02d}-long-name" for i in range(6, size)]
+    quality = rng.normal(70, 12, size=200)
+    return {name: quality + rng.normal(0.6 * i, 6, size=200) for i, name in enumerate(names)}
+
+
+RESULTS = {
+    size: (
+        es.compare(outputs(size), metrics=METRIC, n_resamples=999, adjustment="none"),
+        es.compare(outputs(size), metrics=METRIC, n_resamples=999, baseline=NAMES[0]),
+    )
+    for size in (2, 9, 26)
+}
+PAIRS, BASE = RESULTS[9]
+STATISTICS = es.extract(outputs(9), metric=METRIC)
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    pyplot.close("all")
+
+
+def drawn(draw):
+    return [
+        pytest.param(lambda size=size, make=make: make(size), id=f"{name}{size}")
+        for name, (sizes, make) in draw.items()
+        for size in sizes
+    ]
+
+
+@pytest.mark.parametrize("make", drawn({
+    "scores": ((2, 9, 26), lambda n: RESULTS[n][0].plot_scores()),
+    "baseline": ((2, 9, 26), lambda n: RESULTS[n][1].plot()),
+    "pairs": ((2, 9), lambda n: RESULTS[n][0].plot()),
+    "pvalues": ((2, 9, 26), lambda n: RESULTS[n][0].plot_pvalues()),
+    "replicates": ((2, 9, 26), lambda n: RESULTS[n][0].plot_replicates()),
+    "one": ((2,), lambda n: RESULTS[n][0].estimates[0].plot()),
+    "influence": ((9,), lambda n: plots.influence(STATISTICS, NAMES[1], NAMES[0])),
+}))  # fmt: skip
+def test_nothing_overlaps_or_is_cut(make):
+    axes = make()
+    figure = axes.figure
+    figure.canvas.draw()
+    assert figure.get_size_inches()[0] == plots.WIDTH
+    renderer = figure.canvas.get_renderer()
+    # Ticks beyond the limits exist, but are not drawn.
+    unseen = set()
+    for labels, places, limits in (
+        (axes.get_xticklabels(), axes.get_xticks(), sorted(axes.get_xlim())),
+        (axes.get_yticklabels(), axes.get_yticks(), sorted(axes.get_ylim())),
+    ):
+        for label, place in zip(labels, places, strict=True):
+            if not limits[0] <= place <= limits[1]:
+                unseen.add(label)
+    texts = [
+        text
+        for text in axes.findobj(matplotlib.text.Text)
+        if text.get_text().strip() and text.get_visible() and text not in unseen
+    ]
+    texts += [t for other in figure.axes if other is not axes for t in other.get_xticklabels()]
+    boxes = [text.get_window_extent(renderer) for text in texts]
+    assert len(boxes) >= 4
+    page = figure.bbox
+    for text, box in zip(texts, boxes, strict=True):
+        inside = (
+            box.x0 >= page.x0 - 1 and box.x1 <= page.x1 + 1
+            and box.y0 >= page.y0 - 1 and box.y1 <= page.y1 + 1
+        )  # fmt: skip
+        assert inside, f"cut: {text.get_text()!r}"
+    for i, box in enumerate(boxes):
+        for j in range(i):
+            across = min(box.x1, boxes[j].x1) - max(box.x0, boxes[j].x0)
+            down = min(box.y1, boxes[j].y1) - max(box.y0, boxes[j].y0)
+            # Boxes of lines include their leading: a pixel or two may be shared.
+            assert across <= 1 or down <= 3, (texts[i].get_text(), texts[j].get_text())
+
+
+def points(axes):
+    return [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+
+
+def segments(axes):
+    return [s for c in axes.collections if hasattr(c, "get_segments") for s in c.get_segments()]
+
+
+def test_scores_are_the_estimates_best_first():
+    axes = PAIRS.plot_scores()
+    ranked = sorted(PAIRS.estimates, key=lambda e: -e.score)
+    assert points(axes) == [e.score for e in ranked]
+    assert [list(s[:, 0]) for s in segments(axes)] == [[e.low, e.high] for e in ranked]
+    labels = [label.get_text().replace("\n", "") for label in axes.get_yticklabels()]
+    assert labels[0] == ranked[0].system
+    assert np.all(np.diff(axes.get_yticks()) > 0)
+    assert axes.yaxis_inverted()
+
+
+def test_the_best_is_first_also_where_lower_is_better():
+    result = es.estimate(
+        {"bad": [3.0, 4, 5], "good": [1.0, 2, 4]}, metric=es.Mean("e", False), n_resamples=9
+    )
+    labels = [label.get_text() for label in result.plot().get_yticklabels()]
+    assert labels == ["good", "bad"]
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_differences_say_significance_by_shape_and_direction_by_colour(lower):
+    metric = es.Mean("m", higher_is_better=not lower)
+    result = es.compare(outputs(9), metrics=metric, baseline="online-A", n_resamples=999)
+    axes = result.plot()
+    found = sorted(result, key=lambda d: d.difference if lower else -d.difference)
+    marks = [line for line in axes.lines if line.get_marker() == "o"]
+    assert [mark.get_xdata()[0] for mark in marks] == [d.difference for d in found]
+    kinds = set()
+    for mark, d in zip(marks, found, strict=True):
+        sure = result.significant(d)
+        assert (mark.get_markerfacecolor() == "white") == (not sure)
+        expected = plots._GREY
+        if sure:
+            expected = plots._BLUE if d.winner == d.system else plots._VERMILLION
+        assert mark.get_color() == expected
+        kinds.add(expected)
+    assert len(kinds) == 3
+
+
+def cells(axes):
+    (mesh,) = [c for c in axes.collections if c.get_array() is not None]
+    return mesh.get_array()
+
+
+def test_pvalues_stand_below_the_diagonal_in_order_of_rank():
+    ranked = sorted(PAIRS.estimates, key=lambda e: -e.score)
+    place = {e.system: i for i, e in enumerate(ranked)}
+    found = cells(PAIRS.plot_pvalues())
+    assert found.count() == 36
+    for d in PAIRS:
+        i, j = sorted((place[d.system], place[d.baseline]))
+        assert found[j, i] == d.pvalue_adjusted
+    dots = [line for line in PAIRS.plot_pvalues().lines if line.get_marker() == "."]
+    assert len(dots) == sum(map(PAIRS.significant, PAIRS)) > 0
+
+
+def test_a_one_sided_pvalue_stands_in_the_row_of_its_system():
+    result = es.compare(
+        outputs(3), metrics=METRIC, n_resamples=99, alternative="less", adjustment="none"
+    )
+    found = cells(result.plot_pvalues())
+    place = {e.system: i for i, e in enumerate(sorted(result.estimates, key=lambda e: -e.score))}
+    for d in result:
+        assert found[place[d.system], place[d.baseline]] == d.pvalue
+
+
+def test_influence_marks_the_largest():
+    axes = plots.influence(STATISTICS, "online-A", NAMES[0])
+    values = outputs(9)["online-A"] - outputs(9)[NAMES[0]]
+    expected = (values - values.mean()) / len(values)
+    top = np.argsort(-np.abs(expected))[:5]
+    assert axes.get_xlabel().split("marked: ")[1] == ", ".join(map(str, top))
+    heights = [segment[1, 1] for segment in segments(axes)]
+    np.testing.assert_allclose(heights, expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_given_axes_is_drawn_into():
+    _, axes = pyplot.subplots()
+    assert PAIRS.plot(ax=axes) is axes
+    assert len(pyplot.get_fignums()) == 1
+
+
+BOTH = es.compare(outputs(2), metrics=[METRIC, es.Mean("other")], n_resamples=9)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: BOTH.plot(), "metric must be one of COMET, other; got None"),
+        (lambda: BOTH.plot_scores("x"), "metric must be one of COMET, other; got 'x'"),
+        (lambda: BASE.plot_pvalues(), "plot_pvalues needs all pairs, but this comparison has a"),
+        (lambda: RESULTS[26][0].plot(), "325 differences are too many rows; use plot_pvalues"),
+        (
+            lambda: es.estimate(outputs(2), metric=METRIC, method="t").plot_replicates(),
+            "there are no replicates: method 't' draws none",
+        ),
+        (lambda: plots.influence(STATISTICS, "no", NAMES[0]), "systems are .*; got 'no'"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(es.InputError, match=message):
+        call()
+
+
+def test_two_metrics_each_have_their_figure():
+    assert BOTH.plot("other").get_xlabel().startswith("difference in other ↑, 95 % interval")
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[plot\]'"):
+        PAIRS.plot()
+    with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[plot\]'"):
+        PAIRS.plot_pvalues()
+    with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[pandas\]'"):
+        PAIRS.to_dataframe()
+
+
+class TestDataFrames:
+    @pytest.fixture(autouse=True)
+    def pandas(self):
+        pytest.importorskip("pandas")
+
+    def test_a_comparison_has_a_row_for_each_difference(self):
+        frame = PAIRS.to_dataframe()
+        assert len(frame) == len(PAIRS)
+        for row, d in zip(frame.to_dict("records"), PAIRS, strict=True):
+            assert {**d.to_dict(), "significant": PAIRS.significant(d)} == row
+        assert frame["difference"].dtype == np.float64
+        assert frame["significant"].dtype == bool
+
+    def test_estimates_have_a_row_each(self):
+        estimates = es.estimate(outputs(3), metric=METRIC, n_resamples=9)
+        frame = estimates.to_dataframe()
+        assert frame["score"].tolist() == [e.score for e in estimates]
+        assert frame["system"].tolist() == list(outputs(3))
+        assert "notes" not in frame
+        assert estimates[1].to_dataframe()["low"].tolist() == [estimates[1].low]
+
+    def test_an_audit_has_a_row_for_each_test(self):
+        texts = {"A": ["a b c d e"] * 9, "B": ["a b c d f"] * 5 + ["a b c d e"] * 4}
+        found = es.audit(texts, ["a b c d e"] * 9, n_bootstrap=9, n_randomization=9, n_resamples=9)
+        assert found.to_dataframe().to_dict("records") == [test.to_dict() for test in found]

@@ -1,0 +1,147 @@
+"""Quality gates: how often they fail when they should not, and pass when they should not."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import evalstats as es
+
+MEAN = es.Mean("judge")
+ERRORS = es.Mean("errors", higher_is_better=False)
+
+
+def statistics(scores, name, metric=MEAN):
+    return es.extract({name: scores}, metric=metric)
+
+
+def failures(trials, make, **options):
+    """Count the trials in which the gate fails."""
+    count = 0
+    for trial in range(trials):
+        new, old = make(np.random.default_rng([7, trial]))
+        try:
+            es.assert_not_worse(new, old, None, MEAN, n_resamples=499, rng=trial, **options)
+        except AssertionError:
+            count += 1
+    return count
+
+
+def pair(shift, n=80):
+    def make(rng):
+        old = rng.normal(size=n)
+        return old + shift + rng.normal(scale=0.5, size=n), old
+
+    return make
+
+
+def test_an_unchanged_system_fails_as_often_as_it_says():
+    # 400 trials at 0.1: Binomial(400, 0.1) is outside 17..66 with probability 1e-4.
+    assert 17 <= failures(400, pair(0.0), significance_level=0.1) <= 66
+
+
+def test_a_loss_of_the_margin_passes_as_seldom_as_it_says():
+    # As above; the bootstrap bound is approximate: of 4,000 trials like these, 0.093 passed.
+    passes = 400 - failures(400, pair(-0.2), margin=0.2, significance_level=0.1)
+    assert 17 <= passes <= 66
+
+
+def test_a_large_loss_is_seen_and_a_small_one_within_the_margin_is_let_through():
+    # Standard error 0.5/√80 = 0.056: these are 5 and 9 of them.
+    assert failures(20, pair(-0.3)) == 20
+    assert failures(20, pair(-0.3), margin=0.8) == 0
+    # Few segments: no evidence of a loss, and none of its absence.
+    assert failures(20, pair(-0.1, n=5), margin=0.2) >= 15
+    assert failures(20, pair(0.0, n=5)) <= 5
+
+
+@pytest.mark.parametrize("metric, sign", [(MEAN, 1), (ERRORS, -1)], ids=["higher", "lower"])
+def test_direction(metric, sign):
+    worse, better = np.arange(30.0) % 7, np.arange(30.0) % 7 + sign * np.arange(1, 31) / 10
+    passed = es.assert_not_worse(better, worse, metric=metric, margin=0.01)
+    assert passed.winner == "system"
+    assert passed.pvalue == 1
+    for margin in (None, 0.5):
+        with pytest.raises(AssertionError):
+            es.assert_not_worse(worse, better, metric=metric, margin=margin)
+
+
+def test_identical_systems_pass(sample):
+    texts = sample.systems["baseline"]
+    assert es.assert_not_worse(texts, list(texts), sample.references, "ter").pvalue == 1
+
+
+def test_p_value_and_bound_are_those_of_compare(sample):
+    new, old = sample.systems["slightly-better"], sample.systems["baseline"]
+    found = es.assert_not_worse(
+        new, old, sample.references, "ter", groups=sample.documents, n_resamples=199, rng=3
+    )
+    (expected,) = es.compare(
+        {"baseline": old, "system": new}, sample.references, "ter", baseline="baseline",
+        alternative="greater", confidence_level=0.9, groups=sample.documents, n_resamples=199, rng=3,
+    )  # fmt: skip
+    assert found == expected
+
+
+def test_a_saved_baseline(tmp_path, sample):
+    es.extract({"v1": sample.systems["clearly-better"]}, sample.references, "chrf").save(
+        tmp_path / "v1.npz"
+    )
+    old = es.SegmentStatistics.load(tmp_path / "v1.npz")
+    with pytest.raises(AssertionError, match="system is significantly worse than v1: chrF2 ↑ -"):
+        es.assert_not_worse(sample.systems["baseline"], old, sample.references)
+    with pytest.raises(es.InputError, match="must be made against the same references"):
+        es.assert_not_worse(sample.systems["baseline"], old, [r[:1] for r in sample.references])
+
+
+def test_messages():
+    old, new = np.arange(40.0), np.arange(40.0) - np.arange(40) % 3
+    with pytest.raises(AssertionError) as caught:
+        es.assert_not_worse(new, old, None, MEAN)
+    lines = str(caught.value).split("\n")
+    assert lines[0] == "system is significantly worse than baseline: judge ↑ -0.98"
+    assert lines[1].split() == ["scores", "system", "18.5250,", "baseline", "19.5000"]
+    assert lines[2].startswith("  difference  -0.9750, at worst -1.")
+    assert lines[2].endswith("(one-sided, 95 %)")
+    assert lines[3] == "  p-value     0.0001 of a loss as large by chance, at most 0.05"
+    assert lines[4].startswith("  note        Only 40 segments")
+    assert lines[5].startswith("  signature   judge|mean|test:ar|alt:less|")
+    with pytest.raises(AssertionError) as caught:
+        es.assert_not_worse(new, old, None, MEAN, margin=1)
+    first = str(caught.value).split("\n")[0]
+    assert first == (
+        "system is not shown to be as good as baseline: judge ↑ -0.98, "
+        "a loss of 1 or more is not ruled out"
+    )
+
+
+A, B = statistics([1, 2, 3.0], "A"), statistics([1, 2, 3.0], "B")
+
+
+def test_statistics_of_one_name_are_told_apart():
+    passed = es.assert_not_worse(A, replace(A))
+    assert (passed.baseline, passed.system) == ("A (baseline)", "A")
+    assert es.assert_not_worse([1, 2, 3], A).system == "system"
+    assert es.assert_not_worse(A, [1, 2, 3]).baseline == "baseline"
+
+
+@pytest.mark.parametrize(
+    "arguments, options, message",
+    [
+        ((A, B, None, MEAN), {}, "metric must be left out: hypotheses has its own, Mean"),
+        ((A, B, ["r"] * 3), {}, "references must be left out when SegmentStatistics"),
+        (
+            (A, es.SegmentStatistics.join(A, B)),
+            {},
+            r"baseline must hold one system, got \['A', 'B'",
+        ),
+        ((A, B), {"margin": 0}, "margin must be above 0; leave it out to test for a loss of any"),
+        ((A, B), {"margin": -1}, "margin must be a finite number of at least 0, got -1"),
+        ((A, B), {"significance_level": 0.5}, "significance_level must be between 0 and 0.5, got"),
+        ((A, B), {"significance_level": 0}, "significance_level must be between 0 and 0.5, got"),
+        ((A, statistics([1.0, 2], "B")), {}, "must have the same segments, got 2 for"),
+    ],
+)
+def test_bad_input(arguments, options, message):
+    with pytest.raises(es.InputError, match=message):
+        es.assert_not_worse(*arguments, **options)
