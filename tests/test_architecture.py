@@ -14,12 +14,14 @@ PACKAGE = Path(es.__file__).parent
 #: Each module may import from its own row and the rows below it.
 LAYERS = [
     {"__main__"},
-    {"cli", "compat"},
+    {"cli", "compat", "integrations"},
     {"__init__"},
+    {"monitor"},
+    {"accumulator"},
     {"bleu_inference", "paired", "analysis", "files", "data", "data.generate"},
     {"notes"},
     {"results", "sampling"},
-    {"extraction", "options", "layout"},
+    {"extraction", "options", "layout", "selection", "sequential"},
     {
         "segments",
         "intervals",
