@@ -160,13 +160,14 @@ class Accumulator:
             N - 1 the result is that of `estimate` on the whole corpus, bit for bit; without ids
             the resamples draw the rows in another order.
         """
-        return estimate(
+        found: Estimate = estimate(
             self.statistics(),
             method=method,
             confidence_level=confidence_level,
             n_resamples=n_resamples,
             rng=rng,
         )
+        return found
 
     def __repr__(self) -> str:
         return f"Accumulator({self.metric!r}, {sum(len(rows) for rows, _ in self._blocks)} rows)"

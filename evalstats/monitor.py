@@ -1,4 +1,4 @@
-"""Watch a training run: is this checkpoint really better than the best so far?
+"""Watch a training run, and say which checkpoints are really better than the best so far.
 
 A run is evaluated again and again, and the highest of fifty noisy scores is always "a new best".
 `Monitor` says at every check whether the improvement is real, and spends one significance level on
@@ -167,12 +167,21 @@ class Chosen:
 
 
 @dataclass(frozen=True)
+class _Best:
+    """The last real improvement."""
+
+    step: int
+    score: float
+    rows: NDArray[Any]  # (N, k)
+    influence: NDArray[np.float64]  # (N,)
+
+
+@dataclass(frozen=True)
 class _State:
     """Everything that a check changes. Replaced as a whole, so that a check happens or does not."""
 
     checks: tuple[Check, ...] = ()
-    best_rows: NDArray[Any] | None = None  # (N, k), of the best step
-    best_influence: NDArray[np.float64] | None = None  # (N,), follows from them
+    best: _Best | None = None
     contest: Contest | None = None
 
 
@@ -219,10 +228,11 @@ class Monitor:
     makes a later false claim less likely, not more. Small steps add up: what is compared is the
     score, not the last change.
 
-    *The chosen checkpoint* (`chosen`) is the one with the best score of all; its score is
-    corrected by out-of-bag scores of what resamples would choose (`evalstats.selection`; Tsamardinos,
-    Greasidou and Borboudakis, 2018). For this the state keeps, for each resample, the winner so far
-    with its two scores: all checks count, and none of their statistics are kept.
+    *The chosen checkpoint* (`chosen`) is the one with the best score of all. Its score is corrected
+    by what resamples would choose, and how that scores on the segments they left out
+    (`evalstats.selection`; Tsamardinos, Greasidou and Borboudakis, 2018). For this the state keeps,
+    for each resample, the winner so far with its two scores: all checks count, and none of their
+    statistics are kept.
 
     A check that is interrupted leaves everything as it was before.
 
@@ -382,7 +392,7 @@ class Monitor:
             "version": _STATE_VERSION,
             "options": self._options(),
             "checks": [check.to_dict() for check in state.checks],
-            "best_rows": None if state.best_rows is None else state.best_rows.tolist(),
+            "best_rows": None if state.best is None else state.best.rows.tolist(),
             "contest": None if state.contest is None else state.contest.to_dict(),
         }
 
@@ -404,21 +414,26 @@ class Monitor:
         try:
             version, options = state["version"], dict(state["options"])
             checks = tuple(Check(**check) for check in state["checks"])
-            loaded = _State()
-            if checks:
-                rows = np.array(state["best_rows"])
-                influences = self._estimated(rows)[1]
-                loaded = _State(checks, rows, influences, Contest.from_dict(state["contest"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"state must be what state_dict returned: {error!r}") from None
+            raise _not_a_state(error) from None
         if version != _STATE_VERSION:
             raise InputError(f"state has version {version!r}, expected {_STATE_VERSION}")
         for key, mine in self._options().items():
             if key != "level" and options.get(key) != mine:
                 raise InputError(
-                    f"state belongs to a monitor with another {_OPTION_NAMES[key]}: "
-                    f"{options.get(key)!r}, not {mine!r}"
+                    f"state is from a monitor with different {_OPTION_NAMES[key]}: "
+                    f"{options.get(key)!r} there, {mine!r} here"
                 )
+        loaded = _State()
+        if checks:
+            try:
+                rows = np.array(state["best_rows"])
+                contest = Contest.from_dict(state["contest"])
+                score, values, _ = self._estimated(rows)
+                best = _Best(checks[-1].best_step, score, rows, values)
+                loaded = _State(checks, best, contest)
+            except (KeyError, TypeError, ValueError) as error:
+                raise _not_a_state(error) from None
         self._bags = None
         self._state = loaded
 
@@ -474,14 +489,15 @@ class Monitor:
             raise InputError(
                 f"hypotheses must be statistics of one system, got {len(statistics.systems)}"
             )
-        return statistics.values[0]
+        rows: NDArray[Any] = statistics.values[0]
+        return rows
 
     def _n_expected(self) -> int | None:
         if self.references is not None:
             return len(self.references)
         if self._codes is not None:
             return len(self._codes)
-        return None if self._state.best_rows is None else len(self._state.best_rows)
+        return None if self._state.best is None else len(self._state.best.rows)
 
     def _grouped(self, rows: NDArray[Any]) -> NDArray[Any]:
         if self._codes is not None:
@@ -503,31 +519,24 @@ class Monitor:
         score, own, error = self._estimated(rows)
         in_bag, out_of_bag = self._bags.scores(metric, rows)
         low, high = self._interval(score, error, len(rows))
-        if state.best_rows is None or state.best_influence is None or state.contest is None:
+        if state.best is None or state.contest is None:
             contest = Contest.opened(step, score, in_bag, out_of_bag)
             compared_with, improved, waited = None, False, 0
+            best = _Best(step, score, rows, own)
             difference, bounds, pvalue, level = 0.0, (0.0, 0.0), 1.0, 0.0
-            best: tuple[Any, ...] = (step, score, rows, own)
         else:
             before, better = state.checks[-1], metric.higher_is_better
             contest = state.contest.entered(step, score, in_bag, out_of_bag, better)
-            compared_with = before.best_step
-            difference = score - before.best_score
-            spread = influence.standard_error(own - state.best_influence)
+            compared_with = state.best.step
+            difference = score - state.best.score
+            spread = influence.standard_error(own - state.best.influence)
             bounds = self._interval(difference, float(spread), len(rows))
-            pvalue = improvement_pvalue(metric, state.best_rows, rows)
+            pvalue = improvement_pvalue(metric, state.best.rows, rows)
             level = spent_level(len(state.checks), self.significance_level, self.expected_checks)
             # Far from a linear score the p-value may see an improvement that the score does not.
             improved = pvalue <= level and (difference > 0 if better else difference < 0)
+            best = _Best(step, score, rows, own) if improved else state.best
             waited = 0 if improved else before.checks_without_improvement + 1
-            best = (step, score, rows, own)
-            if not improved:
-                best = (
-                    before.best_step,
-                    before.best_score,
-                    state.best_rows,
-                    state.best_influence,
-                )
         check = Check(
             step=step,
             metric=metric.name,
@@ -542,15 +551,15 @@ class Monitor:
             pvalue=pvalue,
             level=level,
             improved=improved,
-            best_step=best[0],
-            best_score=best[1],
+            best_step=best.step,
+            best_score=best.score,
             highest_step=contest.step,
             highest_score=contest.score,
             checks_without_improvement=waited,
             should_stop=self.patience is not None and waited >= self.patience,
             higher_is_better=metric.higher_is_better,
         )
-        return _State((*state.checks, check), *best[2:], contest)
+        return _State((*state.checks, check), best, contest)
 
     def _estimated(self, rows: NDArray[Any]) -> tuple[float, NDArray[np.float64], float]:
         """Return the score, each segment's influence on it `(N,)`, and its standard error."""
@@ -580,6 +589,10 @@ _OPTION_NAMES = {
     "n": "n_resamples",
     "seed": "rng",
 }
+
+
+def _not_a_state(error: Exception) -> InputError:
+    return InputError(f"state must be what state_dict returned: {error!r}")
 
 
 def log_name(metric: str) -> str:

@@ -1,4 +1,4 @@
-"""Tests for a run that looks again and again: is this checkpoint better than the best so far?
+"""Tests for a run that looks again and again for something better than the best so far.
 
 Two parts. The p-value of one look costs one pass over the statistics. How much of the significance
 level each look may spend is fixed in advance, so that all looks of a run together spend no more
@@ -32,7 +32,9 @@ def spent_level(look: int, significance_level: float, expected_looks: int) -> fl
     return significance_level * h / ((h + look - 1) * (h + look))
 
 
-def improvement_pvalue(metric: Metric, best: NDArray[np.float64], new: NDArray[np.float64]) -> float:
+def improvement_pvalue(
+    metric: Metric, best: NDArray[np.float64], new: NDArray[np.float64]
+) -> float:
     """Return the one-sided p-value of "the new rows score no better", two tables `(N, k)`.
 
     The paired t test of what each segment contributes to the difference, ∇f(T)·(new_i - best_i),
