@@ -98,10 +98,11 @@ def costs(systems, references, metric, repeats):
     return [1000 * seconds for seconds in best]
 
 
-def _two(systems):
-    """Return two systems that differ: of the sample the worst and the best."""
-    names = [name for name in systems if name in ("baseline", "clearly-better")]
-    return {name: systems[name] for name in (names or list(systems)[:2])}
+def _two(systems, references):
+    """Return the systems with the lowest and the highest BLEU."""
+    table = es.extract(systems, references)
+    names = [table.systems[i] for i in (table.scores.argmin(), table.scores.argmax())]
+    return {name: systems[name] for name in names}
 
 
 def main() -> None:
@@ -113,7 +114,7 @@ def main() -> None:
     parser.add_argument("--segments", type=int, default=2000)
     options = parser.parse_args()
     label, systems, references = corpus()
-    two = _two(systems)
+    two = _two(systems, references)
     n = len(references)
     print(f"{label}, {' and '.join(two)}, {n} segments, {options.runs} runs, seed {options.seed}\n")
     for name in METRICS:

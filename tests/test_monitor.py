@@ -117,6 +117,24 @@ def test_copies_are_no_improvement(sample):
     assert (monitor.chosen.optimism, monitor.chosen.agreement) == (0, 1)
 
 
+def test_a_worse_score_is_no_improvement_whatever_its_gradient():
+    """From 0 to 2 this score falls from 1 to -1, though it rises at 1, in the middle."""
+
+    class Bent(es.Mean):
+        def score(self, totals):
+            distance = super().score(totals) - 1
+            return distance - 2 * distance**3
+
+        def gradient(self, totals):
+            return es.Metric.gradient(self, totals)
+
+    scores = noise(2, 2)[0] / 100 + np.array([[0.0], [2.0]])
+    check = watched(scores, Bent("bent")).last
+    assert check.difference < -1
+    assert check.pvalue < 1e-6
+    assert not check.improved
+
+
 def test_small_steps_add_up():
     """Improvements too small to be seen one by one are seen against the best step."""
     scores = noise(3, 40)[0] + np.linspace(0, 2, 40)[:, None]

@@ -6,7 +6,10 @@ Skipped where a framework is not installed (extras `transformers` and `lightning
 import builtins
 import importlib
 import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -205,6 +208,22 @@ def test_trainer_resumes_where_it_was(trainer, tmp_path):
         running.train(resume_from_checkpoint=str(checkpoint))
 
 
+def test_trainer_keeps_the_last_real_improvement(trainer, tmp_path):
+    from evalstats.integrations.transformers import MonitorCallback
+
+    make, tokenizer, references = trainer
+    watch = MonitorCallback(es.Monitor(references, "chrf"), tokenizer)
+    running = make(
+        3e-2, 15, [watch], watch.compute_metrics, save_strategy="steps", save_steps=2,
+        load_best_model_at_end=True, metric_for_best_model="chrf2_best_step",
+        greater_is_better=True,
+    )  # fmt: skip
+    running.train()
+    assert watch.monitor.best_step > 2
+    kept = tmp_path / f"checkpoint-{watch.monitor.best_step}"
+    assert running.state.best_model_checkpoint == str(kept)
+
+
 def test_compute_metrics_alone(trainer):
     from evalstats.integrations.transformers import compute_metrics
 
@@ -274,7 +293,7 @@ def module():
             # Out of order where ids say so.
             return DataLoader(range(12)[:: -1 if self.with_ids else 1], batch_size=5)
 
-    def fit(model, monitor, n_epochs, path=None, **options):
+    def fit(model, monitor, n_epochs, path=None, callbacks=(), **options):
         from evalstats.integrations.lightning import MonitorCallback
 
         class Log(lightning.pytorch.loggers.logger.DummyLogger):
@@ -287,8 +306,8 @@ def module():
 
         log = Log()
         trainer = lightning.Trainer(
-            accelerator="cpu", max_epochs=n_epochs, callbacks=[MonitorCallback(monitor)],
-            logger=log, enable_checkpointing=False, enable_progress_bar=False,
+            accelerator="cpu", max_epochs=n_epochs, callbacks=[MonitorCallback(monitor), *callbacks],
+            logger=log, enable_checkpointing=bool(callbacks), enable_progress_bar=False,
             enable_model_summary=False, log_every_n_steps=1,
         )  # fmt: skip
         trainer.fit(model, **options)
@@ -313,6 +332,17 @@ def test_lightning_logs_fifty_evaluations(module, with_ids):
     assert monitor.last.best_step > 1
 
 
+def test_lightning_keeps_the_last_real_improvement(module, tmp_path):
+    model, fit, references = module
+    from lightning.pytorch.callbacks import ModelCheckpoint
+
+    keep = ModelCheckpoint(tmp_path, "{step}", monitor="wer_best_step", mode="max")
+    monitor = es.Monitor(references, "wer")
+    fit(model(5.0), monitor, 20, callbacks=[keep])
+    assert monitor.best_step > 1
+    assert keep.best_model_path == str(tmp_path / f"step={monitor.best_step}.ckpt")
+
+
 def test_lightning_stops_and_resumes(module, tmp_path):
     model, fit, references = module
     whole = es.Monitor(references, "wer", patience=4)
@@ -324,6 +354,67 @@ def test_lightning_stops_and_resumes(module, tmp_path):
     fit(model(0.0), second, 50, ckpt_path=path)
     assert [check.step for check in second.checks] == [1, 2, 3, 4, 5]
     assert [check.checks_without_improvement for check in second.checks] == [0, 1, 2, 3, 4]
+
+
+RANKS = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import lightning, torch
+from torch.utils.data import DataLoader
+import evalstats as es
+from evalstats.data import load_sample
+from evalstats.integrations.lightning import MonitorCallback
+
+sample = load_sample()
+
+class Model(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+    def training_step(self, batch, batch_idx):
+        return self.weight.sum()
+    def validation_step(self, batch, batch_idx):
+        return {"hypotheses": [sample.systems["baseline"][i] for i in batch], "ids": batch}
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+    def train_dataloader(self):
+        return DataLoader(range(8), batch_size=2)
+    def val_dataloader(self):
+        return DataLoader(range(41), batch_size=4)  # odd: Lightning gives one to both ranks
+
+if __name__ == "__main__":
+    monitor = es.Monitor(sample.references[:41], "chrf", patience=2)
+    trainer = lightning.Trainer(
+        accelerator="cpu", devices=2, strategy="ddp", max_epochs=9, logger=False,
+        callbacks=[MonitorCallback(monitor)], enable_checkpointing=False,
+        enable_progress_bar=False, enable_model_summary=False,
+    )
+    trainer.fit(Model())
+    check = monitor.last
+    with open(f"{sys.argv[1]}.{trainer.global_rank}", "w") as file:
+        print(check.step, check.score, check.low, check.should_stop, file=file)
+"""
+
+
+@pytest.mark.slow
+def test_lightning_on_two_ranks(sample, tmp_path):
+    pytest.importorskip("lightning")
+    script = tmp_path / "train.py"
+    script.write_text(RANKS, encoding="utf-8")
+    root = Path(es.__file__).parents[1]
+    subprocess.run(
+        [sys.executable, script, tmp_path / "rank"],
+        check=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+    )
+    expected = es.Monitor(sample.references[:41], "chrf").check(0, sample.systems["baseline"][:41])
+    # Two steps an epoch; the first check and two that are no better.
+    for rank in range(2):
+        assert (tmp_path / f"rank.{rank}").read_text().split() == [
+            "6", str(expected.score), str(expected.low), "True"
+        ]  # fmt: skip
 
 
 def test_outputs_of_all_ranks_in_order():
