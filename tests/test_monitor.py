@@ -371,6 +371,12 @@ def test_a_restart_changes_nothing(at):
     assert second.state_dict() == whole.state_dict()
 
 
+def test_a_state_may_have_other_segments_where_there_are_no_references():
+    long, short = watched(noise(9, 2)[0]), watched(noise(9, 2, n_segments=5)[0])
+    short.load_state_dict(long.state_dict())
+    assert short.check(2, noise(9, 1)[0][0]).compared_with == 0
+
+
 def test_the_state_stays_small(sample):
     """2,000 segments: a fixed part below 0.5 MB, and less than 1 kB for every check."""
     repeated = {name: (texts * 5)[:2000] for name, texts in sample.systems.items()}
