@@ -27,8 +27,9 @@ from numpy.typing import NDArray
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.products import ExactProduct, exact_grid
-from evalstats.resampling import bootstrap_weights
+from evalstats.resampling import recipe
 from evalstats.scratch import Scratch
+from evalstats.weights import batches
 
 Floats = NDArray[np.float64]
 
@@ -44,13 +45,16 @@ class Bags:
     """
 
     def __init__(self, n_segments: int, n_resamples: int, seed: int) -> None:
-        weights = bootstrap_weights(n_segments, n_resamples, seed)
+        rows, self._scratch = recipe(n_segments, seed), Scratch()
+        drawn = [
+            rows.batch(number, stop - start, self._scratch).copy()
+            for number, start, stop in batches(rows, n_resamples)
+        ]
+        weights = np.concatenate(drawn)
         weights = weights[np.any(weights == 0, axis=1)]
-        self._largest = int(np.max(weights, initial=1))
-        narrow = np.min_scalar_type(self._largest)
         # One product gives both totals: in the bag above, out of it below.
-        self._weights = np.concatenate([weights.astype(narrow), (weights == 0).astype(narrow)])
-        self._scratch = Scratch()
+        self._weights = np.concatenate([weights, (weights == 0).astype(weights.dtype)])
+        self._largest = rows.largest
 
     def __len__(self) -> int:
         """Return the number of resamples that left something out."""
