@@ -120,9 +120,10 @@ class Accumulator:
         return len(self._collected()[0])
 
     @property
-    def has_ids(self) -> bool | None:
-        """Whether segments have ids; `None` while there are none."""
-        return self._blocks[0][1] is not None if self._blocks else None
+    def ids(self) -> list[int] | list[str] | None:
+        """The ids in the order of the rows, each once; `None` where segments have none."""
+        ids = self._collected()[1]
+        return None if ids is None else ids.tolist()
 
     def compute(self) -> float:
         """Return the corpus score of all segments so far.
@@ -199,7 +200,7 @@ class Accumulator:
         if not self._blocks:
             return np.empty((0, len(self.metric.columns)), dtype=np.int64), None
         rows = np.concatenate([_wide(rows) for rows, _ in self._blocks])
-        if not self.has_ids:
+        if self._blocks[0][1] is None:
             return rows[np.lexsort(rows.T[::-1])], None
         ids = np.concatenate([ids for _, ids in self._blocks if ids is not None])
         order = np.argsort(ids, kind="stable")

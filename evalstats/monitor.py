@@ -22,7 +22,7 @@ from evalstats.accumulator import Accumulator
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.base import integer, real
-from evalstats.metrics.texts import References
+from evalstats.metrics.texts import References, listed
 from evalstats.segments import SegmentStatistics, group_codes
 from evalstats.selection import Bags, Contest
 from evalstats.sequential import improvement_pvalue, spent_level
@@ -284,8 +284,10 @@ class Monitor:
         self.confidence_level = _share(confidence_level, "confidence_level")
         self.n_resamples = integer(n_resamples, "n_resamples", 1, 100_000)
         self.seed = as_seed(rng)
-        labels = None if groups is None else list(groups)
-        self._codes = None if labels is None else group_codes(labels, len(references or labels))
+        self._codes: NDArray[np.intp] | None = None
+        if groups is not None:
+            labels = listed(groups, "groups", "labels, one a segment")
+            self._codes = group_codes(labels, len(references or labels))
         self._bags: Bags | None = None
         self._state = _State()
 
@@ -310,7 +312,7 @@ class Monitor:
             For bad input; the monitor stays as it was.
         """
         step = integer(step, "step", 0)
-        rows = self._grouped(self._rows(hypotheses))
+        rows = self._rows(hypotheses)
         state = self._checked(self._state, step, rows)
         # The only change, and it is one assignment: an interruption comes before it or after it.
         self._state = state
@@ -434,7 +436,6 @@ class Monitor:
                 loaded = _State(checks, best, contest)
             except (KeyError, TypeError, ValueError) as error:
                 raise _not_a_state(error) from None
-        self._bags = None
         self._state = loaded
 
     def _options(self) -> dict[str, Any]:
@@ -461,27 +462,39 @@ class Monitor:
         return found.hexdigest()[:16]
 
     def _rows(self, hypotheses: Any) -> NDArray[Any]:
-        """Return the statistics of every segment, `(N, k)`."""
+        """Return the statistics of every segment or group, `(N, k)`."""
         if isinstance(hypotheses, Accumulator):
-            if not hypotheses.has_ids:
-                raise InputError(
-                    "the Accumulator must have ids, which say what segments its rows are"
-                )
-            hypotheses = hypotheses.statistics()
+            hypotheses = self._collected(hypotheses)
         if isinstance(hypotheses, SegmentStatistics):
-            rows = self._given(hypotheses)
+            table = self._given(hypotheses)
         else:
-            rows = self.metric.statistics(hypotheses, self.references)
-            rows = SegmentStatistics(rows[None], ("hypotheses",), self.metric).values[0]
+            rows = np.asarray(self.metric.statistics(hypotheses, self.references))
+            table = SegmentStatistics(rows[None], ("hypotheses",), self.metric)
         expected = self._n_expected()
-        if expected is not None and len(rows) != expected:
+        if expected is not None and table.n_segments != expected:
             raise InputError(
-                f"hypotheses has {len(rows)} segments, expected {expected} as in the references "
-                f"or in earlier checks"
+                f"hypotheses has {table.n_segments} segments, expected {expected} as in the "
+                f"references or in earlier checks"
             )
-        return rows
+        if self._codes is not None:
+            table = table.grouped(self._codes)
+        if table.n_segments < 2:
+            raise InputError(
+                "at least 2 segments or groups are needed to say anything about uncertainty, got 1"
+            )
+        found: NDArray[Any] = table.values[0]
+        return found
 
-    def _given(self, statistics: SegmentStatistics) -> NDArray[Any]:
+    def _collected(self, accumulator: Accumulator) -> SegmentStatistics:
+        ids = accumulator.ids
+        if ids is None or ids != list(range(len(ids))):
+            raise InputError(
+                "the Accumulator must have ids, the positions 0 to N - 1 of all segments among "
+                "the references"
+            )
+        return accumulator.statistics()
+
+    def _given(self, statistics: SegmentStatistics) -> SegmentStatistics:
         theirs, mine = (f"{m.name} {m.signature}" for m in (statistics.metric, self.metric))
         if theirs != mine:
             raise InputError(f"hypotheses must be statistics under {mine}, got {theirs}")
@@ -489,8 +502,7 @@ class Monitor:
             raise InputError(
                 f"hypotheses must be statistics of one system, got {len(statistics.systems)}"
             )
-        rows: NDArray[Any] = statistics.values[0]
-        return rows
+        return statistics
 
     def _n_expected(self) -> int | None:
         if self.references is not None:
@@ -499,22 +511,10 @@ class Monitor:
             return len(self._codes)
         return None if self._state.best is None else len(self._state.best.rows)
 
-    def _grouped(self, rows: NDArray[Any]) -> NDArray[Any]:
-        if self._codes is not None:
-            summed = np.zeros((int(self._codes.max()) + 1, rows.shape[1]), dtype=rows.dtype)
-            np.add.at(summed, self._codes, rows)
-            rows = summed
-        if len(rows) < 2:
-            raise InputError(
-                f"at least 2 segments or groups are needed to say anything about uncertainty, "
-                f"got {len(rows)}"
-            )
-        return rows
-
     def _checked(self, state: _State, step: int, rows: NDArray[Any]) -> _State:
         """Return the state after one more check."""
         metric = self.metric
-        if self._bags is None:
+        if self._bags is None or self._bags.n_segments != len(rows):
             self._bags = Bags(len(rows), self.n_resamples, self.seed)
         score, own, error = self._estimated(rows)
         in_bag, out_of_bag = self._bags.scores(metric, rows)

@@ -51,6 +51,7 @@ class Bags:
             for number, start, stop in batches(rows, n_resamples)
         ]
         weights = np.concatenate(drawn)
+        self.n_segments = n_segments
         weights = weights[np.any(weights == 0, axis=1)]
         # One product gives both totals: in the bag above, out of it below.
         self._weights = np.concatenate([weights, (weights == 0).astype(weights.dtype)])

@@ -12,6 +12,7 @@ from math import ldexp
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.errors import InputError
 from evalstats.metrics import Metric
 
 
@@ -46,6 +47,11 @@ def improvement_pvalue(
     for n segments that differ, the smallest that swapping them can give.
 
     Identical statistics give exactly 1.
+
+    Raises
+    ------
+    InputError
+        Where the gradient is not finite.
     """
     from scipy.special import stdtr
 
@@ -54,7 +60,12 @@ def improvement_pvalue(
     if n_differing == 0:
         return 1.0
     gradient = metric.gradient((np.sum(best, axis=0) + np.sum(new, axis=0)) / 2)
-    contributions = (new - best) @ gradient
+    contributions = np.subtract(new, best, dtype=np.float64) @ gradient
+    if not np.all(np.isfinite(contributions)):
+        raise InputError(
+            f"the gradient of {metric.name} is not finite; define the score for every total, for "
+            f"example where a denominator is 0"
+        )
     if not metric.higher_is_better:
         contributions = -contributions
     mean = float(np.mean(contributions))

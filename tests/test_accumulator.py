@@ -105,7 +105,7 @@ def test_names_are_ids():
     parts = [es.Accumulator("wer") for _ in range(2)]
     parts[0].update(["a"], ["b"], ids=["doc-1"])
     parts[1].update(["a", "c c"], ["b", "c c"], ids=np.array(["doc-1", "document-2"]))
-    assert len(parts[0].merge(parts[1])) == 2
+    assert parts[0].merge(parts[1]).ids == ["doc-1", "document-2"]
 
 
 def test_one_id_with_two_statistics_is_an_error():
@@ -128,7 +128,7 @@ def test_reset_and_empty():
     part.update([], [])
     part.update([], [], ids=[])
     assert len(part) == 0
-    assert part.has_ids is None
+    assert part.ids is None
     with pytest.raises(es.InputError, match="no segments yet; call update first"):
         part.compute()
     part.update(["a"], ["a"])

@@ -394,6 +394,9 @@ def test_a_state_of_another_monitor_is_refused(sample):
     monitor = es.Monitor(sample.references, "bleu")
     monitor.check(0, sample.systems["baseline"])
     state = monitor.state_dict()
+    twice = ([["a", "b"], ["c"]], [["a"], ["b", "c"]])
+    with pytest.raises(es.InputError, match="different references"):
+        es.Monitor(twice[0], "bleu").load_state_dict(es.Monitor(twice[1], "bleu").state_dict())
     others = [
         ((sample.references, "chrf"), {}, "different metric"),
         ((sample.references[::-1], "bleu"), {}, "different references or groups"),
@@ -459,7 +462,7 @@ def test_bad_checks_change_nothing():
         ((0, table), "statistics of one system, got 2"),
         ((0, short), "hypotheses has 1 segments, expected 2"),
         ((0, es.extract({"A": ["a", "c"]}, ["a b", "c"], "cer")), "must be statistics under WER"),
-        ((0, part), "the Accumulator must have ids"),
+        ((0, part), "Accumulator must have ids, the positions 0 to N - 1 of all"),
     ]
     for arguments, message in cases:
         with pytest.raises(es.InputError, match=message):
@@ -473,6 +476,18 @@ def test_bad_checks_change_nothing():
         scores.check(1, [1.0, 2.0, 3.0])
 
 
+def test_narrow_unsigned_statistics_are_no_trap():
+    rows = np.array([[[3, 9], [200, 250], [100, 101]], [[2, 9], [199, 250], [90, 101]]])
+    found = []
+    for dtype in (np.uint8, np.int64):
+        monitor = es.Monitor(None, es.Ratio("share"), groups=[0, 1, 2])
+        for step, values in enumerate(rows.astype(dtype)):
+            monitor.check(step, es.SegmentStatistics(values[None], ["a"], monitor.metric))
+        found.append(monitor.last)
+    assert found[0] == found[1]
+    assert found[0].pvalue > 0.5
+
+
 def test_a_score_that_is_not_finite_is_reported():
     class Broken(es.Ratio):
         def score(self, totals):
@@ -484,3 +499,5 @@ def test_a_score_that_is_not_finite_is_reported():
     with pytest.raises(es.InputError, match="broken of a resample is not finite"):
         monitor.check(0, [[1, 1], [0, 0], [0, 0]])
     assert monitor.checks == ()
+    # Nothing is left of the failed check, not even the number of its segments.
+    assert monitor.check(0, [[1, 1], [2, 2]]).score == 1
