@@ -142,9 +142,9 @@ def main() -> None:
     repeated = -(-options.segments // n)
     many = {key: (texts * repeated)[: options.segments] for key, texts in two.items()}
     many_references = (references * repeated)[: options.segments]
-    print(f"{options.segments} segments, best of 30, milliseconds")
+    print(f"{options.segments} segments, best of 60, milliseconds")
     for name in METRICS:
-        extraction, check = costs(many, many_references, name, 30)
+        extraction, check = costs(many, many_references, name, 60)
         print(
             f"  {name:6s} extraction {extraction:7.1f}   check {check:7.1f}   "
             f"ratio {check / extraction:.2f}"

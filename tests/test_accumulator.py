@@ -34,6 +34,7 @@ def same(a, b):
     """Whether two accumulators agree in every bit."""
     first, second = (x.estimate(n_resamples=20, method="expanded") for x in (a, b))
     assert (a.compute(), len(a)) == (b.compute(), len(b))
+    assert a.compute() == first.score
     assert first.to_dict() == second.to_dict()
     assert np.array_equal(first.replicates, second.replicates)
     assert np.array_equal(a.statistics().values, b.statistics().values)
