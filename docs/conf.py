@@ -26,5 +26,7 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 napoleon_use_rtype = False
 autodoc_typehints = "none"
+# The frameworks of `evalstats.integrations` are not needed to describe it.
+autodoc_mock_imports = ["lightning", "torch", "transformers"]
 autodoc_member_order = "bysource"
 nitpicky = False

@@ -10,6 +10,7 @@ are one product of a weight matrix with it; scores, intervals and p-values follo
 """
 
 from evalstats._signature import version as _version
+from evalstats.accumulator import Accumulator
 from evalstats.analysis import compare, estimate
 from evalstats.auditing import Audit, AuditedTest, audit
 from evalstats.bleu_inference import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
@@ -20,6 +21,7 @@ from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, Se
 from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.texts import References, from_streams
 from evalstats.metrics.tokens import token_edits
+from evalstats.monitor import Check, Chosen, Monitor
 from evalstats.paired import PairedTestResult, paired_bootstrap_test, paired_permutation_test
 from evalstats.resampling import bootstrap_totals, bootstrap_weights, keep_weights
 from evalstats.results import Comparison, Difference, Estimate, Estimates
@@ -68,6 +70,10 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "bleu_ci",
     "bleu_bootstrap_test",
     "ConfidenceInterval",
+    "Accumulator",
+    "Monitor",
+    "Check",
+    "Chosen",
     "InputError",
     "InputTypeError",
     "MissingExtraError",

@@ -92,7 +92,7 @@ class ExactProduct:
     def __call__(
         self, weights: NDArray[Any], totals: NDArray[np.float64], scratch: Scratch
     ) -> None:
-        """Write the totals of a block of weights, transposed, `(R, N) -> (K, R)`."""
+        """Write the totals of a block of weights `(R, N)`, transposed, `(K, R)`."""
         for groups, part in self._parts:
             found = part.totals(weights, scratch)
             for column, group in zip(found.T, groups, strict=True):

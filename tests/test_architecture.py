@@ -14,13 +14,14 @@ PACKAGE = Path(es.__file__).parent
 #: Each module may import from its own row and the rows below it.
 LAYERS = [
     {"__main__"},
-    {"cli", "compat"},
+    {"cli", "compat", "integrations"},
     {"__init__"},
-    {"testing", "auditing"},
+    {"testing", "auditing", "monitor"},
+    {"accumulator"},
     {"bleu_inference", "paired", "analysis", "files", "data", "data.generate"},
     {"notes"},
     {"results", "sampling", "sacrebleu_tests"},
-    {"extraction", "options", "layout", "plots"},
+    {"extraction", "options", "layout", "plots", "selection", "sequential"},
     {"shards"},
     {
         "segments",

@@ -1,0 +1,84 @@
+"""A training loop of one's own: evaluate every so many steps, log, save, say when to stop."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from evalstats.metrics.base import integer
+from evalstats.monitor import Monitor
+
+
+class MonitorCallback:
+    """Call it after every step with the number of the step; it says whether to stop.
+
+    Parameters
+    ----------
+    monitor : Monitor
+    generate : callable
+        Returns the outputs on the test set, or an `Accumulator`, without arguments; called at the
+        steps that are evaluated.
+    every : int
+        Evaluate at steps that are multiples of it.
+    log : callable, optional
+        Called as ``log(values, step=step)`` with a flat dictionary of floats, as
+        ``wandb.log`` is.
+    path : str or path, optional
+        File for the monitor's state, written after every check and read at the beginning if it is
+        there, so that a run that was killed goes on.
+
+    Examples
+    --------
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> after_step = MonitorCallback(
+    ...     Monitor(sample.references, "chrf", patience=2), lambda: sample.systems["copy"], every=10
+    ... )
+    >>> for step in range(1, 101):
+    ...     if after_step(step):
+    ...         break
+    >>> step    # nothing changes: two checks after the first
+    30
+    """
+
+    def __init__(
+        self,
+        monitor: Monitor,
+        generate: Callable[[], Any],
+        *,
+        every: int = 1,
+        log: Callable[..., object] | None = None,
+        path: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.monitor = monitor
+        self.generate = generate
+        self.every = integer(every, "every", 1)
+        self.log = log
+        self.path = None if path is None else Path(path)
+        if self.path is not None and self.path.exists():
+            load_state(monitor, self.path)
+
+    def __call__(self, step: int) -> bool:
+        """Evaluate if it is time to, and return whether the patience is used up."""
+        if step % self.every == 0:
+            check = self.monitor.check(step, self.generate())
+            if self.path is not None:
+                save_state(self.monitor, self.path)
+            if self.log is not None:
+                self.log(check.to_log(), step=step)
+        return self.monitor.should_stop
+
+
+def save_state(monitor: Monitor, path: Path) -> None:
+    """Write a monitor's state as JSON; a file that is there is replaced whole or not at all."""
+    new = path.with_name(path.name + ".new")
+    new.write_text(json.dumps(monitor.state_dict(), allow_nan=False), encoding="utf-8")
+    os.replace(new, path)
+
+
+def load_state(monitor: Monitor, path: Path) -> None:
+    """Read what `save_state` wrote."""
+    monitor.load_state_dict(json.loads(path.read_text(encoding="utf-8")))

@@ -1,0 +1,39 @@
+"""Accumulators across the ranks of `torch.distributed`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalstats.accumulator import Accumulator
+from evalstats.errors import MissingExtraError
+
+try:
+    from torch import distributed
+except ImportError as error:
+    raise MissingExtraError(
+        "evalstats.integrations.torch needs PyTorch: pip install 'evalstats-text[torch]'"
+    ) from error
+
+
+def merged(accumulator: Accumulator, group: Any = None) -> Accumulator:
+    """Return the accumulators of all ranks merged into a new one, the same on every rank.
+
+    Every rank must call it. The rows travel as the narrowest integers that hold them. Without an
+    initialised process group there is one rank.
+
+    Parameters
+    ----------
+    accumulator : Accumulator
+        What this rank has collected; it stays as it is. Give `update` ids, so that segments
+        that the sampler added to fill the last batch count once.
+    group : ProcessGroup, optional
+        The ranks; all by default.
+    """
+    parts: list[Any] = [accumulator]
+    if distributed.is_available() and distributed.is_initialized():
+        parts = [None] * distributed.get_world_size(group)
+        distributed.all_gather_object(parts, accumulator, group=group)
+    together = Accumulator(accumulator.metric)
+    for part in parts:
+        together.merge(part)
+    return together

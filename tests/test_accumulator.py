@@ -1,0 +1,220 @@
+"""Accumulator: any split, any order, any rank gives the bits of one process."""
+
+import json
+import pickle
+import subprocess
+import sys
+from functools import reduce
+from itertools import pairwise
+from pathlib import Path
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import evalstats as es
+from tests.conftest import nasty_corpora
+
+METRICS = [es.BLEU(), es.CHRF(word_order=2), es.TER(), es.WER(), es.BLEU(effective_order=True)]
+
+
+def accumulated(metric, hypotheses, references, rows, ids):
+    """Collect the given rows, one batch."""
+    part = es.Accumulator(metric)
+    part.update(
+        [hypotheses[i] for i in rows],
+        None if references is None else [references[i] for i in rows],
+        [int(i) for i in rows] if ids else None,
+    )
+    return part
+
+
+def same(a, b):
+    """Whether two accumulators agree in every bit."""
+    first, second = (x.estimate(n_resamples=20, method="expanded") for x in (a, b))
+    assert (a.compute(), len(a)) == (b.compute(), len(b))
+    assert a.compute() == first.score
+    assert first.to_dict() == second.to_dict()
+    assert np.array_equal(first.replicates, second.replicates)
+    assert np.array_equal(a.statistics().values, b.statistics().values)
+
+
+@st.composite
+def parts(draw, n, padded):
+    """Split 0..n-1 into shuffled parts, some of them empty, some numbers twice where padded."""
+    rows = draw(st.permutations(range(n)))
+    rows = [*rows, *draw(st.lists(st.sampled_from(rows), max_size=3))] if padded else rows
+    cuts = sorted(draw(st.lists(st.integers(0, len(rows)), max_size=4)))
+    edges = [0, *cuts, len(rows)]
+    return [rows[a:b] for a, b in pairwise(edges)]
+
+
+@settings(max_examples=40)
+@given(st.data(), nasty_corpora, st.sampled_from(METRICS), st.booleans())
+def test_any_split_and_any_order_of_merging_gives_the_same_bits(data, corpus, metric, ids):
+    hypotheses, references = (column * 2 for column in corpus)
+    n = len(hypotheses)
+    whole = accumulated(metric, hypotheses, references, range(n), ids)
+    pieces = [
+        accumulated(metric, hypotheses, references, rows, ids)
+        for rows in data.draw(parts(n, padded=ids))
+    ]
+    pieces = [pickle.loads(pickle.dumps(piece)) for piece in data.draw(st.permutations(pieces))]
+    same(whole, reduce(es.Accumulator.merge, pieces))
+
+
+@settings(max_examples=40)
+@given(
+    st.data(),
+    st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=2, max_size=20),
+    st.booleans(),
+)
+def test_fractions_are_summed_exactly_too(data, scores, ids):
+    metric = es.Mean("judge")
+    whole = accumulated(metric, scores, None, range(len(scores)), ids)
+    pieces = [
+        accumulated(metric, scores, None, rows, ids)
+        for rows in data.draw(parts(len(scores), padded=ids))
+    ]
+    same(whole, reduce(es.Accumulator.merge, pieces))
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
+def test_with_ids_it_is_estimate_on_the_whole_corpus(sample, metric):
+    texts, references = sample.systems["baseline"], sample.references
+    order = np.random.default_rng(0).permutation(len(texts))
+    parts = [accumulated(metric, texts, references, rows, True) for rows in np.split(order, 8)]
+    merged = reduce(es.Accumulator.merge, parts)
+    expected = es.estimate(texts, references, metric, n_resamples=200)
+    found = merged.estimate(n_resamples=200)
+    assert merged.compute() == expected.score == found.score
+    assert (found.low, found.high) == (expected.low, expected.high)
+    # Without ids the rows come in another order, and the score is the same.
+    assert accumulated(metric, texts, references, order, False).compute() == expected.score
+
+
+def test_padding_counts_once_with_ids_and_twice_without():
+    hypotheses, references = ["a b", "c"], ["a b", "d"]
+    for ids, n in ((True, 2), (False, 3)):
+        padded = accumulated("ter", hypotheses, references, [0, 1, 1], ids)
+        assert len(padded) == n
+        assert padded.compute() == pytest.approx(100 / 3 if ids else 50)
+
+
+def test_names_are_ids():
+    parts = [es.Accumulator("wer") for _ in range(2)]
+    parts[0].update(["a"], ["b"], ids=["doc-1"])
+    parts[1].update(["a", "c c"], ["b", "c c"], ids=np.array(["doc-1", "document-2"]))
+    assert parts[0].merge(parts[1]).ids == ["doc-1", "document-2"]
+
+
+def test_one_id_with_two_statistics_is_an_error():
+    """What ranks do that number their segments from 0 each."""
+    ranks = [es.Accumulator("wer") for _ in range(2)]
+    for rank, texts in zip(ranks, (["a", "b"], ["c c", "d"]), strict=True):
+        rank.update(texts, ["a", "b"], ids=[0, 1])
+    with pytest.raises(es.InputError, match=r"id 0 came with different statistics; ids must say"):
+        ranks[0].merge(ranks[1]).compute()
+
+
+def test_a_pickle_is_small(sample):
+    part = accumulated("bleu", sample.systems["copy"], sample.references, range(480), True)
+    # One byte a count, eight an id.
+    assert len(pickle.dumps(part)) < 480 * (10 + 8) + 2000
+
+
+def test_reset_and_empty():
+    part = es.Accumulator("bleu")
+    part.update([], [])
+    part.update([], [], ids=[])
+    assert len(part) == 0
+    assert part.ids is None
+    with pytest.raises(es.InputError, match="no segments yet; call update first"):
+        part.compute()
+    part.update(["a"], ["a"])
+    part.reset()
+    assert len(part.merge(es.Accumulator("bleu"))) == 0
+    assert "BLEU" in repr(part)
+
+
+def test_a_bad_batch_changes_nothing():
+    part = es.Accumulator("bleu")
+    part.update(["a b c d"], ["a b c d"], ids=[3])
+    cases = [
+        ((["a"], ["a"]), "ids must be given for all segments or for none"),
+        ((["a"], ["a"], ["x"]), "all integers or all strings; these differ"),
+        ((["a"], ["a"], [1, 2]), "ids has 2 entries but hypotheses has 1"),
+        ((["a", "b"], ["a", "b"], [1, "2"]), "got int, str"),
+        ((["a"], ["a"], [True]), "got bool"),
+        ((["a"], ["a"], [2**70]), "fit 64 bits"),
+        ((["a"], ["a", "b"], [1]), "references"),
+        (("a", ["a"], [1]), "bare str"),
+    ]
+    for arguments, message in cases:
+        with pytest.raises(es.InputError, match=message):
+            part.update(*arguments)
+    with pytest.raises(es.InputError, match=r"the same metric, got BLEU .* and TER"):
+        part.merge(es.Accumulator("ter"))
+    with pytest.raises(es.InputTypeError, match="must be an Accumulator, got list"):
+        part.merge([])
+    assert (len(part), part.compute()) == (1, pytest.approx(100))
+
+
+RANK = """
+import json, sys
+import torch
+from torch.utils.data import DataLoader, DistributedSampler
+import evalstats as es
+from evalstats.data import load_sample
+from evalstats.integrations.torch import merged
+
+rank, path = int(sys.argv[1]), sys.argv[2]
+torch.distributed.init_process_group(
+    "gloo", init_method=f"file://{path}", rank=rank, world_size=2
+)
+sample = load_sample()
+n = 41  # odd: the sampler gives one segment to both ranks
+sampler = DistributedSampler(range(n), num_replicas=2, rank=rank, shuffle=True, seed=7)
+part = es.Accumulator("chrf")
+texts = sample.systems["baseline"]
+for ids in DataLoader(range(n), batch_size=4, sampler=sampler):
+    part.update([texts[i] for i in ids], [sample.references[i] for i in ids], ids=ids)
+together = merged(part)
+found = together.estimate(n_resamples=50)
+print(json.dumps([len(part), len(together), together.compute(), found.low, found.high]))
+torch.distributed.destroy_process_group()
+"""
+
+
+def test_two_ranks_of_torch_distributed(sample, tmp_path):
+    pytest.importorskip("torch")
+    root = Path(es.__file__).parents[1]
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", RANK, str(rank), str(tmp_path / "rendezvous")],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=root,
+        )
+        for rank in range(2)
+    ]
+    printed = [rank.communicate(timeout=300)[0] for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0, 0]
+    expected = es.estimate(
+        sample.systems["baseline"][:41], sample.references[:41], "chrf", n_resamples=50
+    )
+    for line in printed:
+        assert json.loads(line.splitlines()[-1]) == [
+            21, 41, expected.score, expected.low, expected.high
+        ]  # fmt: skip
+
+
+def test_merged_without_a_process_group_is_a_copy():
+    pytest.importorskip("torch")
+    from evalstats.integrations.torch import merged
+
+    part = accumulated("wer", ["a"], ["b"], [0], True)
+    copy = merged(part)
+    part.reset()
+    assert len(copy) == 1

@@ -1,0 +1,503 @@
+"""Monitor: its numbers are those of estimate and compare, its rates are what it promises."""
+
+import json
+import sys
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import evalstats as es
+from evalstats import monitor, selection, sequential
+from evalstats.selection import Bags, Contest
+from evalstats.sequential import improvement_pvalue, spent_level
+
+
+def noise(seed, n_checks, n_segments=100, spread=1.0):
+    """Segment scores of checkpoints that are all equally good, `(checks, N)`; the truth is 0."""
+    rng = np.random.default_rng(seed)
+    difficulty = rng.normal(size=n_segments)
+    return difficulty + spread * rng.normal(size=(n_checks, n_segments)), difficulty.mean()
+
+
+def watched(scores, metric=None, **options):
+    monitor = es.Monitor(None, metric or es.Mean("judge"), **options)
+    for step, row in enumerate(scores):
+        monitor.check(step, row)
+    return monitor
+
+
+@pytest.fixture
+def garbage(sample):
+    """Statistics of outputs as of an untrained model, (40, N, k): BLEU about 0.2."""
+    rng = np.random.default_rng(0)
+    texts = [first for first, _ in sample.references]
+    references = es.References(texts)
+
+    def output():
+        chunks = [texts[rng.integers(480)].split()[i : i + 3] for i in rng.integers(0, 5, size=3)]
+        return " ".join(word for chunk in chunks for word in chunk)
+
+    return np.stack(
+        [es.BLEU().statistics([output() for _ in texts], references) for _ in range(40)]
+    )
+
+
+# What a check says
+
+
+@pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
+def test_numbers_are_those_of_estimate_and_compare(sample, metric):
+    names = ("baseline", "slightly-better", "clearly-better", "baseline")
+    monitor = es.Monitor(sample.references, metric)
+    checks = [monitor.check(10 * i, sample.systems[name]) for i, name in enumerate(names)]
+    for check, name in zip(checks, names, strict=True):
+        expected = es.estimate(sample.systems[name], sample.references, metric, method="t")
+        assert check.score == expected.score
+        assert (check.low, check.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+        assert check.standard_error == pytest.approx(expected.standard_error)
+    assert [check.improved for check in checks] == [False, False, True, False]
+    assert [check.compared_with for check in checks] == [None, 0, 0, 20]
+    assert [check.best_step for check in checks] == [0, 0, 20, 20]
+    assert [check.highest_step for check in checks] == [0, 10, 20, 20]
+    result = es.compare(sample.systems, sample.references, metric, method="t", baseline="baseline")
+    differences = {d.system: d for d in result}
+    for check, name in zip(checks[1:3], names[1:3], strict=True):
+        d = differences[name]
+        assert check.difference == pytest.approx(d.difference, abs=1e-12)
+        assert (check.difference_low, check.difference_high) == pytest.approx((d.low, d.high))
+    assert checks[2].difference * (1 if checks[2].higher_is_better else -1) > 0
+    assert checks[3].difference == -checks[2].difference
+    assert checks[3].pvalue == pytest.approx(1, abs=1e-3)
+
+
+@pytest.mark.parametrize("metric", ["bleu", "chrf", "ter", "wer"])
+def test_pvalue_is_half_of_approximate_randomisations(sample, metric):
+    """9,999 swaps: 4 Monte-Carlo standard errors of a halved p-value, and 0.01 for the t."""
+    table = es.extract(sample.systems, sample.references, metric)
+    result = es.compare(table, baseline="baseline")
+    best, _, new, _ = table.values
+    (d,) = (d for d in result if d.system == table.systems[2])
+    p = improvement_pvalue(table.metric, best, new)
+    one_sided = d.pvalue / 2 if d.winner == d.system else 1 - d.pvalue / 2
+    assert p == pytest.approx(one_sided, abs=0.01 + 4 * d.pvalue_error)
+    # The other way round it is the other tail.
+    assert improvement_pvalue(table.metric, new, best) == pytest.approx(1 - p)
+
+
+def test_pvalue_of_a_mean_is_the_paired_t_test():
+    (a, b), _ = noise(1, 2)
+    rows = [es.Mean("x").statistics(scores) for scores in (a, b)]
+    expected = stats.ttest_rel(b, a, alternative="greater").pvalue
+    assert improvement_pvalue(es.Mean("x"), *rows) == pytest.approx(expected)
+    lower = es.Mean("x", higher_is_better=False)
+    assert improvement_pvalue(lower, *rows) == pytest.approx(1 - expected)
+
+
+def test_pvalue_where_segments_say_little():
+    metric = es.Mean("x")
+    zeros = metric.statistics(np.zeros(8))
+    assert improvement_pvalue(metric, zeros, zeros) == 1
+    # Every segment better by the same amount: 8 coins that all fell on one side.
+    assert improvement_pvalue(metric, zeros, metric.statistics(np.ones(8))) == 2**-8
+    assert improvement_pvalue(metric, metric.statistics(np.ones(8)), zeros) == 1
+    one = metric.statistics(np.eye(8)[0])
+    assert improvement_pvalue(metric, zeros, one) == 0.5
+
+
+def test_copies_are_no_improvement(sample):
+    monitor = es.Monitor(sample.references, "chrf", patience=3)
+    checks = [monitor.check(step, sample.systems["copy"]) for step in range(5)]
+    assert [check.pvalue for check in checks] == [1] * 5
+    assert [check.checks_without_improvement for check in checks] == [0, 1, 2, 3, 4]
+    assert [check.should_stop for check in checks] == [False] * 3 + [True] * 2
+    assert monitor.should_stop
+    assert monitor.chosen.step == 0
+    assert (monitor.chosen.optimism, monitor.chosen.agreement) == (0, 1)
+
+
+def test_a_worse_score_is_no_improvement_whatever_its_gradient():
+    """From 0 to 2 this score falls from 1 to -1, though it rises at 1, in the middle."""
+
+    class Bent(es.Mean):
+        def score(self, totals):
+            distance = super().score(totals) - 1
+            return distance - 2 * distance**3
+
+        def gradient(self, totals):
+            return es.Metric.gradient(self, totals)
+
+    scores = noise(2, 2)[0] / 100 + np.array([[0.0], [2.0]])
+    check = watched(scores, Bent("bent")).last
+    assert check.difference < -1
+    assert check.pvalue < 1e-6
+    assert not check.improved
+
+
+def test_small_steps_add_up():
+    """Improvements too small to be seen one by one are seen against the best step."""
+    scores = noise(3, 40)[0] + np.linspace(0, 2, 40)[:, None]
+    monitor = watched(scores, patience=100)
+    claims = [check for check in monitor.checks if check.improved]
+    assert len(claims) >= 2
+    assert all(check.step - check.compared_with > 1 for check in claims)
+    assert monitor.last.checks_without_improvement == 39 - claims[-1].step
+
+
+def test_lower_is_better():
+    scores = noise(4, 6)[0]
+    scores[3:] -= 3
+    up, down = (
+        watched(sign * scores, es.Mean("judge", higher_is_better=sign < 0)) for sign in (1, -1)
+    )
+    assert [check.improved for check in up.checks] == [i == 3 for i in range(6)]
+    for a, b in zip(up.checks, down.checks, strict=True):
+        assert (a.score, a.pvalue, a.highest_step) == (-b.score, b.pvalue, b.highest_step)
+    assert up.chosen.corrected == -down.chosen.corrected
+    assert up.chosen.corrected > up.chosen.score
+    assert down.chosen.corrected < down.chosen.score
+
+
+def test_documents_vary_as_a_whole(sample):
+    options = {"groups": sample.documents}
+    monitor = es.Monitor(sample.references, "bleu", **options)
+    check = monitor.check(0, sample.systems["baseline"])
+    expected = es.estimate(
+        sample.systems["baseline"], sample.references, "bleu", method="t", **options
+    )
+    assert (check.score, check.low) == (expected.score, pytest.approx(expected.low))
+    assert "unit:group" in monitor.signature
+
+
+def test_an_accumulator_is_checked_like_its_texts(sample):
+    texts, references = sample.systems["baseline"], sample.references
+    part = es.Accumulator("chrf")
+    for rows in np.array_split(np.random.default_rng(5).permutation(480), 7):
+        part.update([texts[i] for i in rows], [references[i] for i in rows], ids=rows)
+    monitors = [es.Monitor(references, "chrf") for _ in range(2)]
+    assert monitors[0].check(1, texts) == monitors[1].check(1, part)
+
+
+def test_logs_are_flat_floats_with_the_same_keys(sample):
+    monitor = es.Monitor(sample.references, "chrf++")
+    logs = [
+        monitor.check(i, sample.systems[name]).to_log("eval/")
+        for i, name in enumerate(("baseline", "clearly-better"))
+    ]
+    assert logs[0].keys() == logs[1].keys()
+    assert all(type(value) is float for log in logs for value in log.values())
+    assert logs[1]["eval/chrf2++"] == monitor.last.score
+    assert [log["eval/chrf2++_improved"] for log in logs] == [0, 1]
+    assert str(monitor.last).endswith(": real improvement")
+    assert json.dumps(monitor.last.to_dict())
+
+
+# What a run is promised
+
+
+def test_the_level_of_all_looks_is_spent_and_no_more():
+    for expected in (1, 20, 100):
+        levels = [spent_level(j, 0.05, expected) for j in range(1, 10_001)]
+        assert sum(levels) == pytest.approx(0.05 * 10_000 / (expected + 10_000))
+        assert sum(levels[:expected]) == pytest.approx(0.025)
+        assert levels == sorted(levels, reverse=True)
+
+
+def false_claims(runs):
+    """Return the shares of runs that claim an improvement, corrected and uncorrected."""
+    found = [
+        (any(c.improved for c in checks), any(c.pvalue <= 0.05 for c in checks)) for checks in runs
+    ]
+    return np.mean(found, axis=0)
+
+
+def test_noise_is_no_improvement():
+    """100 runs at 5 %: more than 14 false ones have probability 1e-4. Seeds 0 to 99."""
+    corrected, uncorrected = false_claims(
+        watched(noise(run, 25)[0], rng=run, n_resamples=10).checks for run in range(100)
+    )
+    assert corrected <= 0.14
+    assert uncorrected > 0.2  # or there was nothing to correct
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_segments", [480, 20])
+def test_an_untrained_model_does_not_improve(garbage, n_segments):
+    """500 runs at 5 %: more than 45 false ones have probability 1e-4. Seed 2026.
+
+    BLEU of outputs that match almost nothing is as far from a linear score as it gets.
+    """
+
+    def run(seed):
+        rng = np.random.default_rng([2026, seed])
+        monitor = es.Monitor([""] * n_segments, "bleu", n_resamples=10)
+        for step in range(50):
+            rows = garbage[rng.integers(40, size=n_segments), np.arange(n_segments)]
+            monitor.check(step, es.SegmentStatistics(rows[None], ["run"], "bleu"))
+        return monitor.checks
+
+    assert false_claims(map(run, range(500)))[0] <= 45 / 500
+
+
+@pytest.mark.slow
+def test_a_plateau_after_a_rise_has_no_new_best():
+    """500 runs at 5 %: more than 45 false ones have probability 1e-4. Seeds 0 to 499."""
+    rise = np.concatenate([np.linspace(0, 1, 10, endpoint=False), np.ones(40)])
+    false = []
+    for run in range(500):
+        checks = watched(noise(run, 50)[0] + rise[:, None], n_resamples=10).checks
+        false.append(any(c.improved and c.compared_with >= 10 for c in checks))
+    assert np.sum(false) <= 45
+
+
+def test_the_chosen_score_is_corrected_for_the_choosing():
+    """100 runs of 20 equal checkpoints; 4 standard errors: false alarm 1e-4. Seeds 0 to 99."""
+    observed, corrected = [], []
+    for run in range(100):
+        scores, truth = noise(run, 20)
+        chosen = watched(scores, n_resamples=100, rng=run).chosen
+        observed.append(chosen.score - truth)
+        corrected.append(chosen.corrected - truth)
+        assert chosen.optimism == pytest.approx(chosen.score - chosen.corrected)
+        assert chosen.corrected - chosen.low == pytest.approx(chosen.high - chosen.corrected)
+    error = np.std(corrected, ddof=1) / 10
+    # The mean of the largest of 20 standard normal numbers is 1.867 (Harter, 1961), here over √100.
+    assert np.mean(observed) == pytest.approx(0.1867, abs=4 * error)
+    assert abs(np.mean(corrected)) < 4 * error
+
+
+def test_a_clear_winner_needs_no_correction():
+    scores = noise(6, 10)[0]
+    scores[4] += 5
+    chosen = watched(scores).chosen
+    assert (chosen.step, chosen.optimism, chosen.agreement) == (4, 0, 1)
+
+
+def test_the_contest_is_what_all_rows_at_once_would_give():
+    scores, _ = noise(7, 12, n_segments=30)
+    weights = es.bootstrap_weights(30, 50, 3)
+    in_bag = weights @ scores.T / 30
+    out = weights == 0
+    out_of_bag = out @ scores.T / out.sum(axis=1, keepdims=True)
+    chosen, winners = scores.mean(axis=1).argmax(), in_bag.argmax(axis=1)
+    expected = np.mean(out_of_bag[:, chosen] - out_of_bag[np.arange(50), winners])
+    found = watched(scores, n_resamples=50, rng=3).chosen
+    assert found.step == chosen
+    assert found.optimism == pytest.approx(max(0, expected), abs=1e-12)
+    assert found.agreement == np.mean(winners == chosen)
+
+
+def test_a_correction_never_flatters():
+    contest = Contest.opened(0, 1.0, np.array([1.0]), np.array([0.0]))
+    contest = contest.entered(1, 0.9, np.array([2.0]), np.array([5.0]), True)
+    assert (contest.step, contest.optimism(True), contest.agreement) == (0, 0, 0)
+
+
+def test_bags_that_left_nothing_out_are_dropped():
+    bags = Bags(2, 100, 0)
+    assert 0 < len(bags) < 100
+    in_bag, out_of_bag = bags.scores(es.Mean("x"), es.Mean("x").statistics([3.0, 5.0]))
+    assert set(zip(in_bag, out_of_bag, strict=True)) == {(3, 5), (5, 3)}
+
+
+# Interruption and restart
+
+
+@contextmanager
+def interrupted_at_line(number):
+    """Raise KeyboardInterrupt at this line of ours, counted as they are run."""
+    files = {module.__file__ for module in (monitor, selection, sequential)}
+    left = number
+
+    def trace(frame, event, argument):
+        nonlocal left
+        if frame.f_code.co_filename not in files:
+            return None
+        left -= event == "line"
+        if left == 0:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def test_an_interrupted_check_did_not_happen(sample):
+    """Ctrl-C at every line of a check, one after the other."""
+    texts = [sample.systems[name][:30] for name in ("baseline", "clearly-better")]
+    references = sample.references[:30]
+
+    def fresh():
+        monitor = es.Monitor(references, "chrf", n_resamples=20)
+        monitor.check(0, texts[0])
+        return monitor
+
+    before = fresh().state_dict()
+    done = fresh()
+    expected = done.check(1, texts[1])
+    after = done.state_dict()
+    n_interrupted = 0
+    while True:
+        monitor = fresh()
+        with interrupted_at_line(n_interrupted + 1):
+            try:
+                monitor.check(1, texts[1])
+                break
+            except KeyboardInterrupt:
+                n_interrupted += 1
+        state = monitor.state_dict()
+        assert state in (before, after)
+        if state == before:
+            assert monitor.check(1, texts[1]) == expected
+    assert n_interrupted > 50
+
+
+@pytest.mark.parametrize("at", [0, 1, 12, 30])
+def test_a_restart_changes_nothing(at):
+    scores = noise(8, 30)[0] + np.linspace(0, 1, 30)[:, None]
+    whole = watched(scores, patience=4)
+    first = watched(scores[:at], patience=4)
+    second = watched([], patience=4)
+    second.load_state_dict(json.loads(json.dumps(first.state_dict(), allow_nan=False)))
+    for step in range(at, 30):
+        second.check(step, scores[step])
+    assert second.checks == whole.checks
+    assert second.chosen == whole.chosen
+    assert second.state_dict() == whole.state_dict()
+
+
+def test_a_state_may_have_other_segments_where_there_are_no_references():
+    long, short = watched(noise(9, 2)[0]), watched(noise(9, 2, n_segments=5)[0])
+    short.load_state_dict(long.state_dict())
+    assert short.check(2, noise(9, 1)[0][0]).compared_with == 0
+
+
+def test_the_state_stays_small(sample):
+    """2,000 segments: a fixed part below 0.5 MB, and less than 1 kB for every check."""
+    repeated = {name: (texts * 5)[:2000] for name, texts in sample.systems.items()}
+    sizes = []
+    for n_checks in (1, 51):
+        monitor = es.Monitor((sample.references * 5)[:2000], "chrf++")
+        for step in range(n_checks):
+            monitor.check(step, repeated["baseline" if step % 2 else "clearly-better"])
+        sizes.append(len(json.dumps(monitor.state_dict())))
+    assert sizes[0] < 500_000
+    assert sizes[1] - sizes[0] < 50_000
+
+
+def test_a_state_of_another_monitor_is_refused(sample):
+    monitor = es.Monitor(sample.references, "bleu")
+    monitor.check(0, sample.systems["baseline"])
+    state = monitor.state_dict()
+    twice = ([["a", "b"], ["c"]], [["a"], ["b", "c"]])
+    with pytest.raises(es.InputError, match="different references"):
+        es.Monitor(twice[0], "bleu").load_state_dict(es.Monitor(twice[1], "bleu").state_dict())
+    others = [
+        ((sample.references, "chrf"), {}, "different metric"),
+        ((sample.references[::-1], "bleu"), {}, "different references or groups"),
+        (
+            (sample.references, "bleu"),
+            {"groups": sample.documents},
+            "different references or groups",
+        ),
+        (
+            (sample.references, "bleu"),
+            {"significance_level": 0.01},
+            "significance_level: 0.05 there",
+        ),
+        ((sample.references, "bleu"), {"expected_checks": 9}, "expected_checks: 20 there, 9 here"),
+        ((sample.references, "bleu"), {"n_resamples": 9}, "different n_resamples"),
+        ((sample.references, "bleu"), {"rng": 1}, "different rng"),
+    ]
+    for arguments, options, message in others:
+        with pytest.raises(es.InputError, match=message):
+            es.Monitor(*arguments, **options).load_state_dict(state)
+    for broken in ({}, {**state, "checks": [{}]}, {**state, "contest": None}, None):
+        with pytest.raises(es.InputError, match="state must be what state_dict returned"):
+            monitor.load_state_dict(broken)
+    with pytest.raises(es.InputError, match="version 2, expected 1"):
+        monitor.load_state_dict({**state, "version": 2})
+    assert monitor.state_dict() == state
+    # These two may change.
+    es.Monitor(sample.references, patience=3, confidence_level=0.9).load_state_dict(state)
+
+
+# Bad input
+
+
+def test_bad_options():
+    cases = [
+        ((["a"],), {"patience": 0}, "patience must be at least 1"),
+        ((["a"],), {"significance_level": 1.0}, "significance_level must be between 0 and 1"),
+        ((["a"],), {"expected_checks": 0}, "expected_checks must be at least 1"),
+        ((["a"],), {"confidence_level": 0}, "confidence_level must be between"),
+        ((["a"],), {"groups": [1, 2]}, "groups has 2 labels but there are 1 segments"),
+        ((None,), {}, "references is None; BLEU needs one entry"),
+        ((["a"], es.Mean("x")), {}, "references must be None: x does not use any"),
+        ((["a"], "blue"), {}, "metric must be one of"),
+    ]
+    for arguments, options, message in cases:
+        with pytest.raises(es.InputError, match=message):
+            es.Monitor(*arguments, **options)
+
+
+def test_bad_checks_change_nothing():
+    monitor = es.Monitor(["a b", "c"], "wer")
+    with pytest.raises(es.InputError, match="nothing to choose from yet"):
+        _ = monitor.chosen
+    assert (monitor.last, monitor.best_step, monitor.should_stop) == (None, None, False)
+    table = es.extract({"A": ["a", "c"], "B": ["a", "b"]}, ["a b", "c"], "wer")
+    short = es.extract({"A": ["a"]}, ["a b"], "wer")
+    part = es.Accumulator("wer")
+    part.update(["a", "c"], ["a b", "c"])
+    cases = [
+        ((0, ["a"]), "references has 2 entries but hypotheses has 1"),
+        ((-1, ["a", "c"]), "step must be at least 0"),
+        (("1", ["a", "c"]), "step must be an integer"),
+        ((0, table), "statistics of one system, got 2"),
+        ((0, short), "hypotheses has 1 segments, expected 2"),
+        ((0, es.extract({"A": ["a", "c"]}, ["a b", "c"], "cer")), "must be statistics under WER"),
+        ((0, part), "Accumulator must have ids, the positions 0 to N - 1 of all"),
+    ]
+    for arguments, message in cases:
+        with pytest.raises(es.InputError, match=message):
+            monitor.check(*arguments)
+    assert monitor.checks == ()
+    with pytest.raises(es.InputError, match="at least 2 segments or groups"):
+        es.Monitor(["a"], "wer").check(0, ["a"])
+    scores = es.Monitor(None, es.Mean("x"))
+    scores.check(0, [1.0, 2.0])
+    with pytest.raises(es.InputError, match=r"3 segments, expected 2 as in .* earlier checks"):
+        scores.check(1, [1.0, 2.0, 3.0])
+
+
+def test_narrow_unsigned_statistics_are_no_trap():
+    rows = np.array([[[3, 9], [200, 250], [100, 101]], [[2, 9], [199, 250], [90, 101]]])
+    found = []
+    for dtype in (np.uint8, np.int64):
+        monitor = es.Monitor(None, es.Ratio("share"), groups=[0, 1, 2])
+        for step, values in enumerate(rows.astype(dtype)):
+            monitor.check(step, es.SegmentStatistics(values[None], ["a"], monitor.metric))
+        found.append(monitor.last)
+    assert found[0] == found[1]
+    assert found[0].pvalue > 0.5
+
+
+def test_a_score_that_is_not_finite_is_reported():
+    class Broken(es.Ratio):
+        def score(self, totals):
+            totals = np.asarray(totals, dtype=float)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                return totals[..., 0] / totals[..., 1]
+
+    monitor = es.Monitor(None, Broken("broken"))
+    with pytest.raises(es.InputError, match="broken of a resample is not finite"):
+        monitor.check(0, [[1, 1], [0, 0], [0, 0]])
+    assert monitor.checks == ()
+    # Nothing is left of the failed check, not even the number of its segments.
+    assert monitor.check(0, [[1, 1], [2, 2]]).score == 1

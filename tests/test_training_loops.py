@@ -1,0 +1,444 @@
+"""The callbacks, in the frameworks themselves: tiny models, real trainers, CPU.
+
+Skipped where a framework is not installed (extras `transformers` and `lightning`).
+"""
+
+import builtins
+import importlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.integrations.loop import MonitorCallback as LoopCallback
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+WORDS = ["<pad>", "<s>", "</s>", "<unk>", *"abcdefgh"]
+N_SEGMENTS = 12
+
+
+# A loop of one's own
+
+
+def test_a_loop_logs_saves_and_stops(sample, tmp_path):
+    outputs = {
+        step: sample.systems["clearly-better" if step >= 20 else "baseline"] for step in range(200)
+    }
+    logged, path = [], tmp_path / "monitor.json"
+
+    def make(now):
+        return LoopCallback(
+            es.Monitor(sample.references, "chrf", patience=3),
+            lambda: outputs[now[0]],
+            every=10,
+            log=lambda values, step: logged.append((step, values)),
+            path=path,
+        )
+
+    def run(first, last):
+        now = [first]
+        callback = make(now)
+        for step in range(first, last):
+            now[0] = step
+            if callback(step):
+                return step
+        return None
+
+    assert run(1, 35) is None
+    # Killed and started again.
+    assert run(35, 200) == 50
+    assert [step for step, _ in logged] == [10, 20, 30, 40, 50]
+    assert [values["chrf2_improved"] for _, values in logged] == [0, 1, 0, 0, 0]
+    assert [check["step"] for check in json.loads(path.read_text())["checks"]] == [
+        10, 20, 30, 40, 50
+    ]  # fmt: skip
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["torch", "transformers", "lightning"])
+def test_a_missing_framework_is_named_with_its_extra(monkeypatch, name):
+    real = builtins.__import__
+
+    def without(module, *arguments, **keywords):
+        if module.split(".")[0] == name:
+            raise ImportError(module)
+        return real(module, *arguments, **keywords)
+
+    monkeypatch.delitem(sys.modules, f"evalstats.integrations.{name}", raising=False)
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(es.MissingExtraError, match=rf"pip install 'evalstats-text\[{name}\]'"):
+        importlib.import_module(f"evalstats.integrations.{name}")
+
+
+# Hugging Face
+
+
+@pytest.fixture
+def trainer(tmp_path):
+    """A function that makes a Seq2SeqTrainer of a tiny BART that learns one sentence."""
+    pytest.importorskip("transformers")
+    torch = pytest.importorskip("torch")
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import (
+        BartConfig,
+        BartForConditionalGeneration,
+        PreTrainedTokenizerFast,
+        Seq2SeqTrainer,
+        Seq2SeqTrainingArguments,
+        set_seed,
+    )
+
+    torch.set_num_threads(1)
+    inner = Tokenizer(
+        models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<unk>")
+    )
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer = PreTrainedTokenizerFast(
+        tokenizer_object=inner,
+        pad_token="<pad>",
+        bos_token="<s>",
+        eos_token="</s>",
+        unk_token="<unk>",
+    )
+    letters = np.random.default_rng(0).integers(4, 12, size=(N_SEGMENTS, 4))
+    sources = [" ".join(WORDS[i] for i in row) for row in letters]
+    references = ["a b c d e f g h"] * N_SEGMENTS
+    labels = [*tokenizer(references[0])["input_ids"], 2]
+    data = [{**tokenizer(source), "labels": labels} for source in sources]
+
+    def collate(rows):
+        return {
+            name: torch.tensor([row[name] for row in rows])
+            for name in ("input_ids", "attention_mask", "labels")
+        }
+
+    def make(learning_rate, n_checks, callbacks, compute_metrics, **options):
+        set_seed(0)
+        model = BartForConditionalGeneration(
+            BartConfig(
+                vocab_size=len(WORDS), d_model=16, encoder_layers=1, decoder_layers=1,
+                encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32,
+                decoder_ffn_dim=32, max_position_embeddings=32, pad_token_id=0, bos_token_id=1,
+                eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None, dropout=0.0,
+            )
+        )  # fmt: skip
+        arguments = Seq2SeqTrainingArguments(
+            output_dir=str(tmp_path), max_steps=2 * n_checks, eval_strategy="steps", eval_steps=2,
+            per_device_train_batch_size=12, per_device_eval_batch_size=12, use_cpu=True,
+            learning_rate=learning_rate, lr_scheduler_type="constant", logging_steps=1000,
+            predict_with_generate=True, generation_max_length=10, report_to=[],
+            disable_tqdm=True, save_strategy=options.pop("save_strategy", "no"), **options,
+        )  # fmt: skip
+        return Seq2SeqTrainer(
+            model=model,
+            args=arguments,
+            train_dataset=data,
+            eval_dataset=data,
+            data_collator=collate,
+            callbacks=callbacks,
+            compute_metrics=compute_metrics,
+        )
+
+    return make, tokenizer, references
+
+
+def evaluations(trainer):
+    return [entry for entry in trainer.state.log_history if "eval_loss" in entry]
+
+
+def test_trainer_logs_fifty_evaluations(trainer):
+    from evalstats.integrations.transformers import MonitorCallback
+
+    make, tokenizer, references = trainer
+    watch = MonitorCallback(es.Monitor(references, "chrf"), tokenizer)
+    running = make(3e-2, 50, [watch], watch.compute_metrics)
+    running.train()
+    logged, checks = evaluations(running), watch.monitor.checks
+    assert [check.step for check in checks] == [entry["step"] for entry in logged]
+    assert len(checks) == 50
+    for check, entry in zip(checks, logged, strict=True):
+        for key, value in check.to_log("eval_").items():
+            assert entry[key] == pytest.approx(value)
+    # It learns the sentence, and that is an improvement.
+    assert checks[-1].best_step > checks[0].step
+    assert checks[-1].best_score > checks[0].score + 20
+
+
+def test_trainer_stops_when_nothing_improves(trainer):
+    from evalstats.integrations.transformers import MonitorCallback
+
+    make, tokenizer, references = trainer
+    watch = MonitorCallback(es.Monitor(references, "chrf", patience=4), tokenizer)
+    running = make(0.0, 50, [watch], watch.compute_metrics)
+    running.train()
+    # The first check and four that are no better.
+    assert [check.step for check in watch.monitor.checks] == [2, 4, 6, 8, 10]
+    assert watch.monitor.should_stop
+    assert running.state.global_step == 10
+
+
+def test_trainer_resumes_where_it_was(trainer, tmp_path):
+    from evalstats.integrations.transformers import STATE_FILE, MonitorCallback
+
+    make, tokenizer, references = trainer
+    saving = {"save_strategy": "steps", "save_steps": 2}
+
+    def callback():
+        return MonitorCallback(es.Monitor(references, "chrf", patience=4), tokenizer)
+
+    first = callback()
+    make(0.0, 3, [first], first.compute_metrics, **saving).train()
+    checkpoint = tmp_path / "checkpoint-6"
+    assert (checkpoint / STATE_FILE).exists()
+    second = callback()
+    running = make(0.0, 50, [second], second.compute_metrics, **saving)
+    running.train(resume_from_checkpoint=str(checkpoint))
+    assert [check.step for check in second.monitor.checks] == [2, 4, 6, 8, 10]
+    assert running.state.global_step == 10
+    (checkpoint / STATE_FILE).unlink()
+    third = callback()
+    running = make(0.0, 4, [third], third.compute_metrics, **saving)
+    with pytest.warns(UserWarning, match="the monitor starts anew"):
+        running.train(resume_from_checkpoint=str(checkpoint))
+
+
+def test_trainer_keeps_the_last_real_improvement(trainer, tmp_path):
+    from evalstats.integrations.transformers import MonitorCallback
+
+    make, tokenizer, references = trainer
+    watch = MonitorCallback(es.Monitor(references, "chrf"), tokenizer)
+    running = make(
+        3e-2, 15, [watch], watch.compute_metrics, save_strategy="steps", save_steps=2,
+        load_best_model_at_end=True, metric_for_best_model="chrf2_best_step",
+        greater_is_better=True,
+    )  # fmt: skip
+    running.train()
+    assert watch.monitor.best_step > 2
+    kept = tmp_path / f"checkpoint-{watch.monitor.best_step}"
+    assert running.state.best_model_checkpoint == str(kept)
+
+
+def test_compute_metrics_alone(trainer):
+    from evalstats.integrations.transformers import compute_metrics
+
+    make, tokenizer, references = trainer
+    running = make(0.0, 1, [], compute_metrics(references, "chrf", tokenizer))
+    found = running.evaluate()
+    ids = running.predict(running.eval_dataset).predictions
+    texts = tokenizer.batch_decode(np.where(ids >= 0, ids, 0), skip_special_tokens=True)
+    expected = es.estimate(texts, references, "chrf", method="t")
+    assert found["eval_chrf2"] == pytest.approx(expected.score)
+    assert found["eval_chrf2_low"] == pytest.approx(expected.low)
+    assert found["eval_chrf2_high"] == pytest.approx(expected.high)
+
+
+def test_what_cannot_be_decoded_is_reported(trainer):
+    from evalstats.integrations.transformers import decoded
+
+    _, tokenizer, _ = trainer
+    ids = np.array([[4, 5, 2, -100]])
+    assert decoded(ids, tokenizer) == decoded((ids, None), tokenizer) == ["a b"]
+    assert decoded(ids, lambda rows: [f"{len(row)} tokens" for row in rows]) == ["4 tokens"]
+    with pytest.raises(es.InputError, match="use Seq2SeqTrainer with predict_with_generate=True"):
+        decoded(np.zeros((1, 4, 12)), tokenizer)
+    with pytest.raises(es.InputTypeError, match="tokenizer or a function, got str"):
+        decoded(ids, "tokenizer")
+
+
+# Lightning
+
+
+@pytest.fixture
+def module():
+    """A function that makes a module that learns which word follows which."""
+    torch = pytest.importorskip("torch")
+    lightning = pytest.importorskip("lightning")
+    from torch.utils.data import DataLoader
+
+    torch.set_num_threads(1)
+    lightning.seed_everything(0)
+    inputs = torch.arange(48).reshape(12, 4) % 8
+    references = [" ".join("abcdefgh"[(i + 1) % 8] for i in row) for row in inputs.tolist()]
+
+    class Model(lightning.LightningModule):
+        def __init__(self, learning_rate, with_ids=False):
+            super().__init__()
+            self.learning_rate, self.with_ids = learning_rate, with_ids
+            self.table = torch.nn.Embedding(8, 8)
+
+        def training_step(self, batch, batch_idx):
+            logits = self.table(inputs[batch])
+            return torch.nn.functional.cross_entropy(
+                logits.flatten(0, 1), (inputs[batch].flatten() + 1) % 8
+            )
+
+        def validation_step(self, batch, batch_idx):
+            words = self.table(inputs[batch]).argmax(dim=-1).tolist()
+            outputs = {"hypotheses": [" ".join("abcdefgh"[i] for i in row) for row in words]}
+            return {**outputs, "ids": batch} if self.with_ids else outputs
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), lr=self.learning_rate)
+
+        def train_dataloader(self):
+            return DataLoader(range(12), batch_size=12)
+
+        def val_dataloader(self):
+            # Out of order where ids say so.
+            return DataLoader(range(12)[:: -1 if self.with_ids else 1], batch_size=5)
+
+    def fit(model, monitor, n_epochs, path=None, callbacks=(), **options):
+        from evalstats.integrations.lightning import MonitorCallback
+
+        class Log(lightning.pytorch.loggers.logger.DummyLogger):
+            def __init__(self):
+                super().__init__()
+                self.rows = []
+
+            def log_metrics(self, metrics, step=None):
+                self.rows.append(metrics)
+
+        log = Log()
+        trainer = lightning.Trainer(
+            accelerator="cpu", max_epochs=n_epochs, callbacks=[MonitorCallback(monitor), *callbacks],
+            logger=log, enable_checkpointing=bool(callbacks), enable_progress_bar=False,
+            enable_model_summary=False, log_every_n_steps=1,
+        )  # fmt: skip
+        trainer.fit(model, **options)
+        if path:
+            trainer.save_checkpoint(path)
+        return [row for row in log.rows if "wer" in row]
+
+    return Model, fit, references
+
+
+@pytest.mark.parametrize("with_ids", [False, True])
+def test_lightning_logs_fifty_evaluations(module, with_ids):
+    model, fit, references = module
+    monitor = es.Monitor(references, "wer")
+    logged = fit(model(5.0, with_ids), monitor, 50)
+    assert [check.step for check in monitor.checks] == list(range(1, 51))
+    for check, row in zip(monitor.checks, logged, strict=True):
+        for key, value in check.to_log().items():
+            assert row[key] == pytest.approx(value, rel=1e-5)
+    # It learns all words: no errors in the end, and fewer is better.
+    assert monitor.last.score == 0
+    assert monitor.last.best_step > 1
+
+
+def test_lightning_keeps_the_last_real_improvement(module, tmp_path):
+    model, fit, references = module
+    from lightning.pytorch.callbacks import ModelCheckpoint
+
+    keep = ModelCheckpoint(tmp_path, "{step}", monitor="wer_best_step", mode="max")
+    monitor = es.Monitor(references, "wer")
+    fit(model(5.0), monitor, 20, callbacks=[keep])
+    assert monitor.best_step > 1
+    assert keep.best_model_path == str(tmp_path / f"step={monitor.best_step}.ckpt")
+
+
+def test_lightning_stops_and_resumes(module, tmp_path):
+    model, fit, references = module
+    whole = es.Monitor(references, "wer", patience=4)
+    fit(model(0.0), whole, 50)
+    assert [check.step for check in whole.checks] == [1, 2, 3, 4, 5]
+    path = tmp_path / "last.ckpt"
+    first, second = (es.Monitor(references, "wer", patience=4) for _ in range(2))
+    fit(model(0.0), first, 2, path)
+    fit(model(0.0), second, 50, ckpt_path=path)
+    assert [check.step for check in second.checks] == [1, 2, 3, 4, 5]
+    assert [check.checks_without_improvement for check in second.checks] == [0, 1, 2, 3, 4]
+
+
+RANKS = """
+import sys, warnings
+warnings.simplefilter("ignore")
+import lightning, torch
+from torch.utils.data import DataLoader
+import evalstats as es
+from evalstats.data import load_sample
+from evalstats.integrations.lightning import MonitorCallback
+
+sample = load_sample()
+
+class Model(lightning.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.zeros(1))
+    def training_step(self, batch, batch_idx):
+        return self.weight.sum()
+    def validation_step(self, batch, batch_idx):
+        return {"hypotheses": [sample.systems["baseline"][i] for i in batch], "ids": batch}
+    def configure_optimizers(self):
+        return torch.optim.SGD(self.parameters(), lr=0.1)
+    def train_dataloader(self):
+        return DataLoader(range(8), batch_size=2)
+    def val_dataloader(self):
+        return DataLoader(range(41), batch_size=4)  # odd: Lightning gives one to both ranks
+
+if __name__ == "__main__":
+    monitor = es.Monitor(sample.references[:41], "chrf", patience=2)
+    trainer = lightning.Trainer(
+        accelerator="cpu", devices=2, strategy="ddp", max_epochs=9, logger=False,
+        callbacks=[MonitorCallback(monitor)], enable_checkpointing=False,
+        enable_progress_bar=False, enable_model_summary=False,
+    )
+    trainer.fit(Model())
+    check = monitor.last
+    with open(f"{sys.argv[1]}.{trainer.global_rank}", "w") as file:
+        print(check.step, check.score, check.low, check.should_stop, file=file)
+"""
+
+
+@pytest.mark.slow
+def test_lightning_on_two_ranks(sample, tmp_path):
+    pytest.importorskip("lightning")
+    script = tmp_path / "train.py"
+    script.write_text(RANKS, encoding="utf-8")
+    root = Path(es.__file__).parents[1]
+    subprocess.run(
+        [sys.executable, script, tmp_path / "rank"],
+        check=True,
+        timeout=300,
+        env={**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+    )
+    expected = es.Monitor(sample.references[:41], "chrf").check(0, sample.systems["baseline"][:41])
+    # Two steps an epoch; the first check and two that are no better.
+    for rank in range(2):
+        assert (tmp_path / f"rank.{rank}").read_text().split() == [
+            "6", str(expected.score), str(expected.low), "True"
+        ]  # fmt: skip
+
+
+def test_outputs_of_all_ranks_in_order():
+    pytest.importorskip("lightning")
+    from evalstats.integrations.lightning import in_order
+
+    assert in_order([([2, 0], ["c", "a"]), ([1, 2], ["b", "other"])], 2) == ["a", "b", "c"]
+    assert in_order([(None, ["a"]), (None, ["b", "c"])], 1) == ["a", "b", "c"]
+    for batches, message in (
+        ([(None, ["a"])], "must return 'ids' on 2 ranks"),
+        ([([0], ["a"]), (None, ["b"])], "one entry for each of the 1 hypotheses .* got none"),
+        ([([0, 1], ["a"])], "one entry for each of the 1 hypotheses of a batch, got 2"),
+        ([([0, 2], ["a", "b"])], "positions 0 to 1 .* no 1"),
+    ):
+        with pytest.raises(es.InputError, match=message):
+            in_order(batches, 2)
+
+
+def test_lightning_says_what_validation_step_must_return(module):
+    model, fit, references = module
+
+    class Silent(model):
+        def validation_step(self, batch, batch_idx):
+            return None
+
+    with pytest.raises(es.InputError, match="validation_step must return a dictionary"):
+        fit(Silent(0.0), es.Monitor(references, "wer"), 1)
