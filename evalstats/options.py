@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from evalstats.errors import InputError
 from evalstats.metrics.base import integer, real
 from evalstats.multiplicity import ADJUSTMENTS as _ADJUSTMENTS
-from evalstats.resampling import MOST_RESAMPLES, as_kind
+from evalstats.resampling import KINDS, MOST_RESAMPLES, as_kind
 from evalstats.significance import ALTERNATIVES as ALTERNATIVES
 from evalstats.tasks import Workers, as_workers
 from evalstats.weights import Rng, as_seed
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 METHODS = ("expanded", "percentile", "basic", "bca", "studentized", "t")
-#: Their corrections are derived for it.
-_OF_THE_PLAIN_BOOTSTRAP = ("bca", "studentized")
+#: Their corrections are derived for it, or they do not resample at all.
+_OF_THE_PLAIN_BOOTSTRAP = ("bca", "studentized", "t")
 TESTS = ("ar", "bootstrap")
 ADJUSTMENTS = tuple(_ADJUSTMENTS)
 #: Other spellings, after lowercasing and with blanks for "-" and "_".
@@ -65,7 +65,9 @@ def make_plan(
     if not 0 < level < 1:
         raise InputError(f"confidence_level must be between 0 and 1, got {confidence_level}")
     method = option(method, METHODS, "method")
-    kind, draws = as_kind(weights, n_draws, None)
+    kind, draws = as_kind(option(weights, KINDS, "weights"), n_draws, None)
+    if draws == 1:
+        raise InputError("n_draws must be at least 2, got 1")
     if method in _OF_THE_PLAIN_BOOTSTRAP and (kind, draws) != ("multinomial", None):
         raise InputError(
             f"method {method!r} needs multinomial weights with N draws; with others use "

@@ -20,6 +20,7 @@ from evalstats.weights import ROW_GROUP
 #: Sums of integers are exact in a float of p bits while all of them stay below 2**p.
 _SINGLE_LIMIT = float(2**24)
 _DOUBLE_BITS = 53
+_LEAST_EXPONENT = -1074
 #: Multiplications in one BLAS call. OpenBLAS keeps products below this size on the calling thread
 #: (twice 65536 times its GEMM_MULTITHREAD_THRESHOLD); its own threads and ours would fight for the
 #: cores.
@@ -33,35 +34,41 @@ _KEPT_STATISTICS = 1 << 25
 def exact_grid(statistics: NDArray[Any], weight_total: int | None = None) -> NDArray[Any]:
     """Round statistics to a grid on which weighted sums are exact, `(N, k) -> (N, k)`.
 
-    Integers are already on it, and arrays of integers are returned as they are. Other columns are
-    rounded to multiples of a power of two chosen so that the sum of the weights, w (N by default),
-    times the largest value still has 53 bits: no value moves by more than w·2^-53 of the largest
-    in its column, for w = N what one ordinary summation may err by. No sum depends on its order.
+    Whole numbers are on it as long as their sums have 53 bits. Other columns are rounded to
+    multiples of a power of two chosen so that the sum of the weights, w (N by default), times the
+    largest value has 53 bits: no value moves by more than w·2^-53 of the largest in its column,
+    for w = N what one ordinary summation may err by. No sum depends on its order.
 
     Raises
     ------
     InputError
-        For integers whose sums are too large to count.
+        For arrays of integers whose sums are too large to count, and sums that are not finite.
     """
-    total = len(statistics) if weight_total is None else weight_total
+    counts = len(statistics) if weight_total is None else weight_total
     largest = np.maximum(
         np.max(statistics, axis=0, initial=0).astype(np.float64),
         -np.min(statistics, axis=0, initial=0).astype(np.float64),
     )
-    bits = np.frexp(total * largest)[1]
-    whole = np.ones(statistics.shape[1], dtype=np.bool_)
-    if statistics.dtype.kind == "f":
-        whole = np.array([bool(np.all(column == np.rint(column))) for column in statistics.T])
-    if np.any((bits > _DOUBLE_BITS) & whole):
+    with np.errstate(over="ignore"):
+        bound = counts * largest
+    if not np.all(np.isfinite(bound)):
+        raise InputError("statistics are too large: their sum is not a finite number")
+    bits = np.frexp(bound)[1]
+    is_integer = statistics.dtype.kind in "iu"
+    # Weights that sum to more than N are no counts, and nothing is counted with them.
+    if is_integer and counts <= len(statistics) and np.any(bits > _DOUBLE_BITS):
         raise InputError(
             "statistics are too large: sums of integers beyond 2**53 cannot be counted exactly"
         )
-    if np.all(whole):
+    off = bits > _DOUBLE_BITS
+    if not is_integer:
+        off |= np.array([not np.all(column == np.rint(column)) for column in statistics.T])
+    if not np.any(off):
         return statistics
     values = np.array(statistics, dtype=np.float64)
-    for j in np.flatnonzero(~whole):
+    for j in np.flatnonzero(off):
         # Columns of huge or tiny numbers keep their own scale.
-        step = np.ldexp(1.0, int(bits[j]) - _DOUBLE_BITS)
+        step = np.ldexp(1.0, max(int(bits[j]) - _DOUBLE_BITS, _LEAST_EXPONENT))
         values[:, j] = np.rint(values[:, j] / step) * step
     return values
 
@@ -118,14 +125,17 @@ def _equal_columns(statistics: NDArray[Any]) -> list[list[int]]:
 def _fits_single(column: NDArray[Any], largest: int) -> bool:
     """Whether single precision counts a column `(N,)` exactly, or shows afterwards that it did not.
 
-    Signed numbers have no such check; they need weights so small that nothing can happen.
+    Signed numbers have no such check; they need sums so small that nothing can happen.
     """
-    if column.dtype.kind == "f" and not np.all(column == np.rint(column)):
+    if largest > 255:
         return False
-    if np.min(column) >= 0:
-        return bool(largest <= 255 and np.max(column) < _SINGLE_LIMIT)
-    starts = np.arange(0, len(column), _CALL_SIZE)
-    return bool(largest * np.max(np.add.reduceat(np.abs(column), starts)) < _SINGLE_LIMIT)
+    # Narrow integers have no absolute value of their least.
+    values = column.astype(np.float64)
+    if not np.all(values == np.rint(values)):
+        return False
+    if np.min(values) >= 0:
+        return bool(np.max(values) < _SINGLE_LIMIT)
+    return bool(largest * np.sum(np.abs(values)) < _SINGLE_LIMIT)
 
 
 class _Part:

@@ -8,6 +8,7 @@ wherever there is room for them (`tasks`); no choice of where changes a bit.
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict, deque
 from dataclasses import dataclass
 from functools import partial
@@ -134,7 +135,7 @@ def bootstrap_totals(
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
     block_rows : int, optional
-        Rows multiplied at a time, at most; bounds the memory and changes no bit of the result.
+        Rows multiplied at a time, at most; changes no bit of the result.
 
     Returns
     -------
@@ -154,7 +155,10 @@ def bootstrap_totals(
     >>> totals.shape, bool(accuracy.score(totals).std() > 0.2)
     ((1000, 2), True)
     """
-    table = np.asarray(statistics)
+    try:
+        table = np.asarray(statistics)
+    except ValueError as error:
+        raise InputError(f"statistics must be numbers of shape (N, k): {error}") from None
     if table.ndim != 2 or not table.size or table.dtype.kind not in "buif":
         raise InputError(
             f"statistics must be numbers of shape (N, k), got {table.dtype} of {table.shape}"
@@ -315,7 +319,9 @@ class _KeptWeights:
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
-        self._recipes: OrderedDict[Weights, dict[int, NDArray[np.uint8]]] = OrderedDict()
+        self._recipes: OrderedDict[Weights, tuple[int, dict[int, NDArray[np.uint8]]]] = (
+            OrderedDict()
+        )
         self._asked: deque[Weights] = deque(maxlen=_REMEMBERED)
         self._lock = Lock()
 
@@ -329,12 +335,22 @@ class _KeptWeights:
             self._asked.append(weights)
             if not asked:
                 return None
-            kept = self._recipes.pop(weights, {})
-            own = max(size, _bytes_of(kept))
-            while self._recipes and own + self._bytes() > self.most_bytes:
+            before, kept = self._recipes.pop(weights, (0, {}))
+            # What was promised counts: other threads may be filling it.
+            size = max(size, before)
+            while self._recipes and size + self.promised > self.most_bytes:
                 self._recipes.popitem(last=False)
-            self._recipes[weights] = kept
+            self._recipes[weights] = size, kept
             return kept
+
+    @property
+    def promised(self) -> int:
+        """Bytes that the batches of all recipes may fill."""
+        return sum(size for size, _ in self._recipes.values())
+
+    def forget_lock(self) -> None:
+        """Start with a lock that nobody holds."""
+        self._lock = Lock()
 
     def limit(self, most_bytes: int) -> None:
         """Forget everything, and keep at most so much from now on."""
@@ -343,15 +359,11 @@ class _KeptWeights:
             self._recipes.clear()
             self._asked.clear()
 
-    def _bytes(self) -> int:
-        return sum(map(_bytes_of, self._recipes.values()))
-
-
-def _bytes_of(kept: dict[int, NDArray[np.uint8]]) -> int:
-    return sum(rows.nbytes for rows in list(kept.values()))
-
 
 _KEPT = _KeptWeights(1 << 26)
+if hasattr(os, "register_at_fork"):
+    # A child may be forked while another thread holds the lock.
+    os.register_at_fork(after_in_child=_KEPT.forget_lock)
 
 
 def keep_weights(most_bytes: int) -> None:

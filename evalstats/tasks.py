@@ -6,6 +6,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from evalstats.errors import InputError, InputTypeError
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 #: Where work is done: an executor, so many threads of this process, or `None` for all its cores.
 Workers: TypeAlias = "Executor | int | None"
 
-#: Pieces for an executor, whose size is not known; threads get one each, of equal length.
+#: Pieces for a thread, so that an interruption need not wait long; and for an executor, whose size
+#: is not known.
+_PIECES_A_THREAD = 8
 _PIECES_ELSEWHERE = 32
 
 T = TypeVar("T")
@@ -34,10 +37,10 @@ def as_workers(executor: object) -> Executor | int:
     """Return the executor, or the number of threads, that was asked for."""
     if executor is None:
         return usable_cores()
-    if isinstance(executor, int) and not isinstance(executor, bool):
+    if isinstance(executor, Integral) and not isinstance(executor, bool):
         if executor < 1:
             raise InputError(f"executor must be at least 1 thread, got {executor}")
-        return executor
+        return int(executor)
     if not callable(getattr(executor, "submit", None)):
         raise InputTypeError(
             f"executor must have the interface of concurrent.futures.Executor, or be a number of "
@@ -48,7 +51,8 @@ def as_workers(executor: object) -> Executor | int:
 
 def pieces_of(n: int, workers: Executor | int) -> list[range]:
     """Cut n numbers into consecutive ranges, enough of them to keep all workers busy."""
-    count = max(1, min(n, workers if isinstance(workers, int) else _PIECES_ELSEWHERE))
+    wanted = _PIECES_A_THREAD * workers if isinstance(workers, int) else _PIECES_ELSEWHERE
+    count = max(1, min(n, wanted))
     edges = [n * i // count for i in range(count + 1)]
     return [range(start, stop) for start, stop in pairwise(edges)]
 

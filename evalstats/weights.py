@@ -75,7 +75,7 @@ class Weights:
 
     @property
     def batch_rows(self) -> int:
-        """Rows in a batch; depends on N alone."""
+        """Rows in a batch; depends on the kind and on N alone."""
         sharing = min(_SHARING_ROWS, _LARGE_BATCH_WEIGHTS // self.n_segments)
         rows = max(_BATCH_WEIGHTS // self.n_segments, sharing)
         return max(ROW_GROUP // 2, rows // ROW_GROUP * ROW_GROUP)
@@ -200,6 +200,11 @@ class Bayesian(Weights):
     def total(self) -> int:
         """The sum of a row."""
         return 1 << (16 + self.n_segments.bit_length())
+
+    @property
+    def batch_rows(self) -> int:
+        """Rows in a batch: fewer, of 24 bytes a weight."""
+        return max(1, super().batch_rows // 24)
 
     @property
     def scale(self) -> float:

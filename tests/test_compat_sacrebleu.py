@@ -546,3 +546,53 @@ def test_sacrebleus_own_tests(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
     assert "119 passed" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["BLEU", "CHRF", "TER"])
+def test_a_class_of_ones_own_counts_itself(name):
+    """Whatever it changes is respected; a class that changes nothing has the numbers of its parent."""
+    hypotheses = ["the cat sat on a mat", "it rains", "a dog ran home again today"]
+    streams = [["the cat sat on the mat", "it is raining", "a dog ran home today"]]
+    theirs, mine = getattr(sacrebleu.metrics, name), getattr(ours.metrics, name)
+
+    class Same(mine):
+        pass
+
+    expected = theirs().corpus_score(hypotheses, streams)
+    assert str(Same().corpus_score(hypotheses, streams)) == str(expected)
+
+    class Shouting(mine):
+        def _preprocess_segment(self, sent):
+            return super()._preprocess_segment(sent.replace("again", ""))
+
+    class Reference(theirs):
+        def _preprocess_segment(self, sent):
+            return super()._preprocess_segment(sent.replace("again", ""))
+
+    changed = Shouting().corpus_score(hypotheses, streams).score
+    assert changed == Reference().corpus_score(hypotheses, streams).score
+    systems = [("a", hypotheses), ("b", streams[0])]
+    _, found = ours.significance.PairedTest(systems, {name: Same()}, streams, "bs", 100)()
+    _, known = sacrebleu.significance.PairedTest(systems, {name: theirs()}, streams, "bs", 100)()
+    column = list(known)[1]
+    assert found[column][1].p_value == known[column][1].p_value
+
+
+def test_a_tokenizer_of_ones_own():
+    metric, known = ours.metrics.BLEU(), sacrebleu.metrics.BLEU()
+    metric.tokenizer = known.tokenizer = lambda line: " ".join(line)
+    hypotheses, streams = ["the cat", "a dog"], [["the hat", "a dog"]]
+    assert (
+        metric.corpus_score(hypotheses, streams).score
+        == known.corpus_score(hypotheses, streams).score
+    )
+
+
+def test_the_modules_of_the_metrics():
+    from evalstats.compat.sacrebleu.metrics.bleu import BLEU, BLEUScore
+    from evalstats.compat.sacrebleu.metrics.chrf import CHRF
+    from evalstats.compat.sacrebleu.metrics.ter import TER
+
+    assert (BLEU, CHRF, TER) == (ours.metrics.BLEU, ours.metrics.CHRF, ours.metrics.TER)
+    assert BLEUScore is sacrebleu.metrics.BLEUScore
+    assert ours.metrics.bleu.BLEU is BLEU

@@ -17,7 +17,7 @@ from evalstats.resampling import (
     swap_totals,
 )
 from evalstats.scratch import Scratch
-from evalstats.weights import Halves, Multinomial, batches
+from evalstats.weights import Bayesian, Halves, Multinomial, batches
 from tests import naive
 
 
@@ -247,7 +247,7 @@ def test_other_bootstraps_agree_on_a_mean():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"weights": "poisson"}, "kind of weights must be one of multinomial, bayesian; got 'poi"),
+        ({"weights": "poisson"}, "weights must be one of multinomial, bayesian; got 'poi"),
         (
             {"weights": "bayesian", "n_draws": 3},
             "n_draws is for multinomial weights, and these are",
@@ -316,6 +316,55 @@ def test_tiles_and_precisions_change_nothing(n_segments, n_resamples, n_columns)
     np.testing.assert_array_equal(bootstrap_totals(narrow, n_resamples, 1), weights @ narrow)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64, np.uint64])
+@pytest.mark.parametrize("n_segments", [1, 9, 2000])
+def test_integers_of_every_width_are_counted_exactly(dtype, n_segments):
+    """The ends of the range and numbers near them, one column each, against Python's integers."""
+    info = np.iinfo(dtype)
+    low, high = max(info.min, -(2**40)), min(info.max, 2**40)
+    draws = np.random.default_rng(1).integers(0, 3, size=n_segments)
+    for column in (low + draws, high - draws, np.where(draws > 1, low, high)):
+        statistics = column.astype(dtype)[:, None]
+        exact = [int(value) for value in statistics[:, 0]]
+        for kind, rows in (
+            ("multinomial", bootstrap_weights(n_segments, 20, 3).tolist()),
+            ("bayesian", None),
+        ):
+            totals = bootstrap_totals(statistics, 20, 3, kind=kind)
+            again = bootstrap_totals(statistics, 20, 3, kind=kind, block_rows=1)
+            np.testing.assert_array_equal(totals, again)
+            if rows is not None:
+                expected = [sum(w * v for w, v in zip(row, exact, strict=True)) for row in rows]
+                assert totals[:, 0].tolist() == expected
+        halves = Halves(n_segments, 3).batch(0, 20, Scratch()).tolist()
+        expected = [sum(w * v for w, v in zip(row, exact, strict=True)) for row in halves]
+        assert swap_totals(statistics, 20, 3)[:, 0].tolist() == expected
+
+
+def test_negative_scores_under_bayesian_weights():
+    """Log-probabilities as integers: as exact as the same numbers shifted to be positive."""
+    scores = -np.random.default_rng(1).integers(1, 100, size=(50, 1))
+    rows = Bayesian(50, 2).batch(0, 40, Scratch()).astype(object)
+    expected = (rows @ scores.astype(object)).astype(float) * Bayesian(50, 2).scale
+    np.testing.assert_array_equal(bootstrap_totals(scores, 40, 2, kind="bayesian"), expected)
+
+
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300, 1e13, 1e100])
+@pytest.mark.parametrize("whole", [False, True])
+def test_numbers_of_any_size_are_summed(scale, whole):
+    values = np.random.default_rng(1).integers(1, 1000, size=30).astype(float)
+    scores = scale * (values if whole else values + 0.5)
+    for kind in ("multinomial", "bayesian"):
+        result = es.estimate(scores, None, es.Mean("score"), weights=kind, n_resamples=200)
+        assert result.low <= result.score <= result.high
+        assert result.score == pytest.approx(scores.mean(), rel=1e-6 if scale > 1e-309 else 1)
+
+
+def test_sums_that_are_no_numbers_are_refused():
+    with pytest.raises(es.InputError, match="statistics are too large: their sum is not a finite"):
+        bootstrap_totals([[1e308], [1.5e308]], 3)
+
+
 def test_seeds():
     fixed = bootstrap_weights(20, 10, rng=0)
     assert np.array_equal(fixed, bootstrap_weights(20, 10, rng=0))
@@ -373,9 +422,9 @@ def test_kept_weights_change_nothing(nothing_kept, monkeypatch):
     for _ in range(3):
         bootstrap_totals(statistics, 200, 10)
     assert len(drawn) == 6
-    assert resampling._KEPT._bytes() == 40 * 200
+    assert resampling._KEPT.promised == 40 * 200
     bootstrap_totals(statistics, 201, 9)
     assert len(drawn) == 7
-    assert resampling._KEPT._bytes() == 40 * 200
+    assert resampling._KEPT.promised == 40 * 200
     with pytest.raises(es.InputError, match="most_bytes must be at least 0, got -1"):
         es.keep_weights(-1)

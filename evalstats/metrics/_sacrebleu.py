@@ -120,7 +120,13 @@ def segment_statistics(
     metric: Any, hypotheses: Sequence[str], streams: Sequence[Sequence[str | None]] | None
 ) -> list[list[Any]]:
     """Let sacreBLEU count the statistics; without streams, against the references it keeps."""
-    rows: list[list[Any]] = metric._extract_corpus_statistics(hypotheses, streams)
+    from sacrebleu.metrics.base import Metric
+
+    extract = type(metric)._extract_corpus_statistics
+    if extract is Counting._extract_corpus_statistics:
+        # That would ask for the count that is being made.
+        extract = Metric._extract_corpus_statistics
+    rows: list[list[Any]] = extract(metric, hypotheses, streams)
     return rows
 
 

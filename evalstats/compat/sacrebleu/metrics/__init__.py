@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.metrics import bleu, chrf, ter
+from sacrebleu.metrics import bleu as _bleu
+from sacrebleu.metrics import chrf as _chrf
+from sacrebleu.metrics import ter as _ter
 from sacrebleu.metrics.base import Score
 from sacrebleu.metrics.bleu import BLEUScore
 from sacrebleu.metrics.chrf import CHRFScore
@@ -131,7 +133,7 @@ class _Corpus(_sacrebleu.Counting):
         return score
 
 
-class BLEU(_Corpus, bleu.BLEU):  # type: ignore[misc]
+class BLEU(_Corpus, _bleu.BLEU):  # type: ignore[misc]
     """sacreBLEU's BLEU.
 
     Parameters
@@ -177,7 +179,7 @@ trg_lang, references
         self.references = None if references is None else as_streams(references)
 
 
-class CHRF(_Corpus, chrf.CHRF):  # type: ignore[misc]
+class CHRF(_Corpus, _chrf.CHRF):  # type: ignore[misc]
     """sacreBLEU's chrF; with `word_order=2` it is chrF++.
 
     Parameters
@@ -213,7 +215,7 @@ class CHRF(_Corpus, chrf.CHRF):  # type: ignore[misc]
         self.references = None if references is None else as_streams(references)
 
 
-class TER(_Corpus, ter.TER):  # type: ignore[misc]
+class TER(_Corpus, _ter.TER):  # type: ignore[misc]
     """sacreBLEU's TER.
 
     Parameters
