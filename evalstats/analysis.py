@@ -110,7 +110,8 @@ def estimate(
         (Rubin, 1981), whose percentile interval is a credible interval.
     n_draws : int, optional
         Segments in a resample, 2 to N: the m-out-of-n bootstrap (Bickel, Götze and van Zwet, 1997).
-        Replicates are brought back to the spread of N segments, ``score + √(m/N)(score* - score)``.
+        Replicates are brought back to the spread of N segments, ``score + √(m/N)(score* - score)``,
+        but keep the shape of m: below some twenty, intervals of few-valued scores are too short.
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
@@ -218,7 +219,8 @@ def compare(
         (Rubin, 1981), whose percentile interval is a credible interval.
     n_draws : int, optional
         Segments in a resample, 2 to N: the m-out-of-n bootstrap (Bickel, Götze and van Zwet, 1997).
-        Replicates are brought back to the spread of N segments, ``score + √(m/N)(score* - score)``.
+        Replicates are brought back to the spread of N segments, ``score + √(m/N)(score* - score)``,
+        but keep the shape of m: below some twenty, intervals of few-valued scores are too short.
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.

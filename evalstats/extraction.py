@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -89,7 +89,7 @@ def as_systems(systems: object) -> Mapping[str, Any]:
 
 def as_metrics(metrics: Metrics) -> list[Metric]:
     """Return one or several metrics as a list of objects."""
-    if isinstance(metrics, (str, Metric)):
+    if isinstance(metrics, (str, Metric)) or not isinstance(metrics, Iterable):
         metrics = [metrics]
     chosen = [as_metric(metric) for metric in listed(metrics, "metrics", "metrics")]
     if not chosen:

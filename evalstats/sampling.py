@@ -23,6 +23,9 @@ from evalstats.weights import Weights
 
 Floats = NDArray[np.float64]
 
+#: Empty resamples of a Poisson bootstrap that are expected at most.
+_EMPTY_RESAMPLES = 0.1
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -95,6 +98,15 @@ def from_shard(shard: Shard) -> list[Sample]:
             f"{len(missing)} of {len(shard.shard_sizes)} shards are missing, the first is "
             f"{missing[0]}: merge all of them; with shard_sizes only the whole is a resample"
         )
+    if shard.weights == "poisson":
+        # A resample is empty with probability e^-N, and the score of nothing means nothing.
+        expected = shard.n_resamples * np.exp(-float(shard.n_segments))
+        if expected > _EMPTY_RESAMPLES:
+            raise InputError(
+                f"{shard.n_segments} segments are too few for Poisson weights, which leave about "
+                f"{expected:.1g} of {shard.n_resamples} resamples empty; give shard_sizes to "
+                f"resample_shard"
+            )
     samples = []
     for i, name in enumerate(_distinct_names(list(shard.metrics))):
         totals = np.asarray(shard.totals[i] * shard.resolution, dtype=np.float64)

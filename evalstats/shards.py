@@ -165,6 +165,10 @@ class Shard:
         within = np.arange(self.n_segments) - np.repeat(starts, lengths)
         return np.asarray(np.repeat(first, lengths) + within.astype(np.uint64))
 
+    def __radd__(self, other: object) -> Shard:
+        """Let `sum` begin with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
     def __add__(self, other: Shard) -> Shard:
         """Add up two shards; see `merge_shards`."""
         if not isinstance(other, Shard):

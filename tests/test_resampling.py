@@ -254,6 +254,9 @@ def test_other_bootstraps_agree_on_a_mean():
         ),
         ({"n_draws": 0}, "n_draws must be at least 1, got 0"),
         ({"n_draws": 5}, "n_draws must be .* 4.*got 5"),
+        ({"n_draws": 1}, "n_draws must be at least 2, got 1"),
+        ({"n_draws": 3, "method": "t"}, "method 't' needs multinomial weights with N draws"),
+        ({"weights": np.ones(4)}, "weights must be one of multinomial, bayesian; got array"),
         ({"n_draws": 3, "method": "bca"}, "method 'bca' needs multinomial weights with N draws"),
         (
             {"weights": "bayesian", "method": "studentised"},

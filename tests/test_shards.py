@@ -787,3 +787,28 @@ def test_files_that_are_not_there(statistics, tmp_path):
         es.Shard.load(tmp_path / "none.npz", "bleu")
     with pytest.raises(es.InputError, match=r"cannot write .*part: No such file"):
         shard(statistics, range(3)).save(tmp_path / "missing" / "part")
+
+
+def test_too_few_segments_for_poisson_weights():
+    """With three of them one resample in twenty is empty, and its score means nothing."""
+    scores = es.extract({"a": [1, 1, 1]}, None, es.Mean("score"))
+    shard = es.resample_shard(scores, ids=range(3), n_resamples=1000)
+    with pytest.raises(es.InputError, match="3 segments are too few for Poisson weights"):
+        es.estimate(shard)
+    whole = es.resample_shard(scores, ids=range(3), n_resamples=1000, shard_sizes=[3], shard=0)
+    assert es.estimate(whole).low == 1.0
+
+
+def test_sum_adds_shards():
+    scores = es.extract({"a": range(40)}, None, es.Mean("score"))
+    shards = [
+        es.resample_shard(
+            es.SegmentStatistics(scores.values[:, part], ["a"], scores.metric),
+            ids=range(part.start, part.stop),
+            n_resamples=99,
+        )
+        for part in (slice(0, 20), slice(20, 40))
+    ]
+    assert es.estimate(sum(shards)).low == es.estimate(shards[0] + shards[1]).low
+    with pytest.raises(TypeError):
+        1 + shards[0]

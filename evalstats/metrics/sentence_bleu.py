@@ -88,8 +88,9 @@ class SentenceBLEU:
         Whether orders longer than the output are left out, with the other weights rescaled to
         sum to 1. By default as the package does that the smoothing is named after: True for
         sacreBLEU's and for ``"add-one"``, False for ``"add-k"`` (whose added counts make every
-        order exist) and for NLTK's. Where it is False, NLTK's methods count such an order as
-        having one n-gram, without a match, so that ``a`` against ``a`` scores less than 1.
+        order exist, in sacreBLEU under True as well) and for NLTK's. Where it is False, NLTK's
+        methods count such an order as having one n-gram, without a match, so that ``a`` against
+        ``a`` scores less than 1.
 
     Raises
     ------
