@@ -51,6 +51,10 @@ def watched(n_checks, lower=False, name="COMET", every=100, scale=1.0):
 
 RUNS = {n: watched(n) for n in (1, 3, 20, 50)}
 RUNS[500] = watched(500, every=20_000)
+#: The first step is the best: its label is at the left edge.
+WORSE = es.Monitor(None, METRIC, n_resamples=50)
+for step in range(9):
+    WORSE.check(1000 * step, np.arange(200.0) - 20 * step)
 LOWER = {n: watched(n, lower=True, name=NAMES[4], every=77) for n in (3, 50)}
 
 
@@ -239,12 +243,16 @@ def test_a_curve_is_its_checks(run):
     )
 
 
-@pytest.mark.parametrize("run", [*RUNS.values(), *LOWER.values()], ids=lambda r: len(r.checks))
+@pytest.mark.parametrize(
+    "run", [*RUNS.values(), *LOWER.values(), WORSE], ids=lambda r: len(r.checks)
+)
 def test_the_label_of_a_curve_lies_on_nothing(run):
     axes = run.plot()
     axes.figure.canvas.draw()
     (label,) = axes.texts
     box = matplotlib.text.Text.get_window_extent(label)
+    assert axes.bbox.x0 <= box.x0
+    assert box.x1 <= axes.bbox.x1
     assert axes.bbox.y0 <= box.y0
     assert box.y1 <= axes.bbox.y1
     drawn = [(c.step, value) for c in (*run.checks, run.chosen) for value in (c.low, c.high)]
