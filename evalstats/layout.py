@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -50,11 +49,8 @@ def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
 
 
 def _decimals(estimates: Sequence[Estimate]) -> int:
-    """Return the decimals, 2 to 6, that give the smallest standard error two digits."""
-    errors = [e.standard_error for e in estimates if e.standard_error > 0]
-    if not errors:
-        return 2
-    return min(max(1 - math.floor(math.log10(min(errors))), 2), 6)
+    """Return the decimals that give the smallest standard error two digits."""
+    return report.decimals([estimate.standard_error for estimate in estimates])
 
 
 def _level(confidence_level: float) -> str:

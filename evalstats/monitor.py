@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats import influence, intervals
+from evalstats import influence, intervals, plots, report
 from evalstats._signature import signature
 from evalstats.accumulator import Accumulator
 from evalstats.errors import InputError, InputTypeError
@@ -27,6 +27,9 @@ from evalstats.segments import SegmentStatistics, group_codes
 from evalstats.selection import Bags, Contest
 from evalstats.sequential import improvement_pvalue, spent_level
 from evalstats.weights import Rng, as_seed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 _STATE_VERSION = 1
 
@@ -70,6 +73,8 @@ class Check:
         Whether these have used up the patience.
     higher_is_better : bool
         Direction of the metric.
+    confidence_level : float
+        Coverage that the intervals aim at.
     """
 
     step: int
@@ -92,6 +97,7 @@ class Check:
     checks_without_improvement: int
     should_stop: bool
     higher_is_better: bool
+    confidence_level: float
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain Python values."""
@@ -124,14 +130,23 @@ class Check:
         return {name + key: float(value) for key, value in values.items()}
 
     def __str__(self) -> str:
-        text = f"step {self.step}: {self.metric} {self.score:.2f} [{self.low:.2f}, {self.high:.2f}]"
+        decimals = report.decimals([self.standard_error])
+        score = report.number(self.score, decimals)
+        bounds = report.interval(self.low, self.high, decimals)
+        text = f"step {self.step}: {self.metric} {score} {bounds}"
         if self.compared_with is None:
             return text
         verdict = "real improvement" if self.improved else "no real improvement"
+        difference = report.number(self.difference, decimals, sign=True)
         return (
-            f"{text}, {self.difference:+.2f} against step {self.compared_with}, "
+            f"{text}, {difference} against step {self.compared_with}, "
             f"p = {self.pvalue:.2g} (level {self.level:.2g}): {verdict}"
         )
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        table = report.record_table(f"step {self.step}, {self.metric}", self.to_dict())
+        return report.fragment_html([table], [str(self)])
 
 
 @dataclass(frozen=True)
@@ -142,8 +157,12 @@ class Chosen:
     ----------
     step : int
         The step with the best score of all.
+    metric : str
+        Name of the metric.
     score : float
         Its observed score, too good on average because it was chosen for being the best.
+    standard_error : float
+        Of `score`, from influence values.
     corrected : float
         The score with the optimism taken out.
     low, high : float
@@ -154,16 +173,39 @@ class Chosen:
         Share of the resamples that choose the same step, in [0, 1].
     n_checks : int
         Among how many it was chosen.
+    confidence_level : float
+        Coverage that the interval aims at.
     """
 
     step: int
+    metric: str
     score: float
+    standard_error: float
     corrected: float
     low: float
     high: float
     optimism: float
     agreement: float
     n_checks: int
+    confidence_level: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain Python values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        decimals = report.decimals([self.standard_error])
+        return (
+            f"step {self.step}, best of {self.n_checks}: "
+            f"{self.metric} {report.number(self.score, decimals)}, "
+            f"corrected {report.number(self.corrected, decimals)} "
+            f"{report.interval(self.low, self.high, decimals)}"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        title = f"step {self.step}, best of {self.n_checks}, {self.metric}"
+        return report.fragment_html([report.record_table(title, self.to_dict())], [str(self)])
 
 
 @dataclass(frozen=True)
@@ -355,14 +397,37 @@ class Monitor:
         moved = -optimism if self.metric.higher_is_better else optimism
         return Chosen(
             step=contest.step,
+            metric=self.metric.name,
             score=contest.score,
+            standard_error=check.standard_error,
             corrected=contest.score + moved,
             low=check.low + moved,
             high=check.high + moved,
             optimism=optimism,
             agreement=contest.agreement,
             n_checks=len(self.checks),
+            confidence_level=check.confidence_level,
         )
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the run so far: `evalstats.plots.curve`; needs ``evalstats-text[plot]``.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw.
+
+        Raises
+        ------
+        InputError
+            Before the first check.
+        MissingExtraError
+            When matplotlib is not installed.
+        """
+        best = self._state.best
+        if best is None:
+            raise InputError("there is nothing to draw yet; call check first")
+        return plots.curve(self.checks, self.chosen, len(best.rows), self._unit, ax)
 
     @property
     def signature(self) -> str:
@@ -379,9 +444,13 @@ class Monitor:
                 **{key: f"{options[key]:.10g}" for key in ("alpha", "checks", "level")},
                 "n": str(self.n_resamples),
                 "seed": str(self.seed),
-                "unit": "segment" if self._codes is None else "group",
+                "unit": self._unit,
             },
         )
+
+    @property
+    def _unit(self) -> str:
+        return "segment" if self._codes is None else "group"
 
     def state_dict(self) -> dict[str, Any]:
         """Return everything that the checks so far have left, as plain Python values for JSON.
@@ -558,6 +627,7 @@ class Monitor:
             checks_without_improvement=waited,
             should_stop=self.patience is not None and waited >= self.patience,
             higher_is_better=metric.higher_is_better,
+            confidence_level=self.confidence_level,
         )
         return _State((*state.checks, check), best, contest)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -203,6 +204,14 @@ def document_html(tables: Sequence[Table], footer: Sequence[str]) -> str:
 def direction(higher_is_better: bool) -> str:
     """Return the arrow that says which way is better."""
     return _ARROWS[higher_is_better]
+
+
+def decimals(errors: Sequence[float]) -> int:
+    """Return the decimals, 2 to 6, that give the smallest error above 0 two digits."""
+    positive = [error for error in errors if error > 0]
+    if not positive:
+        return 2
+    return min(max(1 - math.floor(math.log10(min(positive))), 2), 6)
 
 
 def number(value: float, decimals: int, sign: bool = False) -> str:

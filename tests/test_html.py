@@ -54,6 +54,9 @@ def scores(names, n=60):
     return {name: rng.random(n) + 0.2 * i for i, name in enumerate(names)}
 
 
+RUN = es.Monitor(None, es.Mean("<i>|m"))
+for step, row in enumerate(scores(HOSTILE).values()):
+    RUN.check(step, row)
 COMPARISON = es.compare(scores(HOSTILE), None, es.Mean("<i>|m"), n_resamples=99)
 RESULTS = [
     COMPARISON,
@@ -63,6 +66,8 @@ RESULTS = [
     COMPARISON.differences[0],
     es.extract(scores(HOSTILE), metric=es.Mean("<i>")),
     es.paired_permutation_test([1.0, 2, 4], [3.0, 1, 2]),
+    RUN.last,
+    RUN.chosen,
     es.bleu_ci(["a b c d"] * 3, ["a b c d"] * 3, 9, 0.05),
 ]
 

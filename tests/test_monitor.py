@@ -117,6 +117,31 @@ def test_copies_are_no_improvement(sample):
     assert (monitor.chosen.optimism, monitor.chosen.agreement) == (0, 1)
 
 
+def test_checks_and_the_chosen_one_are_readable():
+    first, second = noise(3, 2, n_segments=400)[0]
+    monitor = watched([first / 10, second / 10 + 0.001])
+    check, chosen = monitor.last, monitor.chosen
+    # The standard error is about 0.007: two digits of it are four decimals.
+    assert str(monitor.checks[0]) == (
+        f"step 0: judge {monitor.checks[0].score:.4f} "
+        f"[{monitor.checks[0].low:.4f}, {monitor.checks[0].high:.4f}]"
+    )
+    assert str(check) == (
+        f"step 1: judge {check.score:.4f} [{check.low:.4f}, {check.high:.4f}], "
+        f"{check.difference:+.4f} against step 0, p = {check.pvalue:.2g} (level 0.0024): "
+        f"no real improvement"
+    )
+    assert str(chosen) == (
+        f"step {chosen.step}, best of 2: judge {chosen.score:.4f}, "
+        f"corrected {chosen.corrected:.4f} [{chosen.low:.4f}, {chosen.high:.4f}]"
+    )
+    assert json.loads(json.dumps(chosen.to_dict())) == chosen.to_dict()
+    for record in (check, chosen):
+        shown = record._repr_html_()
+        assert str(record) in shown
+        assert all(f">{name}</td>" in shown for name in record.to_dict())
+
+
 def test_a_worse_score_is_no_improvement_whatever_its_gradient():
     """From 0 to 2 this score falls from 1 to -1, though it rises at 1, in the middle."""
 

@@ -15,6 +15,7 @@ NOTEBOOKS = sorted((Path(__file__).parents[1] / "docs" / "notebooks").glob("*.ip
 SHOWN = {
     "custom-metric": ["rare-word F1", "signature of its metric", "image/png"],
     "shared-task": ["better than", "TER", "image/png", "tabular"],
+    "training-loop": ["real improvement", "corrected", "image/png", "agreement"],
 }
 
 

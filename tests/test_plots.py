@@ -38,6 +38,26 @@ PAIRS, BASE = RESULTS[9]
 STATISTICS = es.extract(outputs(9), metric=METRIC)
 
 
+def watched(n_checks, lower=False, name="COMET", every=100, scale=1.0):
+    """A run that improves and then stays where it is."""
+    rng = np.random.default_rng(n_checks)
+    monitor = es.Monitor(None, es.Mean(name, not lower), n_resamples=50)
+    base = rng.normal(40, 12, size=200)
+    for j in range(1, n_checks + 1):
+        gain = 8 * (1 - np.exp(-4 * j / n_checks)) * (-1 if lower else 1)
+        monitor.check(j * every, scale * (base + gain + rng.normal(0, 6, size=200)))
+    return monitor
+
+
+RUNS = {n: watched(n) for n in (1, 3, 20, 50)}
+RUNS[500] = watched(500, every=20_000)
+#: The first step is the best: its label is at the left edge.
+WORSE = es.Monitor(None, METRIC, n_resamples=50)
+for step in range(9):
+    WORSE.check(1000 * step, np.arange(200.0) - 20 * step)
+LOWER = {n: watched(n, lower=True, name=NAMES[4], every=77) for n in (3, 50)}
+
+
 @pytest.fixture(autouse=True)
 def closed():
     yield
@@ -59,6 +79,8 @@ def drawn(draw):
     "pvalues": ((2, 9, 26), lambda n: RESULTS[n][0].plot_pvalues()),
     "replicates": ((2, 9, 26), lambda n: RESULTS[n][0].plot_replicates()),
     "one": ((2,), lambda n: RESULTS[n][0].estimates[0].plot()),
+    "curve": (tuple(RUNS), lambda n: RUNS[n].plot()),
+    "lower": (tuple(LOWER), lambda n: LOWER[n].plot()),
     "influence": ((9,), lambda n: plots.influence(STATISTICS, NAMES[1], NAMES[0])),
 }))  # fmt: skip
 def test_nothing_overlaps_or_is_cut(make):
@@ -183,9 +205,105 @@ def test_influence_marks_the_largest():
     np.testing.assert_allclose(heights, expected, rtol=1e-9, atol=1e-12)
 
 
+def marks(axes, marker="o"):
+    return [line for line in axes.lines if line.get_marker() == marker]
+
+
+@pytest.mark.parametrize("run", [*RUNS.values(), *LOWER.values()], ids=lambda r: len(r.checks))
+def test_a_curve_is_its_checks(run):
+    axes, checks = run.plot(), run.checks
+    if len(checks) > 1:
+        line = axes.lines[0]
+        assert list(line.get_xdata()) == [c.step for c in checks]
+        assert list(line.get_ydata()) == [c.score for c in checks]
+    filled = {
+        m.get_xdata()[0]: m.get_ydata()[0]
+        for m in marks(axes)
+        if m.get_markerfacecolor() != "white"
+    }
+    assert filled == {c.step: c.score for c in checks if c.improved}
+    drawn_open = {m.get_xdata()[0] for m in marks(axes) if m.get_markerfacecolor() == "white"}
+    expected = {c.step for c in checks if not c.improved}
+    assert drawn_open == (expected if len(checks) <= 60 else set())
+    bounds = {(c.step, value) for c in checks for value in (c.low, c.high)}
+    *bars, chosen_bar = [s.tolist() for s in segments(axes)]
+    if len(checks) <= 25:
+        assert {tuple(end) for bar in bars for end in bar} == bounds
+    else:
+        assert bars == []
+        (band,) = [c for c in axes.collections if not hasattr(c, "get_segments")]
+        assert {tuple(corner) for corner in band.get_paths()[0].vertices} == bounds
+    chosen = run.chosen
+    assert chosen_bar == [[chosen.step, chosen.low], [chosen.step, chosen.high]]
+    (diamond,) = marks(axes, "D")
+    assert (diamond.get_xdata()[0], diamond.get_ydata()[0]) == (chosen.step, chosen.corrected)
+    (label,) = axes.texts
+    assert label.get_text() == (
+        f"step {chosen.step:,}: {chosen.score:.2f}\ncorrected: {chosen.corrected:.2f}"
+    )
+
+
+@pytest.mark.parametrize(
+    "run", [*RUNS.values(), *LOWER.values(), WORSE], ids=lambda r: len(r.checks)
+)
+def test_the_label_of_a_curve_lies_on_nothing(run):
+    axes = run.plot()
+    axes.figure.canvas.draw()
+    (label,) = axes.texts
+    box = matplotlib.text.Text.get_window_extent(label)
+    assert axes.bbox.x0 <= box.x0
+    assert box.x1 <= axes.bbox.x1
+    assert axes.bbox.y0 <= box.y0
+    assert box.y1 <= axes.bbox.y1
+    drawn = [(c.step, value) for c in (*run.checks, run.chosen) for value in (c.low, c.high)]
+    heights = axes.transData.transform(drawn)[:, 1]
+    assert heights.max() < box.y0 if run.metric.higher_is_better else heights.min() > box.y1
+
+
+def test_a_curve_names_its_axes_direction_and_level():
+    axes = RUNS[3].plot()
+    assert axes.get_ylabel() == "COMET ↑, 95 % interval"
+    assert axes.get_xlabel().split("\n") == ["step", "filled: real improvement; diamond: corrected"]
+    assert axes.get_title(loc="right") == "3 checks, 200 segments"
+    assert "↓, 95 % interval" in LOWER[3].plot().get_ylabel()
+    grouped = es.Monitor(None, METRIC, groups=[0, 0, 1, 1, 2], confidence_level=0.9)
+    grouped.check(0, [1.0, 2, 3, 4, 5])
+    assert grouped.plot().get_title(loc="right") == "1 check, 3 groups"
+    assert list(grouped.plot().get_xticks()) == [0]
+    # A monitor may go on with another level.
+    resumed = es.Monitor(None, METRIC, groups=[0, 0, 1, 1, 2], confidence_level=0.995)
+    resumed.load_state_dict(grouped.state_dict())
+    resumed.check(1, [1.0, 2, 2, 4, 5])
+    assert "90 and 99.5 % interval" in resumed.plot().get_ylabel().replace("\n", " ")
+    assert resumed.chosen.confidence_level == 0.9
+
+
+def test_a_curve_of_small_scores_has_enough_decimals():
+    run = watched(3, scale=1e-3)
+    assert f"{run.chosen.corrected:.5f}" in run.plot().texts[0].get_text()
+
+
+def test_a_curve_that_went_back_is_drawn_in_order_of_steps():
+    run = es.Monitor(None, METRIC, n_resamples=9)
+    for step in (100, 200, 300, 200, 250):
+        run.check(step, np.arange(9.0) + step)
+    line = next(line for line in run.plot().lines if line.get_linestyle() == "-")
+    assert list(line.get_xdata()) == [100, 200, 200, 250, 300]
+
+
+def test_scores_that_do_not_vary_have_a_curve():
+    run = es.Monitor(None, METRIC, n_resamples=9)
+    for step in range(3):
+        run.check(step, np.ones(9))
+    axes = run.plot()
+    axes.figure.canvas.draw()
+    assert axes.get_ylim()[0] < 1 < axes.get_ylim()[1]
+
+
 def test_a_given_axes_is_drawn_into():
     _, axes = pyplot.subplots()
     assert PAIRS.plot(ax=axes) is axes
+    assert RUNS[3].plot(ax=axes) is axes
     assert len(pyplot.get_fignums()) == 1
 
 
@@ -203,6 +321,8 @@ BOTH = es.compare(outputs(2), metrics=[METRIC, es.Mean("other")], n_resamples=9)
             lambda: es.estimate(outputs(2), metric=METRIC, method="t").plot_replicates(),
             "there are no replicates: method 't' draws none",
         ),
+        (lambda: es.Monitor(None, METRIC).plot(), "nothing to draw yet; call check first"),
+        (lambda: plots.curve([], RUNS[3].chosen, 9, "segment"), "no checks to draw; call Monitor"),
         (lambda: plots.influence(STATISTICS, "no", NAMES[0]), "systems are .*; got 'no'"),
     ],
 )
@@ -222,6 +342,8 @@ def test_a_missing_extra_is_named(monkeypatch):
         PAIRS.plot()
     with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[plot\]'"):
         PAIRS.plot_pvalues()
+    with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[plot\]'"):
+        RUNS[3].plot()
     with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[pandas\]'"):
         PAIRS.to_dataframe()
 
