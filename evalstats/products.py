@@ -87,8 +87,9 @@ class ExactProduct:
     def __init__(self, statistics: NDArray[Any], largest: int) -> None:
         # Systems share the lengths of a reference, and BLEU counts words twice.
         groups = _equal_columns(statistics)
-        single = [g for g in groups if _fits_single(statistics[:, g[0]], largest)]
-        double = [g for g in groups if g not in single]
+        fits = _fits_single(statistics, largest)
+        single = [group for group in groups if fits[group[0]]]
+        double = [group for group in groups if not fits[group[0]]]
         self.n_columns = statistics.shape[1]
         self._parts = [
             (some, _Part(statistics, [g[0] for g in some], dtype))
@@ -122,20 +123,21 @@ def _equal_columns(statistics: NDArray[Any]) -> list[list[int]]:
     return groups
 
 
-def _fits_single(column: NDArray[Any], largest: int) -> bool:
-    """Whether single precision counts a column `(N,)` exactly, or shows afterwards that it did not.
+def _fits_single(statistics: NDArray[Any], largest: int) -> NDArray[np.bool_]:
+    """Which columns single precision counts exactly, or shows afterwards that it did not, `(K,)`.
 
     Signed numbers have no such check; they need sums so small that nothing can happen.
     """
     if largest > 255:
-        return False
-    # Narrow integers have no absolute value of their least.
-    values = column.astype(np.float64)
-    if not np.all(values == np.rint(values)):
-        return False
-    if np.min(values) >= 0:
-        return bool(np.max(values) < _SINGLE_LIMIT)
-    return bool(largest * np.sum(np.abs(values)) < _SINGLE_LIMIT)
+        return np.zeros(statistics.shape[1], dtype=np.bool_)
+    fits = np.asarray(np.max(statistics, axis=0).astype(np.float64) < _SINGLE_LIMIT)
+    for j in np.flatnonzero(fits & (np.min(statistics, axis=0) < 0)):
+        # Narrow integers have no absolute value of their least.
+        total = np.sum(np.abs(statistics[:, j].astype(np.float64)))
+        fits[j] = largest * total < _SINGLE_LIMIT
+    if statistics.dtype.kind == "f":
+        fits &= np.array([np.all(column == np.rint(column)) for column in statistics.T])
+    return fits
 
 
 class _Part:

@@ -165,10 +165,12 @@ class BLEU(Metric):
         precisions, used = self._precisions(sums)
         with np.errstate(divide="ignore"):
             log_precisions = np.log(precisions)
-        # An order that does not count contributes nothing to the sum.
-        mean_log = np.sum(np.where(used, log_precisions, 0.0), axis=0) / np.maximum(
-            np.sum(used, axis=0), 1
-        )
+        if np.all(used):
+            mean_log = np.sum(log_precisions, axis=0) / self.max_ngram_order
+        else:
+            # An order that does not count contributes nothing to the sum.
+            counted = np.where(used, log_precisions, 0.0)
+            mean_log = np.sum(counted, axis=0) / np.maximum(np.sum(used, axis=0), 1)
         score = 100.0 * brevity_penalty(sums[..., 0], sums[..., 1]) * np.exp(mean_log)
         matched = np.any(sums[..., 2 : 2 + self.max_ngram_order] != 0, axis=-1)
         return np.where(matched, score, 0.0)
