@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from numbers import Integral
+from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from evalstats.errors import InputError, InputTypeError
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
 #: Where work is done: an executor, so many threads of this process, or `None` for all its cores.
 Workers: TypeAlias = "Executor | int | None"
 
-#: Pieces for a thread, so that an interruption need not wait long; and for an executor, whose size
-#: is not known.
+#: Pieces for a thread at most, so that an interruption need not wait long, of so many numbers at
+#: least, so that all threads end together; and pieces for an executor, whose size is not known.
 _PIECES_A_THREAD = 8
+_LEAST_PIECE = 8
 _PIECES_ELSEWHERE = 32
 
 T = TypeVar("T")
@@ -51,7 +53,10 @@ def as_workers(executor: object) -> Executor | int:
 
 def pieces_of(n: int, workers: Executor | int) -> list[range]:
     """Cut n numbers into consecutive ranges, enough of them to keep all workers busy."""
-    wanted = _PIECES_A_THREAD * workers if isinstance(workers, int) else _PIECES_ELSEWHERE
+    if isinstance(workers, int):
+        wanted = workers * min(_PIECES_A_THREAD, max(1, n // (_LEAST_PIECE * workers)))
+    else:
+        wanted = _PIECES_ELSEWHERE
     count = max(1, min(n, wanted))
     edges = [n * i // count for i in range(count + 1)]
     return [range(start, stop) for start, stop in pairwise(edges)]
@@ -67,10 +72,41 @@ def run_all(work: Callable[[T], R], pieces: Sequence[T], workers: Executor | int
         return _gather(work, pieces, workers)
     if workers == 1 or len(pieces) == 1:
         return [work(piece) for piece in pieces]
-    from concurrent.futures import ThreadPoolExecutor
+    return _on_threads(work, pieces, min(workers, len(pieces)))
 
-    with ThreadPoolExecutor(min(workers, len(pieces))) as pool:
-        return _gather(work, pieces, pool)
+
+def _on_threads(work: Callable[[T], R], pieces: Sequence[T], n_threads: int) -> list[R]:
+    """Share the pieces out among this thread and others.
+
+    A caller that works itself keeps its core; one that waits for two new threads often finds them
+    on the same one for some milliseconds.
+    """
+    results: dict[int, R] = {}
+    errors: list[BaseException] = []
+
+    def run(first: int) -> None:
+        for i in range(first, len(pieces), n_threads):
+            if errors:
+                return
+            try:
+                results[i] = work(pieces[i])
+            except BaseException as error:  # raised again below, in the caller's thread
+                errors.append(error)
+
+    threads = [Thread(target=run, args=(first,)) for first in range(1, n_threads)]
+    for thread in threads:
+        thread.start()
+    run(0)
+    try:
+        for thread in threads:
+            thread.join()
+    except BaseException as error:  # an interruption: let the others stop first
+        errors.append(error)
+        for thread in threads:
+            thread.join()
+    if errors:
+        raise errors[0]
+    return [results[i] for i in range(len(pieces))]
 
 
 def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor) -> list[R]:

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 import warnings
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -108,6 +109,21 @@ def test_results_come_in_the_order_of_the_pieces():
         assert [i for piece in pieces for i in piece] == list(range(23))
         assert run_all(sum, pieces, workers) == [sum(piece) for piece in pieces]
     assert pieces_of(0, 2) == [range(0, 0)]
+
+
+def test_an_error_in_a_thread_stops_the_others():
+    begun = []
+
+    def work(piece):
+        begun.append(piece)
+        if piece.start == 0:
+            raise ZeroDivisionError
+        time.sleep(0.05)
+
+    with pytest.raises(ZeroDivisionError):
+        run_all(work, pieces_of(1000, 2), 2)
+    # The first of each thread, and one that the other may have taken up meanwhile.
+    assert len(begun) <= 3
 
 
 class Breaks(Executor):
