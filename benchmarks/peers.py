@@ -1,7 +1,8 @@
 """Print how much faster resampling is than elsewhere, with the statistics given.
 
-All in one run, on all cores, first calls: weights kept from an earlier call are forgotten before
-each. evaluatio (Rust, the extra `peers`) is measured where it is installed.
+All in one run, on all cores. A first call draws its weights; later calls, as in a notebook or a
+training loop, find them kept. evaluatio (Rust, the extra `peers`) is measured where it is
+installed.
 
     python -m benchmarks.peers [--repeats 7]
 """
@@ -38,20 +39,13 @@ def ours(table: es.SegmentStatistics) -> dict[str, Callable[[], object]]:
     """Return what is measured of ours: an interval, a paired test, all pairs."""
     one, two = some(table, 1), some(table, 2)
 
-    def first_call(run: Callable[[], object]) -> Callable[[], object]:
-        return lambda: es.keep_weights(2**26) or run()
-
     pairs = f"{len(table.systems)} systems, all pairs"
     return {
-        "interval": first_call(lambda: es.estimate(one, n_resamples=B)),
-        "paired test, bootstrap": first_call(
-            lambda: es.compare(two, test="bootstrap", n_resamples=B)
-        ),
-        "paired test, ar": first_call(lambda: es.compare(two, n_resamples=B)),
-        f"{pairs}, bootstrap": first_call(
-            lambda: es.compare(table, test="bootstrap", n_resamples=B)
-        ),
-        f"{pairs}, ar": first_call(lambda: es.compare(table, n_resamples=B)),
+        "interval": lambda: es.estimate(one, n_resamples=B),
+        "paired test, bootstrap": lambda: es.compare(two, test="bootstrap", n_resamples=B),
+        "paired test, ar": lambda: es.compare(two, n_resamples=B),
+        f"{pairs}, bootstrap": lambda: es.compare(table, test="bootstrap", n_resamples=B),
+        f"{pairs}, ar": lambda: es.compare(table, n_resamples=B),
     }
 
 
@@ -103,13 +97,18 @@ def main() -> None:
     label, systems, references = corpus()
     table = es.extract(dict(list(systems.items())[:9]), references)
     print(f"{label}, BLEU, {table.n_segments} segments, {B} resamples, ms\n")
-    mine = best_times(ours(table), options.repeats)
+    es.keep_weights(0)
+    first = best_times(ours(table), options.repeats)
+    es.keep_weights(2**26)
+    later = best_times(ours(table), options.repeats + 2)
     theirs = best_times(others(table), 2)
     if find_spec("evaluatio"):
         theirs |= best_times(evaluatios(table), 3)
-    for name, seconds in mine.items():
-        print(f"{name:34s}{1000 * seconds:9.1f}")
-    interval, bootstrap, ar, all_bootstrap, all_ar = mine.values()
+    print(f"{'':34s}{'first call':>12s}{'later':>8s}")
+    for name in first:
+        print(f"{name:34s}{1000 * first[name]:12.1f}{1000 * later[name]:8.1f}")
+    print()
+    interval, bootstrap, ar, all_bootstrap, all_ar = first
     against = {
         "scipy: interval": (interval,),
         "sacreBLEU: two systems": (bootstrap, ar),
@@ -118,8 +117,9 @@ def main() -> None:
         "evaluatio: all pairs": (all_bootstrap, all_ar),
     }
     for name, seconds in theirs.items():
-        ratios = ", ".join(f"{seconds / ours:.2f}" for ours in against[name])
-        print(f"{name:34s}{1000 * seconds:9.1f}   ours is faster by {ratios}")
+        print(f"{name:34s}{1000 * seconds:12.1f}")
+        for mine in against[name]:
+            print(f"  / {mine:30s}{seconds / first[mine]:12.2f}{seconds / later[mine]:8.2f}")
 
 
 if __name__ == "__main__":
