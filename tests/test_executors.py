@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -66,6 +67,9 @@ def test_the_whole_way_in_processes(processes):
     np.testing.assert_array_equal(table.values, es.extract(OUTPUTS, REFERENCES, "chrf").values)
 
 
+@pytest.mark.skipif(
+    sys.version_info < (3, 11), reason="a broken pool of Python 3.10 waits for ever in shutdown"
+)
 def test_a_killed_process_costs_nothing_but_time(expected):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         pool.submit(os._exit, 1)
