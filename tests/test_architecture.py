@@ -33,6 +33,7 @@ LAYERS = [
         "resampling",
         "sacrebleu_draws",
         "hierarchy",
+        "segment_ids",
     },
     {"products", "interchange", "report"},
     {"archives"},
