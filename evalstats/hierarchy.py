@@ -104,9 +104,9 @@ def multinomial_rows(
     rows = np.empty((len(sums), n_segments), dtype=np.uint8)
     missing = np.empty(len(sums), dtype=np.int64)
     waiting = np.arange(len(sums))
-    width, scratch = 8 * -(-n_segments // 8), Scratch()
+    scratch = Scratch()
     while len(waiting):
-        counts = poisson_counts(mean, (len(waiting), width), rng, rng, scratch)[:, :n_segments]
+        counts = poisson_counts(mean, (len(waiting), n_segments), rng, scratch)
         # A uint32 accumulator is twice as fast as an int64 one, and holds 63 * 68 million.
         short = sums[waiting] - counts.sum(axis=1, dtype=np.uint32).astype(np.int64)
         fits = short >= 0

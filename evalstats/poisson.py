@@ -1,14 +1,21 @@
 """Poisson counts from one random byte each, exactly.
 
-Of the 256 values of a byte, count k owns floor(256 p_k). The few values left over stand for the
-remaining probability, and are resolved by 64 more random bits. Probabilities are worked out in
-integers, so that no machine's exponential function has a say in the counts.
+Of the 256 values of a byte every count owns some, and what a byte cannot express comes from 64
+more random bits. Two ways: `byte_table` leaves a few values over, for weights that must come from
+bits of their own. `poisson_counts` fills whole tables and needs no second look at them: its bytes
+express a part c of the distribution, and cells are overwritten with a draw from the rest where a
+Poisson number of random points hits them, which spares a cell with probability c.
+
+Probabilities are worked out in integers, so that no machine's exponential function has a say in
+the counts.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import lru_cache
+from math import ceil, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,27 +27,60 @@ LEFT_OVER = 255
 #: Counts beyond this are left out: their probability is below 10**-89 for a mean of at most 1.
 LARGEST = 63
 _FRACTION_BITS = 192
-#: Thresholds that are compared with all numbers, not searched for.
-_COMPARED = 6
+_ONE = 1 << _FRACTION_BITS
+#: Leading bits by which a count is looked up; few of their values are cut by a threshold.
+_GUIDE_BITS = 10
+#: Cells for which a number of points is drawn at once: about a hundred points.
+_REGION = 1 << 13
+
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Inversion:
+    """A distribution on 0, 1, 2, ... by the inverse of its distribution function.
+
+    Attributes
+    ----------
+    thresholds : ndarray of uint64
+        64 random bits u mean the number of thresholds at or below u.
+    """
+
+    thresholds: Words
+    _guide: NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, parts: list[int]) -> Inversion:
+        """Return the distribution that is proportional to the parts."""
+        # The last threshold is 2**64, which no 64 bits reach.
+        last = max((k for k, part in enumerate(parts) if part), default=0)
+        cumulated = np.cumsum(np.array(parts, dtype=object)).tolist()
+        exact = [(part << 64) // max(cumulated[-1], 1) for part in cumulated[:last]]
+        thresholds = np.array(exact, dtype=np.uint64)
+        first = np.arange(1 << _GUIDE_BITS, dtype=np.uint64) << np.uint64(64 - _GUIDE_BITS)
+        last_of = first | np.uint64((1 << (64 - _GUIDE_BITS)) - 1)
+        low, high = (np.searchsorted(thresholds, bits, side="right") for bits in (first, last_of))
+        guide = np.where((low == high) & (low < LEFT_OVER), low, LEFT_OVER)
+        return cls(thresholds, guide.astype(np.uint8))
+
+    def numbers(self, bits: Words) -> NDArray[np.int64]:
+        """Return a number for each of some 64 random bits."""
+        return np.searchsorted(self.thresholds, bits, side="right")
+
+    def counts(self, bits: Words) -> NDArray[np.uint8]:
+        """Return the same numbers, which are counts, five times as fast for many."""
+        counts: NDArray[np.uint8] = self._guide[bits >> np.uint64(64 - _GUIDE_BITS)]
+        cut = np.flatnonzero(counts == LEFT_OVER)
+        counts[cut] = self.numbers(bits[cut])
+        return counts
 
 
 @dataclass(frozen=True)
 class ByteTable:
-    """What the values of a byte stand for under one mean."""
+    """What the values of a byte stand for, with a few values left over."""
 
     counts: bytes  # count of each of the 256 values, or LEFT_OVER
-    edges: tuple[np.uint8, ...]  # bytes at which the count rises; the last is the first left over
-    thresholds: NDArray[np.uint64]  # 64 bits u mean the number of thresholds at or below u
-
-    def resolve(self, bits: NDArray[np.uint64]) -> NDArray[np.uint8]:
-        """Return the counts of bytes left over, given 64 fresh bits each."""
-        counts = np.zeros(len(bits), dtype=np.uint8)
-        # A search mispredicts every branch; a few comparisons are several times as fast.
-        for threshold in self.thresholds[:_COMPARED]:
-            counts += bits >= threshold
-        rare = np.flatnonzero(counts == _COMPARED)
-        counts[rare] = np.searchsorted(self.thresholds, bits[rare], side="right")
-        return counts
+    rest: Inversion  # counts of the bytes left over
 
 
 @lru_cache(maxsize=256)
@@ -52,65 +92,135 @@ def byte_table(mean: float) -> ByteTable:
     >>> [byte_table(1.0).counts.count(k) for k in (0, 1, 2, 3, 4, LEFT_OVER)]
     [94, 94, 47, 15, 3, 3]
     """
-    numerator, denominator = mean.as_integer_ratio()
-    # λ^k/k! in units of 2**-192; divided by their sum they are the probabilities.
-    terms = [1 << _FRACTION_BITS]
-    for k in range(1, LARGEST + 1):
-        terms.append(terms[-1] * numerator // (denominator * k))
+    terms = _terms(*mean.as_integer_ratio(), LARGEST)
     whole = sum(terms)
-    counts = [k for k, term in enumerate(terms) for _ in range(256 * term // whole)]
-    left = [256 * term % whole for term in terms]
-    cumulated = np.cumsum(np.array(left, dtype=object)).tolist()
-    # The last threshold is 2**64, which no 64 bits reach.
-    last = max(k for k, part in enumerate(left) if part) if any(left) else 0
-    thresholds = [(part << 64) // max(cumulated[-1], 1) for part in cumulated[:last]]
-    edges = [counts.index(k) for k in range(1, counts[-1] + 1)]
+    counts = bytes(k for k, term in enumerate(terms) for _ in range(256 * term // whole))
     return ByteTable(
-        bytes(counts) + bytes([LEFT_OVER]) * (256 - len(counts)),
-        (*map(np.uint8, edges), np.uint8(len(counts))) if len(counts) < 256 else (),
-        np.array(thresholds, dtype=np.uint64),
+        counts + bytes([LEFT_OVER]) * (256 - len(counts)),
+        Inversion.of([256 * term % whole for term in terms]),
     )
 
 
+@dataclass(frozen=True)
+class ByteCode:
+    """Poisson counts as a mixture: bytes, and a rest that overwrites some of them.
+
+    Attributes
+    ----------
+    edges : tuple of uint8
+        Bytes at which the count rises.
+    points : Inversion
+        Numbers of points in a region.
+    rest : Inversion
+        Counts where points are.
+    """
+
+    edges: tuple[np.uint8, ...]
+    points: Inversion
+    rest: Inversion
+
+
+@lru_cache(maxsize=256)
+def byte_code(mean: float) -> ByteCode:
+    """Return how to draw Poisson counts of a mean in [0, 1].
+
+    Examples
+    --------
+    >>> [int(edge) for edge in byte_code(1.0).edges]
+    [96, 191, 238, 253]
+    """
+    seats, rest, density = _mixture(mean)
+    edges = np.cumsum(seats)[: np.count_nonzero(seats) - 1]
+    expected = _REGION * density
+    return ByteCode(
+        tuple(map(np.uint8, edges)),
+        Inversion.of(_terms(expected, _ONE, 40 + 2 * ceil(expected / _ONE))),
+        Inversion.of(rest),
+    )
+
+
+def point_density(mean: float) -> float:
+    """Return how many cells are overwritten, about 0.01 of all."""
+    return _mixture(mean)[2] / _ONE
+
+
+@lru_cache(maxsize=256)
+def _mixture(mean: float) -> tuple[list[int], list[int], int]:
+    """Return the values of a byte for each count, what they leave of it, and points for a cell.
+
+    Values are given to counts as seats are to parties by Jefferson's method, which makes the least
+    probability of a count for each of its values as large as it can be. Every value is worth as
+    much as the worst one; what a count has beyond that is its rest. The points are in fixed point.
+    """
+    terms = _terms(*mean.as_integer_ratio(), LARGEST)
+    whole = sum(terms)
+    seats = [256 * term // whole for term in terms]
+    while sum(seats) < 256:
+        k = max(range(len(terms)), key=lambda k: (terms[k] << 64) // (seats[k] + 1))
+        seats[k] += 1
+    seated = [k for k, values in enumerate(seats) if values]
+    worst = min(seated, key=lambda k: Fraction(terms[k], seats[k]))
+    rest = [seats[worst] * t - s * terms[worst] for s, t in zip(seats, terms, strict=True)]
+    return seats, rest, _minus_log(sum(rest) * _ONE // (seats[worst] * whole))
+
+
+def _terms(numerator: int, denominator: int, largest: int) -> list[int]:
+    """Return what Poisson probabilities of a mean are proportional to: λ^k/k!, scaled."""
+    terms = [_ONE]
+    for k in range(1, largest + 1):
+        terms.append(terms[-1] * numerator // (denominator * k))
+    return terms
+
+
+def _minus_log(missing: int) -> int:
+    """Return -log(1 - x) for x well below 1, in fixed point: x + x²/2 + x³/3 + ..."""
+    power, total, j = missing, 0, 0
+    while power:
+        j += 1
+        total += power // j
+        power = power * missing >> _FRACTION_BITS
+    return total
+
+
 def poisson_counts(
-    mean: float,
-    shape: tuple[int, int],
-    counting: np.random.Generator,
-    resolving: np.random.Generator,
-    scratch: Scratch,
+    mean: float, shape: tuple[int, int], rng: np.random.Generator, scratch: Scratch
 ) -> NDArray[np.uint8]:
     """Draw Poisson counts of a mean in [0, 1], into the scratch.
-
-    A row consumes its own part of both streams, so that it does not depend on how many are drawn.
 
     Parameters
     ----------
     mean : float
     shape : tuple of int
-        Rows, and columns: a multiple of 8, whole random words.
-    counting, resolving : numpy.random.Generator
-        Where bytes, and bits for those left over, come from.
+    rng : numpy.random.Generator
+    scratch : Scratch
     """
-    counts = scratch.array("counts", shape, np.uint8)
-    table = byte_table(mean)
-    if not table.edges:  # The mean is 0.
-        counts[...] = 0
-        return counts
-    uniform = random_bytes(counting, shape[0], shape[1] // 8)
+    code = byte_code(mean)
+    n_cells = prod(shape)
+    n_regions = -(-n_cells // _REGION)
+    # Points fall anywhere in whole regions; beyond the cells they do nothing.
+    everywhere = scratch.array("counts", (n_regions * _REGION,), np.uint8)
+    counts = everywhere[:n_cells].reshape(shape)
+    uniform = random_bytes(rng, n_cells).reshape(shape)
     beyond = scratch.array("beyond", shape, np.bool_)
     # Comparing and adding bytes runs at the speed of memory and lets other threads run.
-    np.greater_equal(uniform, table.edges[0], out=counts.view(np.bool_))
-    for edge in table.edges[1:-1]:
+    if code.edges:
+        np.greater_equal(uniform, code.edges[0], out=counts.view(np.bool_))
+    else:
+        counts[...] = 0
+    for edge in code.edges[1:]:
         np.greater_equal(uniform, edge, out=beyond)
         np.add(counts, beyond.view(np.uint8), out=counts)
-    np.greater_equal(uniform, table.edges[-1], out=beyond)
-    left_over = np.flatnonzero(beyond)
-    bits = resolving.integers(0, 1 << 64, size=len(left_over), dtype=np.uint64)
-    counts.reshape(-1)[left_over] = table.resolve(bits)
+    n_points = int(code.points.numbers(_random_words(rng, n_regions)).sum())
+    points = rng.integers(n_regions * _REGION, size=n_points)
+    everywhere[points] = code.rest.counts(_random_words(rng, n_points))
     return counts
 
 
-def random_bytes(rng: np.random.Generator, n_rows: int, n_words: int) -> NDArray[np.uint8]:
-    """Draw random bytes, `(n_rows, 8 n_words)`, five times as fast as `Generator.bytes`."""
-    words = rng.integers(0, 1 << 64, size=(n_rows, n_words), dtype=np.uint64)
-    return words.astype("<u8", copy=False).view(np.uint8)
+def random_bytes(rng: np.random.Generator, size: int) -> NDArray[np.uint8]:
+    """Draw random bytes, five times as fast as `Generator.bytes`; from whole words."""
+    words = _random_words(rng, -(-size // 8))
+    return words.astype("<u8", copy=False).view(np.uint8)[:size]
+
+
+def _random_words(rng: np.random.Generator, size: int) -> Words:
+    return rng.integers(0, 1 << 64, size=size, dtype=np.uint64)

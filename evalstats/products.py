@@ -8,25 +8,35 @@ partial sum of nonnegative integers exceeds the final one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.column_relations import Derived, column_relations
 from evalstats.errors import InputError
 from evalstats.scratch import Scratch
 from evalstats.weights import ROW_GROUP
 
 #: Sums of integers are exact in a float of p bits while all of them stay below 2**p.
 _SINGLE_LIMIT = float(2**24)
+_MOST_SINGLE_WEIGHT = 255
+#: Weighted sums below this are exact after an addition or two, if they are whole.
+_LARGEST_SUM = 2.0**50
 _DOUBLE_BITS = 53
 _LEAST_EXPONENT = -1074
 #: Multiplications in one BLAS call. OpenBLAS keeps products below this size on the calling thread
 #: (twice 65536 times its GEMM_MULTITHREAD_THRESHOLD); its own threads and ours would fight for the
 #: cores.
 _CALL_SIZE = (1 << 19) - 1
+#: Groups of rows in one BLAS call, where segments are few.
+_MOST_GROUPS = 7
 #: Columns in one BLAS call, so that enough rows and segments remain.
 _CALL_COLUMNS = 128
+#: Weights converted at a time: two megabytes. Fewer would fit faster memory, but threads that run
+#: more and shorter steps wait for the interpreter's lock more often.
+_BLOCK_WEIGHTS = 1 << 19
 #: Statistics kept in single precision beside the given ones; beyond, tiles are converted as needed.
 _KEPT_STATISTICS = 1 << 25
 
@@ -62,7 +72,7 @@ def exact_grid(statistics: NDArray[Any], weight_total: int | None = None) -> NDA
         )
     off = bits > _DOUBLE_BITS
     if not is_integer:
-        off |= np.array([not np.all(column == np.rint(column)) for column in statistics.T])
+        off |= ~_whole(statistics)
     if not np.any(off):
         return statistics
     values = np.array(statistics, dtype=np.float64)
@@ -82,114 +92,164 @@ class ExactProduct:
         On the grid of `exact_grid`.
     largest : int
         No weight exceeds it.
+    weight_total : int
+        No row of weights has a larger sum.
+    is_sum : bool
+        Whether all rows have this sum.
     """
 
-    def __init__(self, statistics: NDArray[Any], largest: int) -> None:
-        # Systems share the lengths of a reference, and BLEU counts words twice.
-        groups = _equal_columns(statistics)
-        fits = _fits_single(statistics, largest)
-        single = [group for group in groups if fits[group[0]]]
-        double = [group for group in groups if not fits[group[0]]]
+    def __init__(
+        self, statistics: NDArray[Any], largest: int, weight_total: int, *, is_sum: bool = False
+    ) -> None:
         self.n_columns = statistics.shape[1]
+        self._weight_total = weight_total
+        least = np.min(statistics, axis=0).astype(np.float64)
+        greatest = np.max(statistics, axis=0).astype(np.float64)
+        whole = _whole(statistics)
+        countable = whole & (weight_total * np.maximum(greatest, -least) < _LARGEST_SUM)
+        bases, self._derived = column_relations(statistics, countable, is_sum=is_sum)
+        fits = whole & (largest <= _MOST_SINGLE_WEIGHT) & (greatest < _SINGLE_LIMIT)
+        for j in np.flatnonzero(fits & (least < 0)):
+            # Signed numbers have no check afterwards; nothing can happen to sums this small.
+            # Narrow integers have no absolute value of their least.
+            total = np.sum(np.abs(statistics[:, j].astype(np.float64)))
+            fits[j] = largest * total < _SINGLE_LIMIT
+        single = [j for j in bases if fits[j]]
+        double = [j for j in bases if not fits[j]]
         self._parts = [
-            (some, _Part(statistics, [g[0] for g in some], dtype))
-            for some, dtype in ((single, np.float32), (double, np.float64))
-            if some
+            (columns, _Part(statistics, columns, dtype))
+            for columns, dtype in ((single, np.float32), (double, np.float64))
+            if columns
         ]
+        self._exceptions, differences = _exceptions(self._derived)
+        self._exceptional = _Part(differences, list(range(len(self._derived))), np.float64)
 
     def __call__(
         self, weights: NDArray[Any], totals: NDArray[np.float64], scratch: Scratch
     ) -> None:
         """Write the totals of a block of weights `(R, N)`, transposed, `(K, R)`."""
-        for groups, part in self._parts:
-            found = part.totals(weights, scratch)
-            for column, group in zip(found.T, groups, strict=True):
-                for j in group:
-                    totals[j] = column
+        for columns, part in self._parts:
+            for start, found in part.totals(weights, scratch):
+                totals[columns, start : start + len(found)] = found[:, : len(columns)].T
+        for one in self._derived:
+            np.add(totals[one.base], one.constant * self._weight_total, out=totals[one.column])
+        if len(self._exceptions):
+            for start, found in self._exceptional.totals(weights[:, self._exceptions], scratch):
+                for one, column in zip(self._derived, found.T, strict=False):
+                    totals[one.column, start : start + len(column)] += column
 
 
-def _equal_columns(statistics: NDArray[Any]) -> list[list[int]]:
-    """Group the numbers of columns with the same content."""
-    sums = np.asarray(np.sum(statistics, axis=0, dtype=np.float64))
-    groups: list[list[int]] = []
-    for j in range(statistics.shape[1]):
-        for group in groups:
-            i = group[0]
-            if sums[i] == sums[j] and np.array_equal(statistics[:, i], statistics[:, j]):
-                group.append(j)
-                break
-        else:
-            groups.append([j])
-    return groups
+def _exceptions(derived: list[Derived]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Return the segments that are an exception for any derived column, and all their differences.
 
-
-def _fits_single(statistics: NDArray[Any], largest: int) -> NDArray[np.bool_]:
-    """Which columns single precision counts exactly, or shows afterwards that it did not, `(K,)`.
-
-    Signed numbers have no such check; they need sums so small that nothing can happen.
+    E segments and D columns: `(E,)` and `(E, D)`.
     """
-    if largest > 255:
-        return np.zeros(statistics.shape[1], dtype=np.bool_)
-    fits = np.asarray(np.max(statistics, axis=0).astype(np.float64) < _SINGLE_LIMIT)
-    for j in np.flatnonzero(fits & (np.min(statistics, axis=0) < 0)):
-        # Narrow integers have no absolute value of their least.
-        total = np.sum(np.abs(statistics[:, j].astype(np.float64)))
-        fits[j] = largest * total < _SINGLE_LIMIT
-    if statistics.dtype.kind == "f":
-        fits &= np.array([np.all(column == np.rint(column)) for column in statistics.T])
-    return fits
+    segments = np.unique(np.concatenate([[], *(one.segments for one in derived)])).astype(np.intp)
+    differences = np.zeros((len(segments), len(derived)))
+    for j, one in enumerate(derived):
+        differences[np.searchsorted(segments, one.segments), j] = one.more
+    return segments, differences
+
+
+def _whole(statistics: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which columns have whole numbers only."""
+    if statistics.dtype.kind != "f":
+        return np.ones(statistics.shape[1], dtype=np.bool_)
+    return np.array([np.all(column == np.rint(column)) for column in statistics.T])
 
 
 class _Part:
     """Some columns, in one precision.
 
-    Segments are taken a tile at a time, so that one BLAS call stays small and a weight matrix of
-    any width is converted within fast memory; the sum over tiles is in double precision.
+    Segments are taken a tile at a time, so that one BLAS call stays small, and rows a block at a
+    time, so that weights are converted within fast memory; the sum over tiles is in double
+    precision.
     """
 
     def __init__(self, statistics: NDArray[Any], columns: list[int], dtype: type) -> None:
         self._dtype = dtype
-        # All of them share the memory of the statistics.
-        everything = len(columns) == statistics.shape[1]
-        self._statistics = statistics if everything else statistics[:, columns]
-        if self._statistics.size <= _KEPT_STATISTICS:
-            self._statistics = np.ascontiguousarray(self._statistics, dtype=dtype)
+        self._given = statistics
+        self._columns = columns
+        self._n_columns = _padded(len(columns))
+        width = min(max(self._n_columns, 1), _CALL_COLUMNS)
+        self._tile = _CALL_SIZE // (ROW_GROUP * width)
+        fitting = _CALL_SIZE // (ROW_GROUP * width * max(1, min(len(statistics), self._tile)))
+        self._group = ROW_GROUP * min(fitting, _MOST_GROUPS)
+        self._kept: NDArray[Any] | None = None
+        if len(statistics) * len(columns) <= _KEPT_STATISTICS:
+            self._kept = self._converted(slice(0, len(statistics)), dtype)
 
-    def totals(self, weights: NDArray[Any], scratch: Scratch) -> NDArray[Any]:
-        n_segments, n_columns = self._statistics.shape
-        size = _CALL_SIZE // (min(len(weights), ROW_GROUP) * min(n_columns, _CALL_COLUMNS))
-        if n_segments <= size:
-            return self._tile(weights, slice(0, n_segments), self._dtype, scratch)
-        totals = scratch.array("totals", (len(weights), n_columns), np.float64)
+    def totals(self, weights: NDArray[Any], scratch: Scratch) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield the totals of some rows and where they start; zeros beyond the last column."""
+        n_rows, n_segments = weights.shape
+        whole = n_rows - n_rows % self._group
+        step = max(1, _BLOCK_WEIGHTS // (self._group * min(n_segments, self._tile))) * self._group
+        step = _even(whole, step, self._group)
+        for start in range(0, whole, step):
+            yield start, self._rows(weights[start : min(start + step, whole)], scratch)
+        if whole < n_rows:
+            yield whole, self._rows(weights[whole:], scratch)
+
+    def _rows(self, weights: NDArray[Any], scratch: Scratch) -> NDArray[Any]:
+        n_rows, n_segments = weights.shape
+        if n_segments <= self._tile:
+            return self._block(weights, 0, n_segments, self._dtype, scratch)
+        totals = scratch.array("totals", (n_rows, self._n_columns), np.float64)
         totals[...] = 0
-        for start in range(0, n_segments, size):
-            tile = slice(start, min(start + size, n_segments))
-            totals += self._tile(weights[:, tile], tile, self._dtype, scratch)
+        whole = n_segments - n_segments % self._tile
+        step = max(1, _BLOCK_WEIGHTS // (n_rows * self._tile)) * self._tile
+        for start in range(0, whole, step):
+            some = weights[:, start : min(start + step, whole)]
+            totals += self._block(some, start, self._tile, self._dtype, scratch)
+        if whole < n_segments:
+            rest = n_segments - whole
+            totals += self._block(weights[:, whole:], whole, rest, self._dtype, scratch)
         return totals
 
-    def _tile(
-        self, weights: NDArray[Any], tile: slice, dtype: type, scratch: Scratch
+    def _block(
+        self, weights: NDArray[Any], start: int, tile: int, dtype: type, scratch: Scratch
     ) -> NDArray[Any]:
-        """Return the totals over some segments, in the scratch."""
+        """Return the totals over some whole tiles of segments, in the scratch, `(R, K)`.
+
+        Rows in one group, or in whole groups; each group and tile is a BLAS call of its own.
+        """
+        n_rows, n_segments = weights.shape
+        group = min(n_rows, self._group)
         block = scratch.array("block", weights.shape, dtype)
         block[...] = weights
-        statistics: NDArray[Any] = np.asarray(self._statistics[tile], dtype=dtype)
-        n_rows, n_columns = len(weights), statistics.shape[1]
-        product = scratch.array("product", (n_rows, n_columns), dtype)
-        for start in range(0, n_columns, _CALL_COLUMNS):
-            columns = slice(start, start + _CALL_COLUMNS)
-            _by_groups(block, statistics[:, columns], product[:, columns])
-        if dtype is np.float32 and np.max(product) >= _SINGLE_LIMIT:
-            return self._tile(weights, tile, np.float64, scratch)
-        return product
-
-
-def _by_groups(weights: NDArray[Any], statistics: NDArray[Any], out: NDArray[Any]) -> None:
-    """Multiply each group of rows in a BLAS call of its own, `(R, T) @ (T, K) -> (R, K)`."""
-    whole = len(weights) - len(weights) % ROW_GROUP
-    if whole:
         # Splitting an axis never copies.
-        grouped = (whole // ROW_GROUP, ROW_GROUP, -1)
-        np.matmul(weights[:whole].reshape(grouped), statistics, out=out[:whole].reshape(grouped))
-    if whole < len(weights):
-        np.matmul(weights[whole:], statistics, out=out[whole:])
+        tiles = block.reshape(n_rows // group, group, n_segments // tile, tile).swapaxes(1, 2)
+        statistics = self._converted(slice(start, start + n_segments), dtype)
+        statistics = statistics.reshape(n_segments // tile, tile, self._n_columns)
+        product = scratch.array("product", (*tiles.shape[:3], self._n_columns), dtype)
+        for first in range(0, self._n_columns, _CALL_COLUMNS):
+            columns = slice(first, first + _CALL_COLUMNS)
+            np.matmul(tiles, statistics[..., columns], out=product[..., columns])
+        if dtype is np.float32 and np.max(product) >= _SINGLE_LIMIT:
+            return self._block(weights, start, tile, np.float64, scratch)
+        if n_segments > tile:
+            product = np.asarray(np.sum(product, axis=1, dtype=np.float64))
+        return product.reshape(n_rows, self._n_columns)
+
+    def _converted(self, segments: slice, dtype: type) -> NDArray[Any]:
+        if self._kept is not None and dtype is self._dtype:
+            return self._kept[segments]
+        given = self._given[segments]
+        found: NDArray[Any] = np.zeros((len(given), self._n_columns), dtype=dtype)
+        for j, column in enumerate(self._columns):
+            found[:, j] = given[:, column]
+        return found
+
+
+def _even(length: int, most: int, unit: int) -> int:
+    """Return a multiple of the unit that divides a length into equal steps, at most so long."""
+    steps = max(1, -(-length // most))
+    return max(1, -(-length // (steps * unit))) * unit
+
+
+def _padded(n_columns: int) -> int:
+    """Return how many columns to multiply: columns of zeros fill what BLAS works on at once.
+
+    It is faster at 8 columns than at 5, 6 or 7 (`benchmarks/test_resampling.py`).
+    """
+    return n_columns if n_columns % 8 < 3 else -(-n_columns // 4) * 4

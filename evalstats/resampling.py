@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.errors import InputError
 from evalstats.metrics.base import integer
 from evalstats.products import ExactProduct, exact_grid
-from evalstats.scratch import Scratch, Scratches
+from evalstats.scratch import Scratch, borrowed
 from evalstats.tasks import Workers, as_workers, pieces_of, run_all
 from evalstats.weights import Bayesian, Halves, Multinomial, Rng, Weights, as_seed, batches
 
@@ -93,9 +93,9 @@ def bootstrap_weights(
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
     weights = recipe(n_segments, as_seed(rng), *as_kind(kind, n_draws, n_segments))
     rows = np.empty((n_resamples, n_segments), dtype=np.int64)
-    scratch = Scratch()
-    for number, start, stop in batches(weights, n_resamples):
-        rows[start:stop] = weights.batch(number, stop - start, scratch)
+    with borrowed() as scratch:
+        for number, start, stop in batches(weights, n_resamples):
+            rows[start:stop] = weights.batch(number, stop - start, scratch)
     return rows if weights.scale == 1 else rows * weights.scale
 
 
@@ -238,9 +238,14 @@ def weighted_totals(
     if block_rows is not None:
         block_rows = integer(block_rows, "block_rows", 1)
     workers = as_workers(executor)
-    product = ExactProduct(exact_grid(statistics, weights.total), weights.largest)
-    work = _Work(_Source(weights, n_resamples), product, block_rows, Scratches())
-    pieces = pieces_of(-(-n_resamples // weights.batch_rows), workers)
+    product = ExactProduct(
+        exact_grid(statistics, weights.total),
+        weights.largest,
+        weights.total,
+        is_sum=weights.has_one_sum,
+    )
+    work = _Work(_Source(weights, n_resamples), product, block_rows)
+    pieces = pieces_of(weights.n_batches(n_resamples), workers)
     if isinstance(workers, int):
         columns: NDArray[np.float64] = np.empty((product.n_columns, n_resamples))
         run_all(partial(work.write, columns), pieces, workers)
@@ -258,31 +263,30 @@ class _Work:
     source: _Source
     product: ExactProduct
     block_rows: int | None
-    scratches: Scratches
 
     def __call__(self, numbers: range) -> NDArray[np.float64]:
-        size, n_resamples = self.source.weights.batch_rows, self.source.n_resamples
-        n_rows = min(numbers.stop * size, n_resamples) - numbers.start * size
+        start, stop = map(self.source.weights.first_row, (numbers.start, numbers.stop))
+        n_rows = min(stop, self.source.n_resamples) - start
         totals = np.empty((self.product.n_columns, n_rows))
-        self._compute(numbers, totals)
+        self._compute(numbers, totals, start)
         return totals
 
     def write(self, totals: NDArray[np.float64], numbers: range) -> None:
         """Write into the totals of all resamples, `(K, B)`."""
-        self._compute(numbers, totals[:, numbers.start * self.source.weights.batch_rows :])
+        self._compute(numbers, totals, 0)
 
-    def _compute(self, numbers: range, totals: NDArray[np.float64]) -> None:
-        scratch, source = self.scratches.of_this_thread(), self.source
-        size = source.weights.batch_rows
-        for number in numbers:
-            n_rows = min(size, source.n_resamples - number * size)
-            rows = source.rows(number, n_rows, scratch)
-            begin = (number - numbers.start) * size
-            step = self.block_rows or n_rows
-            for start in range(0, n_rows, step):
-                block = rows[start : start + step]
-                some = slice(begin + start, begin + start + len(block))
-                self.product(block, totals[:, some], scratch)
+    def _compute(self, numbers: range, totals: NDArray[np.float64], offset: int) -> None:
+        source, weights = self.source, self.source.weights
+        with borrowed() as scratch:
+            for number in numbers:
+                first = weights.first_row(number)
+                n_rows = min(weights.first_row(number + 1), source.n_resamples) - first
+                rows = source.rows(number, n_rows, scratch)
+                step = self.block_rows or n_rows
+                for start in range(0, n_rows, step):
+                    block = rows[start : start + step]
+                    begin = first + start - offset
+                    self.product(block, totals[:, begin : begin + len(block)], scratch)
 
 
 class _Source:

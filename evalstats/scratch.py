@@ -1,17 +1,23 @@
-"""Working memory that is used again from block to block.
+"""Working memory that is used again, from block to block and from call to call.
 
-Arrays of a megabyte come from the operating system page by page when they are allocated anew for
-every block, and that costs as much as drawing the weights (`benchmarks/test_resampling.py`).
+Fresh arrays come from the operating system page by page, zeroed, and that costs as much as drawing
+the weights (`benchmarks/test_resampling.py`).
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
-from threading import local
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+#: Bytes that wait for the next call at most: a few megabytes for each of some ten threads.
+_MOST_IDLE = 1 << 26
 
 
 class Scratch:
@@ -35,18 +41,42 @@ class Scratch:
             buffer = self._buffers[name, dtype] = np.empty(size, dtype=dtype)
         return buffer[:size].reshape(shape)
 
+    @property
+    def n_bytes(self) -> int:
+        """Return the size of all arrays."""
+        return sum(buffer.nbytes for buffer in self._buffers.values())
 
-class Scratches:
-    """A scratch for every thread that works on one call; goes to other processes empty."""
 
-    def __init__(self) -> None:
-        self._local = local()
+_idle: list[Scratch] = []
+_lock = Lock()
 
-    def of_this_thread(self) -> Scratch:
-        """Return the scratch of the calling thread."""
-        if not hasattr(self._local, "scratch"):
-            self._local.scratch = Scratch()
-        return self._local.scratch  # type: ignore[no-any-return]
 
-    def __reduce__(self) -> tuple[type[Scratches], tuple[()]]:
-        return Scratches, ()
+@contextmanager
+def borrowed() -> Iterator[Scratch]:
+    """Lend a scratch that nobody else uses at the moment.
+
+    Examples
+    --------
+    >>> with borrowed() as scratch:
+    ...     scratch.array("counts", (2, 3), np.uint8).shape
+    (2, 3)
+    """
+    with _lock:
+        scratch = _idle.pop() if _idle else Scratch()
+    try:
+        yield scratch
+    finally:
+        with _lock:
+            if scratch.n_bytes + sum(other.n_bytes for other in _idle) <= _MOST_IDLE:
+                _idle.append(scratch)
+
+
+def _after_fork() -> None:
+    # A child may be forked while another thread holds the lock, or is about to use a scratch.
+    global _lock
+    _lock = Lock()
+    _idle.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

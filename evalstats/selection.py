@@ -63,7 +63,7 @@ class Bags:
 
     def scores(self, metric: Metric, statistics: NDArray[Any]) -> tuple[Floats, Floats]:
         """Score statistics `(N, k)` in and out of every bag, `(B,)` each."""
-        product = ExactProduct(exact_grid(statistics), self._largest)
+        product = ExactProduct(exact_grid(statistics), self._largest, self.n_segments)
         totals = np.empty((statistics.shape[1], len(self._weights)))
         product(self._weights, totals, self._scratch)
         scores = metric.score(totals.T)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from numbers import Integral
@@ -18,10 +19,9 @@ if TYPE_CHECKING:
 #: Where work is done: an executor, so many threads of this process, or `None` for all its cores.
 Workers: TypeAlias = "Executor | int | None"
 
-#: Pieces for a thread at most, so that an interruption need not wait long, of so many numbers at
-#: least, so that all threads end together; and pieces for an executor, whose size is not known.
-_PIECES_A_THREAD = 8
-_LEAST_PIECE = 8
+#: Pieces for a thread at most, so that all end together and an interruption need not wait long;
+#: and pieces for an executor, whose size is not known.
+_PIECES_A_THREAD = 16
 _PIECES_ELSEWHERE = 32
 
 T = TypeVar("T")
@@ -53,10 +53,7 @@ def as_workers(executor: object) -> Executor | int:
 
 def pieces_of(n: int, workers: Executor | int) -> list[range]:
     """Cut n numbers into consecutive ranges, enough of them to keep all workers busy."""
-    if isinstance(workers, int):
-        wanted = workers * min(_PIECES_A_THREAD, max(1, n // (_LEAST_PIECE * workers)))
-    else:
-        wanted = _PIECES_ELSEWHERE
+    wanted = workers * _PIECES_A_THREAD if isinstance(workers, int) else _PIECES_ELSEWHERE
     count = max(1, min(n, wanted))
     edges = [n * i // count for i in range(count + 1)]
     return [range(start, stop) for start, stop in pairwise(edges)]
@@ -83,20 +80,23 @@ def _on_threads(work: Callable[[T], R], pieces: Sequence[T], n_threads: int) -> 
     """
     results: dict[int, R] = {}
     errors: list[BaseException] = []
+    waiting = deque(enumerate(pieces))
 
-    def run(first: int) -> None:
-        for i in range(first, len(pieces), n_threads):
-            if errors:
+    def run() -> None:
+        while waiting and not errors:
+            try:
+                i, piece = waiting.popleft()
+            except IndexError:  # another thread was faster
                 return
             try:
-                results[i] = work(pieces[i])
+                results[i] = work(piece)
             except BaseException as error:  # raised again below, in the caller's thread
                 errors.append(error)
 
-    threads = [Thread(target=run, args=(first,)) for first in range(1, n_threads)]
+    threads = [Thread(target=run) for _ in range(1, n_threads)]
     for thread in threads:
         thread.start()
-    run(0)
+    run()
     try:
         for thread in threads:
             thread.join()

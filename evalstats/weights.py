@@ -1,9 +1,9 @@
 """How rows of weights are drawn: each row says how much every segment counts in one resample.
 
-*Row b is row b.* Rows come in batches whose size depends on N alone, and every batch has random
-streams of its own, keyed by the seed and the number of the batch. A row consumes its own part of
-each stream, so that neither the number of resamples nor blocks, threads, executors or machines
-change a result.
+*Row b is row b.* Rows come in batches whose sizes depend on N alone, and every batch has a random
+stream of its own, keyed by the seed and the number of the batch. It is drawn as a whole, or row by
+row, so that neither the number of resamples nor blocks, threads, executors or machines change a
+result.
 """
 
 from __future__ import annotations
@@ -19,21 +19,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
-from evalstats.poisson import LEFT_OVER, byte_table, poisson_counts, random_bytes
+from evalstats.poisson import point_density, poisson_counts, random_bytes
 from evalstats.scratch import Scratch
 
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
 Rng: TypeAlias = "int | np.random.Generator | None"
 
-#: Weights in a batch; fixed, since batches decide the streams. A megabyte fits a core's own cache
-#: and outlasts what a thread switch costs.
+#: Rows of one BLAS call: a multiple of what its kernels work on at once.
+ROW_GROUP = 24
+#: So many rows fall into batches of equal size, and 1,000 resamples nearly fill some of them too.
+_ROWS = 10_080
+_BATCH_ROWS = sorted(ROW_GROUP * j for j in range(1, 421) if _ROWS % (ROW_GROUP * j) == 0)
+#: Rows in each batch up to there, at most: where segments are few, some thousand resamples should
+#: not wait for many more, and all threads should have some.
+_EARLY_ROWS = 5_040
+#: Weights in a batch. A megabyte fits a core's own cache and outlasts what a thread switch costs.
 _BATCH_WEIGHTS = 1 << 20
 #: Rows share what each tile of segments costs besides: where N is large a batch has so many of
 #: them, as long as it has no more weights than this.
-_SHARING_ROWS = 192
-_LARGE_BATCH_WEIGHTS = 1 << 26
-#: Rows of one BLAS call: a multiple of what its kernels work on at once.
-ROW_GROUP = 24
+_SHARING_ROWS = 168
+_LARGE_BATCH_WEIGHTS = 1 << 25
+#: Rows shorter than this are summed by `einsum`, which does less for each row.
+_SHORT_ROW = 400
+#: Weights drawn at once: a batch, and the rows that are dropped.
+_DRAWN_WEIGHTS = _BATCH_WEIGHTS + _BATCH_WEIGHTS // 4
 
 
 def as_seed(rng: Rng) -> int:
@@ -69,16 +78,28 @@ class Weights:
     n_segments: int
     seed: int
 
-    #: Number of the family of random streams, and what no weight exceeds.
+    #: Number of the family of random streams, what no weight exceeds, and whether all rows have
+    #: the same sum.
     stream: ClassVar[int]
     largest: ClassVar[int] = 255
+    has_one_sum: ClassVar[bool] = True
+
+    def first_row(self, batch: int) -> int:
+        """Return where a batch begins, which is where the one before it ends."""
+        size = self.batch_rows
+        early = min(size, _EARLY_ROWS)
+        return min(batch, _ROWS // early) * early + max(0, batch - _ROWS // early) * size
+
+    def n_batches(self, n_resamples: int) -> int:
+        """Return how many batches have so many rows."""
+        size = self.batch_rows
+        early = min(size, _EARLY_ROWS)
+        return -(-min(n_resamples, _ROWS) // early) + -(-max(0, n_resamples - _ROWS) // size)
 
     @property
     def batch_rows(self) -> int:
-        """Rows in a batch; depends on the kind and on N alone."""
-        sharing = min(_SHARING_ROWS, _LARGE_BATCH_WEIGHTS // self.n_segments)
-        rows = max(_BATCH_WEIGHTS // self.n_segments, sharing)
-        return max(ROW_GROUP // 2, rows // ROW_GROUP * ROW_GROUP)
+        """Rows in a batch, but for the first; depends on the kind and on N alone."""
+        return _batch_rows(self.n_segments)
 
     @property
     @abstractmethod
@@ -94,10 +115,16 @@ class Weights:
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[Any]:
         """Return the first rows of a batch, `(n_rows, N)`; uses the scratch."""
 
-    def _generators(self, batch: int, count: int) -> list[np.random.Generator]:
-        keys = [(self.stream, batch, j) for j in range(count)]
-        seeds = [np.random.SeedSequence(self.seed, spawn_key=key) for key in keys]
-        return [np.random.Generator(np.random.PCG64(seed)) for seed in seeds]
+    def _generator(self, batch: int) -> np.random.Generator:
+        seed = np.random.SeedSequence(self.seed, spawn_key=(self.stream, batch))
+        return np.random.Generator(np.random.PCG64(seed))
+
+
+@cache
+def _batch_rows(n_segments: int) -> int:
+    sharing = min(_SHARING_ROWS, _LARGE_BATCH_WEIGHTS // n_segments)
+    most = max(_BATCH_WEIGHTS // n_segments, sharing)
+    return max((rows for rows in _BATCH_ROWS if rows <= most), default=ROW_GROUP // 2)
 
 
 @dataclass(frozen=True)
@@ -124,46 +151,59 @@ class Multinomial(Weights):
         return self.draws
 
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.uint8]:
-        """Return the first rows of a batch."""
+        """Return the first rows of a batch, which is always drawn as a whole."""
         n, draws = self.n_segments, self.draws
-        counting, resolving, adding = self._generators(number, 3)
-        mean = _poisson_mean(draws, n)
-        # Whole words for every row, so that a row does not depend on how many are drawn at once.
-        width = 8 * -(-n // 8)
-        rows = scratch.array("rows", (n_rows, width), np.uint8)
-        step = max(1, _BATCH_WEIGHTS // width)
+        rng, (mean, tries) = self._generator(number), _poisson_mean(draws, n)
+        size = self.first_row(number + 1) - self.first_row(number)
+        rows = scratch.array("rows", (size, n), np.uint8)
+        step = max(1, _DRAWN_WEIGHTS // n)
         done = 0
-        while done < n_rows:
-            wanted = n_rows - done
-            tried = min(step, wanted + wanted // 12 + 4)
-            counts = poisson_counts(mean, (tried, width), counting, resolving, scratch)
-            counts[:, n:] = 0
-            # The narrowest accumulator that holds the sum is the fastest: twice N is out of reach.
-            narrow = np.uint16 if 2 * n < 1 << 16 else np.uint32
-            missing = draws - np.add.reduce(counts, axis=1, dtype=narrow).astype(np.int64)
+        while done < len(rows):
+            wanted = len(rows) - done
+            shape = min(step, int(tries * wanted) + 4), n
+            counts = poisson_counts(mean, shape, rng, scratch)
+            missing = draws - _row_sums(counts)
             good = np.flatnonzero(missing >= 0)[:wanted]
             kept = rows[done : done + len(good)]
             np.take(counts, good, axis=0, out=kept, mode="clip")
             missing = missing[good]
-            drawn = adding.integers(n, size=int(missing.sum()))
-            drawn += np.repeat(np.arange(len(good)) * width, missing)
+            drawn = np.repeat(np.arange(0, len(good) * n, n), missing)
+            # NumPy draws small integers from fewer bits.
+            drawn += rng.integers(n, size=len(drawn), dtype=np.uint16 if n < 1 << 16 else np.int64)
             # A uint8 increment keeps NumPy on its fast path; a Python int is ten times slower.
             np.add.at(kept.reshape(-1), drawn, np.uint8(1))
             done += len(good)
-        return rows[:, :n]
+        return rows[:n_rows]
+
+
+#: How far below the draws the sum of a row is on average, in standard deviations, and how many rows
+#: are then tried for each that is not too large, with a little to spare.
+_TRIES = {0.8: 1.28, 1.0: 1.2, 1.2: 1.14, 1.5: 1.085, 1.6: 1.07, 1.7: 1.06, 1.8: 1.05}
 
 
 @cache
-def _poisson_mean(draws: int, n_segments: int) -> float:
-    """Return a mean that leaves few rows too large, few draws to add and few bytes left over.
+def _poisson_mean(draws: int, n_segments: int) -> tuple[float, float]:
+    """Return the cheapest mean of the Poisson counts, and how many rows to try for each."""
+    root = sqrt(draws)
+    costs = {}
+    for deviations, tries in _TRIES.items():
+        mean = max(0.0, (draws - deviations * root) / n_segments)
+        # Compared with a count: a cell that is overwritten, a draw that is added.
+        cells = n_segments * (tries + 12 * point_density(mean))
+        costs[mean, tries] = cells + 8 * root * (deviations + 2 * (tries - 1))
+    return min(costs, key=costs.__getitem__)
 
-    1.5 standard deviations below, 93 % of the rows survive; a little more or less costs little.
-    """
-    means = [
-        max(0.0, (draws - deviations * sqrt(draws)) / n_segments)
-        for deviations in (1.5, 1.4, 1.6, 1.3, 1.7, 1.2, 1.8)
-    ]
-    return min(means, key=lambda mean: byte_table(mean).counts.count(LEFT_OVER))
+
+def _row_sums(counts: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Sum the counts of each row; no row sums to more than twice its length."""
+    n = counts.shape[1]
+    # The narrowest accumulator that holds the sum is the fastest.
+    narrow = np.uint16 if 2 * n < 1 << 16 else np.uint32
+    if n < _SHORT_ROW:
+        sums: NDArray[Any] = np.einsum("ij->i", counts, dtype=narrow)
+    else:
+        sums = np.add.reduce(counts, axis=1, dtype=narrow)
+    return sums.astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -172,6 +212,7 @@ class Halves(Weights):
 
     stream = 1
     largest = 1
+    has_one_sum = False
 
     @property
     def total(self) -> int:
@@ -180,8 +221,9 @@ class Halves(Weights):
 
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.uint8]:
         """Return the first rows of a batch."""
-        (flipping,) = self._generators(number, 1)
-        bits = random_bytes(flipping, n_rows, -(-self.n_segments // 64))
+        # Whole words for a row, so that it does not depend on how many are drawn.
+        width = 8 * -(-self.n_segments // 64)
+        bits = random_bytes(self._generator(number), n_rows * width).reshape(n_rows, width)
         return np.unpackbits(bits, axis=1, count=self.n_segments)
 
 
@@ -204,7 +246,7 @@ class Bayesian(Weights):
     @property
     def batch_rows(self) -> int:
         """Rows in a batch: fewer, of 24 bytes a weight."""
-        return max(1, super().batch_rows // 24)
+        return max(1, super().batch_rows // ROW_GROUP)
 
     @property
     def scale(self) -> float:
@@ -213,16 +255,17 @@ class Bayesian(Weights):
 
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.int64]:
         """Return the first rows of a batch."""
-        (cutting,) = self._generators(number, 1)
         cuts = scratch.array("cuts", (n_rows, self.n_segments + 1), np.int64)
         cuts[:, 0], cuts[:, -1] = 0, self.total
-        cuts[:, 1:-1] = cutting.integers(self.total, size=(n_rows, self.n_segments - 1))
+        cuts[:, 1:-1] = self._generator(number).integers(
+            self.total, size=(n_rows, self.n_segments - 1)
+        )
         cuts.sort(axis=1)
         return np.diff(cuts, axis=1)
 
 
 def batches(weights: Weights, n_resamples: int) -> Iterator[tuple[int, int, int]]:
     """Yield the number of each batch and which rows it has, ``(number, start, stop)``."""
-    size = weights.batch_rows
-    for number, start in enumerate(range(0, n_resamples, size)):
-        yield number, start, min(start + size, n_resamples)
+    for number in range(weights.n_batches(n_resamples)):
+        stop = min(weights.first_row(number + 1), n_resamples)
+        yield number, weights.first_row(number), stop

@@ -41,7 +41,7 @@ LAYERS = [
     {"metrics", "tasks"},
     {"keyed"},
     {"poisson", "philox"},
-    {"scratch"},
+    {"scratch", "column_relations"},
     {"_signature", "errors"},
 ]
 LEAVES = {"intervals", "significance", "multiplicity", "report"}

@@ -71,14 +71,14 @@ def test_bytes_stand_for_poisson_counts_exactly(mean):
     table = byte_table(mean)
     counts = np.frombuffer(table.counts, dtype=np.uint8)
     left_over = np.count_nonzero(counts == LEFT_OVER) / 256
-    edges = [0, *(int(t) for t in table.thresholds), 2**64]
+    edges = [0, *(int(t) for t in table.rest.thresholds), 2**64]
     second = np.diff(np.array(edges, dtype=object)).astype(float) / 2.0**64
     for k in range(LARGEST + 1):
         share = np.count_nonzero(counts == k) / 256
         if k < len(second):
             share += left_over * second[k]
         assert share == pytest.approx(stats.poisson.pmf(k, mean), rel=1e-12, abs=2.0**-60)
-    top = table.resolve(u64(2**64 - 1))[0] if left_over else 0
+    top = table.rest.counts(u64(2**64 - 1))[0] if left_over else 0
     assert top <= LARGEST
 
 
@@ -157,7 +157,7 @@ def test_weights_by_the_definition():
             count = table.counts[word >> 8 * (b % 4) & 255]
             if count == LEFT_OVER:
                 first, second, _, _ = plain_philox([low, high, b, 1], key)
-                count = sum(first + (second << 32) >= int(t) for t in table.thresholds)
+                count = sum(first + (second << 32) >= int(t) for t in table.rest.thresholds)
                 resolved += 1
             assert weights[b, j] == count
     assert resolved > 5

@@ -1,0 +1,116 @@
+"""Columns derived from others: the same sums, exactly, whatever the columns are."""
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats import resampling
+from evalstats.column_relations import column_relations
+from evalstats.products import ExactProduct, exact_grid
+from evalstats.scratch import Scratch
+
+
+def counts(n_segments, n_short, seed=1):
+    """Return words, pairs and triples of words, matches, and the same words again."""
+    rng = np.random.default_rng(seed)
+    words = rng.integers(5, 60, size=n_segments)
+    words[:n_short] = rng.integers(0, 3, size=n_short)
+    columns = [words, np.maximum(words - 1, 0), np.maximum(words - 2, 0), words // 2, words]
+    return np.stack(columns, axis=1)
+
+
+def relations(statistics, is_sum):
+    countable = np.ones(statistics.shape[1], dtype=bool)
+    return column_relations(statistics, countable, is_sum=is_sum)
+
+
+def test_n_grams_are_derived_from_words():
+    bases, derived = relations(counts(1000, 4), is_sum=True)
+    assert bases == [0, 3]
+    assert [(one.column, one.base, one.constant) for one in derived] == [
+        (1, 0, -1.0),
+        (2, 0, -2.0),
+        (4, 0, 0.0),
+    ]
+    assert set(derived[1].segments.tolist()) <= {0, 1, 2, 3}
+
+
+def test_the_columns_of_bleu_and_chrf_that_need_a_product(sample):
+    names = list(sample.systems)[:2]
+    for metric, needed in (("bleu", 11), ("chrf", 15)):
+        table = es.extract(
+            {name: sample.systems[name] for name in names}, sample.references, metric
+        )
+        columns = np.concatenate(list(table.values), axis=1)
+        bases, derived = relations(columns, is_sum=True)
+        assert len(bases) + len(derived) == columns.shape[1]
+        assert len(bases) <= needed + 1
+
+
+def test_constants_need_weights_of_one_sum():
+    bases, derived = relations(counts(1000, 4), is_sum=False)
+    assert bases == [0, 1, 2, 3]
+    assert [(one.column, one.base) for one in derived] == [(4, 0)]
+
+
+def test_many_exceptions_are_a_column_of_their_own():
+    bases, _ = relations(counts(1000, 200), is_sum=True)
+    assert bases == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("n_short", [0, 1, 15, 300])
+@pytest.mark.parametrize("n_segments", [1, 2, 7, 1000])
+@pytest.mark.parametrize("kind", ["multinomial", "bayesian", "halves"])
+def test_sums_are_those_of_a_plain_product(kind, n_segments, n_short):
+    """Against Python's integers; the weights of halves have no common sum."""
+    statistics = counts(n_segments, min(n_short, n_segments))
+    weights = (
+        resampling.Halves(n_segments, 5)
+        if kind == "halves"
+        else resampling.recipe(n_segments, 5, kind)
+    )
+    rows = weights.batch(0, 20, Scratch()).astype(object)
+    expected = (rows @ statistics.astype(object)).astype(float) * weights.scale
+    totals = resampling.weighted_totals(weights, statistics, 20)
+    np.testing.assert_array_equal(totals, expected)
+    one_by_one = [
+        resampling.weighted_totals(weights, statistics[:, j : j + 1], 20)[:, 0]
+        for j in range(statistics.shape[1])
+    ]
+    np.testing.assert_array_equal(totals, np.stack(one_by_one, axis=1))
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.1, 1e-300, 2.0**40, 1e150, 1e300])
+@pytest.mark.parametrize("shift", [0.0, 1.0, 0.5, -3.0])
+def test_numbers_that_are_no_counts(scale, shift):
+    """Columns apart by a constant give, to the bit, what they give alone."""
+    values = np.random.default_rng(1).integers(1, 100, size=(200, 1)) * scale
+    statistics = exact_grid(np.concatenate([values, values + shift, values], axis=1))
+    together = resampling.bootstrap_totals(statistics, 50, 3)
+    for j in range(3):
+        alone = resampling.bootstrap_totals(statistics[:, j : j + 1], 50, 3)
+        np.testing.assert_array_equal(together[:, j : j + 1], alone)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int64, np.uint64])
+def test_integers_at_the_ends_of_their_range(dtype):
+    info = np.iinfo(dtype)
+    low, high = max(info.min, -(2**43)), min(info.max, 2**43)
+    column = np.where(np.arange(300) % 3 == 0, low, high - 1).astype(dtype)
+    statistics = np.stack([column, column + dtype(1), column], axis=1)
+    rows = resampling.bootstrap_weights(300, 30, 2).astype(object)
+    totals = resampling.bootstrap_totals(statistics, 30, 2)
+    np.testing.assert_array_equal(totals, (rows @ statistics.astype(object)).astype(float))
+
+
+@pytest.mark.parametrize("n_rows", [1, 23, 24, 25, 170])
+def test_any_number_of_rows_and_columns(n_rows):
+    """Padding with columns of zeros, groups of rows and a rest, single and double precision."""
+    rng = np.random.default_rng(n_rows)
+    weights = rng.integers(0, 4, size=(n_rows, 3000), dtype=np.uint8)
+    for n_columns in (1, 2, 3, 5, 6, 7, 8, 9, 11, 130):
+        statistics = rng.integers(0, 2**20, size=(3000, n_columns))
+        statistics[:, ::3] %= 50
+        totals = np.empty((n_columns, n_rows))
+        ExactProduct(statistics, 255, 255 * 3000)(weights, totals, Scratch())
+        np.testing.assert_array_equal(totals.T, weights.astype(np.int64) @ statistics)

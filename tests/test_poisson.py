@@ -1,0 +1,108 @@
+"""Poisson counts from bytes and points: exact in their probabilities, and in what is drawn."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evalstats import poisson
+from evalstats.poisson import LARGEST, Inversion, byte_code, point_density, poisson_counts
+from evalstats.scratch import Scratch
+
+MEANS = [1e-6, 0.01, 0.25, 0.8, 0.9667, 0.9999, 1.0]
+
+
+def probabilities(inversion):
+    """Return the probability of 0, 1, ..., as its 64 bits have it."""
+    edges = [0, *(int(t) for t in inversion.thresholds), 2**64]
+    return np.diff(np.array(edges, dtype=object)).astype(float) / 2.0**64
+
+
+@pytest.mark.parametrize("mean", MEANS)
+def test_bytes_and_the_rest_are_poisson(mean):
+    """A cell without points, of probability c, has its byte's count; others have the rest's."""
+    code = byte_code(mean)
+    shares = np.diff([0, *(int(edge) for edge in code.edges), 256]) / 256
+    rest = probabilities(code.rest)
+    spared = math.exp(-point_density(mean))
+    for k in range(LARGEST + 1):
+        share = spared * shares[k] if k < len(shares) else 0.0
+        share += (1 - spared) * rest[k] if k < len(rest) else 0.0
+        assert share == pytest.approx(stats.poisson.pmf(k, mean), rel=1e-10, abs=2.0**-60)
+
+
+@pytest.mark.parametrize("mean", MEANS)
+def test_points_are_poisson(mean):
+    expected = poisson._REGION * point_density(mean)
+    shares = probabilities(byte_code(mean).points)
+    np.testing.assert_allclose(
+        shares, stats.poisson.pmf(np.arange(len(shares)), expected), rtol=1e-9, atol=2.0**-60
+    )
+
+
+@pytest.mark.parametrize("mean", MEANS[3:])
+def test_no_other_bytes_would_need_fewer_points(mean):
+    """Jefferson's seats: one value more or less for any two counts is no better."""
+    shares = np.diff([0, *(int(edge) for edge in byte_code(mean).edges), 256])
+    seats = np.append(shares, 0)
+    wanted = stats.poisson.pmf(np.arange(len(seats)), mean)
+
+    def spared(seats):
+        return np.min(wanted[seats > 0] / seats[seats > 0])
+
+    for more in range(len(seats)):
+        for less in np.flatnonzero(seats):
+            other = seats.copy()
+            other[more] += 1
+            other[less] -= 1
+            assert spared(other) <= spared(seats) * (1 + 1e-12)
+
+
+def test_a_mean_of_zero_is_zeros():
+    counts = poisson_counts(0.0, (3, 16), np.random.default_rng(1), Scratch())
+    assert not np.any(counts)
+    assert byte_code(0.0).edges == ()
+    assert point_density(0.0) == 0.0
+
+
+def test_inversion_is_a_search():
+    """The guide changes nothing: at every threshold and one below, and for random bits."""
+    parts = [3, 0, 5, 10**6, 1, 0, 2, 10**9]
+    inversion = Inversion.of(parts)
+    at = inversion.thresholds
+    bits = np.concatenate(
+        [at, at - np.uint64(1), np.random.default_rng(1).integers(0, 1 << 64, 1000, np.uint64)]
+    )
+    expected = np.searchsorted(at, bits, side="right")
+    np.testing.assert_array_equal(inversion.counts(bits), expected)
+    np.testing.assert_array_equal(inversion.numbers(bits), expected)
+    assert {0, 2, 3, 4, 6, 7} >= set(expected.tolist()) >= {2, 3, 7}
+    total = sum(parts)
+    exact = [sum(parts[: k + 1]) * 2**64 // total for k in range(len(parts) - 1)]
+    assert at.tolist() == exact
+
+
+@pytest.mark.parametrize("mean, shape", [(0.96, (50, 20_000)), (1.0, (20_000, 8)), (0.3, (7, 8))])
+def test_counts_are_poisson_by_chi_square(mean, shape):
+    """All cells, and the first and last of each row; false alarm 1e-4 each. Seed 11."""
+    rng, scratch = np.random.default_rng(11), Scratch()
+    blocks = [poisson_counts(mean, shape, rng, scratch).copy() for _ in range(3)]
+    counts = np.concatenate(blocks)
+    for sample in (counts.ravel(), counts[:, 0], counts[:, -1], counts[-1]):
+        last = 6 if len(sample) > 50_000 else 2 if len(sample) > 40 else 1
+        observed = np.bincount(np.minimum(sample, last), minlength=last + 1)
+        shares = stats.poisson.pmf(np.arange(last), mean)
+        shares = np.append(shares, 1 - shares.sum())
+        assert stats.chisquare(observed, shares * len(sample)).pvalue > 1e-4
+
+
+def test_points_fall_everywhere_alike():
+    """Where a count of 5 or more is, which no byte means: chi-square over 64 places, seed 12.
+
+    False alarm 1e-4.
+    """
+    counts = poisson_counts(1.0, (64, 100_000), np.random.default_rng(12), Scratch())
+    observed = np.count_nonzero(counts >= 5, axis=1)
+    assert stats.chisquare(observed).pvalue > 1e-4
+    assert observed.sum() == pytest.approx(6_400_000 * stats.poisson.sf(4, 1.0), rel=0.05)
