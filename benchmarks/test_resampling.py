@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from evalstats.resampling import bootstrap_totals
+from evalstats import scratch, weights
+from evalstats.poisson import LEFT_OVER, byte_table, poisson_counts, random_bytes
+from evalstats.products import ExactProduct
+from evalstats.resampling import bootstrap_totals, keep_weights
 
 N, B = 2037, 2000
 
@@ -35,3 +40,87 @@ def multinomial(statistics: np.ndarray, n_resamples: int, seed: int) -> np.ndarr
 def test_bootstrap_totals(benchmark, draw):
     statistics = np.random.default_rng(0).integers(0, 40, size=(N, 20)).astype(np.float64)
     benchmark(draw, statistics, B, 1)
+
+
+def left_over(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """Draw Poisson counts by looking for the bytes that no count owns."""
+    table = byte_table(mean)
+    uniform = random_bytes(rng, shape[0] * shape[1])
+    counts = np.frombuffer(table.counts, dtype=np.uint8)[uniform]
+    again = np.flatnonzero(counts == LEFT_OVER)
+    bits = rng.integers(0, 1 << 64, size=len(again), dtype=np.uint64)
+    counts[again] = table.rest.counts(bits)
+    return counts.reshape(shape)
+
+
+def points(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """Draw them our way."""
+    with scratch.borrowed() as memory:
+        return poisson_counts(mean, shape, rng, memory)
+
+
+def numpys(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """Use NumPy's own Poisson numbers."""
+    return rng.poisson(mean, size=shape)
+
+
+@pytest.mark.benchmark(group="a million Poisson counts")
+@pytest.mark.parametrize("draw", [points, left_over, numpys])
+def test_poisson_counts(
+    benchmark, draw: Callable[[float, tuple[int, int], np.random.Generator], np.ndarray]
+):
+    benchmark(draw, 0.96, (504, N), np.random.default_rng(1))
+
+
+@pytest.mark.benchmark(group=f"{B} resamples: memory used again, and fresh")
+@pytest.mark.parametrize("again", [True, False])
+def test_working_memory(benchmark, again, monkeypatch):
+    statistics = np.random.default_rng(0).integers(0, 40, size=(N, 10))
+    keep_weights(0)
+    if not again:
+        monkeypatch.setattr(scratch, "_MOST_IDLE", 0)
+        scratch._idle.clear()
+    benchmark(bootstrap_totals, statistics, B, 1, executor=1)
+    keep_weights(1 << 26)
+
+
+@pytest.mark.benchmark(group="products: columns of zeros fill up to a multiple of 8")
+@pytest.mark.parametrize("n_columns", [4, 5, 6, 7, 8, 9, 12, 16])
+def test_columns(benchmark, n_columns):
+    """Six and eight columns should cost the same, since six are filled up."""
+    rng = np.random.default_rng(0)
+    block = rng.integers(0, 4, size=(504, N), dtype=np.uint8)
+    product = ExactProduct(rng.integers(0, 40, size=(N, n_columns)), 255, 2 * N)
+    benchmark(product, block, np.empty((n_columns, 504)), scratch.Scratch())
+
+
+@pytest.mark.benchmark(group="products: BLEU of two systems, and as many unrelated columns")
+@pytest.mark.parametrize("related", [True, False])
+def test_derived_columns(benchmark, related):
+    """Eleven of BLEU's twenty columns need a product."""
+    rng = np.random.default_rng(0)
+    words = rng.integers(5, 40, size=(3, N))
+    if related:
+        parts = [
+            [
+                length,
+                words[2],
+                *(length // d for d in (2, 3, 4, 5)),
+                *(length - j for j in range(4)),
+            ]
+            for length in words[:2]
+        ]
+        statistics = np.stack([column for part in parts for column in part], axis=1)
+    else:
+        statistics = rng.integers(0, 40, size=(N, 20))
+    block = rng.integers(0, 4, size=(504, N), dtype=np.uint8)
+    product = ExactProduct(statistics, 255, 4 * N, is_sum=True)
+    benchmark(product, block, np.empty((20, 504)), scratch.Scratch())
+
+
+@pytest.mark.benchmark(group="sums of short rows")
+@pytest.mark.parametrize("short", [0, 400], ids=["add.reduce", "einsum"])
+def test_row_sums(benchmark, short, monkeypatch):
+    monkeypatch.setattr(weights, "_SHORT_ROW", short)
+    counts = np.random.default_rng(0).integers(0, 4, size=(10_000, 100), dtype=np.uint8)
+    benchmark(weights._row_sums, counts)

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.errors import InputError
 from evalstats.metrics.base import integer
 from evalstats.products import ExactProduct, exact_grid
-from evalstats.scratch import Scratch, borrowed
+from evalstats.scratch import Scratch, borrowed, shrink
 from evalstats.tasks import Workers, as_workers, pieces_of, run_all
 from evalstats.weights import Bayesian, Halves, Multinomial, Rng, Weights, as_seed, batches
 
@@ -96,6 +96,7 @@ def bootstrap_weights(
     with borrowed() as scratch:
         for number, start, stop in batches(weights, n_resamples):
             rows[start:stop] = weights.batch(number, stop - start, scratch)
+    shrink()
     return rows if weights.scale == 1 else rows * weights.scale
 
 
@@ -246,11 +247,14 @@ def weighted_totals(
     )
     work = _Work(_Source(weights, n_resamples), product, block_rows)
     pieces = pieces_of(weights.n_batches(n_resamples), workers)
-    if isinstance(workers, int):
-        columns: NDArray[np.float64] = np.empty((product.n_columns, n_resamples))
-        run_all(partial(work.write, columns), pieces, workers)
-    else:
-        columns = np.asarray(np.concatenate(run_all(work, pieces, workers), axis=1))
+    try:
+        if isinstance(workers, int):
+            columns: NDArray[np.float64] = np.empty((product.n_columns, n_resamples))
+            run_all(partial(work.write, columns), pieces, workers)
+        else:
+            columns = np.asarray(np.concatenate(run_all(work, pieces, workers), axis=1))
+    finally:
+        shrink()
     if weights.scale != 1:
         columns *= weights.scale
     return np.asarray(columns.T)
@@ -269,6 +273,7 @@ class _Work:
         n_rows = min(stop, self.source.n_resamples) - start
         totals = np.empty((self.product.n_columns, n_rows))
         self._compute(numbers, totals, start)
+        shrink()
         return totals
 
     def write(self, totals: NDArray[np.float64], numbers: range) -> None:

@@ -53,7 +53,7 @@ _lock = Lock()
 
 @contextmanager
 def borrowed() -> Iterator[Scratch]:
-    """Lend a scratch that nobody else uses at the moment.
+    """Lend a scratch that nobody else uses at the moment; `shrink` when no more is needed.
 
     Examples
     --------
@@ -67,8 +67,15 @@ def borrowed() -> Iterator[Scratch]:
         yield scratch
     finally:
         with _lock:
-            if scratch.n_bytes + sum(other.n_bytes for other in _idle) <= _MOST_IDLE:
-                _idle.append(scratch)
+            _idle.append(scratch)
+
+
+def shrink() -> None:
+    """Let go of what should not wait for the next call."""
+    with _lock:
+        _idle.sort(key=lambda scratch: scratch.n_bytes)
+        while sum(scratch.n_bytes for scratch in _idle) > _MOST_IDLE:
+            _idle.pop()
 
 
 def _after_fork() -> None:
