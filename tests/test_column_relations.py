@@ -114,3 +114,28 @@ def test_any_number_of_rows_and_columns(n_rows):
         totals = np.empty((n_columns, n_rows))
         ExactProduct(statistics, 255, 255 * 3000)(weights, totals, Scratch())
         np.testing.assert_array_equal(totals.T, weights.astype(np.int64) @ statistics)
+
+
+def test_constants_too_large_to_add_exactly():
+    """A constant times N beyond 2^53 would be rounded: such a column is multiplied itself."""
+    largest = 3_002_399_751_580_000
+    column = np.array([largest, largest - 1, largest - 2])
+    statistics = np.stack([column, column - (2 * largest - 1)], axis=1)
+    for order in ([0, 1], [1, 0]):
+        rows = resampling.bootstrap_weights(3, 50, 1).astype(object)
+        expected = (rows @ statistics[:, order].astype(object)).astype(float)
+        totals = resampling.bootstrap_totals(statistics[:, order], 50, 1)
+        np.testing.assert_array_equal(totals, expected)
+
+
+@pytest.mark.parametrize("n_rows", [24, 30, 100])
+def test_tiles_add_up_in_double_precision(n_rows):
+    """Each tile's sums fit single precision, and those of several tiles do not."""
+    rng = np.random.default_rng(1)
+    weights = rng.integers(0, 3, size=(n_rows, 30_000), dtype=np.uint8)
+    statistics = rng.integers(0, 3000, size=(30_000, 8))
+    totals = np.empty((8, n_rows))
+    ExactProduct(statistics, 255, 2 * 30_000)(weights, totals, Scratch())
+    expected = weights.astype(np.int64) @ statistics
+    assert expected.min() > 2**24
+    np.testing.assert_array_equal(totals.T, expected)

@@ -21,10 +21,11 @@ from evalstats.weights import Bayesian, Halves, Multinomial, batches
 from tests import naive
 
 
-@pytest.mark.parametrize("n_segments", [1, 2, 3, 10, 100, 2037])
+@pytest.mark.parametrize("n_segments", [1, 2, 3, 10, 100, 399, 400, 2037, 40_000, 65_536, 70_000])
 def test_every_row_sums_to_the_number_of_segments(n_segments):
-    weights = bootstrap_weights(n_segments, 333, rng=7)
-    assert weights.shape == (333, n_segments)
+    n_resamples = 333 if n_segments < 10_000 else 30
+    weights = bootstrap_weights(n_segments, n_resamples, rng=7)
+    assert weights.shape == (n_resamples, n_segments)
     assert weights.dtype == np.int64
     assert np.all(weights.sum(axis=1) == n_segments)
     assert np.all(weights >= 0)
