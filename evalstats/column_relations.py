@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 
 #: Segments whose differences are compared first; long ones, as short ones are the exceptions.
 _COMPARED = 8
-#: One exception in so many segments, at most, for each column.
+_LOOKED_AT = 1 << 16
+#: One segment in so many may be an exception, for any of the columns.
 _SEGMENTS_AN_EXCEPTION = 64
+#: Bases that a column is compared with; most have one that looks alike, sparse ones have many.
+_MOST_COMPARED = 4
 
 
 @dataclass(frozen=True)
@@ -46,23 +49,28 @@ def column_relations(
     is_sum : bool
         Whether all rows of weights have the same sum. Otherwise all constants are 0.
     """
-    long = _long_segments(statistics)
     bases: list[int] = []
     derived: list[Derived] = []
     candidates: dict[bytes, list[int]] = {}
+    exceptions: set[int] = set()
     with np.errstate(over="ignore"):
+        long = _long_segments(statistics)
         # Columns alike differ in the same way from one long segment to the next. Adding 0 makes
         # -0 equal to 0.
         shapes = np.diff(statistics[long].astype(np.float64), axis=0).T + 0.0
         for column, shape in enumerate(shapes):
             alike = candidates.setdefault(shape.tobytes(), [])
-            for base in alike:
+            for base in alike[:_MOST_COMPARED]:
                 found = _derive(statistics, column, base, long[0])
-                few = len(found.segments) * _SEGMENTS_AN_EXCEPTION <= len(statistics)
+                if len(found.segments) * _SEGMENTS_AN_EXCEPTION > len(statistics):
+                    continue
+                together = exceptions.union(found.segments.tolist())
+                few = len(together) * _SEGMENTS_AN_EXCEPTION <= len(statistics)
                 equal = found.constant == 0 and not len(found.segments)
                 exact = equal or (countable[column] and countable[base])
                 if few and exact and (is_sum or found.constant == 0):
                     derived.append(found)
+                    exceptions = together
                     break
             else:
                 alike.append(column)
@@ -71,7 +79,8 @@ def column_relations(
 
 
 def _long_segments(statistics: NDArray[Any]) -> NDArray[np.intp]:
-    column = statistics[:, np.argmax(np.sum(statistics, axis=0, dtype=np.float64))]
+    some = statistics[:_LOOKED_AT]
+    column = some[:, np.argmax(np.sum(some, axis=0, dtype=np.float64))]
     return np.argpartition(column, -min(_COMPARED, len(column)))[-_COMPARED:]
 
 

@@ -82,7 +82,7 @@ def multinomial_rows(
 ) -> NDArray[np.uint8]:
     """Draw multinomial(m; 1/n, ..., 1/n) rows exactly, each with a sum m of its own, `(B, n)`.
 
-    As `resampling` draws rows of one sum: independent Poisson counts of one mean, a little below
+    As `weights` draws rows of one sum: independent Poisson counts of one mean, a little below
     what the smallest m asks for, are multinomial given their sum; rows whose sum exceeds their m
     are drawn again, and the draws that are missing are added uniformly. Which rows are kept
     depends on sums alone, so the rows that are kept are still multinomial given theirs.

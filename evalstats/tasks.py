@@ -83,10 +83,10 @@ def _on_threads(work: Callable[[T], R], pieces: Sequence[T], n_threads: int) -> 
     waiting = deque(enumerate(pieces))
 
     def run() -> None:
-        while waiting and not errors:
+        while not errors:
             try:
                 i, piece = waiting.popleft()
-            except IndexError:  # another thread was faster
+            except IndexError:
                 return
             try:
                 results[i] = work(piece)

@@ -98,7 +98,7 @@ class Weights:
 
     @property
     def batch_rows(self) -> int:
-        """Rows in a batch, but for the first; depends on the kind and on N alone."""
+        """Rows in a batch, the early ones aside; depends on the kind and on N alone."""
         return _batch_rows(self.n_segments)
 
     @property
@@ -137,7 +137,7 @@ class Multinomial(Weights):
     The rows are exact although no indices are drawn. Independent Poisson counts are multinomial
     given their sum m. Adding `draws - m` uniform draws makes them multinomial(draws), whatever rule
     chose m, as long as it looks at the sum alone. So: Poisson counts with a mean a little too
-    small, rows whose sum is too large dropped, the others topped up. A count above 254, which
+    small, rows whose sum is too large dropped, the others topped up. A count above 255, which
     would not fit, has probability below N/255!, or 10^-490.
     """
 
@@ -151,15 +151,15 @@ class Multinomial(Weights):
         return self.draws
 
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.uint8]:
-        """Return the first rows of a batch, which is always drawn as a whole."""
+        """Return the first rows of a batch, which is drawn as if all of it were asked for."""
         n, draws = self.n_segments, self.draws
         rng, (mean, tries) = self._generator(number), _poisson_mean(draws, n)
         size = self.first_row(number + 1) - self.first_row(number)
         rows = scratch.array("rows", (size, n), np.uint8)
         step = max(1, _DRAWN_WEIGHTS // n)
         done = 0
-        while done < len(rows):
-            wanted = len(rows) - done
+        while done < n_rows:
+            wanted = size - done
             shape = min(step, int(tries * wanted) + 4), n
             counts = poisson_counts(mean, shape, rng, scratch)
             missing = draws - _row_sums(counts)
@@ -195,9 +195,10 @@ def _poisson_mean(draws: int, n_segments: int) -> tuple[float, float]:
 
 
 def _row_sums(counts: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Sum the counts of each row; no row sums to more than twice its length."""
+    """Sum the counts of each row."""
     n = counts.shape[1]
-    # The narrowest accumulator that holds the sum is the fastest.
+    # The narrowest accumulator that holds the sum is the fastest. Short rows fit, whatever they
+    # hold; that a longer one sums to more than twice its length has probability below 10^-170.
     narrow = np.uint16 if 2 * n < 1 << 16 else np.uint32
     if n < _SHORT_ROW:
         sums: NDArray[Any] = np.einsum("ij->i", counts, dtype=narrow)

@@ -319,6 +319,14 @@ def test_a_correction_never_flatters():
     assert (contest.step, contest.optimism(True), contest.agreement) == (0, 0, 0)
 
 
+def test_bags_are_the_rows_of_the_bootstrap():
+    """Of several batches, none of which may live in working memory."""
+    bags = Bags(2000, 1000, 1)
+    rows = es.bootstrap_weights(2000, 1000, 1)
+    np.testing.assert_array_equal(bags._weights[:1000], rows)
+    np.testing.assert_array_equal(bags._weights[1000:], rows == 0)
+
+
 def test_bags_that_left_nothing_out_are_dropped():
     bags = Bags(2, 100, 0)
     assert 0 < len(bags) < 100
