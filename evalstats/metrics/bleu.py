@@ -172,7 +172,7 @@ class BLEU(Metric):
             counted = np.where(used, log_precisions, 0.0)
             mean_log = np.sum(counted, axis=0) / np.maximum(np.sum(used, axis=0), 1)
         score = 100.0 * brevity_penalty(sums[..., 0], sums[..., 1]) * np.exp(mean_log)
-        matched = np.any(sums[..., 2 : 2 + self.max_ngram_order] != 0, axis=-1)
+        matched = np.any(np.moveaxis(sums[..., 2 : 2 + self.max_ngram_order], -1, 0) != 0, axis=0)
         return np.where(matched, score, 0.0)
 
     def _precisions(self, sums: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -187,7 +187,8 @@ class BLEU(Metric):
             correct, total = correct + k, total + k
         # sacreBLEU stops at the first order that has no n-grams at all. Corpora have them all.
         reached = total > 0
-        if not np.all(reached):
+        everywhere = bool(np.all(reached))
+        if not everywhere:
             reached = np.logical_and.accumulate(reached, axis=0)
         numerator = correct
         if self.smooth_method == "exp" and np.any(correct == 0):
@@ -195,7 +196,12 @@ class BLEU(Metric):
             numerator = np.where(correct == 0, 0.5**zeros, correct)
         elif self.smooth_method == "floor":
             numerator = np.where(correct == 0, self._smooth_value, correct)
-        precisions = np.divide(numerator, total, where=reached, out=np.zeros(total.shape))
+        # A division with conditions takes several times as long.
+        precisions = (
+            numerator / total
+            if everywhere
+            else np.divide(numerator, total, where=reached, out=np.zeros(total.shape))
+        )
         used = reached if self.effective_order else np.ones_like(reached)
         return precisions, used
 
@@ -230,6 +236,8 @@ def brevity_penalty(
     sys_len: NDArray[np.float64], ref_len: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return exp(min(0, 1 - r/c)), 0 for an empty output (Papineni et al., 2002)."""
+    if np.all(sys_len > 0):
+        return np.asarray(np.exp(np.minimum(0.0, 1.0 - ref_len / sys_len)))
     ratio = np.divide(ref_len, sys_len, where=sys_len > 0, out=np.ones(np.shape(sys_len)))
     penalty = np.exp(np.minimum(0.0, 1.0 - ratio))
     return np.where((sys_len == 0) & (ref_len > 0), 0.0, penalty)
