@@ -34,8 +34,8 @@ _CALL_SIZE = (1 << 19) - 1
 _MOST_GROUPS = 7
 #: Columns in one BLAS call, so that enough rows and segments remain.
 _CALL_COLUMNS = 128
-#: Weights converted at a time: a batch. Fewer would fit faster memory, but threads that run more and
-#: shorter steps wait for the interpreter's lock more often.
+#: Weights converted at a time: a batch. Fewer would fit faster memory, but threads that run more
+#: and shorter steps wait for the interpreter's lock more often.
 _BLOCK_WEIGHTS = 1 << 20
 #: Statistics kept in single precision beside the given ones; beyond, tiles are converted as needed.
 _KEPT_STATISTICS = 1 << 25
