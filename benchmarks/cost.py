@@ -30,6 +30,10 @@ B_GRID = [100, 300, 1000, 3000, 10_000, 30_000]
 #: Columns: systems times statistics of each. BLEU has 10.
 K_GRID = [2, 5, 10, 20, 50, 90, 180, 360]
 LARGE = (10_000_000, 1000)
+#: The product of the floor has so many weights, in rows of so many segments at most.
+FLOOR_WEIGHTS, FLOOR_SEGMENTS = 1 << 22, 4096
+#: The product of the floor has so many weights, in rows of so many segments at most.
+FLOOR_WEIGHTS, FLOOR_SEGMENTS = 1 << 22, 4096
 
 
 def statistics(n_segments: int, n_columns: int) -> np.ndarray:
@@ -49,15 +53,19 @@ def best(run: Callable[[], object], seconds: float = 1.0) -> float:
 
 
 def floor(n_segments: int, n_resamples: int, n_columns: int) -> float:
-    """Return seconds for random bytes and the product alone, on as many cores as there are."""
+    """Return seconds for random bytes and the product alone, on as many cores as there are.
+
+    Long rows are cut: a product of few long rows is slower than one of many short ones.
+    """
     rng = np.random.default_rng(0)
-    rows = max(1, min(n_resamples, (1 << 22) // n_segments))
-    weights = np.ones((rows, n_segments), dtype=np.float32)
-    columns = np.ones((n_segments, n_columns), dtype=np.float32)
-    drawing = best(lambda: rng.integers(0, 1 << 64, size=rows * n_segments // 8, dtype=np.uint64))
+    width = min(n_segments, FLOOR_SEGMENTS)
+    rows = FLOOR_WEIGHTS // width
+    weights = np.ones((rows, width), dtype=np.float32)
+    columns = np.ones((width, n_columns), dtype=np.float32)
+    drawing = best(lambda: rng.integers(0, 1 << 64, size=rows * width // 8, dtype=np.uint64))
     product = best(lambda: weights @ columns)
     # BLAS uses all cores already; drawing is shared out.
-    return (drawing / usable_cores() + product) * n_resamples / rows
+    return (drawing / usable_cores() + product) * n_segments * n_resamples / (rows * width)
 
 
 def measure(n_segments: int, n_resamples: int, n_columns: int, threads: int | None) -> list[float]:
@@ -117,7 +125,7 @@ def plot(tables: dict[str, list[list[float]]], path: str) -> None:
     panels[0].set_ylabel("ns per weight, all cores")
     panels[0].set_yticks([0.2, 0.5, 1, 2, 5], labels=["0.2", "0.5", "1", "2", "5"])
     panels[0].yaxis.set_minor_formatter("")
-    panels[1].legend(frameon=False, fontsize=8, loc="center")
+    panels[0].legend(frameon=False, fontsize=8, loc="upper center")
     figure.suptitle("What a weight costs", fontsize=10)
     figure.savefig(path, dpi=160)
 
