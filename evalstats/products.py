@@ -102,7 +102,6 @@ class ExactProduct:
         self, statistics: NDArray[Any], largest: int, weight_total: int, *, is_sum: bool = False
     ) -> None:
         self.n_columns = statistics.shape[1]
-        self._weight_total = weight_total
         least = np.min(statistics, axis=0).astype(np.float64)
         greatest = np.max(statistics, axis=0).astype(np.float64)
         whole = _whole(statistics)
@@ -121,6 +120,10 @@ class ExactProduct:
             for columns, dtype in ((single, np.float32), (double, np.float64))
             if columns
         ]
+        self._columns = [one.column for one in self._derived]
+        self._bases = [one.base for one in self._derived]
+        constants = np.array([one.constant for one in self._derived])
+        self._constants = constants[:, None] * weight_total
         self._exceptions, differences = _exceptions(self._derived)
         self._exceptional = _Part(differences, list(range(len(self._derived))), np.float64)
 
@@ -131,12 +134,13 @@ class ExactProduct:
         for columns, part in self._parts:
             for start, found in part.totals(weights, scratch):
                 totals[columns, start : start + len(found)] = found[:, : len(columns)].T
-        for one in self._derived:
-            np.add(totals[one.base], one.constant * self._weight_total, out=totals[one.column])
-        if len(self._exceptions):
-            for start, found in self._exceptional.totals(weights[:, self._exceptions], scratch):
-                for one, column in zip(self._derived, found.T, strict=False):
-                    totals[one.column, start : start + len(column)] += column
+        if self._derived:
+            # Few and large steps: threads wait for the interpreter's lock at each.
+            derived = totals[self._bases] + self._constants
+            if len(self._exceptions):
+                for start, found in self._exceptional.totals(weights[:, self._exceptions], scratch):
+                    derived[:, start : start + len(found)] += found[:, : len(derived)].T
+            totals[self._columns] = derived
 
 
 def _exceptions(derived: list[Derived]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
