@@ -32,8 +32,6 @@ K_GRID = [2, 5, 10, 20, 50, 90, 180, 360]
 LARGE = (10_000_000, 1000)
 #: The product of the floor has so many weights, in rows of so many segments at most.
 FLOOR_WEIGHTS, FLOOR_SEGMENTS = 1 << 22, 4096
-#: The product of the floor has so many weights, in rows of so many segments at most.
-FLOOR_WEIGHTS, FLOOR_SEGMENTS = 1 << 22, 4096
 
 
 def statistics(n_segments: int, n_columns: int) -> np.ndarray:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from evalstats import scratch, weights
-from evalstats.poisson import LEFT_OVER, byte_table, poisson_counts, random_bytes
+from evalstats.poisson import LEFT_OVER, byte_table, poisson_counts
 from evalstats.products import ExactProduct
+from evalstats.random_bytes import SharedBytes, random_bytes
 from evalstats.resampling import bootstrap_totals, keep_weights
 
 N, B = 2037, 2000
@@ -45,18 +46,20 @@ def test_bootstrap_totals(benchmark, draw):
 def left_over(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
     """Draw Poisson counts by looking for the bytes that no count owns."""
     table = byte_table(mean)
-    uniform = random_bytes(rng, shape[0] * shape[1])
+    uniform = random_bytes(rng, shape)
     counts = np.frombuffer(table.counts, dtype=np.uint8)[uniform]
     again = np.flatnonzero(counts == LEFT_OVER)
     bits = rng.integers(0, 1 << 64, size=len(again), dtype=np.uint64)
-    counts[again] = table.rest.counts(bits)
-    return counts.reshape(shape)
+    counts.reshape(-1)[again] = table.rest.counts(bits)
+    return counts
 
 
 def points(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
     """Draw them our way."""
     with scratch.borrowed() as memory:
-        return poisson_counts(mean, shape, rng, memory)
+        counts = memory.array("rows", shape, np.uint8)
+        poisson_counts(mean, random_bytes(rng, shape), rng, counts, memory)
+        return counts
 
 
 def numpys(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
@@ -70,6 +73,22 @@ def test_poisson_counts(
     benchmark, draw: Callable[[float, tuple[int, int], np.random.Generator], np.ndarray]
 ):
     benchmark(draw, 0.96, (504, N), np.random.default_rng(1))
+
+
+def own(rng: np.random.Generator, shape: tuple[int, int], memory: scratch.Scratch) -> np.ndarray:
+    """Draw every byte."""
+    return random_bytes(rng, shape)
+
+
+def shared(rng: np.random.Generator, shape: tuple[int, int], memory: scratch.Scratch) -> np.ndarray:
+    """Make rows of bytes from fewer."""
+    return SharedBytes(rng, *shape).next(shape[0], 0, memory)
+
+
+@pytest.mark.benchmark(group="two million random bytes, in rows")
+@pytest.mark.parametrize("draw", [shared, own])
+def test_random_bytes(benchmark, draw):
+    benchmark(draw, np.random.default_rng(1), (1008, N), scratch.Scratch())
 
 
 @pytest.mark.benchmark(group=f"{B} resamples: memory used again, and fresh")

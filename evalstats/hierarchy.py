@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.poisson import poisson_counts
+from evalstats.random_bytes import random_bytes
 from evalstats.scratch import Scratch
 
 #: First words of the keys of random streams, apart from those of `resampling`.
@@ -106,7 +107,9 @@ def multinomial_rows(
     waiting = np.arange(len(sums))
     scratch = Scratch()
     while len(waiting):
-        counts = poisson_counts(mean, (len(waiting), n_segments), rng, scratch)
+        shape = len(waiting), n_segments
+        counts = scratch.array("counts", shape, np.uint8)
+        poisson_counts(mean, random_bytes(rng, shape), rng, counts, scratch)
         # A uint32 accumulator is twice as fast as an int64 one, and holds 63 * 68 million.
         short = sums[waiting] - counts.sum(axis=1, dtype=np.uint32).astype(np.int64)
         fits = short >= 0

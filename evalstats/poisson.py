@@ -15,11 +15,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, prod
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.random_bytes import Words, random_words
 from evalstats.scratch import Scratch
 
 #: The byte that stands for no count yet.
@@ -32,8 +33,6 @@ _ONE = 1 << _FRACTION_BITS
 _GUIDE_BITS = 10
 #: Cells for which a number of points is drawn at once: about a hundred points.
 _REGION = 1 << 13
-
-Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -183,25 +182,27 @@ def _minus_log(missing: int) -> int:
 
 
 def poisson_counts(
-    mean: float, shape: tuple[int, int], rng: np.random.Generator, scratch: Scratch
-) -> NDArray[np.uint8]:
-    """Draw Poisson counts of a mean in [0, 1], into the scratch.
+    mean: float,
+    uniform: NDArray[np.uint8],
+    rng: np.random.Generator,
+    counts: NDArray[np.uint8],
+    scratch: Scratch,
+) -> None:
+    """Draw Poisson counts of a mean in [0, 1].
 
     Parameters
     ----------
     mean : float
-    shape : tuple of int
+    uniform : ndarray of uint8, any shape
+        A random byte for each.
     rng : numpy.random.Generator
+        For the points and what is there.
+    counts : ndarray of uint8, same shape, C-contiguous
+        Where the counts go.
     scratch : Scratch
     """
     code = byte_code(mean)
-    n_cells = prod(shape)
-    n_regions = -(-n_cells // _REGION)
-    # Points fall anywhere in whole regions; beyond the cells they do nothing.
-    everywhere = scratch.array("counts", (n_regions * _REGION,), np.uint8)
-    counts = everywhere[:n_cells].reshape(shape)
-    uniform = random_bytes(rng, n_cells).reshape(shape)
-    beyond = scratch.array("beyond", shape, np.bool_)
+    beyond = scratch.array("beyond", uniform.shape, np.bool_)
     # Comparing and adding bytes runs at the speed of memory and lets other threads run.
     if code.edges:
         np.greater_equal(uniform, code.edges[0], out=counts.view(np.bool_))
@@ -210,17 +211,9 @@ def poisson_counts(
     for edge in code.edges[1:]:
         np.greater_equal(uniform, edge, out=beyond)
         np.add(counts, beyond.view(np.uint8), out=counts)
-    n_points = int(code.points.numbers(_random_words(rng, n_regions)).sum())
+    n_regions = -(-uniform.size // _REGION)
+    n_points = int(code.points.numbers(random_words(rng, n_regions)).sum())
     points = rng.integers(n_regions * _REGION, size=n_points)
-    everywhere[points] = code.rest.counts(_random_words(rng, n_points))
-    return counts
-
-
-def random_bytes(rng: np.random.Generator, size: int) -> NDArray[np.uint8]:
-    """Draw random bytes, five times as fast as `Generator.bytes`; from whole words."""
-    words = _random_words(rng, -(-size // 8))
-    return words.astype("<u8", copy=False).view(np.uint8)[:size]
-
-
-def _random_words(rng: np.random.Generator, size: int) -> Words:
-    return rng.integers(0, 1 << 64, size=size, dtype=np.uint64)
+    # Points fall anywhere in whole regions; beyond the cells they do nothing.
+    points = points[points < uniform.size]
+    counts.reshape(-1)[points] = code.rest.counts(random_words(rng, len(points)))

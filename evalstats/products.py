@@ -36,7 +36,7 @@ _MOST_GROUPS = 7
 _CALL_COLUMNS = 128
 #: Weights converted at a time: a batch. Fewer would fit faster memory, but threads that run more
 #: and shorter steps wait for the interpreter's lock more often.
-_BLOCK_WEIGHTS = 1 << 20
+_BLOCK_WEIGHTS = 1 << 19
 #: Statistics kept in single precision beside the given ones; beyond, tiles are converted as needed.
 _KEPT_STATISTICS = 1 << 25
 
@@ -116,7 +116,7 @@ class ExactProduct:
         single = [j for j in bases if fits[j]]
         double = [j for j in bases if not fits[j]]
         self._parts = [
-            (columns, _Part(statistics, columns, dtype))
+            (columns, _Part(statistics, columns, dtype, weight_total * np.max(greatest[columns])))
             for columns, dtype in ((single, np.float32), (double, np.float64))
             if columns
         ]
@@ -125,7 +125,7 @@ class ExactProduct:
         constants = np.array([one.constant for one in self._derived])
         self._constants = constants[:, None] * weight_total
         self._exceptions, differences = _exceptions(self._derived)
-        self._exceptional = _Part(differences, list(range(len(self._derived))), np.float64)
+        self._exceptional = _Part(differences, list(range(len(self._derived))), np.float64, 0)
 
     def __call__(
         self, weights: NDArray[Any], totals: NDArray[np.float64], scratch: Scratch
@@ -167,82 +167,94 @@ class _Part:
 
     Segments are taken a tile at a time, so that one BLAS call stays small, and rows a block at a
     time, so that weights are converted within fast memory; the sum over tiles is in double
-    precision.
+    precision. Tiles are of one size: segments without weight fill the last.
+
+    Parameters
+    ----------
+    statistics : ndarray, shape (N, ...)
+    columns : list of int
+        Which columns.
+    dtype : type
+        The precision, `numpy.float32` or `numpy.float64`.
+    largest_sum : float
+        No total exceeds it.
     """
 
-    def __init__(self, statistics: NDArray[Any], columns: list[int], dtype: type) -> None:
+    def __init__(
+        self, statistics: NDArray[Any], columns: list[int], dtype: type, largest_sum: float
+    ) -> None:
         self._dtype = dtype
         self._given = statistics
         self._columns = columns
         self._n_columns = _padded(len(columns))
-        width = min(max(self._n_columns, 1), _CALL_COLUMNS)
-        self._tile = _CALL_SIZE // (ROW_GROUP * width)
-        fitting = _CALL_SIZE // (ROW_GROUP * width * max(1, min(len(statistics), self._tile)))
-        self._group = ROW_GROUP * min(fitting, _MOST_GROUPS)
+        width = ROW_GROUP * min(max(self._n_columns, 1), _CALL_COLUMNS)
+        n_segments = max(1, len(statistics))
+        self._n_tiles = -(-n_segments // (_CALL_SIZE // width))
+        self._tile = -(-n_segments // self._n_tiles)
+        self._group = ROW_GROUP * min(_CALL_SIZE // (width * self._tile), _MOST_GROUPS)
+        self._may_be_inexact = dtype is np.float32 and largest_sum >= _SINGLE_LIMIT
         self._kept: NDArray[Any] | None = None
         if len(statistics) * len(columns) <= _KEPT_STATISTICS:
-            self._kept = self._converted(slice(0, len(statistics)), dtype)
+            self._kept = self._converted(slice(0, self._n_tiles), dtype)
 
     def totals(self, weights: NDArray[Any], scratch: Scratch) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield the totals of some rows and where they start; zeros beyond the last column."""
-        n_rows, n_segments = weights.shape
+        n_rows = len(weights)
         whole = n_rows - n_rows % self._group
-        step = max(1, _BLOCK_WEIGHTS // (self._group * min(n_segments, self._tile))) * self._group
+        step = max(1, _BLOCK_WEIGHTS // (self._group * self._tile)) * self._group
         step = _even(whole, step, self._group)
         for start in range(0, whole, step):
-            yield start, self._rows(weights[start : min(start + step, whole)], scratch)
+            yield start, self._over_all_tiles(weights[start : min(start + step, whole)], scratch)
         if whole < n_rows:
-            yield whole, self._rows(weights[whole:], scratch)
+            yield whole, self._over_all_tiles(weights[whole:], scratch)
 
-    def _rows(self, weights: NDArray[Any], scratch: Scratch) -> NDArray[Any]:
-        n_rows, n_segments = weights.shape
-        if n_segments <= self._tile:
-            return self._block(weights, 0, n_segments, self._dtype, scratch)
-        totals = scratch.array("totals", (n_rows, self._n_columns), np.float64)
+    def _over_all_tiles(self, weights: NDArray[Any], scratch: Scratch) -> NDArray[Any]:
+        step = max(1, _BLOCK_WEIGHTS // (len(weights) * self._tile))
+        if step >= self._n_tiles:
+            return self._products(weights, slice(0, self._n_tiles), self._dtype, scratch)
+        totals = scratch.array("totals", (len(weights), self._n_columns), np.float64)
         totals[...] = 0
-        whole = n_segments - n_segments % self._tile
-        step = max(1, _BLOCK_WEIGHTS // (n_rows * self._tile)) * self._tile
-        for start in range(0, whole, step):
-            some = weights[:, start : min(start + step, whole)]
-            totals += self._block(some, start, self._tile, self._dtype, scratch)
-        if whole < n_segments:
-            rest = n_segments - whole
-            totals += self._block(weights[:, whole:], whole, rest, self._dtype, scratch)
+        for start in range(0, self._n_tiles, step):
+            tiles = slice(start, min(start + step, self._n_tiles))
+            totals += self._products(weights, tiles, self._dtype, scratch)
         return totals
 
-    def _block(
-        self, weights: NDArray[Any], start: int, tile: int, dtype: type, scratch: Scratch
+    def _products(
+        self, weights: NDArray[Any], tiles: slice, dtype: type, scratch: Scratch
     ) -> NDArray[Any]:
-        """Return the totals over some whole tiles of segments, in the scratch, `(R, K)`.
+        """Return the totals over some tiles of segments, `(R, K)`, in the scratch.
 
         Rows in one group, or in whole groups; each group and tile is a BLAS call of its own.
         """
-        n_rows, n_segments = weights.shape
+        n_rows, n_tiles = len(weights), tiles.stop - tiles.start
         group = min(n_rows, self._group)
-        block = scratch.array("block", weights.shape, dtype)
-        block[...] = weights
+        given = weights[:, tiles.start * self._tile : tiles.stop * self._tile]
+        block = scratch.array("block", (n_rows, n_tiles * self._tile), dtype)
+        block[:, : given.shape[1]] = given
+        block[:, given.shape[1] :] = 0
         # Splitting an axis never copies.
-        tiles = block.reshape(n_rows // group, group, n_segments // tile, tile).swapaxes(1, 2)
-        statistics = self._converted(slice(start, start + n_segments), dtype)
-        statistics = statistics.reshape(n_segments // tile, tile, self._n_columns)
-        product = scratch.array("product", (*tiles.shape[:3], self._n_columns), dtype)
+        parts = block.reshape(n_rows // group, group, n_tiles, self._tile).swapaxes(1, 2)
+        statistics = self._converted(tiles, dtype)
+        products = scratch.array("product", (*parts.shape[:3], self._n_columns), dtype)
         for first in range(0, self._n_columns, _CALL_COLUMNS):
             columns = slice(first, first + _CALL_COLUMNS)
-            np.matmul(tiles, statistics[..., columns], out=product[..., columns])
-        if dtype is np.float32 and np.max(product) >= _SINGLE_LIMIT:
-            return self._block(weights, start, tile, np.float64, scratch)
-        if n_segments > tile:
-            product = np.asarray(np.sum(product, axis=1, dtype=np.float64))
-        return product.reshape(n_rows, self._n_columns)
+            np.matmul(parts, statistics[..., columns], out=products[..., columns])
+        if dtype is np.float32 and self._may_be_inexact and np.max(products) >= _SINGLE_LIMIT:
+            return self._products(weights, tiles, np.float64, scratch)
+        if n_tiles > 1:
+            products = np.asarray(np.sum(products, axis=1, dtype=np.float64))
+        return products.reshape(n_rows, self._n_columns)
 
-    def _converted(self, segments: slice, dtype: type) -> NDArray[Any]:
+    def _converted(self, tiles: slice, dtype: type) -> NDArray[Any]:
+        """Return the statistics of some tiles, `(T, tile, K)`, filled up with zeros."""
         if self._kept is not None and dtype is self._dtype:
-            return self._kept[segments]
-        given = self._given[segments]
-        found: NDArray[Any] = np.zeros((len(given), self._n_columns), dtype=dtype)
+            return self._kept[tiles]
+        given = self._given[tiles.start * self._tile : tiles.stop * self._tile]
+        n_tiles = tiles.stop - tiles.start
+        found: NDArray[Any] = np.zeros((n_tiles * self._tile, self._n_columns), dtype=dtype)
         for j, column in enumerate(self._columns):
-            found[:, j] = given[:, column]
-        return found
+            found[: len(given), j] = given[:, column]
+        return found.reshape(n_tiles, self._tile, self._n_columns)
 
 
 def _even(length: int, most: int, unit: int) -> int:

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
-from evalstats.poisson import point_density, poisson_counts, random_bytes
+from evalstats.poisson import poisson_counts
+from evalstats.random_bytes import SharedBytes, random_bytes
 from evalstats.scratch import Scratch
 
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
@@ -27,22 +28,27 @@ Rng: TypeAlias = "int | np.random.Generator | None"
 
 #: Rows of one BLAS call: a multiple of what its kernels work on at once.
 ROW_GROUP = 24
-#: So many rows fall into batches of equal size, and 1,000 resamples nearly fill some of them too.
-_ROWS = 10_080
-_BATCH_ROWS = sorted(ROW_GROUP * j for j in range(1, 421) if _ROWS % (ROW_GROUP * j) == 0)
-#: Rows in each batch up to there, at most: where segments are few, some thousand resamples should
-#: not wait for many more, and all threads should have some.
-_EARLY_ROWS = 5_040
-#: Weights in a batch. A megabyte fits a core's own cache and outlasts what a thread switch costs.
-_BATCH_WEIGHTS = 1 << 20
+#: Stages: how many rows they have, and how many rows and weights of these a batch has at most. The
+#: first batches are small: some hundred resamples should not wait for thousands. The last stage
+#: goes on for ever; its rows are what batches divide.
+#: Three megabytes of weights fit the cache that cores share. One would fit a core's own, but
+#: threads that run shorter steps wait for the interpreter's lock more often.
+_STAGES = (
+    (1_008, 1_008, 1 << 20),
+    (9_072, 4_536, 3 << 20),
+    (10_080, 10_080, 3 << 20),
+)
+#: Weights drawn at once, where batches have more.
+_DRAWN_WEIGHTS = 3 << 20
 #: Rows share what each tile of segments costs besides: where N is large a batch has so many of
 #: them, as long as it has no more weights than this.
 _SHARING_ROWS = 168
 _LARGE_BATCH_WEIGHTS = 1 << 25
+#: How far below the draws the sum of a row is on average, in standard deviations, and how many rows
+#: are drawn to replace those whose sum is too large nevertheless, 4.5 %, with a few to spare.
+_DEVIATIONS, _SPARE = 1.7, 0.055
 #: Rows shorter than this are summed by `einsum`, which does less for each row.
 _SHORT_ROW = 400
-#: Weights drawn at once: a batch, and the rows that are dropped.
-_DRAWN_WEIGHTS = _BATCH_WEIGHTS + _BATCH_WEIGHTS // 4
 
 
 def as_seed(rng: Rng) -> int:
@@ -86,19 +92,24 @@ class Weights:
 
     def first_row(self, batch: int) -> int:
         """Return where a batch begins, which is where the one before it ends."""
-        size = self.batch_rows
-        early = min(size, _EARLY_ROWS)
-        return min(batch, _ROWS // early) * early + max(0, batch - _ROWS // early) * size
+        start = 0
+        for (length, *_), rows in zip(_STAGES, self._batch_rows(), strict=True):
+            if batch * rows < length:
+                break
+            start += length
+            batch -= length // rows
+        return start + batch * rows
 
     def n_batches(self, n_resamples: int) -> int:
         """Return how many batches have so many rows."""
-        size = self.batch_rows
-        early = min(size, _EARLY_ROWS)
-        return -(-min(n_resamples, _ROWS) // early) + -(-max(0, n_resamples - _ROWS) // size)
+        count = 0
+        for (length, *_), rows in zip(_STAGES[:-1], self._batch_rows(), strict=False):
+            count += -(-min(n_resamples, length) // rows)
+            n_resamples = max(0, n_resamples - length)
+        return count - (-n_resamples // self._batch_rows()[-1])
 
-    @property
-    def batch_rows(self) -> int:
-        """Rows in a batch, the early ones aside; depends on the kind and on N alone."""
+    def _batch_rows(self) -> tuple[int, ...]:
+        """Return the rows of a batch in each stage; they depend on the kind and on N alone."""
         return _batch_rows(self.n_segments)
 
     @property
@@ -121,10 +132,22 @@ class Weights:
 
 
 @cache
-def _batch_rows(n_segments: int) -> int:
+def _batch_rows(n_segments: int) -> tuple[int, ...]:
     sharing = min(_SHARING_ROWS, _LARGE_BATCH_WEIGHTS // n_segments)
-    most = max(_BATCH_WEIGHTS // n_segments, sharing)
-    return max((rows for rows in _BATCH_ROWS if rows <= most), default=ROW_GROUP // 2)
+    return tuple(
+        max(
+            (
+                rows
+                for rows in range(ROW_GROUP, most + 1, ROW_GROUP)
+                if rows <= max(most_weights // n_segments, sharing)
+                # Two threads would take as long for three batches as for four.
+                and length % rows == 0
+                and length // rows != 3
+            ),
+            default=ROW_GROUP // 2,
+        )
+        for length, most, most_weights in _STAGES
+    )
 
 
 @dataclass(frozen=True)
@@ -139,6 +162,9 @@ class Multinomial(Weights):
     chose m, as long as it looks at the sum alone. So: Poisson counts with a mean a little too
     small, rows whose sum is too large dropped, the others topped up. A count above 255, which
     would not fit, has probability below N/255!, or 10^-490.
+
+    Any three rows are independent, more need not be (`random_bytes.SharedBytes`): an average over
+    the rows has exactly the variance it has over independent ones.
     """
 
     draws: int
@@ -152,46 +178,53 @@ class Multinomial(Weights):
 
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.uint8]:
         """Return the first rows of a batch, which is drawn as if all of it were asked for."""
-        n, draws = self.n_segments, self.draws
-        rng, (mean, tries) = self._generator(number), _poisson_mean(draws, n)
+        n, rng = self.n_segments, self._generator(number)
         size = self.first_row(number + 1) - self.first_row(number)
-        rows = scratch.array("rows", (size, n), np.uint8)
-        step = max(1, _DRAWN_WEIGHTS // n)
-        done = 0
-        while done < n_rows:
-            wanted = size - done
-            shape = min(step, int(tries * wanted) + 4), n
-            counts = poisson_counts(mean, shape, rng, scratch)
-            missing = draws - _row_sums(counts)
-            good = np.flatnonzero(missing >= 0)[:wanted]
-            kept = rows[done : done + len(good)]
-            np.take(counts, good, axis=0, out=kept, mode="clip")
-            missing = missing[good]
-            drawn = np.repeat(np.arange(0, len(good) * n, n), missing)
-            # NumPy draws small integers from fewer bits.
-            drawn += rng.integers(n, size=len(drawn), dtype=np.uint16 if n < 1 << 16 else np.int64)
-            # A uint8 increment keeps NumPy on its fast path; a Python int is ten times slower.
-            np.add.at(kept.reshape(-1), drawn, np.uint8(1))
-            done += len(good)
+        uniform = SharedBytes(rng, size, n)
+        step = min(max(1, _DRAWN_WEIGHTS // (n * uniform.unit)) * uniform.unit, size)
+        n_spare = int(_SPARE * step) + 4
+        # Where rows are long and few, as many as are needed are drawn when they are needed.
+        n_spare = n_spare if n_spare < step // 2 else 0
+        rows = scratch.array("rows", (size + n_spare, n), np.uint8)
+        for start in range(0, n_rows, step):
+            stop = min(start + step, size)
+            counts = rows[start : stop + n_spare]
+            uniform_bytes = uniform.next(stop - start, n_spare, scratch)
+            poisson_counts(self._mean, uniform_bytes, rng, counts, scratch)
+            self._complete(counts, stop - start, rng, scratch)
         return rows[:n_rows]
 
+    @property
+    def _mean(self) -> float:
+        """Mean of the Poisson counts."""
+        return max(0.0, (self.draws - _DEVIATIONS * sqrt(self.draws)) / self.n_segments)
 
-#: How far below the draws the sum of a row is on average, in standard deviations, and how many rows
-#: are then tried for each that is not too large, with a little to spare.
-_TRIES = {0.8: 1.28, 1.0: 1.2, 1.2: 1.14, 1.5: 1.085, 1.6: 1.07, 1.7: 1.06, 1.8: 1.05}
+    def _complete(
+        self, counts: NDArray[np.uint8], n_rows: int, rng: np.random.Generator, scratch: Scratch
+    ) -> None:
+        """Give the first rows of Poisson counts their sum; those beyond are spare.
 
-
-@cache
-def _poisson_mean(draws: int, n_segments: int) -> tuple[float, float]:
-    """Return the cheapest mean of the Poisson counts, and how many rows to try for each."""
-    root = sqrt(draws)
-    costs = {}
-    for deviations, tries in _TRIES.items():
-        mean = max(0.0, (draws - deviations * root) / n_segments)
-        # Compared with a count: a cell that is overwritten, a draw that is added.
-        cells = n_segments * (tries + 12 * point_density(mean))
-        costs[mean, tries] = cells + 8 * root * (deviations + 2 * (tries - 1))
-    return min(costs, key=costs.__getitem__)
+        What replaces a row that is dropped comes from bytes that no other row shares; otherwise
+        which row it is would depend on more than itself, and its distribution too.
+        """
+        n = self.n_segments
+        missing = self.draws - _row_sums(counts)
+        waiting = np.flatnonzero(missing[:n_rows] < 0)
+        spare = n_rows + np.flatnonzero(missing[n_rows:] >= 0)[: len(waiting)]
+        filled, waiting = waiting[: len(spare)], waiting[len(spare) :]
+        counts[filled], missing[filled] = counts[spare], missing[spare]
+        while len(waiting):
+            others = scratch.array("others", (len(waiting), n), np.uint8)
+            poisson_counts(self._mean, random_bytes(rng, others.shape), rng, others, scratch)
+            short = self.draws - _row_sums(others)
+            fits = short >= 0
+            counts[waiting[fits]], missing[waiting[fits]] = others[fits], short[fits]
+            waiting = waiting[~fits]
+        cells = np.repeat(np.arange(0, n_rows * n, n), missing[:n_rows])
+        # NumPy draws small integers from fewer bits.
+        cells += rng.integers(n, size=len(cells), dtype=np.uint16 if n < 1 << 16 else np.int64)
+        # A uint8 increment keeps NumPy on its fast path; a Python int is ten times slower.
+        np.add.at(counts.reshape(-1), cells, np.uint8(1))
 
 
 def _row_sums(counts: NDArray[np.uint8]) -> NDArray[np.int64]:
@@ -224,7 +257,7 @@ class Halves(Weights):
         """Return the first rows of a batch."""
         # Whole words for a row, so that it does not depend on how many are drawn.
         width = 8 * -(-self.n_segments // 64)
-        bits = random_bytes(self._generator(number), n_rows * width).reshape(n_rows, width)
+        bits = random_bytes(self._generator(number), (n_rows, width))
         return np.unpackbits(bits, axis=1, count=self.n_segments)
 
 
@@ -244,10 +277,9 @@ class Bayesian(Weights):
         """The sum of a row."""
         return 1 << (16 + self.n_segments.bit_length())
 
-    @property
-    def batch_rows(self) -> int:
-        """Rows in a batch: fewer, of 24 bytes a weight."""
-        return max(1, super().batch_rows // ROW_GROUP)
+    def _batch_rows(self) -> tuple[int, ...]:
+        """Return the rows of a batch: fewer, of 24 bytes a weight."""
+        return tuple(max(1, rows // ROW_GROUP) for rows in super()._batch_rows())
 
     @property
     def scale(self) -> float:

@@ -41,6 +41,7 @@ LAYERS = [
     {"metrics", "tasks"},
     {"keyed"},
     {"poisson", "philox"},
+    {"random_bytes"},
     {"scratch", "column_relations"},
     {"_signature", "errors"},
 ]

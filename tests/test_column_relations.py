@@ -118,16 +118,19 @@ def test_integers_at_the_ends_of_their_range(dtype):
     np.testing.assert_array_equal(totals, (rows @ statistics.astype(object)).astype(float))
 
 
+@pytest.mark.parametrize("largest", [50, 2**20])
+@pytest.mark.parametrize("n_segments", [1, 100, 1820, 1821, 2037, 3000, 5461])
 @pytest.mark.parametrize("n_rows", [1, 23, 24, 25, 170])
-def test_any_number_of_rows_and_columns(n_rows):
-    """Padding with columns of zeros, groups of rows and a rest, single and double precision."""
+def test_any_number_of_rows_segments_and_columns(n_rows, n_segments, largest):
+    """Padding with zeros, groups of rows and a rest, tiles, single and double precision."""
     rng = np.random.default_rng(n_rows)
-    weights = rng.integers(0, 4, size=(n_rows, 3000), dtype=np.uint8)
+    weights = rng.integers(0, 4, size=(n_rows, n_segments), dtype=np.uint8)
+    scratch = Scratch()
     for n_columns in (1, 2, 3, 5, 6, 7, 8, 9, 11, 130):
-        statistics = rng.integers(0, 2**20, size=(3000, n_columns))
+        statistics = rng.integers(0, largest, size=(n_segments, n_columns))
         statistics[:, ::3] %= 50
         totals = np.empty((n_columns, n_rows))
-        ExactProduct(statistics, 255, 255 * 3000)(weights, totals, Scratch())
+        ExactProduct(statistics, 255, 3 * n_segments)(weights, totals, scratch)
         np.testing.assert_array_equal(totals.T, weights.astype(np.int64) @ statistics)
 
 

@@ -8,6 +8,7 @@ from scipy import stats
 
 from evalstats import poisson
 from evalstats.poisson import LARGEST, Inversion, byte_code, point_density, poisson_counts
+from evalstats.random_bytes import random_bytes
 from evalstats.scratch import Scratch
 
 MEANS = [1e-6, 0.01, 0.25, 0.8, 0.9667, 0.9999, 1.0]
@@ -59,8 +60,15 @@ def test_no_other_bytes_would_need_fewer_points(mean):
             assert spared(other) <= spared(seats) * (1 + 1e-12)
 
 
+def draw(mean, shape, rng):
+    """Return Poisson counts; the array begins with what they must overwrite."""
+    counts = np.full(shape, 99, dtype=np.uint8)
+    poisson_counts(mean, random_bytes(rng, shape), rng, counts, Scratch())
+    return counts
+
+
 def test_a_mean_of_zero_is_zeros():
-    counts = poisson_counts(0.0, (3, 16), np.random.default_rng(1), Scratch())
+    counts = draw(0.0, (3, 16), np.random.default_rng(1))
     assert not np.any(counts)
     assert byte_code(0.0).edges == ()
     assert point_density(0.0) == 0.0
@@ -86,9 +94,8 @@ def test_inversion_is_a_search():
 @pytest.mark.parametrize("mean, shape", [(0.96, (50, 20_000)), (1.0, (20_000, 8)), (0.3, (7, 8))])
 def test_counts_are_poisson_by_chi_square(mean, shape):
     """All cells, and the first and last of each row; false alarm 1e-4 each. Seed 11."""
-    rng, scratch = np.random.default_rng(11), Scratch()
-    blocks = [poisson_counts(mean, shape, rng, scratch).copy() for _ in range(3)]
-    counts = np.concatenate(blocks)
+    rng = np.random.default_rng(11)
+    counts = np.concatenate([draw(mean, shape, rng) for _ in range(3)])
     for sample in (counts.ravel(), counts[:, 0], counts[:, -1], counts[-1]):
         last = 6 if len(sample) > 50_000 else 2 if len(sample) > 40 else 1
         observed = np.bincount(np.minimum(sample, last), minlength=last + 1)
@@ -102,7 +109,7 @@ def test_points_fall_everywhere_alike():
 
     False alarm 1e-4.
     """
-    counts = poisson_counts(1.0, (64, 100_000), np.random.default_rng(12), Scratch())
+    counts = draw(1.0, (64, 100_000), np.random.default_rng(12))
     observed = np.count_nonzero(counts >= 5, axis=1)
     assert stats.chisquare(observed).pvalue > 1e-4
     assert observed.sum() == pytest.approx(6_400_000 * stats.poisson.sf(4, 1.0), rel=0.05)
