@@ -89,7 +89,7 @@ def multinomial_rows(
     depends on sums alone, so the rows that are kept are still multinomial given theirs.
 
     A count above 255 would not fit. Where m is the share of n of N segments in N draws, a count
-    is binomial(N, 1/N), and exceeds 255 with a probability below 10^-500.
+    is binomial(N, 1/N), and exceeds 255 with a probability below 10^-490.
 
     Parameters
     ----------

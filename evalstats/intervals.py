@@ -26,7 +26,8 @@ _FAR = 1e100
 def percentile(replicates: Floats, confidence_level: float) -> Bounds:
     """Return the quantiles α/2 and 1-α/2 of the replicates (Efron, 1979)."""
     tail = (1 - confidence_level) / 2
-    low, high = np.quantile(replicates, [tail, 1 - tail], axis=0)
+    # NumPy sorts with vector instructions and selects without them: sorting first is faster.
+    low, high = np.quantile(np.sort(replicates, axis=0), [tail, 1 - tail], axis=0)
     return low, high
 
 

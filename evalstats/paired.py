@@ -189,7 +189,7 @@ def paired_bootstrap_test(
     >>> x2 = [0.83, 0.80, 0.88, 0.71, 0.72, 0.84]
     >>> result = paired_bootstrap_test(x1, x2)
     >>> print(f"{result.difference:+.3f}, p = {result.pvalue:.2f} ± {result.pvalue_error:.3f}")
-    -0.018, p = 0.13 ± 0.003
+    -0.018, p = 0.14 ± 0.003
     """
     pairs = as_paired_scores(x1, x2)
     if len(pairs) < 2:

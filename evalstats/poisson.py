@@ -138,11 +138,6 @@ def byte_code(mean: float) -> ByteCode:
     )
 
 
-def point_density(mean: float) -> float:
-    """Return how many cells are overwritten, about 0.01 of all."""
-    return _mixture(mean)[2] / _ONE
-
-
 @lru_cache(maxsize=256)
 def _mixture(mean: float) -> tuple[list[int], list[int], int]:
     """Return the values of a byte for each count, what they leave of it, and points for a cell.

@@ -34,8 +34,11 @@ _CALL_SIZE = (1 << 19) - 1
 _MOST_GROUPS = 7
 #: Columns in one BLAS call, so that enough rows and segments remain.
 _CALL_COLUMNS = 128
-#: Weights converted at a time: a batch. Fewer would fit faster memory, but threads that run more
-#: and shorter steps wait for the interpreter's lock more often.
+#: OpenBLAS works on 8 rows and 4 columns of a result at once, so 12 columns are 8 % faster as rows.
+#: It is what two systems of BLEU have (`benchmarks/test_resampling.py`).
+_TRANSPOSED_COLUMNS = 12
+#: Weights converted at a time, two megabytes. Fewer would fit faster memory, but threads that run
+#: more and shorter steps wait for the interpreter's lock more often.
 _BLOCK_WEIGHTS = 1 << 19
 #: Statistics kept in single precision beside the given ones; beyond, tiles are converted as needed.
 _KEPT_STATISTICS = 1 << 25
@@ -235,7 +238,7 @@ class _Part:
         # Splitting an axis never copies.
         parts = block.reshape(n_rows // group, group, n_tiles, self._tile).swapaxes(1, 2)
         statistics = self._converted(tiles, dtype)
-        products = scratch.array("product", (*parts.shape[:3], self._n_columns), dtype)
+        products = self._room(parts.shape[:3], dtype, scratch)
         for first in range(0, self._n_columns, _CALL_COLUMNS):
             columns = slice(first, first + _CALL_COLUMNS)
             np.matmul(parts, statistics[..., columns], out=products[..., columns])
@@ -244,6 +247,14 @@ class _Part:
         if n_tiles > 1:
             products = np.asarray(np.sum(products, axis=1, dtype=np.float64))
         return products.reshape(n_rows, self._n_columns)
+
+    def _room(self, shape: tuple[int, ...], dtype: type, scratch: Scratch) -> NDArray[Any]:
+        """Return an array for products, `(G, T, rows, K)`, transposed where BLAS prefers that."""
+        n_groups, n_tiles, group = shape
+        if self._n_columns != _TRANSPOSED_COLUMNS:
+            return scratch.array("product", (n_groups, n_tiles, group, self._n_columns), dtype)
+        rows = scratch.array("product", (n_groups, n_tiles, self._n_columns, group), dtype)
+        return np.swapaxes(rows, 2, 3)
 
     def _converted(self, tiles: slice, dtype: type) -> NDArray[Any]:
         """Return the statistics of some tiles, `(T, tile, K)`, filled up with zeros."""

@@ -27,6 +27,8 @@ from evalstats.weights import Bayesian, Halves, Multinomial, Rng, Weights, as_se
 
 #: More resamples than this settle nothing that fewer would not.
 MOST_RESAMPLES = 10_000_000
+#: Statistics that are copied for speed, at most; it saves a tenth of a millisecond.
+_MOST_REARRANGED = 1 << 20
 
 KINDS = ("multinomial", "bayesian")
 
@@ -239,6 +241,9 @@ def weighted_totals(
     if block_rows is not None:
         block_rows = integer(block_rows, "block_rows", 1)
     workers = as_workers(executor)
+    if statistics.size <= _MOST_REARRANGED:
+        # All that is asked of them is asked column by column.
+        statistics = np.asfortranarray(statistics)
     product = ExactProduct(
         exact_grid(statistics, weights.total),
         weights.largest,

@@ -1,9 +1,9 @@
 """How rows of weights are drawn: each row says how much every segment counts in one resample.
 
 *Row b is row b.* Rows come in batches whose sizes depend on N alone, and every batch has a random
-stream of its own, keyed by the seed and the number of the batch. It is drawn as a whole, or row by
-row, so that neither the number of resamples nor blocks, threads, executors or machines change a
-result.
+stream of its own, keyed by the seed and the number of the batch. It is drawn from its beginning, in
+steps that depend on N alone, so that neither the number of resamples nor blocks, threads, executors
+or machines change a result.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from math import sqrt
 from typing import Any, ClassVar, TypeAlias
 
@@ -41,11 +41,11 @@ _STAGES = (
 #: Weights drawn at once, where batches have more.
 _DRAWN_WEIGHTS = 3 << 20
 #: Rows share what each tile of segments costs besides: where N is large a batch has so many of
-#: them, as long as it has no more weights than this.
+#: them, as long as it has no more weights than this; half a group of them at least.
 _SHARING_ROWS = 168
 _LARGE_BATCH_WEIGHTS = 1 << 25
 #: How far below the draws the sum of a row is on average, in standard deviations, and how many rows
-#: are drawn to replace those whose sum is too large nevertheless, 4.5 %, with a few to spare.
+#: are drawn to replace those whose sum is too large nevertheless: 4.5 % for large N, and a few.
 _DEVIATIONS, _SPARE = 1.7, 0.055
 #: Rows shorter than this are summed by `einsum`, which does less for each row.
 _SHORT_ROW = 400
@@ -131,7 +131,7 @@ class Weights:
         return np.random.Generator(np.random.PCG64(seed))
 
 
-@cache
+@lru_cache(maxsize=256)
 def _batch_rows(n_segments: int) -> tuple[int, ...]:
     sharing = min(_SHARING_ROWS, _LARGE_BATCH_WEIGHTS // n_segments)
     return tuple(
@@ -177,14 +177,14 @@ class Multinomial(Weights):
         return self.draws
 
     def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.uint8]:
-        """Return the first rows of a batch, which is drawn as if all of it were asked for."""
+        """Return the first rows of a batch, the same bits however many are asked for."""
         n, rng = self.n_segments, self._generator(number)
         size = self.first_row(number + 1) - self.first_row(number)
         uniform = SharedBytes(rng, size, n)
         step = min(max(1, _DRAWN_WEIGHTS // (n * uniform.unit)) * uniform.unit, size)
         n_spare = int(_SPARE * step) + 4
         # Where rows are long and few, as many as are needed are drawn when they are needed.
-        n_spare = n_spare if n_spare < step // 2 else 0
+        n_spare = n_spare if n_spare < step // 8 else 0
         rows = scratch.array("rows", (size + n_spare, n), np.uint8)
         for start in range(0, n_rows, step):
             stop = min(start + step, size)
@@ -230,8 +230,8 @@ class Multinomial(Weights):
 def _row_sums(counts: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Sum the counts of each row."""
     n = counts.shape[1]
-    # The narrowest accumulator that holds the sum is the fastest. Short rows fit, whatever they
-    # hold; that a longer one sums to more than twice its length has probability below 10^-170.
+    # The narrowest accumulator that holds the sum is the fastest. That a row sums to 2^16, or a
+    # long one to twice its length, has a probability below 10^-5000.
     narrow = np.uint16 if 2 * n < 1 << 16 else np.uint32
     if n < _SHORT_ROW:
         sums: NDArray[Any] = np.einsum("ij->i", counts, dtype=narrow)

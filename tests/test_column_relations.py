@@ -134,6 +134,46 @@ def test_any_number_of_rows_segments_and_columns(n_rows, n_segments, largest):
         np.testing.assert_array_equal(totals.T, weights.astype(np.int64) @ statistics)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_the_scratch_holds_does_not_matter(dtype):
+    weights = np.ones((48, 2037), dtype=np.uint8)
+    statistics = np.ones((2037, 12)) * np.arange(1, 13) * (1 if dtype is np.float32 else 2**30)
+    scratch, totals = Scratch(), np.empty((12, 48))
+    scratch.array("block", (200_000,), dtype).fill(np.nan)
+    product = ExactProduct(statistics, 255, 2037)
+    product(weights, totals, scratch)
+    np.testing.assert_array_equal(totals[:, 0], weights[0] @ statistics)
+
+
+@pytest.mark.parametrize("more", [1, 2, 3])
+def test_the_first_sum_that_single_precision_has_not(more):
+    statistics = np.array([[2**24 - 1], [more]])
+    totals = np.empty((1, 24))
+    ExactProduct(statistics, 255, 2)(np.ones((24, 2), dtype=np.uint8), totals, Scratch())
+    assert np.all(totals == 2**24 - 1 + more)
+
+
+def test_exceptions_beyond_single_precision():
+    base = np.random.default_rng(1).integers(0, 50, size=3000) + 2**26
+    other = base.copy()
+    other[5:9] -= 2**24 + np.array([1, 3, 5, 7])
+    rows = np.random.default_rng(2).integers(0, 3, size=(30, 3000), dtype=np.uint8)
+    totals = np.empty((2, 30))
+    product = ExactProduct(np.stack([base, other], axis=1), 255, 6000)
+    assert len(product._derived) == 1
+    product(rows, totals, Scratch())
+    np.testing.assert_array_equal(totals[1], rows.astype(np.int64) @ other)
+
+
+@pytest.mark.parametrize("n_segments", [1, 100, 2037, 30_000])
+def test_products_stay_on_the_calling_thread(n_segments):
+    """OpenBLAS starts threads of its own from 2^19 multiplications on."""
+    for n_columns in (1, 8, 12, 130):
+        statistics = np.random.default_rng(1).integers(0, 9, size=(n_segments, n_columns))
+        for _, part in ExactProduct(statistics, 255, n_segments)._parts:
+            assert part._group * part._tile * min(part._n_columns, 128) < 2**19
+
+
 def test_constants_too_large_to_add_exactly():
     """A constant times N beyond 2^53 would be rounded: such a column is multiplied itself."""
     largest = 3_002_399_751_580_000

@@ -7,11 +7,16 @@ import pytest
 from scipy import stats
 
 from evalstats import poisson
-from evalstats.poisson import LARGEST, Inversion, byte_code, point_density, poisson_counts
+from evalstats.poisson import LARGEST, Inversion, byte_code, poisson_counts
 from evalstats.random_bytes import random_bytes
 from evalstats.scratch import Scratch
 
 MEANS = [1e-6, 0.01, 0.25, 0.8, 0.9667, 0.9999, 1.0]
+
+
+def point_density(mean):
+    """Return how many points there are for each cell."""
+    return poisson._mixture(mean)[2] / poisson._ONE
 
 
 def probabilities(inversion):
@@ -102,6 +107,20 @@ def test_counts_are_poisson_by_chi_square(mean, shape):
         shares = stats.poisson.pmf(np.arange(last), mean)
         shares = np.append(shares, 1 - shares.sum())
         assert stats.chisquare(observed, shares * len(sample)).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("size", [5, 8192, 8192 + 5, 3 * 8192 - 1])
+def test_points_fall_on_the_last_cells_too(size):
+    """Counts of 5 or more, which no byte means, in the last five cells. Seed 13.
+
+    5 standard errors: 1e-6.
+    """
+    rng = np.random.default_rng(13)
+    n_draws = 40_000 if size < 100 else 4000
+    ends = np.array([draw(1.0, (1, size), rng)[0, -5:] for _ in range(n_draws)])
+    expected = n_draws * stats.poisson.sf(4, 1.0)
+    for total in (np.sum(ends >= 5) / 5, np.sum(ends[:, -1] >= 5)):
+        assert abs(total - expected) < 5 * np.sqrt(expected)
 
 
 def test_points_fall_everywhere_alike():

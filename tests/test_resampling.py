@@ -1,6 +1,7 @@
 """Rows of weights: the right distribution, exact sums, the same bits in every block size."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -51,13 +52,73 @@ def test_weights_are_multinomial(n_segments, seed):
 
 @pytest.mark.parametrize("n_segments", [30, 700])
 def test_how_often_each_count_occurs_in_a_row(n_segments):
-    """Counts 0 to 6 over all segments of 4,000 independent rows; 5 standard errors: below 1e-5."""
+    """Counts 0 to 6 over all segments of 4,000 rows; 5 standard errors: below 1e-5."""
     weights = bootstrap_weights(n_segments, 4_000, rng=6)
     for count in range(7):
         found = np.sum(weights == count, axis=1)
         expected = n_segments * stats.binom.pmf(count, n_segments, 1 / n_segments)
         error = np.std(found) / np.sqrt(len(found))
         assert abs(np.mean(found) - expected) < 5 * error, count
+
+
+@pytest.mark.parametrize(
+    "n_segments", [*range(1, 60), 399, 2037, 4096, 10**5, 199_728, 10**6, 10**8]
+)
+@pytest.mark.parametrize("kind", [Multinomial, Bayesian])
+def test_batches_follow_one_another(n_segments, kind):
+    recipe = kind(n_segments, 1, n_segments) if kind is Multinomial else kind(n_segments, 1)
+    for n_resamples in (1, 23, 504, 505, 1008, 1009, 2000, 10_080, 10_081, 25_000):
+        found = list(batches(recipe, n_resamples))
+        assert found[0][1] == 0
+        assert found[-1][2] == n_resamples
+        assert len(found) == recipe.n_batches(n_resamples)
+        assert all(one[2] == other[1] for one, other in pairwise(found))
+        assert all(stop > start for _, start, stop in found)
+    sizes = {recipe.first_row(b + 1) - recipe.first_row(b) for b in range(40)}
+    # Megabytes, or a few rows of what is larger than that.
+    assert max(sizes) * n_segments <= max(2**25, 12 * n_segments)
+    assert max(sizes) <= 10_080
+
+
+@pytest.mark.parametrize("n_segments, n_drawn", [(2037, 50_000), (5000, 1 << 18), (300, 9000)])
+def test_a_batch_in_several_steps(n_segments, n_drawn, monkeypatch):
+    """Every step fills rows of its own, the last one is cut, and fewer rows are the first of all."""
+    monkeypatch.setattr(weights, "_DRAWN_WEIGHTS", n_drawn)
+    recipe, scratch = Multinomial(n_segments, 8, n_segments), Scratch()
+    size = recipe.first_row(1)
+    rows = recipe.batch(0, size, scratch).copy()
+    assert rows.shape == (size, n_segments)
+    assert np.all(rows.sum(axis=1, dtype=np.int64) == n_segments)
+    assert len(np.unique(rows, axis=0)) == size
+    for few in (1, size // 3, size // 2 + 1, size - 1):
+        scratch.array("rows", rows.shape, np.uint8).fill(77)
+        np.testing.assert_array_equal(recipe.batch(0, few, scratch), rows[:few])
+
+
+@pytest.mark.parametrize("n_spare", [0.0, 9.0])
+def test_rows_that_replace_others(n_spare, monkeypatch):
+    """Where half of all rows are dropped, for few spare ones or none: as multinomial as ever.
+
+    Chi-square of all counts, false alarm 1e-4; no two rows correlate by 0.2, 9 standard errors.
+    """
+    monkeypatch.setattr(weights, "_DEVIATIONS", 0.1)
+    monkeypatch.setattr(weights, "_SPARE", n_spare)
+    n = 2048
+    rows = Multinomial(n, 9, n).batch(0, 504, Scratch())
+    assert np.all(rows.sum(axis=1, dtype=np.int64) == n)
+    observed = np.bincount(rows.ravel(), minlength=7)
+    expected = rows.size * stats.binom.pmf(np.arange(6), n, 1 / n)
+    pooled = [*observed[:6], observed[6:].sum()]
+    assert stats.chisquare(pooled, [*expected, rows.size - expected.sum()]).pvalue > 1e-4
+    assert np.max(np.abs(np.corrcoef(rows.astype(float)) - np.eye(504))) < 0.2
+
+
+@pytest.mark.parametrize("recipe", [Halves(70, 3), Halves(2037, 3), Bayesian(50, 3)])
+def test_fewer_rows_of_a_batch_are_the_first(recipe):
+    size = recipe.first_row(1)
+    rows = recipe.batch(0, size, Scratch())
+    for few in (1, 2, size - 1):
+        np.testing.assert_array_equal(recipe.batch(0, few, Scratch()), rows[:few])
 
 
 def test_covariances_are_multinomial():
