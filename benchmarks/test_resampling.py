@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from evalstats import scratch, weights
+from evalstats import products, scratch, weights
 from evalstats.poisson import LEFT_OVER, byte_table, poisson_counts
 from evalstats.products import ExactProduct
 from evalstats.random_bytes import SharedBytes, random_bytes
@@ -111,6 +111,17 @@ def test_columns(benchmark, n_columns):
     block = rng.integers(0, 4, size=(504, N), dtype=np.uint8)
     product = ExactProduct(rng.integers(0, 40, size=(N, n_columns)), 255, 2 * N)
     benchmark(product, block, np.empty((n_columns, 504)), scratch.Scratch())
+
+
+@pytest.mark.benchmark(group="products: 12 columns as rows, and as columns")
+@pytest.mark.parametrize("transposed", [True, False])
+def test_transposed_columns(benchmark, transposed, monkeypatch):
+    if not transposed:
+        monkeypatch.setattr(products, "_TRANSPOSED_COLUMNS", 0)
+    rng = np.random.default_rng(0)
+    block = rng.integers(0, 4, size=(504, N), dtype=np.uint8)
+    product = ExactProduct(rng.integers(0, 40, size=(N, 12)), 255, 2 * N)
+    benchmark(product, block, np.empty((12, 504)), scratch.Scratch())
 
 
 @pytest.mark.benchmark(group="products: BLEU of two systems, and as many unrelated columns")
