@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from evalstats import products, scratch, weights
+from evalstats import products, scratch
 from evalstats.poisson import LEFT_OVER, byte_table, poisson_counts
 from evalstats.products import ExactProduct
 from evalstats.random_bytes import SharedBytes, random_bytes
 from evalstats.resampling import bootstrap_totals, keep_weights
+from evalstats.row_sums import row_sums, row_width
 
 N, B = 2037, 2000
 
@@ -58,7 +61,21 @@ def points(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.
     """Draw them our way."""
     with scratch.borrowed() as memory:
         counts = memory.array("rows", shape, np.uint8)
-        poisson_counts(mean, random_bytes(rng, shape), rng, counts, memory)
+        poisson_counts(mean, random_bytes(rng, shape), rng, counts)
+        return counts
+
+
+def thresholds(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
+    """Compare bytes with thresholds, and leave out what they cannot express."""
+    with scratch.borrowed() as memory:
+        uniform = random_bytes(rng, shape)
+        counts = memory.array("rows", shape, np.uint8)
+        beyond = memory.array("beyond", shape, np.bool_)
+        first, *others = 256 * stats.poisson.cdf(np.arange(4), mean)
+        np.greater_equal(uniform, np.uint8(first), out=counts.view(np.bool_))
+        for edge in others:
+            np.greater_equal(uniform, np.uint8(edge), out=beyond)
+            np.add(counts, beyond.view(np.uint8), out=counts)
         return counts
 
 
@@ -68,7 +85,7 @@ def numpys(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.
 
 
 @pytest.mark.benchmark(group="a million Poisson counts")
-@pytest.mark.parametrize("draw", [points, left_over, numpys])
+@pytest.mark.parametrize("draw", [points, thresholds, left_over, numpys])
 def test_poisson_counts(
     benchmark, draw: Callable[[float, tuple[int, int], np.random.Generator], np.ndarray]
 ):
@@ -148,9 +165,22 @@ def test_derived_columns(benchmark, related):
     benchmark(product, block, np.empty((20, 504)), scratch.Scratch())
 
 
-@pytest.mark.benchmark(group="sums of short rows")
-@pytest.mark.parametrize("short", [0, 400], ids=["add.reduce", "einsum"])
-def test_row_sums(benchmark, short, monkeypatch):
-    monkeypatch.setattr(weights, "_SHORT_ROW", short)
-    counts = np.random.default_rng(0).integers(0, 4, size=(10_000, 100), dtype=np.uint8)
-    benchmark(weights._row_sums, counts)
+@pytest.mark.benchmark(group="sums of rows")
+@pytest.mark.parametrize("n_segments", [100, N])
+@pytest.mark.parametrize("add", [row_sums, lambda rows: rows.sum(axis=1, dtype=np.uint16)])
+def test_row_sums(benchmark, add, n_segments):
+    shape = (3_000_000 // n_segments, row_width(n_segments))
+    benchmark(add, np.random.default_rng(0).integers(0, 4, size=shape, dtype=np.uint8))
+
+
+@pytest.mark.benchmark(group="two threads: each with the memory it had, or that of the other")
+@pytest.mark.parametrize("own", [True, False])
+def test_memory_of_a_thread(benchmark, own, monkeypatch):
+    statistics = np.random.default_rng(0).integers(0, 40, size=(N, 10))
+    keep_weights(0)
+    if not own:
+        # No thread has the same number twice, so that memory goes to whoever asks first.
+        numbers = count()
+        monkeypatch.setattr(scratch, "get_ident", lambda: next(numbers))
+    benchmark(bootstrap_totals, statistics, 5 * B, 1, executor=2)
+    keep_weights(1 << 26)

@@ -8,14 +8,14 @@ and the second stage by itself; together the rows are multinomial(N; 1/N, ..., 1
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.poisson import poisson_counts
+from evalstats.multinomial_rows import complete, fill_poisson, mean_for
 from evalstats.random_bytes import random_bytes
+from evalstats.row_sums import row_width
 from evalstats.scratch import Scratch
 
 #: First words of the keys of random streams, apart from those of `resampling`.
@@ -83,10 +83,8 @@ def multinomial_rows(
 ) -> NDArray[np.uint8]:
     """Draw multinomial(m; 1/n, ..., 1/n) rows exactly, each with a sum m of its own, `(B, n)`.
 
-    As `weights` draws rows of one sum: independent Poisson counts of one mean, a little below
-    what the smallest m asks for, are multinomial given their sum; rows whose sum exceeds their m
-    are drawn again, and the draws that are missing are added uniformly. Which rows are kept
-    depends on sums alone, so the rows that are kept are still multinomial given theirs.
+    The Poisson counts of `multinomial_rows` have one mean, a little below what the smallest m asks
+    for.
 
     A count above 255 would not fit. Where m is the share of n of N segments in N draws, a count
     is binomial(N, 1/N), and exceeds 255 with a probability below 10^-490.
@@ -99,28 +97,11 @@ def multinomial_rows(
     n_segments : int
         n, at least 1.
     """
-    least = int(np.min(sums))
-    # 1.5 standard deviations below the smallest sum: 93 % of the rows with that sum survive.
-    mean = min(1.0, max(0.0, (least - 1.5 * math.sqrt(least)) / n_segments))
-    rows = np.empty((len(sums), n_segments), dtype=np.uint8)
-    missing = np.empty(len(sums), dtype=np.int64)
-    waiting = np.arange(len(sums))
-    scratch = Scratch()
-    while len(waiting):
-        shape = len(waiting), n_segments
-        counts = scratch.array("counts", shape, np.uint8)
-        poisson_counts(mean, random_bytes(rng, shape), rng, counts, scratch)
-        # A uint32 accumulator is twice as fast as an int64 one, and holds 63 * 68 million.
-        short = sums[waiting] - counts.sum(axis=1, dtype=np.uint32).astype(np.int64)
-        fits = short >= 0
-        rows[waiting[fits]] = counts[fits]
-        missing[waiting[fits]] = short[fits]
-        waiting = waiting[~fits]
-    drawn = rng.integers(n_segments, size=int(missing.sum()))
-    drawn += np.repeat(np.arange(len(sums)) * n_segments, missing)
-    # A uint8 increment keeps NumPy on its fast path; a Python int is ten times slower.
-    np.add.at(rows.reshape(-1), drawn, np.uint8(1))
-    return rows
+    mean = mean_for(int(np.min(sums)), n_segments)
+    rows = np.empty((len(sums), row_width(n_segments)), dtype=np.uint8)
+    fill_poisson(mean, random_bytes(rng, rows.shape), n_segments, rng, rows)
+    complete(rows, len(rows), sums, mean, n_segments, rng, Scratch())
+    return rows[:, :n_segments]
 
 
 def _generator(seed: int, *stream: int) -> np.random.Generator:

@@ -1,10 +1,11 @@
 """Poisson counts from one random byte each, exactly.
 
-Of the 256 values of a byte every count owns some, and what a byte cannot express comes from 64
-more random bits. Two ways: `byte_table` leaves a few values over, for weights that must come from
-bits of their own. `poisson_counts` fills whole tables and needs no second look at them: its bytes
-express a part c of the distribution, and cells are overwritten with a draw from the rest where a
-Poisson number of random points hits them, which spares a cell with probability c.
+Of the 256 values of a byte every count owns some, and what a byte cannot express comes from 51 or
+64 more random bits. Two ways: `byte_table` leaves a few values over, for weights that must come
+from bits of their own. `poisson_counts` fills whole tables and needs no second look at them: its
+bytes (`byte_formulas`) express a part c of the distribution, and cells are overwritten with a draw
+from the rest where a Poisson number of random points hits them, which spares a cell with
+probability c.
 
 Probabilities are worked out in integers, so that no machine's exponential function has a say in
 the counts.
@@ -20,8 +21,8 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.byte_formulas import ByteFormula, nearest_formula
 from evalstats.random_bytes import Words, random_words
-from evalstats.scratch import Scratch
 
 #: The byte that stands for no count yet.
 LEFT_OVER = 255
@@ -68,7 +69,8 @@ class Inversion:
 
     def counts(self, bits: Words) -> NDArray[np.uint8]:
         """Return the same numbers, which are counts, five times as fast for many."""
-        counts: NDArray[np.uint8] = self._guide[bits >> np.uint64(64 - _GUIDE_BITS)]
+        first = (bits >> np.uint64(64 - _GUIDE_BITS)).view(np.int64)
+        counts: NDArray[np.uint8] = self._guide.take(first)
         cut = np.flatnonzero(counts == LEFT_OVER)
         counts[cut] = self.numbers(bits[cut])
         return counts
@@ -102,60 +104,48 @@ def byte_table(mean: float) -> ByteTable:
 
 @dataclass(frozen=True)
 class ByteCode:
-    """Poisson counts as a mixture: bytes, and a rest that overwrites some of them.
+    """Poisson counts as a mixture: counts of bytes, and a rest that overwrites some of them.
 
     Attributes
     ----------
-    edges : tuple of uint8
-        Bytes at which the count rises.
+    formula : ByteFormula
+        Counts of bytes.
     points : Inversion
         Numbers of points in a region.
     rest : Inversion
         Counts where points are.
     """
 
-    edges: tuple[np.uint8, ...]
+    formula: ByteFormula
     points: Inversion
     rest: Inversion
 
 
 @lru_cache(maxsize=256)
 def byte_code(mean: float) -> ByteCode:
-    """Return how to draw Poisson counts of a mean in [0, 1].
-
-    Examples
-    --------
-    >>> [int(edge) for edge in byte_code(1.0).edges]
-    [96, 191, 238, 253]
-    """
-    seats, rest, density = _mixture(mean)
-    edges = np.cumsum(seats)[: np.count_nonzero(seats) - 1]
+    """Return how to draw Poisson counts of a mean in [0, 1]."""
+    formula = nearest_formula(mean)
+    rest, density = _rest(mean, formula.seats)
     expected = _REGION * density
     return ByteCode(
-        tuple(map(np.uint8, edges)),
+        formula,
         Inversion.of(_terms(expected, _ONE, 40 + 2 * ceil(expected / _ONE))),
         Inversion.of(rest),
     )
 
 
-@lru_cache(maxsize=256)
-def _mixture(mean: float) -> tuple[list[int], list[int], int]:
-    """Return the values of a byte for each count, what they leave of it, and points for a cell.
+def _rest(mean: float, seats: list[int]) -> tuple[list[int], int]:
+    """Return what the bytes leave of the distribution, and points for a cell.
 
-    Values are given to counts as seats are to parties by Jefferson's method, which makes the least
-    probability of a count for each of its values as large as it can be. Every value is worth as
-    much as the worst one; what a count has beyond that is its rest. The points are in fixed point.
+    Every byte is worth as much as those of the count that has too many; what the other counts have
+    beyond that is their rest. The points are in fixed point.
     """
     terms = _terms(*mean.as_integer_ratio(), LARGEST)
-    whole = sum(terms)
-    seats = [256 * term // whole for term in terms]
-    while sum(seats) < 256:
-        k = max(range(len(terms)), key=lambda k: (terms[k] << 64) // (seats[k] + 1))
-        seats[k] += 1
+    seats = seats + [0] * (len(terms) - len(seats))
     seated = [k for k, values in enumerate(seats) if values]
     worst = min(seated, key=lambda k: Fraction(terms[k], seats[k]))
     rest = [seats[worst] * t - s * terms[worst] for s, t in zip(seats, terms, strict=True)]
-    return seats, rest, _minus_log(sum(rest) * _ONE // (seats[worst] * whole))
+    return rest, _minus_log(sum(rest) * _ONE // (seats[worst] * sum(terms)))
 
 
 def _terms(numerator: int, denominator: int, largest: int) -> list[int]:
@@ -181,34 +171,30 @@ def poisson_counts(
     uniform: NDArray[np.uint8],
     rng: np.random.Generator,
     counts: NDArray[np.uint8],
-    scratch: Scratch,
 ) -> None:
     """Draw Poisson counts of a mean in [0, 1].
 
     Parameters
     ----------
     mean : float
+        Where `byte_formulas.convenient_mean` has it, few cells have points, and it is fast.
     uniform : ndarray of uint8, any shape
         A random byte for each.
     rng : numpy.random.Generator
         For the points and what is there.
     counts : ndarray of uint8, same shape, C-contiguous
         Where the counts go.
-    scratch : Scratch
     """
     code = byte_code(mean)
-    beyond = scratch.array("beyond", uniform.shape, np.bool_)
-    # Comparing and adding bytes runs at the speed of memory and lets other threads run.
-    if code.edges:
-        np.greater_equal(uniform, code.edges[0], out=counts.view(np.bool_))
-    else:
-        counts[...] = 0
-    for edge in code.edges[1:]:
-        np.greater_equal(uniform, edge, out=beyond)
-        np.add(counts, beyond.view(np.uint8), out=counts)
+    code.formula.count(uniform, counts)
     n_regions = -(-uniform.size // _REGION)
-    n_points = int(code.points.numbers(random_words(rng, n_regions)).sum())
-    points = rng.integers(n_regions * _REGION, size=n_points)
-    # Points fall anywhere in whole regions; beyond the cells they do nothing.
-    points = points[points < uniform.size]
-    counts.reshape(-1)[points] = code.rest.counts(random_words(rng, len(points)))
+    in_region = code.points.numbers(random_words(rng, n_regions))
+    # The last 13 bits of a word say where in its region a point is; the first 51 say what is there.
+    words = random_words(rng, int(in_region.sum()))
+    points = np.repeat(np.arange(0, n_regions * _REGION, _REGION), in_region)
+    points += (words & np.uint64(_REGION - 1)).view(np.int64)
+    # Points of the last region may be beyond the cells, where they do nothing.
+    n_whole = len(points) - int(in_region[-1])
+    in_last = n_whole + np.flatnonzero(points[n_whole:] < uniform.size)
+    for some in (slice(0, n_whole), in_last):
+        counts.reshape(-1)[points[some]] = code.rest.counts(words[some])

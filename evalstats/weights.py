@@ -12,15 +12,15 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from math import sqrt
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
-from evalstats.poisson import poisson_counts
+from evalstats.multinomial_rows import complete, fill_poisson, mean_for, share_dropped
 from evalstats.random_bytes import SharedBytes, random_bytes
+from evalstats.row_sums import row_width
 from evalstats.scratch import Scratch
 
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
@@ -36,7 +36,7 @@ ROW_GROUP = 24
 _STAGES = (
     (1_008, 1_008, 1 << 20),
     (9_072, 4_536, 3 << 20),
-    (10_080, 10_080, 3 << 20),
+    (20_160, 20_160, 3 << 20),
 )
 #: Weights drawn at once, where batches have more.
 _DRAWN_WEIGHTS = 3 << 20
@@ -44,11 +44,6 @@ _DRAWN_WEIGHTS = 3 << 20
 #: them, as long as it has no more weights than this; half a group of them at least.
 _SHARING_ROWS = 168
 _LARGE_BATCH_WEIGHTS = 1 << 25
-#: How far below the draws the sum of a row is on average, in standard deviations, and how many rows
-#: are drawn to replace those whose sum is too large nevertheless: 4.5 % for large N, and a few.
-_DEVIATIONS, _SPARE = 1.7, 0.055
-#: Rows shorter than this are summed by `einsum`, which does less for each row.
-_SHORT_ROW = 400
 
 
 def as_seed(rng: Rng) -> int:
@@ -157,10 +152,7 @@ class Multinomial(Weights):
     `draws` is the sum of a row: N for the bootstrap, fewer for the m-out-of-n bootstrap (Bickel,
     Götze and van Zwet, 1997).
 
-    The rows are exact although no indices are drawn. Independent Poisson counts are multinomial
-    given their sum m. Adding `draws - m` uniform draws makes them multinomial(draws), whatever rule
-    chose m, as long as it looks at the sum alone. So: Poisson counts with a mean a little too
-    small, rows whose sum is too large dropped, the others topped up. A count above 255, which
+    The rows are exact although few indices are drawn (`multinomial_rows`). A count above 255, which
     would not fit, has probability below N/255!, or 10^-490.
 
     Any three rows are independent, more need not be (`random_bytes.SharedBytes`): an average over
@@ -180,64 +172,19 @@ class Multinomial(Weights):
         """Return the first rows of a batch, the same bits however many are asked for."""
         n, rng = self.n_segments, self._generator(number)
         size = self.first_row(number + 1) - self.first_row(number)
-        uniform = SharedBytes(rng, size, n)
+        width, mean = row_width(n), mean_for(self.draws, n)
+        uniform = SharedBytes(rng, size, width)
         step = min(max(1, _DRAWN_WEIGHTS // (n * uniform.unit)) * uniform.unit, size)
-        n_spare = int(_SPARE * step) + 4
-        # Where rows are long and few, as many as are needed are drawn when they are needed.
-        n_spare = n_spare if n_spare < step // 8 else 0
-        rows = scratch.array("rows", (size + n_spare, n), np.uint8)
+        # Where hardly any row is dropped, what replaces it is drawn when it is needed.
+        n_dropped = share_dropped(self.draws, n) * step
+        n_spare = int(n_dropped) + 4 if n_dropped >= 4 else 0
+        rows = scratch.array("rows", (size + n_spare, width), np.uint8)
         for start in range(0, n_rows, step):
             stop = min(start + step, size)
             counts = rows[start : stop + n_spare]
-            uniform_bytes = uniform.next(stop - start, n_spare, scratch)
-            poisson_counts(self._mean, uniform_bytes, rng, counts, scratch)
-            self._complete(counts, stop - start, rng, scratch)
-        return rows[:n_rows]
-
-    @property
-    def _mean(self) -> float:
-        """Mean of the Poisson counts."""
-        return max(0.0, (self.draws - _DEVIATIONS * sqrt(self.draws)) / self.n_segments)
-
-    def _complete(
-        self, counts: NDArray[np.uint8], n_rows: int, rng: np.random.Generator, scratch: Scratch
-    ) -> None:
-        """Give the first rows of Poisson counts their sum; those beyond are spare.
-
-        What replaces a row that is dropped comes from bytes that no other row shares; otherwise
-        which row it is would depend on more than itself, and its distribution too.
-        """
-        n = self.n_segments
-        missing = self.draws - _row_sums(counts)
-        waiting = np.flatnonzero(missing[:n_rows] < 0)
-        spare = n_rows + np.flatnonzero(missing[n_rows:] >= 0)[: len(waiting)]
-        filled, waiting = waiting[: len(spare)], waiting[len(spare) :]
-        counts[filled], missing[filled] = counts[spare], missing[spare]
-        while len(waiting):
-            others = scratch.array("others", (len(waiting), n), np.uint8)
-            poisson_counts(self._mean, random_bytes(rng, others.shape), rng, others, scratch)
-            short = self.draws - _row_sums(others)
-            fits = short >= 0
-            counts[waiting[fits]], missing[waiting[fits]] = others[fits], short[fits]
-            waiting = waiting[~fits]
-        cells = np.repeat(np.arange(0, n_rows * n, n), missing[:n_rows])
-        # NumPy draws small integers from fewer bits.
-        cells += rng.integers(n, size=len(cells), dtype=np.uint16 if n < 1 << 16 else np.int64)
-        # A uint8 increment keeps NumPy on its fast path; a Python int is ten times slower.
-        np.add.at(counts.reshape(-1), cells, np.uint8(1))
-
-
-def _row_sums(counts: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Sum the counts of each row."""
-    n = counts.shape[1]
-    # The narrowest accumulator that holds the sum is the fastest. That a row sums to 2^16, or a
-    # long one to twice its length, has a probability below 10^-5000.
-    narrow = np.uint16 if 2 * n < 1 << 16 else np.uint32
-    if n < _SHORT_ROW:
-        sums: NDArray[Any] = np.einsum("ij->i", counts, dtype=narrow)
-    else:
-        sums = np.add.reduce(counts, axis=1, dtype=narrow)
-    return sums.astype(np.int64)
+            fill_poisson(mean, uniform.next(stop - start, n_spare, scratch), n, rng, counts)
+            complete(counts, stop - start, self.draws, mean, n, rng, scratch)
+        return rows[:n_rows, :n]
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,11 @@ LAYERS = [
     {"products", "interchange", "report"},
     {"archives"},
     {"weights"},
+    {"multinomial_rows"},
     {"metrics", "tasks"},
     {"keyed"},
     {"poisson", "philox"},
-    {"random_bytes"},
+    {"random_bytes", "byte_formulas", "row_sums"},
     {"scratch", "column_relations"},
     {"_signature", "errors"},
 ]

@@ -9,14 +9,13 @@ from scipy import stats
 from evalstats import poisson
 from evalstats.poisson import LARGEST, Inversion, byte_code, poisson_counts
 from evalstats.random_bytes import random_bytes
-from evalstats.scratch import Scratch
 
 MEANS = [1e-6, 0.01, 0.25, 0.8, 0.9667, 0.9999, 1.0]
 
 
 def point_density(mean):
     """Return how many points there are for each cell."""
-    return poisson._mixture(mean)[2] / poisson._ONE
+    return poisson._rest(mean, byte_code(mean).formula.seats)[1] / poisson._ONE
 
 
 def probabilities(inversion):
@@ -29,7 +28,7 @@ def probabilities(inversion):
 def test_bytes_and_the_rest_are_poisson(mean):
     """A cell without points, of probability c, has its byte's count; others have the rest's."""
     code = byte_code(mean)
-    shares = np.diff([0, *(int(edge) for edge in code.edges), 256]) / 256
+    shares = np.array(code.formula.seats) / 256
     rest = probabilities(code.rest)
     spared = math.exp(-point_density(mean))
     for k in range(LARGEST + 1):
@@ -47,35 +46,17 @@ def test_points_are_poisson(mean):
     )
 
 
-@pytest.mark.parametrize("mean", MEANS[3:])
-def test_no_other_bytes_would_need_fewer_points(mean):
-    """Jefferson's seats: one value more or less for any two counts is no better."""
-    shares = np.diff([0, *(int(edge) for edge in byte_code(mean).edges), 256])
-    seats = np.append(shares, 0)
-    wanted = stats.poisson.pmf(np.arange(len(seats)), mean)
-
-    def spared(seats):
-        return np.min(wanted[seats > 0] / seats[seats > 0])
-
-    for more in range(len(seats)):
-        for less in np.flatnonzero(seats):
-            other = seats.copy()
-            other[more] += 1
-            other[less] -= 1
-            assert spared(other) <= spared(seats) * (1 + 1e-12)
-
-
 def draw(mean, shape, rng):
     """Return Poisson counts; the array begins with what they must overwrite."""
     counts = np.full(shape, 99, dtype=np.uint8)
-    poisson_counts(mean, random_bytes(rng, shape), rng, counts, Scratch())
+    poisson_counts(mean, random_bytes(rng, shape), rng, counts)
     return counts
 
 
 def test_a_mean_of_zero_is_zeros():
     counts = draw(0.0, (3, 16), np.random.default_rng(1))
     assert not np.any(counts)
-    assert byte_code(0.0).edges == ()
+    assert byte_code(0.0).formula.seats == [256]
     assert point_density(0.0) == 0.0
 
 

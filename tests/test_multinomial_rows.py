@@ -1,0 +1,54 @@
+"""Poisson counts that become multinomial rows: which are dropped, and what they become."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evalstats.byte_formulas import _FORMULAS
+from evalstats.multinomial_rows import complete, fill_poisson, mean_for, share_dropped
+from evalstats.random_bytes import random_bytes
+from evalstats.row_sums import row_width
+from evalstats.scratch import Scratch
+
+SIZES = [2, 3, 5, 10, 30, 100, 300, 1000, 2037, 3000, 10_000, 10**5, 10**6, 10**8]
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("part", [1.0, 0.5, 0.1])
+def test_enough_spare_rows(n, part):
+    """As many as are dropped, and not many more."""
+    draws = max(1, int(part * n))
+    mean = mean_for(draws, n)
+    assert mean in [formula.mean for formula in _FORMULAS]
+    dropped = stats.poisson.sf(draws, mean * n)
+    assert dropped <= share_dropped(draws, n) <= 2 * dropped + 0.015
+    assert dropped < 0.09
+
+
+def test_no_draws_no_counts():
+    assert mean_for(1, 10) == 0.0
+    assert share_dropped(1, 10) == 0.0
+    assert mean_for(1, 1) == 0.0
+
+
+@pytest.mark.parametrize("n, n_spare", [(9, 0), (9, 700), (100, 30)])
+def test_rows_have_sums_of_their_own(n, n_spare):
+    """Two sums in turn: rows are multinomial each, by chi-square of the first cell; seed 5, 1e-4."""
+    n_rows, rng = 6000, np.random.default_rng(5)
+    sums = np.where(np.arange(n_rows + n_spare) % 2, 3 * n // 4, n)
+    if n_spare:
+        sums[:] = n
+    mean = mean_for(int(sums.min()), n)
+    rows = np.empty((n_rows + n_spare, row_width(n)), dtype=np.uint8)
+    fill_poisson(mean, random_bytes(rng, rows.shape), n, rng, rows)
+    assert not np.any(rows[:, n:])
+    complete(rows, n_rows, sums, mean, n, rng, Scratch())
+    assert not np.any(rows[:n_rows, n:])
+    np.testing.assert_array_equal(rows[:n_rows].sum(axis=1), sums[:n_rows])
+    for total in set(sums.tolist()):
+        cells = rows[:n_rows][sums[:n_rows] == total, :n]
+        for cell in (0, n - 1):
+            observed = np.bincount(np.minimum(cells[:, cell], 4), minlength=5)
+            shares = stats.binom.pmf(np.arange(4), total, 1 / n)
+            expected = len(cells) * np.append(shares, 1 - shares.sum())
+            assert stats.chisquare(observed, expected).pvalue > 1e-4
