@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from evalstats import products, scratch
+from evalstats.byte_formulas import nearest_formula
 from evalstats.poisson import LEFT_OVER, byte_table, poisson_counts
 from evalstats.products import ExactProduct
 from evalstats.random_bytes import SharedBytes, random_bytes
@@ -65,31 +64,37 @@ def points(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.
         return counts
 
 
-def thresholds(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
-    """Compare bytes with thresholds, and leave out what they cannot express."""
-    with scratch.borrowed() as memory:
-        uniform = random_bytes(rng, shape)
-        counts = memory.array("rows", shape, np.uint8)
-        beyond = memory.array("beyond", shape, np.bool_)
-        first, *others = 256 * stats.poisson.cdf(np.arange(4), mean)
-        np.greater_equal(uniform, np.uint8(first), out=counts.view(np.bool_))
-        for edge in others:
-            np.greater_equal(uniform, np.uint8(edge), out=beyond)
-            np.add(counts, beyond.view(np.uint8), out=counts)
-        return counts
-
-
 def numpys(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
     """Use NumPy's own Poisson numbers."""
     return rng.poisson(mean, size=shape)
 
 
 @pytest.mark.benchmark(group="a million Poisson counts")
-@pytest.mark.parametrize("draw", [points, thresholds, left_over, numpys])
+@pytest.mark.parametrize("draw", [points, left_over, numpys])
 def test_poisson_counts(
     benchmark, draw: Callable[[float, tuple[int, int], np.random.Generator], np.ndarray]
 ):
     benchmark(draw, 0.96, (504, N), np.random.default_rng(1))
+
+
+def formula(uniform: np.ndarray, counts: np.ndarray, beyond: np.ndarray) -> None:
+    """Calculate counts from bytes."""
+    nearest_formula(0.96).count(uniform, counts)
+
+
+def thresholds(uniform: np.ndarray, counts: np.ndarray, beyond: np.ndarray) -> None:
+    """Compare bytes with thresholds: the same seats, and one more where 4 has 3 of them."""
+    np.greater_equal(uniform, np.uint8(98), out=counts.view(np.bool_))
+    for edge in (192, 238, 253):
+        np.greater_equal(uniform, np.uint8(edge), out=beyond)
+        np.add(counts, beyond.view(np.uint8), out=counts)
+
+
+@pytest.mark.benchmark(group="a million bytes become counts")
+@pytest.mark.parametrize("become", [formula, thresholds])
+def test_counts_of_bytes(benchmark, become):
+    uniform = random_bytes(np.random.default_rng(1), (504, N))
+    benchmark(become, uniform, np.empty_like(uniform), np.empty(uniform.shape, dtype=np.bool_))
 
 
 def own(rng: np.random.Generator, shape: tuple[int, int], memory: scratch.Scratch) -> np.ndarray:
@@ -171,16 +176,3 @@ def test_derived_columns(benchmark, related):
 def test_row_sums(benchmark, add, n_segments):
     shape = (3_000_000 // n_segments, row_width(n_segments))
     benchmark(add, np.random.default_rng(0).integers(0, 4, size=shape, dtype=np.uint8))
-
-
-@pytest.mark.benchmark(group="two threads: each with the memory it had, or that of the other")
-@pytest.mark.parametrize("own", [True, False])
-def test_memory_of_a_thread(benchmark, own, monkeypatch):
-    statistics = np.random.default_rng(0).integers(0, 40, size=(N, 10))
-    keep_weights(0)
-    if not own:
-        # No thread has the same number twice, so that memory goes to whoever asks first.
-        numbers = count()
-        monkeypatch.setattr(scratch, "get_ident", lambda: next(numbers))
-    benchmark(bootstrap_totals, statistics, 5 * B, 1, executor=2)
-    keep_weights(1 << 26)

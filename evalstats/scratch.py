@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import prod
-from threading import Lock, get_ident
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -47,9 +47,7 @@ class Scratch:
         return sum(buffer.nbytes for buffer in self._buffers.values())
 
 
-#: What waits, and which thread used it last: its core may still have the pages at hand. Memory that
-#: wanders from core to core made two threads slower by a quarter (`benchmarks/test_resampling.py`).
-_idle: list[tuple[Scratch, int]] = []
+_idle: list[Scratch] = []
 _lock = Lock()
 
 
@@ -63,22 +61,20 @@ def borrowed() -> Iterator[Scratch]:
     ...     scratch.array("counts", (2, 3), np.uint8).shape
     (2, 3)
     """
-    thread = get_ident()
     with _lock:
-        own = (i for i, (_, last) in enumerate(_idle) if last == thread)
-        scratch = _idle.pop(next(own, -1))[0] if _idle else Scratch()
+        scratch = _idle.pop() if _idle else Scratch()
     try:
         yield scratch
     finally:
         with _lock:
-            _idle.append((scratch, thread))
+            _idle.append(scratch)
 
 
 def shrink() -> None:
     """Let go of what should not wait for the next call."""
     with _lock:
-        _idle.sort(key=lambda waiting: waiting[0].n_bytes)
-        while sum(scratch.n_bytes for scratch, _ in _idle) > _MOST_IDLE:
+        _idle.sort(key=lambda scratch: scratch.n_bytes)
+        while sum(scratch.n_bytes for scratch in _idle) > _MOST_IDLE:
             _idle.pop()
 
 
