@@ -83,8 +83,8 @@ def multinomial_rows(
 ) -> NDArray[np.uint8]:
     """Draw multinomial(m; 1/n, ..., 1/n) rows exactly, each with a sum m of its own, `(B, n)`.
 
-    The Poisson counts of `multinomial_rows` have one mean, a little below what the smallest m asks
-    for.
+    As `evalstats.multinomial_rows` makes them, from Poisson counts of one mean, a little below what
+    the smallest m asks for.
 
     A count above 255 would not fit. Where m is the share of n of N segments in N draws, a count
     is binomial(N, 1/N), and exceeds 255 with a probability below 10^-490.

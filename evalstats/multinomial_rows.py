@@ -31,7 +31,7 @@ def mean_for(n_draws: int, n_segments: int) -> float:
 
 
 def share_dropped(n_draws: int, n_segments: int) -> float:
-    """Return a bound of the share of rows whose sum exceeds the draws, a little above it.
+    """Return a bound of the share of rows whose sum exceeds the draws, near it where it matters.
 
     The tail of a normal distribution beyond z is below 1 / (2 + 2z⁴) for z in 1.2 to 3. Arithmetic
     is the same on every machine; an error function need not be.
@@ -78,7 +78,7 @@ def complete(
         As `fill_poisson` leaves them; those beyond the first `n_rows` are spare.
     n_rows : int
     sums : int, or ndarray of int64 with shape (R,)
-        Draws of all rows, or of each.
+        Draws of all rows, or of each where none is spare: a spare row has the sum of all.
     mean : float
         Of the counts.
     n_segments : int
@@ -100,7 +100,8 @@ def complete(
         fits = short >= 0
         rows[waiting[fits]], missing[waiting[fits]] = others[fits], short[fits]
         waiting = waiting[~fits]
-    cells = np.repeat(np.arange(0, n_rows * width, width), missing[:n_rows])
+    more = missing[:n_rows].astype(np.intp, copy=False)
+    cells = np.repeat(np.arange(0, n_rows * width, width), more)
     # NumPy draws small integers from fewer bits.
     narrow = np.uint16 if n_segments < 1 << 16 else np.int64
     cells += rng.integers(n_segments, size=len(cells), dtype=narrow)

@@ -70,7 +70,7 @@ class Inversion:
     def counts(self, bits: Words) -> NDArray[np.uint8]:
         """Return the same numbers, which are counts, five times as fast for many."""
         first = (bits >> np.uint64(64 - _GUIDE_BITS)).view(np.int64)
-        counts: NDArray[np.uint8] = self._guide.take(first)
+        counts: NDArray[np.uint8] = self._guide.take(first.astype(np.intp, copy=False))
         cut = np.flatnonzero(counts == LEFT_OVER)
         counts[cut] = self.numbers(bits[cut])
         return counts

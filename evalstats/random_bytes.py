@@ -7,7 +7,7 @@ and the shortest cycle has four (k-wise independence: Joffe, 1974). Hence whatev
 each row, its average over all rows has the variance it would have if all were independent: that
 takes pairs. Dependence begins with the fourth moments. It shows where a single byte decides what is
 computed, and is linear in few of its bits; so what is done with the bytes should not be
-(`byte_formulas`: the average of a single count has at most 0.6 more kurtosis than 3).
+(`byte_formulas`: an average of what a single count decides has a kurtosis of at most 3.8).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Sums of rows of counts, eight neighbours at a time.
+"""Sums of rows of counts, up to eight at a time.
 
-Counts are bytes. Words of eight of them, added as integers, add the bytes in each place, as long as
-no place goes beyond 255: so few words are added at once that random counts of a mean of at most 1
-never do.
+Counts are bytes. Words of four or eight of them, added as integers, add the bytes in each place, as
+long as no place goes beyond 255: so few words are added at once that random counts of a mean of at
+most 1 never do.
 """
 
 from __future__ import annotations
@@ -15,20 +15,22 @@ from numpy.typing import NDArray
 #: Words added at once, at most. That so many Poisson counts of mean 1 sum to more than 255, has a
 #: probability below 10^-47.
 _MOST_WORDS = 85
-#: Rows shorter than this are made of smaller words, which leave less room.
-_SHORT_ROW = 400
+#: Rows shorter than these are made of smaller words, which leave less room, or of single bytes.
+_SHORT_ROW, _SHORTEST_ROW = 400, 32
 
 
 def _words(n_counts: int) -> tuple[type, int, int]:
     """Return the type of a word, how many groups of them a row has, and words in a group."""
-    word = np.uint32 if n_counts < _SHORT_ROW else np.uint64
+    word: type = np.uint32 if n_counts < _SHORT_ROW else np.uint64
+    if n_counts < _SHORTEST_ROW:
+        word = np.uint8
     n_words = -(-n_counts // np.dtype(word).itemsize)
     n_groups = -(-n_words // _MOST_WORDS)
     return word, n_groups, -(-n_words // n_groups)
 
 
 def row_width(n_counts: int) -> int:
-    """Return the length of a row with room for so many counts, at most 4 % more.
+    """Return the length of a row with room for so many counts: three more, or 2.3 %, at most.
 
     Examples
     --------
@@ -45,7 +47,7 @@ def row_sums(counts: NDArray[np.uint8]) -> NDArray[np.int64]:
     Parameters
     ----------
     counts : ndarray of uint8, shape (B, W), C-contiguous
-        Poisson or multinomial, of a mean of at most 1, and zeros.
+        Poisson, of a mean of at most 1, and zeros.
 
     Returns
     -------

@@ -113,3 +113,15 @@ def test_points_fall_everywhere_alike():
     observed = np.count_nonzero(counts >= 5, axis=1)
     assert stats.chisquare(observed).pvalue > 1e-4
     assert observed.sum() == pytest.approx(6_400_000 * stats.poisson.sf(4, 1.0), rel=0.05)
+
+
+def test_every_region_has_a_number_of_its_own():
+    """Variance over mean of the points in 600 regions: 5 standard errors, 1e-6. Seed 14.
+
+    With a mean of 0.995 no byte means 4 or more, so a count of 4 is a point.
+    """
+    mean = 0.995
+    assert len(byte_code(mean).formula.seats) == 4
+    found = np.sum(draw(mean, (600, 8192), np.random.default_rng(14)) >= 4, axis=1)
+    expected = 1 - stats.poisson.sf(3, mean)
+    assert abs(np.var(found, ddof=1) / np.mean(found) - expected) < 5 * np.sqrt(2 / 600)

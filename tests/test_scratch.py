@@ -47,6 +47,7 @@ def test_calls_leave_no_more_than_that(monkeypatch):
     monkeypatch.setattr(scratch, "_MOST_IDLE", 1000)
     table = np.ones((50, 2), dtype=int)
     es.bootstrap_totals(table, 100)
+    assert not scratch._idle
     es.bootstrap_weights(50, 100)
     assert not scratch._idle
 
