@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-#: Bytes that wait for the next call at most: a dozen megabytes for each of some five threads.
+#: Bytes that wait for the next call at most: nine megabytes for each of some seven threads.
 _MOST_IDLE = 1 << 26
 
 

@@ -33,7 +33,10 @@ def test_no_draws_no_counts():
 
 @pytest.mark.parametrize("n, n_spare", [(9, 0), (9, 700), (100, 30)])
 def test_rows_have_sums_of_their_own(n, n_spare):
-    """Two sums in turn: rows are multinomial each, by chi-square of the first cell; seed 5, 1e-4."""
+    """Two sums in turn, or one where there are spare rows: all are multinomial.
+
+    Chi-square of the first and the last cell; false alarm 1e-4 each. Seed 5.
+    """
     n_rows, rng = 6000, np.random.default_rng(5)
     sums = np.where(np.arange(n_rows + n_spare) % 2, 3 * n // 4, n)
     if n_spare:
