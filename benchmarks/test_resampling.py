@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 
 import numpy as np
 import pytest
 
-from evalstats import products, scratch
+from evalstats import multinomial_rows, products, scratch
 from evalstats.byte_formulas import nearest_formula
-from evalstats.poisson import LEFT_OVER, byte_table, poisson_counts
+from evalstats.poisson import LEFT_OVER, byte_table, poisson_counts, room_for
 from evalstats.products import ExactProduct
 from evalstats.random_bytes import SharedBytes, random_bytes
 from evalstats.resampling import bootstrap_totals, keep_weights
@@ -59,7 +60,7 @@ def left_over(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> 
 def points(mean: float, shape: tuple[int, int], rng: np.random.Generator) -> np.ndarray:
     """Draw them our way."""
     with scratch.borrowed() as memory:
-        counts = memory.array("rows", shape, np.uint8)
+        counts = memory.array("rows", (room_for(prod(shape)),), np.uint8)
         poisson_counts(mean, random_bytes(rng, shape), rng, counts)
         return counts
 
@@ -176,3 +177,20 @@ def test_derived_columns(benchmark, related):
 def test_row_sums(benchmark, add, n_segments):
     shape = (3_000_000 // n_segments, row_width(n_segments))
     benchmark(add, np.random.default_rng(0).integers(0, 4, size=shape, dtype=np.uint8))
+
+
+@pytest.mark.benchmark(group="300,000 draws in rows of 100 segments")
+@pytest.mark.parametrize("many", [0, 1 << 62], ids=["sparse", "add.at"])
+def test_draws_in_short_rows(benchmark, many, monkeypatch):
+    monkeypatch.setattr(multinomial_rows, "_MANY_DRAWS", many)
+    rng = np.random.default_rng(0)
+    rows = np.zeros((20_000, 100), dtype=np.uint8)
+    draws = np.maximum(0, rng.normal(15, 9, size=len(rows)).astype(np.int64))
+    memory = scratch.Scratch()
+
+    def draw() -> None:
+        # Counts would overflow, were they added to for ever.
+        rows.fill(0)
+        multinomial_rows._draw_more(rows, draws, 100, rng, memory)
+
+    benchmark(draw)

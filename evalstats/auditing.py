@@ -241,9 +241,9 @@ def audit(
     >>> for test in audit(sample.systems, sample.references):
     ...     if test.system == "slightly-better":
     ...         print(f"{test.test:30}{test.pvalue:.2f}  calibrated {test.calibrated:.2f}")
-    sacreBLEU --paired-bs         0.17  calibrated 0.43
-    sacreBLEU --paired-ar         0.45  calibrated 0.43
-    evaluatio bleu_bootstrap_test 0.22  calibrated 0.43
+    sacreBLEU --paired-bs         0.17  calibrated 0.45
+    sacreBLEU --paired-ar         0.45  calibrated 0.45
+    evaluatio bleu_bootstrap_test 0.22  calibrated 0.45
     """
     n_bootstrap = integer(n_bootstrap, "n_bootstrap", 2, MOST_RESAMPLES)
     n_randomization = integer(n_randomization, "n_randomization", 2, MOST_RESAMPLES)

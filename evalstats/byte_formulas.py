@@ -10,6 +10,7 @@ count, which rows of bytes that share must rely on (`random_bytes`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +109,7 @@ def nearest_formula(mean: float) -> ByteFormula:
     return min(_FORMULAS, key=lambda formula: abs(formula.mean - mean))
 
 
+@lru_cache(maxsize=256)
 def convenient_mean(most: float) -> float:
     """Return the largest mean for which there is a formula, up to a number of at least 0.
 

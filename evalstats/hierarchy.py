@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.multinomial_rows import complete, fill_poisson, mean_for
+from evalstats.poisson import room_for
 from evalstats.random_bytes import random_bytes
 from evalstats.row_sums import row_width
 from evalstats.scratch import Scratch
+from evalstats.streams import generator
 
 #: First words of the keys of random streams, apart from those of `resampling`.
 _STAGE_ONE, _STAGE_TWO = 16, 17
@@ -51,7 +53,7 @@ def shard_draws(
     n_segments = sum(shard_sizes)
     batches = []
     for batch in range(-(-n_resamples // _COUNT_ROWS)):
-        rng = _generator(seed, _STAGE_ONE, batch)
+        rng = generator(seed, (_STAGE_ONE,), batch)
         to_draw = np.full(_COUNT_ROWS, n_segments)
         to_come = n_segments
         for size in shard_sizes[: shard + 1]:
@@ -72,7 +74,7 @@ def shard_batches(
     draws = shard_draws(shard_sizes, shard, n_batches * n_rows, seed)
     for batch in range(n_batches):
         start, stop = batch * n_rows, (batch + 1) * n_rows
-        rng = _generator(seed, _STAGE_TWO, shard, batch)
+        rng = generator(seed, (_STAGE_TWO, shard), batch)
         rows = multinomial_rows(rng, draws[start:stop], size)
         stop = min(stop, n_resamples)
         yield slice(start, stop), rows[: stop - start]
@@ -98,12 +100,8 @@ def multinomial_rows(
         n, at least 1.
     """
     mean = mean_for(int(np.min(sums)), n_segments)
-    rows = np.empty((len(sums), row_width(n_segments)), dtype=np.uint8)
-    fill_poisson(mean, random_bytes(rng, rows.shape), n_segments, rng, rows)
+    uniform = random_bytes(rng, (len(sums), row_width(n_segments)))
+    cells = np.empty(room_for(uniform.size), dtype=np.uint8)
+    rows = fill_poisson(mean, uniform, n_segments, rng, cells)
     complete(rows, len(rows), sums, mean, n_segments, rng, Scratch())
     return rows[:, :n_segments]
-
-
-def _generator(seed: int, *stream: int) -> np.random.Generator:
-    key = np.random.SeedSequence(seed, spawn_key=stream)
-    return np.random.Generator(np.random.PCG64(key))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.byte_formulas import convenient_mean
-from evalstats.poisson import poisson_counts
+from evalstats.poisson import poisson_counts, room_for
 from evalstats.random_bytes import random_bytes
 from evalstats.row_sums import row_sums
 from evalstats.scratch import Scratch
@@ -22,6 +22,12 @@ from evalstats.scratch import Scratch
 #: How far below the draws the sum of a row is on average, in standard deviations, at least: 8 % of
 #: the rows are dropped then. Drawing more of them costs what topping up more often would.
 _LEAST_DEVIATIONS = 1.4
+#: Where draws are so many, and rows so short that they have fewer than so many of them, SciPy's
+#: sparse tables count them: it takes two thirds of the time (`benchmarks/test_resampling.py`), and
+#: does not hold the interpreter's lock. Importing it takes 50 ms, once; the first 10,080 resamples
+#: are in batches too small for that.
+_MANY_DRAWS = 150_000
+_LONG_RUN = 32
 
 
 def mean_for(n_draws: int, n_segments: int) -> float:
@@ -48,14 +54,17 @@ def fill_poisson(
     uniform: NDArray[np.uint8],
     n_segments: int,
     rng: np.random.Generator,
-    rows: NDArray[np.uint8],
-) -> None:
-    """Fill rows with Poisson counts, from a random byte each, and zeros beyond the segments.
+    cells: NDArray[np.uint8],
+) -> NDArray[np.uint8]:
+    """Return rows of Poisson counts, from a random byte each, with zeros beyond the segments.
 
-    `uniform` and `rows` are of the same shape, `(R, W)`, W as `row_sums.row_width` has it.
+    `uniform` and the rows are of the same shape, `(R, W)`, W as `row_sums.row_width` has it. The
+    rows are the first cells; there are as many cells as `poisson.room_for` says.
     """
-    poisson_counts(mean, uniform, rng, rows)
+    poisson_counts(mean, uniform, rng, cells)
+    rows = cells[: uniform.size].reshape(uniform.shape)
     rows[:, n_segments:] = 0
+    return rows
 
 
 def complete(
@@ -87,23 +96,47 @@ def complete(
     scratch : Scratch
     """
     width = rows.shape[1]
-    sums = np.broadcast_to(sums, len(rows))
     missing = sums - row_sums(rows)
     waiting = np.flatnonzero(missing[:n_rows] < 0)
     spare = n_rows + np.flatnonzero(missing[n_rows:] >= 0)[: len(waiting)]
     filled, waiting = waiting[: len(spare)], waiting[len(spare) :]
     rows[filled], missing[filled] = rows[spare], missing[spare]
     while len(waiting):
-        others = scratch.array("others", (len(waiting), width), np.uint8)
-        fill_poisson(mean, random_bytes(rng, others.shape), n_segments, rng, others)
-        short = sums[waiting] - row_sums(others)
+        uniform = random_bytes(rng, (len(waiting), width))
+        cells = scratch.array("others", (room_for(uniform.size),), np.uint8)
+        others = fill_poisson(mean, uniform, n_segments, rng, cells)
+        short = (sums if isinstance(sums, int) else sums[waiting]) - row_sums(others)
         fits = short >= 0
         rows[waiting[fits]], missing[waiting[fits]] = others[fits], short[fits]
         waiting = waiting[~fits]
-    more = missing[:n_rows].astype(np.intp, copy=False)
-    cells = np.repeat(np.arange(0, n_rows * width, width), more)
+    _draw_more(rows[:n_rows], missing[:n_rows], n_segments, rng, scratch)
+
+
+def _draw_more(
+    rows: NDArray[np.uint8],
+    draws: NDArray[np.int64],
+    n_segments: int,
+    rng: np.random.Generator,
+    scratch: Scratch,
+) -> None:
+    """Add so many uniform draws to each row."""
+    n_rows, width = rows.shape
+    n_draws = int(draws.sum())
     # NumPy draws small integers from fewer bits.
     narrow = np.uint16 if n_segments < 1 << 16 else np.int64
-    cells += rng.integers(n_segments, size=len(cells), dtype=narrow)
-    # A uint8 increment keeps NumPy on its fast path; a Python int is ten times slower.
-    np.add.at(rows.reshape(-1), cells, np.uint8(1))
+    if n_draws < _MANY_DRAWS or n_draws >= _LONG_RUN * n_rows:
+        cells = np.repeat(np.arange(0, n_rows * width, width), draws.astype(np.intp, copy=False))
+        cells += rng.integers(n_segments, size=n_draws, dtype=narrow)
+        # A uint8 increment keeps NumPy on its fast path; a Python int is ten times slower.
+        np.add.at(rows.reshape(-1), cells, np.uint8(1))
+        return
+    from scipy.sparse import csr_array
+
+    # SciPy looks through numbers that are not int32.
+    ends = np.zeros(n_rows + 1, dtype=np.int32)
+    np.cumsum(draws, out=ends[1:])
+    drawn = rng.integers(n_segments, size=n_draws, dtype=narrow).astype(np.int32)
+    table = csr_array((np.ones(n_draws, dtype=np.uint8), drawn, ends), shape=rows.shape)
+    counts = scratch.array("drawn", rows.shape, np.uint8)
+    table.toarray(out=counts)
+    rows += counts

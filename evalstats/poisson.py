@@ -178,23 +178,27 @@ def poisson_counts(
     ----------
     mean : float
         Where `byte_formulas.convenient_mean` has it, few cells have points, and it is fast.
-    uniform : ndarray of uint8, any shape
+    uniform : ndarray of uint8, any shape, C-contiguous
         A random byte for each.
     rng : numpy.random.Generator
         For the points and what is there.
-    counts : ndarray of uint8, same shape, C-contiguous
-        Where the counts go.
+    counts : ndarray of uint8, 1-D, C-contiguous
+        The counts go to the first cells, and anything to as many others as `room_for` has.
     """
+    size = uniform.size
     code = byte_code(mean)
-    code.formula.count(uniform, counts)
-    n_regions = -(-uniform.size // _REGION)
+    code.formula.count(uniform.reshape(-1), counts[:size])
+    n_regions = -(-size // _REGION)
     in_region = code.points.numbers(random_words(rng, n_regions))
     # The last 13 bits of a word say where in its region a point is; the first 51 say what is there.
     words = random_words(rng, int(in_region.sum()))
+    there = code.rest.counts(words)
+    words &= np.uint64(_REGION - 1)
     points = np.repeat(np.arange(0, n_regions * _REGION, _REGION), in_region)
-    points += (words & np.uint64(_REGION - 1)).view(np.int64)
-    # Points of the last region may be beyond the cells, where they do nothing.
-    n_whole = len(points) - int(in_region[-1])
-    in_last = n_whole + np.flatnonzero(points[n_whole:] < uniform.size)
-    for some in (slice(0, n_whole), in_last):
-        counts.reshape(-1)[points[some]] = code.rest.counts(words[some])
+    points += words.view(np.int64)
+    counts[points] = there
+
+
+def room_for(n_cells: int) -> int:
+    """Return how many cells `poisson_counts` needs: the points of the last region are anywhere."""
+    return n_cells + _REGION - 1

@@ -119,11 +119,11 @@ class ExactProduct:
         single = [j for j in bases if fits[j]]
         double = [j for j in bases if not fits[j]]
         self._parts = [
-            (columns, _Part(statistics, columns, dtype, weight_total * np.max(greatest[columns])))
+            _Part(statistics, columns, dtype, weight_total * np.max(greatest[columns]))
             for columns, dtype in ((single, np.float32), (double, np.float64))
             if columns
         ]
-        self._columns = [one.column for one in self._derived]
+        self._columns = _as_slice([one.column for one in self._derived])
         self._bases = [one.base for one in self._derived]
         constants = np.array([one.constant for one in self._derived])
         self._constants = constants[:, None] * weight_total
@@ -134,16 +134,23 @@ class ExactProduct:
         self, weights: NDArray[Any], totals: NDArray[np.float64], scratch: Scratch
     ) -> None:
         """Write the totals of a block of weights `(R, N)`, transposed, `(K, R)`."""
-        for columns, part in self._parts:
+        for part in self._parts:
             for start, found in part.totals(weights, scratch):
-                totals[columns, start : start + len(found)] = found[:, : len(columns)].T
+                totals[part.columns, start : start + found.shape[1]] = found
         if self._derived:
             # Few and large steps: threads wait for the interpreter's lock at each.
             derived = totals[self._bases] + self._constants
             if len(self._exceptions):
                 for start, found in self._exceptional.totals(weights[:, self._exceptions], scratch):
-                    derived[:, start : start + len(found)] += found[:, : len(derived)].T
+                    derived[:, start : start + found.shape[1]] += found
             totals[self._columns] = derived
+
+
+def _as_slice(columns: list[int]) -> list[int] | slice:
+    """Return the same columns, as a slice where they are neighbours: copies are faster then."""
+    if columns and columns == list(range(columns[0], columns[-1] + 1)):
+        return slice(columns[0], columns[-1] + 1)
+    return columns
 
 
 def _exceptions(derived: list[Derived]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -188,6 +195,7 @@ class _Part:
     ) -> None:
         self._dtype = dtype
         self._given = statistics
+        self.columns = _as_slice(columns)
         self._columns = columns
         self._n_columns = _padded(len(columns))
         width = ROW_GROUP * min(max(self._n_columns, 1), _CALL_COLUMNS)
@@ -201,15 +209,16 @@ class _Part:
             self._kept = self._converted(slice(0, self._n_tiles), dtype)
 
     def totals(self, weights: NDArray[Any], scratch: Scratch) -> Iterator[tuple[int, NDArray[Any]]]:
-        """Yield the totals of some rows and where they start; zeros beyond the last column."""
+        """Yield where some rows start and their totals, transposed, `(K, rows)`."""
         n_rows = len(weights)
         whole = n_rows - n_rows % self._group
         step = max(1, _BLOCK_WEIGHTS // (self._group * self._tile)) * self._group
         step = _even(whole, step, self._group)
         for start in range(0, whole, step):
-            yield start, self._over_all_tiles(weights[start : min(start + step, whole)], scratch)
+            found = self._over_all_tiles(weights[start : min(start + step, whole)], scratch)
+            yield start, found[:, : len(self._columns)].T
         if whole < n_rows:
-            yield whole, self._over_all_tiles(weights[whole:], scratch)
+            yield whole, self._over_all_tiles(weights[whole:], scratch)[:, : len(self._columns)].T
 
     def _over_all_tiles(self, weights: NDArray[Any], scratch: Scratch) -> NDArray[Any]:
         step = max(1, _BLOCK_WEIGHTS // (len(weights) * self._tile))
@@ -234,7 +243,8 @@ class _Part:
         given = weights[:, tiles.start * self._tile : tiles.stop * self._tile]
         block = scratch.array("block", (n_rows, n_tiles * self._tile), dtype)
         block[:, : given.shape[1]] = given
-        block[:, given.shape[1] :] = 0
+        if given.shape[1] < block.shape[1]:
+            block[:, given.shape[1] :] = 0
         # Splitting an axis never copies.
         parts = block.reshape(n_rows // group, group, n_tiles, self._tile).swapaxes(1, 2)
         statistics = self._converted(tiles, dtype)

@@ -29,8 +29,9 @@ _MOST_KEPT_BYTES = 1 << 22
 
 
 def random_words(rng: np.random.Generator, size: int) -> Words:
-    """Draw 64 random bits each."""
-    return rng.integers(0, 1 << 64, size=size, dtype=np.uint64)
+    """Draw 64 random bits each: what a generator of 64 bits returns, as it is."""
+    words: Words = rng.bit_generator.random_raw(size)
+    return words
 
 
 def random_bytes(rng: np.random.Generator, shape: tuple[int, ...]) -> NDArray[np.uint8]:

@@ -7,6 +7,7 @@ most 1 never do.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ _MOST_WORDS = 85
 _SHORT_ROW, _SHORTEST_ROW = 400, 32
 
 
+@lru_cache(maxsize=256)
 def _words(n_counts: int) -> tuple[type, int, int]:
     """Return the type of a word, how many groups of them a row has, and words in a group."""
     word: type = np.uint32 if n_counts < _SHORT_ROW else np.uint64

@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 
 #: Bytes that wait for the next call at most: nine megabytes for each of some seven threads.
 _MOST_IDLE = 1 << 26
+#: Whoever uses a scratch makes other arrays too, for a moment. The C library of Linux gives the
+#: memory of freed ones back to the system, to be fetched again page by page, unless a large one was
+#: freed before: up to twice its size is kept then. It is never touched.
+_NOT_GIVEN_BACK = 1 << 23
 
 
 class Scratch:
@@ -31,6 +35,7 @@ class Scratch:
     """
 
     def __init__(self) -> None:
+        np.empty(_NOT_GIVEN_BACK, dtype=np.uint8)
         self._buffers: dict[tuple[str, Any], NDArray[Any]] = {}
 
     def array(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from numbers import Integral
@@ -80,12 +79,13 @@ def _on_threads(work: Callable[[T], R], pieces: Sequence[T], n_threads: int) -> 
     """
     results: dict[int, R] = {}
     errors: list[BaseException] = []
-    waiting = deque(enumerate(pieces))
+    waiting = list(enumerate(pieces))
 
     def run() -> None:
         while not errors:
             try:
-                i, piece = waiting.popleft()
+                # Batches of weights grow: from the last one on, what remains for the end is small.
+                i, piece = waiting.pop()
             except IndexError:
                 return
             try:

@@ -19,9 +19,11 @@ from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
 from evalstats.multinomial_rows import complete, fill_poisson, mean_for, share_dropped
+from evalstats.poisson import room_for
 from evalstats.random_bytes import SharedBytes, random_bytes
 from evalstats.row_sums import row_width
 from evalstats.scratch import Scratch
+from evalstats.streams import generator
 
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
 Rng: TypeAlias = "int | np.random.Generator | None"
@@ -87,13 +89,7 @@ class Weights:
 
     def first_row(self, batch: int) -> int:
         """Return where a batch begins, which is where the one before it ends."""
-        start = 0
-        for (length, *_), rows in zip(_STAGES, self._batch_rows(), strict=True):
-            if batch * rows < length:
-                break
-            start += length
-            batch -= length // rows
-        return start + batch * rows
+        return _first_row(self._batch_rows(), batch)
 
     def n_batches(self, n_resamples: int) -> int:
         """Return how many batches have so many rows."""
@@ -122,8 +118,7 @@ class Weights:
         """Return the first rows of a batch, `(n_rows, N)`; uses the scratch."""
 
     def _generator(self, batch: int) -> np.random.Generator:
-        seed = np.random.SeedSequence(self.seed, spawn_key=(self.stream, batch))
-        return np.random.Generator(np.random.PCG64(seed))
+        return generator(self.seed, (self.stream,), batch)
 
 
 @lru_cache(maxsize=256)
@@ -143,6 +138,17 @@ def _batch_rows(n_segments: int) -> tuple[int, ...]:
         )
         for length, most, most_weights in _STAGES
     )
+
+
+@lru_cache(maxsize=1024)
+def _first_row(batch_rows: tuple[int, ...], batch: int) -> int:
+    start = 0
+    for (length, *_), rows in zip(_STAGES, batch_rows, strict=True):
+        if batch * rows < length:
+            break
+        start += length
+        batch -= length // rows
+    return start + batch * rows
 
 
 @dataclass(frozen=True)
@@ -178,13 +184,13 @@ class Multinomial(Weights):
         # Where hardly any row is dropped, what replaces it is drawn when it is needed.
         n_dropped = share_dropped(self.draws, n) * step
         n_spare = int(n_dropped) + 4 if n_dropped >= 4 else 0
-        rows = scratch.array("rows", (size + n_spare, width), np.uint8)
+        cells = scratch.array("rows", (room_for((size + n_spare) * width),), np.uint8)
         for start in range(0, n_rows, step):
             stop = min(start + step, size)
-            counts = rows[start : stop + n_spare]
-            fill_poisson(mean, uniform.next(stop - start, n_spare, scratch), n, rng, counts)
-            complete(counts, stop - start, self.draws, mean, n, rng, scratch)
-        return rows[:n_rows, :n]
+            of_bytes = uniform.next(stop - start, n_spare, scratch)
+            rows = fill_poisson(mean, of_bytes, n, rng, cells[start * width :])
+            complete(rows, stop - start, self.draws, mean, n, rng, scratch)
+        return cells[: n_rows * width].reshape(n_rows, width)[:, :n]
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ LAYERS = [
     {"metrics", "tasks"},
     {"keyed"},
     {"poisson", "philox"},
-    {"random_bytes", "byte_formulas", "row_sums"},
+    {"random_bytes", "byte_formulas", "row_sums", "streams"},
     {"scratch", "column_relations"},
     {"_signature", "errors"},
 ]

@@ -170,7 +170,7 @@ def test_products_stay_on_the_calling_thread(n_segments):
     """OpenBLAS starts threads of its own from 2^19 multiplications on."""
     for n_columns in (1, 8, 12, 130):
         statistics = np.random.default_rng(1).integers(0, 9, size=(n_segments, n_columns))
-        for _, part in ExactProduct(statistics, 255, n_segments)._parts:
+        for part in ExactProduct(statistics, 255, n_segments)._parts:
             assert part._group * part._tile * min(part._n_columns, 128) < 2**19
 
 

@@ -115,12 +115,21 @@ def test_results_come_in_the_order_of_the_pieces():
     assert pieces_of(0, 2) == [range(0, 0)]
 
 
+def test_threads_begin_with_the_last_piece():
+    """Batches of weights grow, so what is left for the end is small."""
+    begun = []
+    run_all(begun.append, pieces_of(40, 2), 2)
+    assert sorted(begun, key=lambda piece: piece.start) == pieces_of(40, 2)
+    assert 39 in begun[0] or 39 in begun[1]
+    assert 0 in begun[-1] or 0 in begun[-2]
+
+
 def test_an_error_in_a_thread_stops_the_others():
     begun = []
 
     def work(piece):
         begun.append(piece)
-        if piece.start == 0:
+        if len(begun) == 1:
             raise ZeroDivisionError
         time.sleep(0.05)
 

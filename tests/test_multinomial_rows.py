@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evalstats import multinomial_rows
 from evalstats.byte_formulas import _FORMULAS
 from evalstats.multinomial_rows import complete, fill_poisson, mean_for, share_dropped
+from evalstats.poisson import room_for
 from evalstats.random_bytes import random_bytes
+from evalstats.resampling import bootstrap_weights
 from evalstats.row_sums import row_width
 from evalstats.scratch import Scratch
 
@@ -42,8 +45,10 @@ def test_rows_have_sums_of_their_own(n, n_spare):
     if n_spare:
         sums[:] = n
     mean = mean_for(int(sums.min()), n)
-    rows = np.empty((n_rows + n_spare, row_width(n)), dtype=np.uint8)
-    fill_poisson(mean, random_bytes(rng, rows.shape), n, rng, rows)
+    uniform = random_bytes(rng, (n_rows + n_spare, row_width(n)))
+    cells = np.empty(room_for(uniform.size), dtype=np.uint8)
+    rows = fill_poisson(mean, uniform, n, rng, cells)
+    assert rows.shape == uniform.shape
     assert not np.any(rows[:, n:])
     complete(rows, n_rows, sums, mean, n, rng, Scratch())
     assert not np.any(rows[:n_rows, n:])
@@ -55,3 +60,33 @@ def test_rows_have_sums_of_their_own(n, n_spare):
             shares = stats.binom.pmf(np.arange(4), total, 1 / n)
             expected = len(cells) * np.append(shares, 1 - shares.sum())
             assert stats.chisquare(observed, expected).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("n", [1, 9, 100, 400])
+def test_sparse_tables_count_the_same_draws(n, monkeypatch):
+    """Whether a batch of short rows is large enough for them, changes no row."""
+    found = []
+    for many in (0, 1 << 62):
+        monkeypatch.setattr(multinomial_rows, "_MANY_DRAWS", many)
+        found.append(bootstrap_weights(n, 1500, 7))
+    np.testing.assert_array_equal(*found)
+    assert np.all(found[0].sum(axis=1) == n)
+
+
+def test_sparse_tables_are_for_large_batches_of_short_rows(monkeypatch):
+    """The first 10,080 resamples do without, whatever N is, and import nothing for them."""
+    asked = []
+    draw = multinomial_rows._draw_more
+
+    def watched(rows, draws, *others):
+        few = draws.sum() < multinomial_rows._LONG_RUN * len(rows)
+        asked.append(few and draws.sum() >= multinomial_rows._MANY_DRAWS)
+        draw(rows, draws, *others)
+
+    monkeypatch.setattr(multinomial_rows, "_draw_more", watched)
+    for n in (20, 100, 300, 370, 400, 420, 2037):
+        bootstrap_weights(n, 10_080, 1)
+    assert not any(asked)
+    asked.clear()
+    bootstrap_weights(100, 12_000, 1)
+    assert asked[-1]
