@@ -23,9 +23,9 @@ from evalstats.scratch import Scratch
 #: the rows are dropped then. Drawing more of them costs what topping up more often would.
 _LEAST_DEVIATIONS = 1.4
 #: Where draws are so many, and rows so short that they have fewer than so many of them, SciPy's
-#: sparse tables count them: it takes two thirds of the time (`benchmarks/test_resampling.py`), and
-#: does not hold the interpreter's lock. Importing it takes 50 ms, once; the first 10,080 resamples
-#: are in batches too small for that.
+#: sparse tables count them. They do not hold the interpreter's lock, and take four fifths of the
+#: time (`benchmarks/test_resampling.py`). Importing them takes 50 ms, once, which the first 10,080
+#: resamples do without: their batches have at most 4,536 rows, and 4,536 x 32 draws are too few.
 _MANY_DRAWS = 150_000
 _LONG_RUN = 32
 
@@ -105,7 +105,7 @@ def complete(
         uniform = random_bytes(rng, (len(waiting), width))
         cells = scratch.array("others", (room_for(uniform.size),), np.uint8)
         others = fill_poisson(mean, uniform, n_segments, rng, cells)
-        short = (sums if isinstance(sums, int) else sums[waiting]) - row_sums(others)
+        short = (sums[waiting] if isinstance(sums, np.ndarray) else sums) - row_sums(others)
         fits = short >= 0
         rows[waiting[fits]], missing[waiting[fits]] = others[fits], short[fits]
         waiting = waiting[~fits]

@@ -186,6 +186,8 @@ def poisson_counts(
         The counts go to the first cells, and anything to as many others as `room_for` has.
     """
     size = uniform.size
+    if len(counts) < room_for(size):
+        raise ValueError(f"counts must have room for {room_for(size)} cells, got {len(counts)}")
     code = byte_code(mean)
     code.formula.count(uniform.reshape(-1), counts[:size])
     n_regions = -(-size // _REGION)

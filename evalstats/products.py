@@ -136,7 +136,7 @@ class ExactProduct:
         """Write the totals of a block of weights `(R, N)`, transposed, `(K, R)`."""
         for part in self._parts:
             for start, found in part.totals(weights, scratch):
-                totals[part.columns, start : start + found.shape[1]] = found
+                totals[part.places, start : start + found.shape[1]] = found
         if self._derived:
             # Few and large steps: threads wait for the interpreter's lock at each.
             derived = totals[self._bases] + self._constants
@@ -195,8 +195,9 @@ class _Part:
     ) -> None:
         self._dtype = dtype
         self._given = statistics
-        self.columns = _as_slice(columns)
         self._columns = columns
+        #: Where their totals go.
+        self.places = _as_slice(columns)
         self._n_columns = _padded(len(columns))
         width = ROW_GROUP * min(max(self._n_columns, 1), _CALL_COLUMNS)
         n_segments = max(1, len(statistics))

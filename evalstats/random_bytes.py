@@ -29,7 +29,7 @@ _MOST_KEPT_BYTES = 1 << 22
 
 
 def random_words(rng: np.random.Generator, size: int) -> Words:
-    """Draw 64 random bits each: what a generator of 64 bits returns, as it is."""
+    """Draw 64 random bits each: what PCG64, a generator of 64 bits, returns, as it is."""
     words: Words = rng.bit_generator.random_raw(size)
     return words
 

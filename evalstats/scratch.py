@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from math import prod
 from threading import Lock
 from typing import Any
@@ -18,10 +19,8 @@ from numpy.typing import NDArray
 
 #: Bytes that wait for the next call at most: nine megabytes for each of some seven threads.
 _MOST_IDLE = 1 << 26
-#: Whoever uses a scratch makes other arrays too, for a moment. The C library of Linux gives the
-#: memory of freed ones back to the system, to be fetched again page by page, unless a large one was
-#: freed before: up to twice its size is kept then. It is never touched.
-_NOT_GIVEN_BACK = 1 << 23
+#: Bytes of a block that is freed at the beginning.
+_KEPT_BLOCK = 1 << 22
 
 
 class Scratch:
@@ -35,7 +34,7 @@ class Scratch:
     """
 
     def __init__(self) -> None:
-        np.empty(_NOT_GIVEN_BACK, dtype=np.uint8)
+        _keep_freed_memory()
         self._buffers: dict[tuple[str, Any], NDArray[Any]] = {}
 
     def array(self, name: str, shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
@@ -50,6 +49,19 @@ class Scratch:
     def n_bytes(self) -> int:
         """Return the size of all arrays."""
         return sum(buffer.nbytes for buffer in self._buffers.values())
+
+
+@lru_cache(maxsize=1)
+def _keep_freed_memory() -> None:
+    """Let passing arrays use the same memory again, once for this process.
+
+    Where a scratch is used other arrays are made too, for a moment. The C library of Linux (glibc)
+    gives what they leave free back to the system, to be fetched again page by page, unless a large
+    block was freed before: from then on each thread may keep twice its size. This block is never
+    touched. Where ``MALLOC_TRIM_THRESHOLD_`` or its like is set, as Dask does for its workers,
+    that decides instead.
+    """
+    np.empty(_KEPT_BLOCK, dtype=np.uint8)
 
 
 _idle: list[Scratch] = []

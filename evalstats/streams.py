@@ -18,7 +18,7 @@ _WORDS = 4
 
 
 def generator(seed: int, key: tuple[int, ...], number: int) -> np.random.Generator:
-    """Return a generator at the beginning of a stream.
+    """Return a generator at the beginning of a stream. It can be neither pickled nor spawned from.
 
     Parameters
     ----------
@@ -58,6 +58,8 @@ def _given() -> type:
 
         def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
             """Return the words: PCG64 asks for four of 64 bits."""
+            if (n_words, dtype) != (_WORDS, np.uint64):
+                raise ValueError(f"these are {_WORDS} words of 64 bits, not {n_words} of {dtype}")
             return self._words
 
     return Given

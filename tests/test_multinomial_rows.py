@@ -1,8 +1,11 @@
 """Poisson counts that become multinomial rows: which are dropped, and what they become."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 
 from evalstats import multinomial_rows
 from evalstats.byte_formulas import _FORMULAS
@@ -62,31 +65,46 @@ def test_rows_have_sums_of_their_own(n, n_spare):
             assert stats.chisquare(observed, expected).pvalue > 1e-4
 
 
+@pytest.fixture
+def tables(monkeypatch):
+    """Return a list of the shapes of all sparse tables that are made."""
+    made = []
+    make = sparse.csr_array
+
+    def watched(table, shape):
+        made.append(shape)
+        return make(table, shape=shape)
+
+    monkeypatch.setattr(sparse, "csr_array", watched)
+    return made
+
+
 @pytest.mark.parametrize("n", [1, 9, 100, 400])
-def test_sparse_tables_count_the_same_draws(n, monkeypatch):
+def test_sparse_tables_count_the_same_draws(n, tables, monkeypatch):
     """Whether a batch of short rows is large enough for them, changes no row."""
-    found = []
-    for many in (0, 1 << 62):
-        monkeypatch.setattr(multinomial_rows, "_MANY_DRAWS", many)
-        found.append(bootstrap_weights(n, 1500, 7))
-    np.testing.assert_array_equal(*found)
-    assert np.all(found[0].sum(axis=1) == n)
+    monkeypatch.setattr(multinomial_rows, "_MANY_DRAWS", 1 << 62)
+    plain = bootstrap_weights(n, 1500, 7)
+    assert not tables
+    monkeypatch.setattr(multinomial_rows, "_MANY_DRAWS", 0)
+    np.testing.assert_array_equal(bootstrap_weights(n, 1500, 7), plain)
+    assert tables
+    assert np.all(plain.sum(axis=1) == n)
 
 
-def test_sparse_tables_are_for_large_batches_of_short_rows(monkeypatch):
-    """The first 10,080 resamples do without, whatever N is, and import nothing for them."""
-    asked = []
-    draw = multinomial_rows._draw_more
-
-    def watched(rows, draws, *others):
-        few = draws.sum() < multinomial_rows._LONG_RUN * len(rows)
-        asked.append(few and draws.sum() >= multinomial_rows._MANY_DRAWS)
-        draw(rows, draws, *others)
-
-    monkeypatch.setattr(multinomial_rows, "_draw_more", watched)
+def test_sparse_tables_are_for_large_batches_of_short_rows(tables):
+    """The first 10,080 resamples do without, whatever N is."""
     for n in (20, 100, 300, 370, 400, 420, 2037):
         bootstrap_weights(n, 10_080, 1)
-    assert not any(asked)
-    asked.clear()
+    bootstrap_weights(500, 12_000, 1)
+    assert not tables
     bootstrap_weights(100, 12_000, 1)
-    assert asked[-1]
+    assert tables == [(20_160, 100)]
+
+
+def test_few_resamples_do_not_import_sparse_tables():
+    code = (
+        "import sys, evalstats as es; es.bootstrap_weights(100, 10_080);"
+        "assert 'scipy.sparse' not in sys.modules; es.bootstrap_weights(100, 10_081);"
+        "assert 'scipy.sparse' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

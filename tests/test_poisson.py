@@ -126,3 +126,12 @@ def test_every_region_has_a_number_of_its_own():
     found = np.sum(draw(mean, (600, 8192), np.random.default_rng(14)) >= 4, axis=1)
     expected = 1 - stats.poisson.sf(3, mean)
     assert abs(np.var(found, ddof=1) / np.mean(found) - expected) < 5 * np.sqrt(2 / 600)
+
+
+@pytest.mark.parametrize("size", [1, 8191, 8192, 8193])
+def test_points_have_room(size):
+    """A region begins where the one before it ends, and the last one may begin with the last."""
+    assert room_for(size) >= -(-size // poisson._REGION) * poisson._REGION
+    uniform = np.zeros(size, dtype=np.uint8)
+    with pytest.raises(ValueError, match=f"room for {size + 8191} cells, got {size + 8190}"):
+        poisson_counts(0.9, uniform, np.random.default_rng(1), np.empty(size + 8190, np.uint8))

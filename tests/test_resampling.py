@@ -114,6 +114,14 @@ def test_rows_that_replace_others(share, monkeypatch):
     assert np.max(np.abs(np.corrcoef(rows.astype(float)) - np.eye(504))) < 0.2
 
 
+@pytest.mark.parametrize("recipe", [Halves(70, 3), Bayesian(50, 3), Multinomial(20_000, 3, 20_000)])
+def test_every_batch_has_rows_of_its_own(recipe):
+    """Also where seeds are made together, 64 at a time."""
+    numbers = (0, 1, 63, 64, 128)
+    first = {recipe.batch(number, 1, Scratch()).tobytes() for number in numbers}
+    assert len(first) == len(numbers)
+
+
 @pytest.mark.parametrize("recipe", [Halves(70, 3), Halves(2037, 3), Bayesian(50, 3)])
 def test_fewer_rows_of_a_batch_are_the_first(recipe):
     size = recipe.first_row(1)

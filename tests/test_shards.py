@@ -812,3 +812,14 @@ def test_sum_adds_shards():
     assert es.estimate(sum(shards)).low == es.estimate(shards[0] + shards[1]).low
     with pytest.raises(TypeError):
         1 + shards[0]
+
+
+def test_golden_two_stages():
+    """Shards that are drawn apart, by any version, must agree on the first stage."""
+    for golden in GOLDEN["two_stages"]:
+        sizes, shard, seed = golden["sizes"], golden["shard"], golden["seed"]
+        draws = shard_draws(sizes, shard, 1100, seed)
+        rows = np.concatenate([rows for _, rows in shard_batches(sizes, shard, 1100, seed)])
+        np.testing.assert_array_equal(rows.sum(axis=1, dtype=np.int64), draws)
+        assert draws[GOLDEN["resamples"]].tolist() == golden["draws"]
+        assert rows[GOLDEN["resamples"], :20].tolist() == golden["rows"]

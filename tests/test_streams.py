@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 from evalstats.streams import generator
 
@@ -52,3 +53,11 @@ def test_importing_it_does_not_load_random_numbers():
         "assert before or 'numpy.random' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_words_are_for_pcg64_alone():
+    """Another generator would read other words than there are."""
+    seed = generator(1, (0,), 0).bit_generator.seed_seq
+    assert len(seed.generate_state(4, np.uint64)) == 4
+    with pytest.raises(ValueError, match="these are 4 words of 64 bits, not 8 of"):
+        seed.generate_state(8, np.uint32)
