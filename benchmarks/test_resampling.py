@@ -15,6 +15,7 @@ from evalstats.products import ExactProduct
 from evalstats.random_bytes import SharedBytes, random_bytes
 from evalstats.resampling import bootstrap_totals, keep_weights
 from evalstats.row_sums import row_sums, row_width
+from evalstats.streams import generator
 
 N, B = 2037, 2000
 
@@ -192,5 +193,24 @@ def test_draws_in_short_rows(benchmark, many, monkeypatch):
         # Counts would overflow, were they added to for ever.
         rows.fill(0)
         multinomial_rows._draw_more(rows, draws, 100, rng, memory)
+
+    benchmark(draw)
+
+
+def apart(seed: int, key: tuple[int, ...], number: int) -> np.random.Generator:
+    """Hash the seed for every stream."""
+    words = np.random.SeedSequence(seed, spawn_key=(*key, number))
+    return np.random.Generator(np.random.PCG64(words))
+
+
+@pytest.mark.benchmark(group="a generator for each of eight batches, and a new seed every time")
+@pytest.mark.parametrize("make", [generator, apart])
+def test_generators(benchmark, make):
+    seeds = iter(range(1 << 62))
+
+    def draw() -> None:
+        seed = next(seeds)
+        for number in range(8):
+            make(seed, (0,), number)
 
     benchmark(draw)

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 #: Streams whose seeds are made together, and 64-bit words of a seed.
 _GROUP = 64
@@ -36,15 +37,15 @@ def generator(seed: int, key: tuple[int, ...], number: int) -> np.random.Generat
     >>> generator(1, (0,), 5).random() == generator(1, (0,), 6).random()
     False
     """
-    words = _seeds(seed, key, number // _GROUP)[number % _GROUP]
-    return np.random.Generator(np.random.PCG64(words))
+    words = _words(seed, key, number // _GROUP)[number % _GROUP]
+    return np.random.Generator(np.random.PCG64(_given()(words)))
 
 
 @lru_cache(maxsize=64)
-def _seeds(seed: int, key: tuple[int, ...], group: int) -> list[Any]:
+def _words(seed: int, key: tuple[int, ...], group: int) -> NDArray[np.uint64]:
     words = np.random.SeedSequence(seed, spawn_key=(*key, group))
-    table = words.generate_state(_GROUP * _WORDS, np.uint64).reshape(_GROUP, _WORDS)
-    return [_given()(row) for row in table]
+    state: NDArray[Any] = words.generate_state(_GROUP * _WORDS, np.uint64)
+    return state.reshape(_GROUP, _WORDS)
 
 
 @lru_cache(maxsize=1)

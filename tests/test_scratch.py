@@ -53,6 +53,8 @@ def test_calls_leave_no_more_than_that(monkeypatch):
     es.bootstrap_totals(table, 100)
     assert not scratch._idle
     es.bootstrap_weights(50, 100)
+    with pytest.raises(es.InputError):
+        es.bootstrap_totals([[1e308], [1.5e308]], 3)
     assert not scratch._idle
 
 
