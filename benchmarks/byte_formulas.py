@@ -1,4 +1,4 @@
-"""Search for the arithmetic of `evalstats.byte_formulas`: bytes to counts that are nearly Poisson.
+"""Search for the arithmetic of `byte_formulas`: bytes to counts that are nearly Poisson.
 
 A byte u becomes ``((a·u join u) shift c) // d``, all modulo 256. For every mean, of all a, c and d
 and of six pairs of operations, the one that is printed leaves the fewest cells to points, among

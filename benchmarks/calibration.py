@@ -17,8 +17,8 @@ import numpy as np
 
 import evalstats as es
 from benchmarks.corpora import corpus
-from evalstats import significance
-from evalstats.resampling import bootstrap_totals, swap_totals
+from evalstats.inference import significance
+from evalstats.resampling.totals import bootstrap_totals, swap_totals
 
 LEVELS = (0.01, 0.05, 0.10)
 

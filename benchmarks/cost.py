@@ -21,7 +21,7 @@ from collections.abc import Callable
 import numpy as np
 
 import evalstats as es
-from evalstats.tasks import usable_cores
+from evalstats.resampling.executors import usable_cores
 
 N, B, K = 2037, 10_000, 10
 WEIGHTS = 20_000_000

@@ -8,14 +8,14 @@ from math import prod
 import numpy as np
 import pytest
 
-from evalstats import multinomial_rows, products, scratch
-from evalstats.byte_formulas import nearest_formula
-from evalstats.poisson import LEFT_OVER, byte_table, poisson_counts, room_for
-from evalstats.products import ExactProduct
-from evalstats.random_bytes import SharedBytes, random_bytes
-from evalstats.resampling import bootstrap_totals, keep_weights
-from evalstats.row_sums import row_sums, row_width
-from evalstats.streams import generator
+from evalstats.resampling import multinomial_rows, products, scratch
+from evalstats.resampling.byte_formulas import nearest_formula
+from evalstats.resampling.poisson import LEFT_OVER, byte_table, poisson_counts, room_for
+from evalstats.resampling.products import ExactProduct
+from evalstats.resampling.random_bytes import SharedBytes, random_bytes
+from evalstats.resampling.row_sums import row_sums, row_width
+from evalstats.resampling.streams import generator
+from evalstats.resampling.totals import bootstrap_totals, keep_weights
 
 N, B = 2037, 2000
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.resampling import bootstrap_totals
+from evalstats.resampling.totals import bootstrap_totals
 
 N, B, K = 100_000, 1000, 10
 

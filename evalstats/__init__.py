@@ -9,25 +9,32 @@ are one product of a weight matrix with it; scores, intervals and p-values follo
 68.87
 """
 
-from evalstats._signature import version as _version
-from evalstats.accumulator import Accumulator
-from evalstats.analysis import compare, estimate
+from evalstats.analysis.bleu import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
+from evalstats.analysis.compare import compare
+from evalstats.analysis.estimate import estimate
+from evalstats.analysis.paired import (
+    PairedTestResult,
+    paired_bootstrap_test,
+    paired_permutation_test,
+)
 from evalstats.auditing import Audit, AuditedTest, audit
-from evalstats.bleu_inference import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
-from evalstats.effects import cohens_d, cohens_d_paired
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
-from evalstats.extraction import extract
+from evalstats.inference.effects import cohens_d, cohens_d_paired
 from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, SentenceBLEU
 from evalstats.metrics.alignment import align, poi_errors
-from evalstats.metrics.texts import References, from_streams
-from evalstats.metrics.tokens import token_edits
-from evalstats.monitor import Check, Chosen, Monitor
-from evalstats.paired import PairedTestResult, paired_bootstrap_test, paired_permutation_test
-from evalstats.resampling import bootstrap_totals, bootstrap_weights, keep_weights
-from evalstats.results import Comparison, Difference, Estimate, Estimates
-from evalstats.segments import SegmentStatistics
-from evalstats.shards import Shard, merge_shards, resample_shard
+from evalstats.metrics.error_rates import token_edits
+from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights, keep_weights
+from evalstats.results.records import Difference
+from evalstats.results.results import Comparison, Estimate, Estimates
+from evalstats.results.signatures import version as _version
+from evalstats.shards.shard import Shard, merge_shards, resample_shard
+from evalstats.statistics.extraction import extract
+from evalstats.statistics.segments import SegmentStatistics
 from evalstats.testing import assert_not_worse
+from evalstats.text.references import References, from_streams
+from evalstats.training.accumulator import Accumulator
+from evalstats.training.monitor import Monitor
+from evalstats.training.records import Check, Chosen
 
 __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results)
     "References",

@@ -8,20 +8,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evalstats import layout, report, resampling, significance
-from evalstats.analysis import compare, given_tables, is_statistics
-from evalstats.extraction import Metrics, Progress, as_metrics, extract_all
+from evalstats.analysis.compare import compare
+from evalstats.analysis.inputs import given_tables, is_statistics
+from evalstats.checks import integer
+from evalstats.inference import significance
 from evalstats.metrics import BLEU
-from evalstats.metrics.base import integer
-from evalstats.metrics.sacrebleu_twins import to_sacrebleu
-from evalstats.report import Table
-from evalstats.resampling import MOST_RESAMPLES
-from evalstats.results import Comparison, Difference, Result
-from evalstats.sacrebleu_draws import N_BOOTSTRAP, N_RANDOMIZATION, Counted, environment_seed
-from evalstats.sacrebleu_tests import paired_bootstrap, paired_randomization
-from evalstats.segments import SegmentStatistics
-from evalstats.weights import Rng, as_seed
+from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
+from evalstats.resampling.weights import Rng, as_seed
+from evalstats.results import layout, report
+from evalstats.results.records import Difference
+from evalstats.results.report import Table
+from evalstats.results.results import Comparison, Result
+from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
+from evalstats.statistics.segments import SegmentStatistics
 
+#: sacreBLEU's defaults for `--paired-bs-n` and `--paired-ar-n`.
+N_BOOTSTRAP, N_RANDOMIZATION = 1_000, 10_000
 #: The level at which verdicts are compared: sacreBLEU marks p-values up to 0.05.
 LEVEL = 0.05
 
@@ -245,6 +247,11 @@ def audit(
     sacreBLEU --paired-ar         0.45  calibrated 0.45
     evaluatio bleu_bootstrap_test 0.22  calibrated 0.45
     """
+    # Loaded here: sacreBLEU takes longer to load than this library.
+    from evalstats.compat.sacrebleu.draws import Counted, environment_seed
+    from evalstats.compat.sacrebleu.paired import paired_bootstrap, paired_randomization
+    from evalstats.compat.sacrebleu.twins import to_sacrebleu
+
     n_bootstrap = integer(n_bootstrap, "n_bootstrap", 2, MOST_RESAMPLES)
     n_randomization = integer(n_randomization, "n_randomization", 2, MOST_RESAMPLES)
     sacrebleu_seed = environment_seed()
@@ -323,7 +330,7 @@ def _reversals(
     if its.signature != BLEU(effective_order=True).signature:
         return []
     values = table.values[order].transpose(1, 0, 2)
-    totals = resampling.bootstrap_totals(values.reshape(len(values), -1), n_resamples, seed)
+    totals = bootstrap_totals(values.reshape(len(values), -1), n_resamples, seed)
     replicates = its.score(totals.reshape(n_resamples, *values.shape[1:]))
     observed = its.score(values.sum(axis=0))
     return [

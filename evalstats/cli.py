@@ -10,21 +10,22 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
-from evalstats import analysis
-from evalstats._signature import version
-from evalstats.auditing import Audit, audit
+from evalstats.analysis.compare import compare
+from evalstats.analysis.estimate import estimate
+from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
+from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION, Audit, audit
+from evalstats.checks import integer
 from evalstats.errors import InputError
-from evalstats.extraction import extract
-from evalstats.files import read_parallel, read_segments, system_names
-from evalstats.metrics import BLEU, CHRF, NAMED, TER, Metric, _sacrebleu
-from evalstats.metrics.base import integer
+from evalstats.metrics import BLEU, CHRF, NAMED, TER, Metric
 from evalstats.metrics.bleu import SMOOTH_METHODS
-from evalstats.metrics.texts import References, from_streams
-from evalstats.options import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
-from evalstats.resampling import MOST_RESAMPLES
-from evalstats.results import Comparison, Estimate, Estimates
-from evalstats.sacrebleu_draws import N_BOOTSTRAP, N_RANDOMIZATION
-from evalstats.segments import SegmentStatistics
+from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.results.results import Comparison, Estimate, Estimates
+from evalstats.results.signatures import version
+from evalstats.statistics.extraction import extract
+from evalstats.statistics.files import read_parallel, read_segments, system_names
+from evalstats.statistics.sacrebleu_sets import test_set_files
+from evalstats.statistics.segments import SegmentStatistics
+from evalstats.text.references import References, from_streams
 
 _FORMATS: dict[str, Callable[[Any], str]] = {
     "text": str,
@@ -277,7 +278,7 @@ def _references(options: argparse.Namespace) -> References:
     elif options.test_set:
         if not options.language_pair:
             raise InputError("-t/--test-set needs -l/--language-pair, for example -l en-de")
-        files = _sacrebleu.test_set_files(options.test_set, options.language_pair)
+        files = test_set_files(options.test_set, options.language_pair)
     else:
         raise InputError("references are missing: give -r FILE ..., or -t NAME -l SRC-TRG")
     return References(from_streams(*read_parallel(files, "references")))
@@ -340,7 +341,7 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
 def _compare(options: argparse.Namespace) -> Comparison:
     given = _read(options)
     with _Progress(sys.stderr) as progress:
-        return analysis.compare(
+        return compare(
             *given,
             baseline=options.baseline,
             test=options.test,
@@ -354,7 +355,7 @@ def _compare(options: argparse.Namespace) -> Comparison:
 def _estimate(options: argparse.Namespace) -> Estimates:
     given = _read(options)
     with _Progress(sys.stderr) as progress:
-        result: Estimates = analysis.estimate(*given, progress=progress, **_settings(options))
+        result: Estimates = estimate(*given, progress=progress, **_settings(options))
     return result
 
 
@@ -388,9 +389,7 @@ def _demo(options: argparse.Namespace) -> Comparison:
     from evalstats.data import load_sample
 
     sample = load_sample()
-    return analysis.compare(
-        sample.systems, sample.references, ["bleu", "chrf", "ter"], baseline="baseline"
-    )
+    return compare(sample.systems, sample.references, ["bleu", "chrf", "ter"], baseline="baseline")
 
 
 def _write(text: str, path: str | None) -> None:

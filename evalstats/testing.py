@@ -19,15 +19,16 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from evalstats import report
-from evalstats.analysis import compare
+from evalstats.analysis.compare import compare
+from evalstats.checks import real
 from evalstats.errors import InputError
-from evalstats.extraction import extract
 from evalstats.metrics import Metric
-from evalstats.metrics.base import real
-from evalstats.results import Comparison, Difference
-from evalstats.segments import SegmentStatistics
-from evalstats.weights import Rng
+from evalstats.resampling.weights import Rng
+from evalstats.results import report
+from evalstats.results.records import Difference
+from evalstats.results.results import Comparison
+from evalstats.statistics.extraction import extract
+from evalstats.statistics.segments import SegmentStatistics
 
 
 def assert_not_worse(

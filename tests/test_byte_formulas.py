@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 from scipy import linalg, stats
 
-from evalstats import poisson
-from evalstats.byte_formulas import _FORMULAS, ByteFormula, convenient_mean, nearest_formula
+from evalstats.resampling import poisson
+from evalstats.resampling.byte_formulas import (
+    _FORMULAS,
+    ByteFormula,
+    convenient_mean,
+    nearest_formula,
+)
 
 FOUND = _FORMULAS[1:]
 BYTES = np.arange(256, dtype=np.uint8)

@@ -161,7 +161,7 @@ def test_sacrebleus_test_set_from_its_cache(files, cached_test_set, monkeypatch)
 
 
 def test_files_are_read_as_sacrebleu_reads_them(tmp_path):
-    from evalstats.files import read_segments
+    from evalstats.statistics.files import read_segments
 
     path = tmp_path / "x.txt"
     path.write_bytes("a \r\n\n\u2028b\u0085c\rd\x0b\ne".encode())

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats import resampling
-from evalstats.column_relations import column_relations
-from evalstats.products import ExactProduct, exact_grid
-from evalstats.scratch import Scratch
+from evalstats.resampling import totals as resampling
+from evalstats.resampling.column_relations import column_relations
+from evalstats.resampling.products import ExactProduct, exact_grid
+from evalstats.resampling.scratch import Scratch
 
 
 def counts(n_segments, n_short, seed=1):

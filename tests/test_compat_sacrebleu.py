@@ -15,12 +15,12 @@ from sacrebleu import significance as sacre_significance
 
 import evalstats as es
 import evalstats.compat.sacrebleu as ours
-from evalstats import sacrebleu_draws
+from evalstats.compat.sacrebleu import draws as sacrebleu_draws
+from evalstats.compat.sacrebleu import private
 from evalstats.compat.sacrebleu.metrics import METRICS
+from evalstats.compat.sacrebleu.scores import scores_of_totals
 from evalstats.compat.sacrebleu.significance import PairedTest, Result, estimate_ci
-from evalstats.metrics import _sacrebleu
-from evalstats.metrics.sacrebleu_scores import scores_of_totals
-from evalstats.metrics.sacrebleu_twins import from_sacrebleu, to_sacrebleu
+from evalstats.compat.sacrebleu.twins import from_sacrebleu, to_sacrebleu
 from tests import naive
 from tests.conftest import SACREBLEU_METRICS, metric_id, nasty_corpora
 
@@ -491,8 +491,8 @@ def test_text_that_looks_tokenised(caplog):
 def test_segments_of_one_corpus_are_counted_alike(sample):
     """One segment goes through sacreBLEU, several through us."""
     metric = ours.CHRF()
-    both = _sacrebleu.segment_statistics(metric, ["a cat", "a dog"], [["the cat", "the dog"]])
-    alone = _sacrebleu.segment_statistics(metric, ["a cat"], [["the cat"]])
+    both = private.segment_statistics(metric, ["a cat", "a dog"], [["the cat", "the dog"]])
+    alone = private.segment_statistics(metric, ["a cat"], [["the cat"]])
     assert both[0] == alone[0]
 
 

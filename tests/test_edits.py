@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 import evalstats as es
-from evalstats.metrics import edits
-from evalstats.metrics.edits import levenshtein
-from evalstats.metrics.ragged import Index, Ragged, offsets_of
+from evalstats.text import levenshtein as edits
+from evalstats.text.levenshtein import levenshtein
+from evalstats.text.ragged import Index, Ragged, offsets_of
 
 Pair = tuple[list[int], list[int]]
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.tasks import pieces_of, run_all
+from evalstats.resampling.executors import pieces_of, run_all
 
 N, B = 5000, 2500
 STATISTICS = np.random.default_rng(3).integers(0, 60, size=(N, 6))

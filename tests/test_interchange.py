@@ -16,7 +16,8 @@ import pytest
 from hypothesis import given
 
 import evalstats as es
-from evalstats import SegmentStatistics, interchange
+from evalstats import SegmentStatistics
+from evalstats.statistics import interchange
 
 HYPOTHESES = ["the cat sat on a mat", "it is raining", "\ud800 a lone surrogate", ""]
 REFERENCES = [["the cat sat on the mat"], ["it rains", "it is raining again"], ["\ud800 b"], ["c"]]

@@ -6,8 +6,8 @@ from scipy import stats
 from scipy.stats._resampling import BootstrapResult
 
 import evalstats as es
-from evalstats import influence, intervals
-from evalstats.resampling import bootstrap_totals
+from evalstats.inference import influence, intervals
+from evalstats.resampling.totals import bootstrap_totals
 
 METRICS = [es.BLEU(), es.CHRF(), es.TER()]
 

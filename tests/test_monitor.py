@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats import monitor, selection, sequential
-from evalstats.selection import Bags, Contest
-from evalstats.sequential import improvement_pvalue, spent_level
+from evalstats.training import monitor, selection, sequential
+from evalstats.training.selection import Bags, Contest
+from evalstats.training.sequential import improvement_pvalue, spent_level
 
 
 def noise(seed, n_checks, n_segments=100, spread=1.0):

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from evalstats import multinomial_rows
-from evalstats.byte_formulas import _FORMULAS
-from evalstats.multinomial_rows import complete, fill_poisson, mean_for, share_dropped
-from evalstats.poisson import room_for
-from evalstats.random_bytes import random_bytes
-from evalstats.resampling import bootstrap_weights
-from evalstats.row_sums import row_width
-from evalstats.scratch import Scratch
+from evalstats.resampling import multinomial_rows
+from evalstats.resampling.byte_formulas import _FORMULAS
+from evalstats.resampling.multinomial_rows import complete, fill_poisson, mean_for, share_dropped
+from evalstats.resampling.poisson import room_for
+from evalstats.resampling.random_bytes import random_bytes
+from evalstats.resampling.row_sums import row_width
+from evalstats.resampling.scratch import Scratch
+from evalstats.resampling.totals import bootstrap_weights
 
 SIZES = [2, 3, 5, 10, 30, 100, 300, 1000, 2037, 3000, 10_000, 10**5, 10**6, 10**8]
 

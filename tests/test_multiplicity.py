@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evalstats import multiplicity
+from evalstats.inference import multiplicity
 
 pvalues = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 

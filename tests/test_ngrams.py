@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 
 import evalstats as es
-from evalstats.metrics import characters, matching, ngrams
-from evalstats.metrics.ragged import Ragged, blocks, concatenate, offsets_of
+from evalstats.text import characters, ngrams
+from evalstats.text import ngram_index as matching
+from evalstats.text.ragged import Ragged, blocks, concatenate, offsets_of
 from tests import fuzz
 from tests.fuzz import TOKENIZERS, check_bleu, check_chrf
 from tests.naive import streams

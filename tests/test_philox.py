@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalstats import keyed
-from evalstats.keyed import poisson_blocks, poisson_weights
-from evalstats.philox import philox4x32, seed_key
-from evalstats.poisson import LARGEST, LEFT_OVER, byte_table
+from evalstats.resampling.poisson import LARGEST, LEFT_OVER, byte_table
+from evalstats.shards import keyed
+from evalstats.shards.keyed import poisson_blocks, poisson_weights
+from evalstats.shards.philox import philox4x32, seed_key
 
 GOLDEN = json.loads(Path(__file__).with_name("golden_shards.json").read_text(encoding="utf-8"))
 ONES = 0xFFFFFFFF

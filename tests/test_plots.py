@@ -7,6 +7,7 @@ import pytest
 
 import evalstats as es
 from evalstats import plots
+from evalstats.results.plots import BLUE, GREY, VERMILLION, WIDTH
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -87,7 +88,7 @@ def test_nothing_overlaps_or_is_cut(make):
     axes = make()
     figure = axes.figure
     figure.canvas.draw()
-    assert figure.get_size_inches()[0] == plots.WIDTH
+    assert figure.get_size_inches()[0] == WIDTH
     renderer = figure.canvas.get_renderer()
     # Ticks beyond the limits exist, but are not drawn.
     unseen = set()
@@ -160,9 +161,9 @@ def test_differences_say_significance_by_shape_and_direction_by_colour(lower):
     for mark, d in zip(marks, found, strict=True):
         sure = result.significant(d)
         assert (mark.get_markerfacecolor() == "white") == (not sure)
-        expected = plots._GREY
+        expected = GREY
         if sure:
-            expected = plots._BLUE if d.winner == d.system else plots._VERMILLION
+            expected = BLUE if d.winner == d.system else VERMILLION
         assert mark.get_color() == expected
         kinds.add(expected)
     assert len(kinds) == 3

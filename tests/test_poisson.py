@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalstats import poisson
-from evalstats.poisson import LARGEST, Inversion, byte_code, poisson_counts, room_for
-from evalstats.random_bytes import random_bytes
+from evalstats.resampling import poisson
+from evalstats.resampling.poisson import LARGEST, Inversion, byte_code, poisson_counts, room_for
+from evalstats.resampling.random_bytes import random_bytes
 
 MEANS = [1e-6, 0.01, 0.25, 0.8, 0.9667, 0.9999, 1.0]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalstats.random_bytes import SharedBytes, _arrangement, random_bytes
-from evalstats.scratch import Scratch
-from evalstats.weights import Multinomial
+from evalstats.resampling.random_bytes import SharedBytes, _arrangement, random_bytes
+from evalstats.resampling.scratch import Scratch
+from evalstats.resampling.weights import Multinomial
 
 SHAPES = [
     (504, 2037),

@@ -9,17 +9,18 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats import multinomial_rows, resampling, weights
-from evalstats.products import exact_grid
-from evalstats.resampling import (
+from evalstats.resampling import multinomial_rows, weights
+from evalstats.resampling import totals as resampling
+from evalstats.resampling.products import exact_grid
+from evalstats.resampling.row_sums import row_width
+from evalstats.resampling.scratch import Scratch
+from evalstats.resampling.totals import (
     all_swap_totals,
     bootstrap_totals,
     bootstrap_weights,
     swap_totals,
 )
-from evalstats.row_sums import row_width
-from evalstats.scratch import Scratch
-from evalstats.weights import Bayesian, Halves, Multinomial, batches
+from evalstats.resampling.weights import Bayesian, Halves, Multinomial, batches
 from tests import naive
 
 

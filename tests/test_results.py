@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats import report
-from evalstats.report import Table
+from evalstats.results import report
+from evalstats.results.report import Table
 
 
 def comparison(names, baseline=None, **options):
@@ -149,7 +149,7 @@ def test_p_values_are_never_printed_as_zero():
 
 
 def test_notes_say_when_monte_carlo_error_straddles_the_level():
-    from evalstats.notes import comparison_notes
+    from evalstats.analysis.notes import comparison_notes
 
     result = comparison(["a", "b", "c"])
     first = result.differences[0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalstats.row_sums import _MOST_WORDS, _words, row_sums, row_width
+from evalstats.resampling.row_sums import _MOST_WORDS, _words, row_sums, row_width
 
 LENGTHS = [*range(1, 40), 339, 340, 341, 397, 399, 400, 401, 680, 681, 2037, 5000, 100_003]
 

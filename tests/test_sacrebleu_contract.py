@@ -8,9 +8,10 @@ import pytest
 import sacrebleu
 import sacrebleu.metrics as sacre
 
+from evalstats.compat.sacrebleu import private
 from evalstats.errors import InputError
-from evalstats.metrics import _sacrebleu
-from evalstats.metrics.texts import References
+from evalstats.text import sacrebleu as tokenizers
+from evalstats.text.references import References
 
 REFERENCES = References([["the cat sat on the mat", "a cat"], [None, "no"], ["yes"]])
 HYPOTHESES = ["the cat sat on a mat", "no", ""]
@@ -34,14 +35,14 @@ def test_absent_references_are_dropped_and_empty_ones_are_kept():
 
 
 def test_tokenisers_are_known_by_name():
-    assert {"none", "zh", "13a", "intl", "char"} <= set(_sacrebleu.tokenizer_names())
-    assert _sacrebleu.tokenizer("13a")("a,b").split() == ["a", ",", "b"]
-    assert all(low <= high for low, high in _sacrebleu.chinese_ranges())
-    assert _sacrebleu.version() == sacrebleu.__version__
+    assert {"none", "zh", "13a", "intl", "char"} <= set(tokenizers.tokenizer_names())
+    assert tokenizers.tokenizer("13a")("a,b").split() == ["a", ",", "b"]
+    assert all(low <= high for low, high in tokenizers.chinese_ranges())
+    assert tokenizers.version() == sacrebleu.__version__
 
 
 def test_tercom_tokeniser():
-    tokenizer = _sacrebleu.tercom_tokenizer(
+    tokenizer = tokenizers.tercom_tokenizer(
         normalized=True, no_punct=False, asian_support=False, case_sensitive=False
     )
     assert tokenizer("It's 3.5, (OK)") == "it 's 3.5 , ( ok )"
@@ -51,31 +52,31 @@ def test_what_scores_and_counts_is_known_by_its_class():
     class Derived(sacre.BLEU):
         pass
 
-    assert [_sacrebleu.kind_of(m) for m in (sacre.BLEU(), sacre.CHRF(), sacre.TER())] == [
+    assert [private.kind_of(m) for m in (sacre.BLEU(), sacre.CHRF(), sacre.TER())] == [
         "BLEU",
         "CHRF",
         "TER",
     ]
-    assert _sacrebleu.kind_of(Derived()) is None
+    assert private.kind_of(Derived()) is None
     for name in ("none", "zh", "13a", "intl", "char"):
-        assert _sacrebleu.tokenizer_name(sacre.BLEU(tokenize=name).tokenizer) == name
-    assert _sacrebleu.tokenizer_name(str) is None
+        assert private.tokenizer_name(sacre.BLEU(tokenize=name).tokenizer) == name
+    assert private.tokenizer_name(str) is None
 
 
 def test_statistics_are_counted_and_scored_by_sacrebleu():
     streams = REFERENCES.streams()
     for metric in (sacre.BLEU(smooth_method="add-k"), sacre.CHRF(), sacre.TER()):
-        rows = np.array(_sacrebleu.segment_statistics(metric, HYPOTHESES, streams))
+        rows = np.array(private.segment_statistics(metric, HYPOTHESES, streams))
         expected = metric.corpus_score(HYPOTHESES, streams)
-        assert vars(_sacrebleu.score_of_segments(metric, rows)) == vars(expected)
+        assert vars(private.score_of_segments(metric, rows)) == vars(expected)
         totals = rows.sum(axis=0, keepdims=True)
-        assert _sacrebleu.scores_one_by_one(metric, totals) == [expected.score]
+        assert private.scores_one_by_one(metric, totals) == [expected.score]
         assert np.all(rows.sum(axis=0, keepdims=True) == totals)
 
 
 def test_references_that_a_metric_keeps():
     kept = sacre.TER(references=REFERENCES.streams())
-    assert _sacrebleu.n_kept_references(kept) == 3
-    assert len(_sacrebleu.segment_statistics(kept, HYPOTHESES, None)) == 3
+    assert private.n_kept_references(kept) == 3
+    assert len(private.segment_statistics(kept, HYPOTHESES, None)) == 3
     with pytest.raises(InputError, match="the metric was made without references"):
-        _sacrebleu.n_kept_references(sacre.TER())
+        private.n_kept_references(sacre.TER())

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats import scratch
-from evalstats.scratch import borrowed, shrink
+from evalstats.resampling import scratch
+from evalstats.resampling.scratch import borrowed, shrink
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ from sacrebleu import significance as sacre
 from scipy import stats
 
 import evalstats as es
-from evalstats import significance
+from evalstats.inference import significance
 from tests import naive
 
 

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from evalstats.streams import generator
+from evalstats.resampling.streams import generator
 
 
 def beginning(*arguments):
@@ -49,7 +49,7 @@ def test_words_are_those_of_a_seed_sequence():
 
 def test_importing_it_does_not_load_random_numbers():
     code = (
-        "import sys, numpy; before = 'numpy.random' in sys.modules; import evalstats.streams;"
+        "import sys, numpy; before = 'numpy.random' in sys.modules; import evalstats.resampling.streams;"
         "assert before or 'numpy.random' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

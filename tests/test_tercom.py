@@ -16,13 +16,13 @@ from sacrebleu.metrics.lib_ter import BeamEditDistance, translation_edit_rate
 from sacrebleu.metrics.ter import TER
 
 import evalstats as es
-from evalstats.metrics import tercom
-from evalstats.metrics import tercom_shifts as shifts
-from evalstats.metrics.groups import group_tokens
-from evalstats.metrics.ragged import Index, Ragged, offsets_of
-from evalstats.metrics.tercom import translation_edits
-from evalstats.metrics.tercom_beam import BEAM, NARROW, BitBeam, beam_is_idle
-from evalstats.metrics.tercom_widebeam import WideBeam
+from evalstats.text.equal_tokens import group_tokens
+from evalstats.text.ragged import Index, Ragged, offsets_of
+from evalstats.text.tercom import counts as tercom
+from evalstats.text.tercom import shifts
+from evalstats.text.tercom.beam import BEAM, NARROW, BitBeam, beam_is_idle
+from evalstats.text.tercom.counts import translation_edits
+from evalstats.text.tercom.widebeam import WideBeam
 
 Pair = tuple[list[int], list[int]]
 BEAMS = ["chosen", "sliding", "wide"]

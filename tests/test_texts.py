@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 import evalstats as es
-from evalstats.metrics.texts import as_references, as_texts
+from evalstats.text.references import as_references, as_texts
 from tests import naive
 from tests.conftest import nasty_corpora
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.bleu import _get_tokenizer
 
-from evalstats.metrics import characters, tokenization
-from evalstats.metrics.characters import UNICODE, code_points, string_of, whitespace_table
-from evalstats.metrics.vocabulary import learn_ids, learn_words, look_up_ids, look_up_words
+from evalstats.text import characters, tokenization
+from evalstats.text.characters import UNICODE, code_points, string_of, whitespace_table
+from evalstats.text.ids import learn_ids, learn_words, look_up_ids, look_up_words
 from tests.fuzz import CLASSES, PIECES, TOKENIZERS
 
 # st.text() leaves lone surrogates out.

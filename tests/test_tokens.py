@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import evalstats as es
-from evalstats.metrics.alignment import GAP, edit_table, lowest_path, shortest_path
-from evalstats.metrics.tokens import matches
+from evalstats.compat.evaluatio.alignment import lowest_path
+from evalstats.metrics.alignment import GAP, shortest_path
+from evalstats.text.token_sequences import edit_table, matches
 
 NAN = float("nan")
 

@@ -1,1 +1,10 @@
-"""Drop-in replacements for the peers: change the import, keep the numbers."""
+"""Drop-in replacements: the peers by their own module paths, with the import changed.
+
+- `sacrebleu`: metrics, significance tests and functions of sacreBLEU
+- `evaluatio`: metrics, intervals, tests and effect sizes of evaluatio
+- `nltk`: `nltk.translate.bleu_score`
+- `axion`: axion's SentenceBleu and its runner
+- `futureagi`: Future AGI's BLEUScore
+
+May import every room but `training`.
+"""

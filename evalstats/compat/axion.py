@@ -37,11 +37,11 @@ from datetime import datetime, timezone
 from typing import Any, ClassVar
 from uuid import uuid4
 
+from evalstats.checks import flag, integer, listed, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import sentence_bleu
-from evalstats.metrics.base import MOST_ORDER, flag, integer, real
-from evalstats.metrics.texts import listed
-from evalstats.metrics.wer import CER
+from evalstats.metrics.base import MOST_ORDER
+from evalstats.metrics.error_rates import CER
 
 __all__ = [
     "Dataset",

@@ -25,11 +25,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from evalstats.checks import choice, flag, integer, listed
 from evalstats.compat import nltk
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import MOST_ORDER, choice, flag, integer
+from evalstats.metrics.base import MOST_ORDER
 from evalstats.metrics.sentence_bleu import weight_matrix
-from evalstats.metrics.texts import listed
 
 __all__ = [
     "BLEUScore",

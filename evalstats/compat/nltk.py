@@ -41,6 +41,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.checks import listed
 from evalstats.errors import InputError
 from evalstats.metrics.bleu import brevity_penalty as _penalty
 from evalstats.metrics.sentence_bleu import geometric_mean, weight_matrix
@@ -54,7 +55,6 @@ from evalstats.metrics.smoothing import (
     floor,
     interpolated,
 )
-from evalstats.metrics.texts import listed
 from evalstats.metrics.token_lists import (
     TokenList,
     as_token_list,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalstats.errors import InputError, MissingExtraError
-from evalstats.monitor import Monitor
+from evalstats.training.monitor import Monitor
 
 try:
     from lightning.pytorch import Callback

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from evalstats.metrics.base import integer
-from evalstats.monitor import Monitor
+from evalstats.checks import integer
+from evalstats.training.monitor import Monitor
 
 
 class MonitorCallback:

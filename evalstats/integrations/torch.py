@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalstats.accumulator import Accumulator
 from evalstats.errors import MissingExtraError
+from evalstats.training.accumulator import Accumulator
 
 try:
     from torch import distributed

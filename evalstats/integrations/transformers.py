@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.analysis import estimate
+from evalstats.analysis.estimate import estimate
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.integrations.loop import load_state, save_state
 from evalstats.metrics import Metric, as_metric
-from evalstats.metrics.texts import as_references
-from evalstats.monitor import Monitor, log_name
+from evalstats.text.references import as_references
+from evalstats.training.monitor import Monitor
+from evalstats.training.records import log_name
 
 try:
     from transformers import TrainerCallback

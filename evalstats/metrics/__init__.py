@@ -1,17 +1,28 @@
-"""Metrics: the only code that sees text. Everything after it sees numbers."""
+"""What a user names, one file a family: statistics of every segment, a score of their sums.
+
+- `base`: what a metric is
+- `bleu`, `smoothing`: corpus BLEU and its smoothing methods
+- `sentence_bleu`, `token_lists`: BLEU of single sentences, of text or of lists of tokens
+- `chrf`: chrF and chrF++
+- `ter`, `error_rates`: TER; WER, CER and edits of any tokens
+- `ratios`: means and ratios of scores that come from elsewhere
+- `alignment`: which token stands for which
+
+May import `text`, `checks` and `errors`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.averages import Mean, Ratio
 from evalstats.metrics.base import Metric
 from evalstats.metrics.bleu import BLEU
 from evalstats.metrics.chrf import CHRF
+from evalstats.metrics.error_rates import CER, WER
+from evalstats.metrics.ratios import Mean, Ratio
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 from evalstats.metrics.ter import TER
-from evalstats.metrics.wer import CER, WER
 
 #: Metrics that can be given by name; case does not matter.
 NAMED: dict[str, Callable[[], Metric]] = {

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.checks import check_same_length, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.texts import listed
-from evalstats.metrics.tokens import check_same_length, matches, token_segments
+from evalstats.text.token_sequences import edit_table, matches, token_segments
 
 #: Stands for "no token" in an alignment.
 GAP = -1
@@ -133,24 +133,6 @@ def at_points(path: NDArray[np.int64], same: NDArray[np.bool_], points: NDArray[
     return int(np.count_nonzero(wrong & points[ref]))
 
 
-def edit_table(same: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the edit distances of all pairs of prefixes, `(H, R) -> (H + 1, R + 1)`.
-
-    Row by row. Insertions along a row are a running minimum: a token that costs one more for every
-    step costs the same at every step once the number of steps is subtracted.
-    """
-    n_hyp, n_ref = same.shape
-    steps = np.arange(n_ref + 1)
-    table = np.empty((n_hyp + 1, n_ref + 1), dtype=np.int64)
-    table[0] = steps
-    for i in range(n_hyp):
-        row = table[i] + 1
-        np.minimum(row[1:], table[i, :-1] + ~same[i], out=row[1:])
-        np.minimum.accumulate(row - steps, out=row)
-        table[i + 1] = row + steps
-    return table
-
-
 def shortest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return an alignment with the fewest edits, `(H, R) -> (L, 2)`."""
     table = edit_table(same).tolist()
@@ -168,29 +150,4 @@ def shortest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
         else:
             j -= 1
             path.append((GAP, j))
-    return np.array(path[::-1], dtype=np.int64).reshape(-1, 2)
-
-
-def lowest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return the path of evaluatio 0.5 from the last pair of tokens to the first, `(L, 2)`.
-
-    Steps to the neighbour with the smallest distance, whatever the step itself costs; of equals
-    it leaves out a token of the hypothesis first, then one of the reference, then one of both. Know
-    what this is: pairs of tokens without gaps, a token in several pairs, and not always a path
-    with the fewest edits. A repeated word of which one is missing is paired twice with the one that
-    is there, and is no error (`shortest_path` deletes it).
-    """
-    table = edit_table(same).tolist()
-    i, j = same.shape
-    path = []
-    while i and j:
-        path.append((i - 1, j - 1))
-        above, left, corner = table[i - 1][j], table[i][j - 1], table[i - 1][j - 1]
-        lowest = min(above, left, corner)
-        if above == lowest:
-            i -= 1
-        elif left == lowest:
-            j -= 1
-        else:
-            i, j = i - 1, j - 1
     return np.array(path[::-1], dtype=np.int64).reshape(-1, 2)

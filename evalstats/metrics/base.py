@@ -14,8 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.errors import InputError, InputTypeError
-
 #: Longer n-grams than this are a mistake, and cost what they cost.
 MOST_ORDER = 1000
 
@@ -103,40 +101,3 @@ class Metric(ABC):
 
     def __repr__(self) -> str:
         return f"<{self.name} {self.signature}>"
-
-
-def choice(value: object, options: tuple[str, ...], name: str) -> str:
-    """Return `value` if it is one of `options`, or say which there are."""
-    if not isinstance(value, str) or value not in options:
-        raise InputError(f"{name} must be one of {', '.join(options)}; got {value!r}")
-    return value
-
-
-def integer(value: object, name: str, minimum: int, maximum: int | None = None) -> int:
-    """Return `value` as an int in the given range; booleans and floats are refused."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise InputTypeError(f"{name} must be an integer, got {type(value).__name__} {value!r}")
-    if value < minimum:
-        raise InputError(f"{name} must be at least {minimum}, got {value}")
-    if maximum is not None and value > maximum:
-        raise InputError(f"{name} must be at most {maximum}, got {value}")
-    return int(value)
-
-
-def flag(value: object, name: str) -> bool:
-    """Return `value` as a bool; anything that is not one is refused."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise InputTypeError(f"{name} must be True or False, got {type(value).__name__} {value!r}")
-    return bool(value)
-
-
-def real(value: object, name: str, minimum: float) -> float:
-    """Return `value` as a finite float of at least `minimum`."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(
-        value, (int, float, np.integer, np.floating)
-    ):
-        raise InputTypeError(f"{name} must be a number, got {type(value).__name__} {value!r}")
-    if not np.isfinite(value) or value < minimum:
-        least = f" of at least {minimum:g}" if np.isfinite(minimum) else ""
-        raise InputError(f"{name} must be a finite number{least}, got {value}")
-    return float(value)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evalstats.checks import choice, flag, integer, real
 from evalstats.errors import InputTypeError
-from evalstats.metrics import _sacrebleu
-from evalstats.metrics.base import MOST_ORDER, Metric, choice, flag, integer, real
-from evalstats.metrics.texts import as_references, as_texts
+from evalstats.metrics.base import MOST_ORDER, Metric
+from evalstats.text import sacrebleu
+from evalstats.text.references import as_references, as_texts
 
 SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
 _SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
@@ -84,7 +85,7 @@ class BLEU(Metric):
         if self.smooth_value is not None:
             real(self.smooth_value, "smooth_value", 0.0)
         if self.tokenizer not in _BUNDLED_TOKENIZERS:
-            _sacrebleu.tokenizer(self.tokenizer)
+            sacrebleu.tokenizer(self.tokenizer)
         orders = range(1, self.max_ngram_order + 1)
         counts = [f"{kind}_{n}" for kind in ("correct", "total") for n in orders]
         # Derived from the parameters, hence not a field; the class is frozen.
@@ -111,7 +112,7 @@ class BLEU(Metric):
         }
         if self.max_ngram_order != 4:
             parts["order"] = str(self.max_ngram_order)
-        parts["sacrebleu"] = _sacrebleu.version()
+        parts["sacrebleu"] = sacrebleu.version()
         return "|".join(f"{key}:{value}" for key, value in parts.items())
 
     @property
@@ -140,9 +141,9 @@ class BLEU(Metric):
             For empty input, differing lengths, a segment without reference.
         """
         # What reads text is loaded when text comes: `import evalstats` stays fast.
-        from evalstats.metrics.ngrams import bleu_statistics, prepare_references
-        from evalstats.metrics.tokenization import tokenize_blocks
-        from evalstats.metrics.vocabulary import learn_ids, look_up_ids
+        from evalstats.text.ids import learn_ids, look_up_ids
+        from evalstats.text.ngrams import bleu_statistics, prepare_references
+        from evalstats.text.tokenization import tokenize_blocks
 
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evalstats.checks import flag, integer, real
 from evalstats.errors import InputError
-from evalstats.metrics import _sacrebleu
-from evalstats.metrics.base import MOST_ORDER, Metric, flag, integer, real
-from evalstats.metrics.texts import References, as_references, as_texts
+from evalstats.metrics.base import MOST_ORDER, Metric
+from evalstats.text import sacrebleu
+from evalstats.text.references import References, as_references, as_texts
 
 #: Stands in for an undefined precision or recall (chrF++.py, Moses, NLTK, sacreBLEU).
 _EPS = 1e-16
@@ -95,7 +96,7 @@ class CHRF(Metric):
                 f"nc:{self.char_order}",
                 f"nw:{self.word_order}",
                 f"space:{'yes' if self.whitespace else 'no'}",
-                f"sacrebleu:{_sacrebleu.version()}",
+                f"sacrebleu:{sacrebleu.version()}",
             )
         )
 
@@ -123,8 +124,8 @@ class CHRF(Metric):
             For empty input, differing lengths, a segment without reference.
         """
         # What reads text is loaded when text comes: `import evalstats` stays fast.
-        from evalstats.metrics.characters import characters
-        from evalstats.metrics.ngrams import (
+        from evalstats.text.characters import characters
+        from evalstats.text.ngrams import (
             best_reference,
             chrf_pair_statistics,
             prepare_references,
@@ -145,9 +146,9 @@ class CHRF(Metric):
         return best_reference(pairs.reshape(len(pairs), -1), prepared, self.score)
 
     def _word_statistics(self, texts: list[str], refs: References) -> NDArray[np.int64]:
-        from evalstats.metrics.ngrams import chrf_pair_statistics, prepare_references
-        from evalstats.metrics.tokenization import chrf_word_blocks
-        from evalstats.metrics.vocabulary import learn_ids, look_up_ids
+        from evalstats.text.ids import learn_ids, look_up_ids
+        from evalstats.text.ngrams import chrf_pair_statistics, prepare_references
+        from evalstats.text.tokenization import chrf_word_blocks
 
         ids, vocabulary = refs.prepared(
             ("chrF words", self.lowercase),

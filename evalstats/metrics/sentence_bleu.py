@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evalstats.checks import flag, integer, listed, real
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import _sacrebleu
-from evalstats.metrics.base import MOST_ORDER, flag, integer, real
+from evalstats.metrics.base import MOST_ORDER
 from evalstats.metrics.bleu import BLEU, brevity_penalty
 from evalstats.metrics.smoothing import Floats, Smoothing, as_smoothing
-from evalstats.metrics.texts import References, as_references, as_texts, listed
 from evalstats.metrics.token_lists import (
     TokenList,
     as_token_list,
@@ -23,6 +22,8 @@ from evalstats.metrics.token_lists import (
     corpus_statistics,
     segment_statistics,
 )
+from evalstats.text import sacrebleu
+from evalstats.text.references import References, as_references, as_texts
 
 #: Weights may miss 1 by this much: (0.333, 0.333, 0.334) and the like.
 WEIGHT_TOLERANCE = 1e-6
@@ -199,7 +200,7 @@ class SentenceBLEU:
         if self.weights is not None:
             rows = ("/".join(f"{weight:g}" for weight in row) for row in self._weights)
             parts["weights"] = ",".join(rows)
-        parts["sacrebleu"] = _sacrebleu.version()
+        parts["sacrebleu"] = sacrebleu.version()
         return "|".join(f"{key}:{value}" for key, value in parts.items())
 
     def score(self, hypothesis: str | TokenList, references: Any) -> Any:
@@ -311,7 +312,7 @@ class SentenceBLEU:
 
     def _tokenized(self, texts: Sequence[str]) -> list[TokenList]:
         if isinstance(self.tokenize, str):
-            from evalstats.metrics.tokenization import tokenize_corpus
+            from evalstats.text.tokenization import tokenize_corpus
 
             how = self._counts
             return list(tokenize_corpus(texts, how.tokenizer, how.lowercase).lists())

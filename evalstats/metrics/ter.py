@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.metrics import _sacrebleu
-from evalstats.metrics.base import flag
-from evalstats.metrics.texts import References, as_references, as_texts
-from evalstats.metrics.wer import ErrorRate, whitespace_words
+from evalstats.checks import flag
+from evalstats.metrics.error_rates import ErrorRate, whitespace_words
+from evalstats.text import sacrebleu
+from evalstats.text.references import References, as_references, as_texts
 
 if TYPE_CHECKING:
-    from evalstats.metrics.ragged import Index, Ragged
+    from evalstats.text.ragged import Index, Ragged
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class TER(ErrorRate):
                 f"norm:{'yes' if self.normalized else 'no'}",
                 f"punct:{'no' if self.no_punct else 'yes'}",
                 f"asian:{'yes' if self.asian_support else 'no'}",
-                f"sacrebleu:{_sacrebleu.version()}",
+                f"sacrebleu:{sacrebleu.version()}",
             )
         )
 
@@ -102,7 +102,7 @@ class TER(ErrorRate):
     def _edits(self, texts: list[str], refs: References) -> tuple[Index, Index]:
         """Return edits against every reference, and how many words it has, `(R,)` each."""
         # What reads text is loaded when text comes: `import evalstats` stays fast.
-        from evalstats.metrics.tercom import translation_edits
+        from evalstats.text.tercom.counts import translation_edits
 
         if self._splits_at_whitespace:
             edits, lengths, open_ = _without_reading(texts, refs)
@@ -123,8 +123,8 @@ class TER(ErrorRate):
 
     def _words(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
         """Return the ids of the words of hypotheses and of all references."""
-        from evalstats.metrics.tokenization import tercom_tokens
-        from evalstats.metrics.vocabulary import learn_ids, look_up_ids
+        from evalstats.text.ids import learn_ids, look_up_ids
+        from evalstats.text.tokenization import tercom_tokens
 
         options = (self.normalized, self.no_punct, self.asian_support, self.case_sensitive)
         if self._splits_at_whitespace:
@@ -144,8 +144,8 @@ def _without_reading(texts: list[str], refs: References) -> tuple[Index, Index, 
     Where a language has no spaces, most sentences are one word, and a word of another length is
     another word.
     """
-    from evalstats.metrics.characters import word_lengths
-    from evalstats.metrics.tercom import lone_words
+    from evalstats.text.characters import word_lengths
+    from evalstats.text.tercom.counts import lone_words
 
     theirs = refs.prepared("word lengths", lambda refs: word_lengths(refs.texts))
     ours = word_lengths(texts).take(refs.owner)

@@ -73,9 +73,9 @@ def corpus_statistics(
     order : int
         Largest n-gram order.
     """
-    from evalstats.metrics.ngrams import bleu_statistics, prepare_references
-    from evalstats.metrics.tokenization import from_lists
-    from evalstats.metrics.vocabulary import learn_ids, look_up_ids
+    from evalstats.text.ids import learn_ids, look_up_ids
+    from evalstats.text.ngrams import bleu_statistics, prepare_references
+    from evalstats.text.tokenization import from_lists
 
     counts = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
     ids, vocabulary = learn_ids([from_lists(chain.from_iterable(references))])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from evalstats.checks import integer, listed, real
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import integer, real
-from evalstats.metrics.texts import listed
-from evalstats.resampling import MOST_RESAMPLES
+from evalstats.resampling.totals import MOST_RESAMPLES
 
 
 def resamples(iterations: int) -> int:

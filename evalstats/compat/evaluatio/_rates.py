@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.bleu_inference import ConfidenceInterval
+from evalstats.analysis.bleu import ConfidenceInterval
 from evalstats.compat.evaluatio.inference.ci import error_rate_ci, rates
-from evalstats.weights import Rng
+from evalstats.resampling.weights import Rng
 
 Statistics = NDArray[np.int64]
 

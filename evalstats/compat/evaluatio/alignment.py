@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evalstats.metrics.alignment import GAP, lowest_path, shortest_path
-from evalstats.metrics.base import flag
-from evalstats.metrics.texts import listed
-from evalstats.metrics.tokens import matches
+from evalstats.checks import flag, listed
+from evalstats.metrics.alignment import GAP, shortest_path
+from evalstats.text.token_sequences import edit_table, matches
 
 __all__ = ["Alignment", "optimal_alignment"]
 
@@ -44,7 +44,7 @@ def optimal_alignment(
         Tokens of any type, compared by ``==``.
     optimal : bool
         evaluatio's spans do not always come from an alignment with the fewest edits
-        (`evalstats.metrics.alignment.lowest_path`). True gives those that do: one token each, or an
+        (`lowest_path`). True gives those that do: one token each, or an
         empty span where the token is missing; inserted tokens are in none.
 
     Returns
@@ -80,3 +80,28 @@ def optimal_alignment(
         start = int(after[steps[0]]) if positions[0] == GAP else int(positions[0])
         spans.append(Alignment(index, start, int(after[steps[-1]])))
     return spans
+
+
+def lowest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the path of evaluatio 0.5 from the last pair of tokens to the first, `(L, 2)`.
+
+    Steps to the neighbour with the smallest distance, whatever the step itself costs; of equals
+    it leaves out a token of the hypothesis first, then one of the reference, then one of both. Know
+    what this is: pairs of tokens without gaps, a token in several pairs, and not always a path
+    with the fewest edits. A repeated word of which one is missing is paired twice with the one that
+    is there, and is no error (`shortest_path` deletes it).
+    """
+    table = edit_table(same).tolist()
+    i, j = same.shape
+    path = []
+    while i and j:
+        path.append((i - 1, j - 1))
+        above, left, corner = table[i - 1][j], table[i][j - 1], table[i - 1][j - 1]
+        lowest = min(above, left, corner)
+        if above == lowest:
+            i -= 1
+        elif left == lowest:
+            j -= 1
+        else:
+            i, j = i - 1, j - 1
+    return np.array(path[::-1], dtype=np.int64).reshape(-1, 2)

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from sacrebleu.significance import Result, estimate_ci
 
-from evalstats.compat.sacrebleu.metrics import Streams, as_streams, count
-from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import choice, flag, integer
-from evalstats.metrics.texts import as_texts, listed
-from evalstats.resampling import MOST_RESAMPLES
-from evalstats.sacrebleu_draws import (
+from evalstats.checks import choice, flag, integer, listed
+from evalstats.compat.sacrebleu.draws import (
     N_BOOTSTRAP,
     N_RANDOMIZATION,
     Counted,
     bootstrap_scores,
     environment_seed,
 )
-from evalstats.sacrebleu_tests import paired_bootstrap, paired_randomization
+from evalstats.compat.sacrebleu.metrics import Streams, as_streams, count
+from evalstats.compat.sacrebleu.paired import paired_bootstrap, paired_randomization
+from evalstats.errors import InputError, InputTypeError
+from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.text.references import as_texts
 
 __all__ = ["PairedTest", "Result", "estimate_ci"]
 
@@ -32,8 +32,8 @@ class PairedTest:
 
     Scores, p-values, means and half-widths are sacreBLEU's, from its own draws for the same
     `$SACREBLEU_SEED`. **Know what the p-values are**: that of "bs" is one-sided in effect
-    (`evalstats.significance.moses_bootstrap_pvalue`); `evalstats.compare` has the calibrated ones,
-    and `evalstats.audit` puts both side by side.
+    (`evalstats.inference.significance.moses_bootstrap_pvalue`); `evalstats.compare` has
+    calibrated ones, and `evalstats.audit` puts both side by side.
 
     Parameters
     ----------

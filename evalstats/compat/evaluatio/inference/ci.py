@@ -7,14 +7,13 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.bleu_inference import ConfidenceInterval
+from evalstats.analysis.bleu import ConfidenceInterval
+from evalstats.checks import as_scores, check_same_length
 from evalstats.compat.evaluatio._arguments import fraction, resamples
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean
-from evalstats.metrics.averages import as_scores
-from evalstats.metrics.tokens import check_same_length
-from evalstats.resampling import bootstrap_totals
-from evalstats.weights import Rng
+from evalstats.resampling.totals import bootstrap_totals
+from evalstats.resampling.weights import Rng
 
 __all__ = ["ConfidenceInterval", "bootstrap_confidence_interval", "error_rate_ci"]
 

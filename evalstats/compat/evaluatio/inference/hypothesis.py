@@ -1,14 +1,14 @@
-"""Paired tests, as in ``evaluatio.inference.hypothesis``; the tests are in `evalstats.paired`."""
+"""Paired tests, as in ``evaluatio.inference.hypothesis``; `evalstats.analysis.paired` has them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any, cast
 
-from evalstats import paired
+from evalstats.analysis import paired
+from evalstats.checks import flag
 from evalstats.compat.evaluatio._arguments import resamples
-from evalstats.metrics.base import flag
-from evalstats.weights import Rng
+from evalstats.resampling.weights import Rng
 
 __all__ = ["paired_bootstrap_test", "paired_permutation_test"]
 
@@ -51,7 +51,7 @@ def paired_permutation_test(
     exact: bool = False,
     rng: Rng = 12345,
 ) -> float:
-    """Return the p-value of random sign flips; see `evalstats.paired.paired_permutation_test`.
+    """Return the p-value of random sign flips; see `evalstats.paired_permutation_test`.
 
     Parameters
     ----------

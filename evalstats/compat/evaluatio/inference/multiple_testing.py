@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats import multiplicity
+from evalstats.checks import as_scores
 from evalstats.compat.evaluatio._arguments import fraction
 from evalstats.errors import InputError
-from evalstats.metrics.averages import as_scores
+from evalstats.inference import multiplicity
 
 __all__ = ["MultipleTestingResult", "bonferroni_correction", "holm_correction"]
 
@@ -38,7 +38,7 @@ class MultipleTestingResult:
 
 
 def holm_correction(pvalues: Iterable[float], alpha: float = 0.05) -> MultipleTestingResult:
-    """Adjust by Holm's (1979) step-down method; see `evalstats.multiplicity.holm`.
+    """Adjust by Holm's (1979) step-down method; see `evalstats.inference.multiplicity.holm`.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def holm_correction(pvalues: Iterable[float], alpha: float = 0.05) -> MultipleTe
 
 
 def bonferroni_correction(pvalues: Iterable[float], alpha: float = 0.05) -> MultipleTestingResult:
-    """Multiply by the number of tests (Dunn, 1961); see `evalstats.multiplicity.bonferroni`.
+    """Multiply by the number of tests (Dunn, 1961): `evalstats.inference.multiplicity.bonferroni`.
 
     Parameters
     ----------

@@ -8,16 +8,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats import intervals
-from evalstats.bleu_inference import ConfidenceInterval
+from evalstats.analysis.bleu import ConfidenceInterval
+from evalstats.checks import integer
 from evalstats.compat.evaluatio._arguments import fraction, resamples
 from evalstats.compat.evaluatio.inference.hypothesis import paired_permutation_test
 from evalstats.errors import InputError, InputTypeError
+from evalstats.inference import intervals
 from evalstats.metrics import CHRF
-from evalstats.metrics.base import integer
-from evalstats.metrics.texts import References, as_references, as_texts
-from evalstats.resampling import bootstrap_totals
-from evalstats.weights import Rng
+from evalstats.resampling.totals import bootstrap_totals
+from evalstats.resampling.weights import Rng
+from evalstats.text.references import References, as_references, as_texts
 
 __all__ = ["ConfidenceInterval", "chrf_ci", "chrf_permutation_test"]
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.checks import check_same_length, flag, listed
+from evalstats.compat.evaluatio.alignment import lowest_path
 from evalstats.errors import InputError
-from evalstats.metrics.alignment import as_points, at_points, lowest_path, shortest_path
-from evalstats.metrics.base import flag
-from evalstats.metrics.texts import listed
-from evalstats.metrics.tokens import check_same_length, matches, token_segments
+from evalstats.metrics.alignment import as_points, at_points, shortest_path
+from evalstats.text.token_sequences import matches, token_segments
 
 __all__ = ["poi_edit_distance", "poi_error_rate"]
 

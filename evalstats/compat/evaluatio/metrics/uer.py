@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.bleu_inference import ConfidenceInterval
+from evalstats.analysis.bleu import ConfidenceInterval
 from evalstats.compat.evaluatio import _rates
-from evalstats.metrics.tokens import token_edits
-from evalstats.weights import Rng
+from evalstats.metrics.error_rates import token_edits
+from evalstats.resampling.weights import Rng
 
 __all__ = [
     "ConfidenceInterval",

@@ -12,11 +12,12 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.bleu_inference import ConfidenceInterval
+from evalstats.analysis.bleu import ConfidenceInterval
+from evalstats.checks import check_same_length
 from evalstats.compat.evaluatio import _rates
 from evalstats.compat.evaluatio._arguments import strings
-from evalstats.metrics.tokens import check_same_length, token_edits
-from evalstats.weights import Rng
+from evalstats.metrics.error_rates import token_edits
+from evalstats.resampling.weights import Rng
 
 __all__ = [
     "ConfidenceInterval",

@@ -20,13 +20,13 @@ from sacrebleu.metrics.chrf import CHRFScore
 from sacrebleu.metrics.ter import TERScore
 
 from evalstats import metrics as ours
+from evalstats.checks import integer
+from evalstats.compat.sacrebleu import private
+from evalstats.compat.sacrebleu.draws import Counted, bootstrap_scores, environment_seed
+from evalstats.compat.sacrebleu.twins import from_sacrebleu
 from evalstats.errors import InputError
-from evalstats.metrics import _sacrebleu
-from evalstats.metrics.base import integer
-from evalstats.metrics.sacrebleu_twins import from_sacrebleu
-from evalstats.metrics.texts import References, as_texts, from_streams
-from evalstats.resampling import MOST_RESAMPLES
-from evalstats.sacrebleu_draws import Counted, bootstrap_scores, environment_seed
+from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.text.references import References, as_texts, from_streams
 
 __all__ = ["BLEU", "CHRF", "METRICS", "TER", "BLEUScore", "CHRFScore", "TERScore"]
 
@@ -67,13 +67,13 @@ def count(metric: Any, hypotheses: Any, references: Any) -> NDArray[Any]:
             raise InputError("references is None, and the metric was made without references")
     twin = from_sacrebleu(metric)
     if references is None:
-        _check_lengths(len(texts), _sacrebleu.n_kept_references(metric))
-        return np.array(_sacrebleu.segment_statistics(metric, texts, None))
+        _check_lengths(len(texts), private.n_kept_references(metric))
+        return np.array(private.segment_statistics(metric, texts, None))
     streams = as_streams(references)
     _check_lengths(len(texts), len(streams))
     if twin is None:
-        return np.array(_sacrebleu.segment_statistics(metric, texts, streams.streams()))
-    _sacrebleu.warn_of_tokenized(metric, texts)
+        return np.array(private.segment_statistics(metric, texts, streams.streams()))
+    private.warn_of_tokenized(metric, texts)
     metric.num_refs = -1 if streams.label == "var" else int(streams.label)
     return np.asarray(twin.statistics(texts, streams))
 
@@ -85,7 +85,7 @@ def _check_lengths(n_hypotheses: int, n_references: int) -> None:
         )
 
 
-class _Corpus(_sacrebleu.Counting):
+class _Corpus(private.Counting):
     """What the three metrics share: how a corpus is counted, and how it is resampled."""
 
     references: References | None = None
@@ -123,7 +123,7 @@ class _Corpus(_sacrebleu.Counting):
         """
         n_resamples = integer(n_bootstrap, "n_bootstrap", 1, MOST_RESAMPLES)
         rows = self.count(hypotheses, references)
-        score = _sacrebleu.score_of_segments(self, rows)
+        score = private.score_of_segments(self, rows)
         if n_resamples > 1:
             seed = environment_seed()
             self.n_bootstrap, self.seed = n_resamples, str(seed).lower()

@@ -1,0 +1,12 @@
+"""The only composer: texts or statistics in, estimates and comparisons out.
+
+- `estimate`, `compare`: the two questions
+- `inputs`, `plan`: what an analysis is given, and its options
+- `sampling`: one metric's statistics with their replicates, and their intervals
+- `notes`: what a careful reader should know
+- `paired`: paired tests of scores
+- `bleu`: evaluatio's two functions of BLEU
+- `influence`: the figure of which segments make a difference
+
+May import every room before it.
+"""

@@ -1,0 +1,210 @@
+"""How sure is a score: texts or statistics in, estimates out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any, overload
+
+import numpy as np
+
+from evalstats.analysis import sampling
+from evalstats.analysis.inputs import (
+    N_RESAMPLES,
+    SEED,
+    check_enough,
+    given_tables,
+    grouped_tables,
+    is_statistics,
+    plan_of_shard,
+)
+from evalstats.analysis.notes import size_notes
+from evalstats.analysis.plan import Plan, make_plan
+from evalstats.analysis.sampling import Sample
+from evalstats.metrics import Metric
+from evalstats.resampling.executors import Workers
+from evalstats.resampling.weights import Rng
+from evalstats.results.results import Estimate, Estimates
+from evalstats.results.signatures import signature
+from evalstats.shards.shard import Shard
+from evalstats.statistics.extraction import Metrics, Progress, extract_all
+from evalstats.statistics.segments import SegmentStatistics
+
+
+@overload
+def estimate(
+    hypotheses: Sequence[Any],
+    references: Any = None,
+    metric: str | Metric = "bleu",
+    *,
+    method: str = ...,
+    confidence_level: float = ...,
+    n_resamples: int = ...,
+    groups: Iterable[Hashable] | None = ...,
+    rng: Rng = ...,
+    weights: str = ...,
+    n_draws: int | None = ...,
+    executor: Workers = ...,
+    progress: Progress | None = ...,
+) -> Estimate: ...
+@overload
+def estimate(
+    hypotheses: Any,
+    references: Any = None,
+    metric: Metrics = "bleu",
+    *,
+    method: str = ...,
+    confidence_level: float = ...,
+    n_resamples: int = ...,
+    groups: Iterable[Hashable] | None = ...,
+    rng: Rng = ...,
+    weights: str = ...,
+    n_draws: int | None = ...,
+    executor: Workers = ...,
+    progress: Progress | None = ...,
+) -> Any: ...
+def estimate(
+    hypotheses: Any,
+    references: Any = None,
+    metric: Metrics = "bleu",
+    *,
+    method: str = "expanded",
+    confidence_level: float = 0.95,
+    n_resamples: int = N_RESAMPLES,
+    groups: Iterable[Hashable] | None = None,
+    rng: Rng = SEED,
+    weights: str = "multinomial",
+    n_draws: int | None = None,
+    executor: Workers = None,
+    progress: Progress | None = None,
+) -> Estimate | Estimates:
+    """Score a system and say how sure the score is.
+
+    Parameters
+    ----------
+    hypotheses
+        N outputs of one system; or a mapping from system names to outputs; or a
+        `SegmentStatistics`, or a list of them, and then no references; or a `Shard`, which has its
+        metrics, resamples and seed, for the first three intervals.
+    references
+        One entry per segment: a string, a list of strings with `None` for an absent one, or a
+        `References`.
+    metric : str or Metric, or a list of them
+        Names or configured objects.
+    method : {"expanded", "percentile", "basic", "bca", "studentized", "t"}
+        Interval: expanded percentile (Hesterberg, 2015), percentile (Efron, 1979), basic (Davison
+        and Hinkley, 1997), BCa (Efron, 1987), studentised (Hall, 1988), or t from the influence
+        values, which needs no resampling.
+    confidence_level : float
+        In (0, 1).
+    n_resamples : int
+        B, at least 2.
+    groups : sequence, optional
+        One label (a document, a speaker) per segment: resamples whole groups.
+    rng : int or numpy.random.Generator, optional
+        Seed or generator; `None` asks for fresh entropy.
+    weights : {"multinomial", "bayesian"}
+        What a resample is: segments drawn with replacement (Efron, 1979), or the Bayesian bootstrap
+        (Rubin, 1981), whose percentile interval is a credible interval.
+    n_draws : int, optional
+        Segments in a resample, 2 to N: the m-out-of-n bootstrap (Bickel, Götze and van Zwet, 1997).
+        Replicates are brought back to the spread of N segments, ``score + √(m/N)(score* - score)``,
+        but keep the shape of m: below some twenty, intervals of few-valued scores are too short.
+    executor : concurrent.futures.Executor, or int, optional
+        Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
+        or all its cores. Changes no bit of the result.
+    progress : callable, optional
+        Called as ``progress(done, total, label)`` before each extraction.
+
+    Returns
+    -------
+    Estimate
+        For one system and one metric; `Estimates` for several.
+
+    Raises
+    ------
+    InputError
+        For bad input; the message names the argument.
+
+    Examples
+    --------
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> result = estimate(sample.systems["baseline"], sample.references, "chrf")
+    >>> result.low < result.score < result.high
+    True
+    """
+    plan = make_plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
+    single_metric = isinstance(metric, (str, Metric))
+    unit = "segment" if groups is None else "group"
+    if isinstance(hypotheses, Shard):
+        single = len(hypotheses.metrics) == len(hypotheses.systems) == 1
+        plan = plan_of_shard(hypotheses, plan, references, metric, groups)
+        unit = hypotheses.unit
+        samples = sampling.from_shard(hypotheses)
+    else:
+        if is_statistics(hypotheses):
+            tables = given_tables(hypotheses, references, metric)
+            single = isinstance(hypotheses, SegmentStatistics) and len(tables[0].systems) == 1
+        else:
+            single = single_metric and not isinstance(hypotheses, Mapping)
+            systems = hypotheses if isinstance(hypotheses, Mapping) else {"system": hypotheses}
+            tables = extract_all(systems, references, metric, progress, plan.executor)
+        tables = grouped_tables(tables, groups)
+        check_enough(tables[0].n_segments, unit)
+        samples = sampling.bootstrap(tables, plan)
+    notes = size_notes(samples[0].n_segments, unit)
+    found = tuple(e for sample in samples for e in score_estimates(sample, plan, unit, notes))
+    return found[0] if single else Estimates(found)
+
+
+def score_estimates(
+    sample: Sample, plan: Plan, unit: str, notes: tuple[str, ...]
+) -> Iterable[Estimate]:
+    """Yield the score of each system under one metric, with its interval."""
+    for i, system in enumerate(sample.table.systems):
+        replicates = np.ascontiguousarray(sample.replicates[:, i])
+        replicates.setflags(write=False)
+        low, high, error = sampling.bounds(sample, plan, replicates, sample.scores[i], (i,))
+        yield Estimate(
+            metric=sample.name,
+            system=system,
+            score=float(sample.scores[i]),
+            low=low,
+            high=high,
+            standard_error=error,
+            replicates=replicates,
+            confidence_level=plan.confidence_level,
+            method=plan.method,
+            n_segments=sample.n_segments,
+            unit=unit,
+            higher_is_better=sample.table.metric.higher_is_better,
+            signature=result_signature(sample, plan, unit),
+            notes=notes,
+        )
+
+
+def result_signature(sample: Sample, plan: Plan, unit: str, **test: str) -> str:
+    """Return everything needed to make the numbers under one metric again."""
+    table = sample.table
+    parts = {"nrefs": table.reference_label} if table.reference_label else {}
+    resamples = sample.replicates.shape[0] or (plan.n_resamples if "test" in test else 0)
+    return signature(
+        table.metric.name,
+        table.metric_signature,
+        {
+            **parts,
+            **test,
+            "ci": plan.method,
+            "level": f"{plan.confidence_level:.10g}",
+            **({"n": str(resamples), "seed": str(plan.seed)} if resamples else {}),
+            **({"weights": plan.kind} if plan.kind != "multinomial" else {}),
+            **({"draws": str(plan.n_draws)} if plan.n_draws is not None else {}),
+            **({} if sample.shard is None else _shard_parts(sample.shard)),
+            "unit": unit,
+        },
+    )
+
+
+def _shard_parts(shard: Shard) -> dict[str, str]:
+    rounded = {"resolution": f"{shard.resolution:g}"} if shard.resolution < 1 else {}
+    return {"weights": shard.weights, **rounded}

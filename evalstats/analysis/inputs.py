@@ -1,0 +1,109 @@
+"""What an analysis is given: texts, statistics or a shard, and which options go with each."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
+
+from evalstats.analysis.plan import Plan
+from evalstats.checks import listed
+from evalstats.errors import InputError
+from evalstats.shards.shard import Shard
+from evalstats.statistics.extraction import Metrics, as_metrics
+from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
+
+#: Defaults, which a Shard overrules.
+N_RESAMPLES, SEED = 9999, 12345
+
+
+Statistics = SegmentStatistics | Sequence[SegmentStatistics]
+
+
+def is_statistics(value: object) -> bool:
+    """Return whether statistics came in place of texts."""
+    return isinstance(value, SegmentStatistics) or (
+        isinstance(value, (list, tuple))
+        and bool(value)
+        and all(isinstance(item, SegmentStatistics) for item in value)
+    )
+
+
+def given_tables(
+    statistics: Statistics, references: object, metrics: Metrics
+) -> list[SegmentStatistics]:
+    """Return statistics that the caller extracted, as a list."""
+    if references is not None:
+        raise InputError("references must be left out when SegmentStatistics are given")
+    given = [statistics] if isinstance(statistics, SegmentStatistics) else statistics
+    tables = joined_by_metric(given)
+    check_same_segments(tables)
+    # "bleu" is the default: it cannot be told from a metric that was not given.
+    if metrics != "bleu" and as_metrics(metrics) != [table.metric for table in tables]:
+        raise InputError(
+            "metrics must be left out when SegmentStatistics are given: theirs are "
+            + ", ".join(table.metric.name for table in tables)
+        )
+    return tables
+
+
+def plan_of_shard(
+    shard: Shard,
+    plan: Plan,
+    references: object,
+    metrics: Metrics,
+    groups: object,
+    test: str = "bootstrap",
+) -> Plan:
+    """Return the plan with what the shard has decided, or say what cannot be had from it."""
+    for name, value in (("references", references), ("groups", groups)):
+        if value is not None:
+            raise InputError(f"{name} must be left out when a Shard is given")
+    if (plan.kind, plan.n_draws) != ("multinomial", None):
+        raise InputError("weights and n_draws must be left out when a Shard is given")
+    if plan.method not in ("expanded", "percentile", "basic"):
+        raise InputError(
+            f"method {plan.method!r} needs the statistics of every segment, and a Shard keeps "
+            f"totals only; use 'expanded', 'percentile' or 'basic'"
+        )
+    if test != "bootstrap":
+        raise InputError(
+            f"test {test!r} needs the statistics of every segment, and a Shard keeps totals only; "
+            f"use test='bootstrap'"
+        )
+    # The defaults cannot be told from what was not given.
+    if metrics != "bleu" and [(m.name, m.signature) for m in as_metrics(metrics)] != [
+        (m.name, m.signature) for m in shard.metrics
+    ]:
+        raise InputError(
+            "metrics must be left out when a Shard is given: its are "
+            + ", ".join(metric.name for metric in shard.metrics)
+        )
+    for name, given, default, own in (
+        ("n_resamples", plan.n_resamples, N_RESAMPLES, shard.n_resamples),
+        ("rng", plan.seed, SEED, shard.seed),
+    ):
+        if given not in (default, own):
+            raise InputError(
+                f"{name} must be left out when a Shard is given: it was resampled with "
+                f"{name}={own}, got {given}"
+            )
+    check_enough(shard.n_segments, shard.unit)
+    return replace(plan, n_resamples=shard.n_resamples, seed=shard.seed)
+
+
+def grouped_tables(
+    tables: list[SegmentStatistics], groups: Iterable[Hashable] | None
+) -> list[SegmentStatistics]:
+    """Sum the statistics within groups, where there are any."""
+    if groups is None:
+        return tables
+    labels = listed(groups, "groups", "labels, one a segment")
+    return [table.grouped(labels) for table in tables]
+
+
+def check_enough(n_segments: int, unit: str) -> None:
+    """Refuse a single segment or group."""
+    if n_segments < 2:
+        raise InputError(
+            f"at least 2 {unit}s are needed to say anything about uncertainty, got {n_segments}"
+        )

@@ -1,0 +1,278 @@
+"""One metric's statistics with their replicates, and the intervals that follow from them.
+
+This is where the leaves meet: the weights of `resampling`, the scores of a metric, the influence
+values and the interval methods. Everything is done for all systems at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.plan import Plan
+from evalstats.errors import InputError
+from evalstats.inference import influence, intervals
+from evalstats.metrics import Metric
+from evalstats.resampling.products import exact_grid
+from evalstats.resampling.totals import (
+    as_kind,
+    bootstrap_errors,
+    recipe,
+    swap_totals,
+    weighted_totals,
+)
+from evalstats.resampling.weights import Weights
+from evalstats.shards.shard import Shard
+from evalstats.statistics.segments import SegmentStatistics
+
+Floats = NDArray[np.float64]
+
+#: Empty resamples of a Poisson bootstrap that are expected at most.
+_EMPTY_RESAMPLES = 0.1
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One metric's statistics, on the exact grid, with what resampling made of them."""
+
+    table: SegmentStatistics
+    name: str
+    values: NDArray[Any]  # (S, N, k)
+    totals: Floats  # (S, k)
+    scores: Floats  # (S,)
+    replicates: Floats  # (B, S); B = 0 where no interval or test needs them
+    bootstrap: Floats  # (B, S, k)
+    weights: Weights | None = None  # whose rows the resamples are, where they are drawn here
+    moves: Floats | None = None  # (B, S - 1, k): totals of random halves, less the first system's
+    shard: Shard | None = None  # where the segments are elsewhere
+    differing: NDArray[np.int64] | None = None  # (S, S), of a shard
+
+    @property
+    def n_segments(self) -> int:
+        """N; the segments themselves may be elsewhere."""
+        return self.values.shape[1] if self.shard is None else self.shard.n_segments
+
+    def n_differing(self, a: int, b: int) -> int:
+        """Count the segments on which the statistics of two systems differ."""
+        if self.differing is not None:
+            return int(self.differing[a, b])
+        # As they were given: rounding to the grid may tell equal numbers of two systems apart.
+        return int(np.count_nonzero(np.any(self.table.values[a] != self.table.values[b], axis=1)))
+
+    def moved(self, a: int, b: int) -> Floats:
+        """Return what moves from system b to a when the segments of each half swap, `(B, k)`."""
+        assert self.moves is not None
+        first, second = (self.moves[:, i - 1] if i else 0.0 for i in (a, b))
+        return np.asarray(second - first)
+
+
+def bootstrap(tables: list[SegmentStatistics], plan: Plan, always: bool = False) -> list[Sample]:
+    """Resample all systems under all metrics with one weight matrix."""
+    names = _distinct_names([table.metric for table in tables])
+    values = [_on_grid(table.values) for table in tables]
+    n_segments = tables[0].n_segments
+    kind, n_draws = as_kind(plan.kind, plan.n_draws, n_segments)
+    weights = recipe(n_segments, plan.seed, kind, n_draws)
+    if always or plan.method != "t":
+        totals_b = weighted_totals(weights, _stack(values), plan.n_resamples, plan.executor)
+    else:
+        totals_b = np.empty((0, sum(len(v) * v.shape[2] for v in values)))
+    samples = []
+    for table, name, block, resampled in zip(
+        tables, names, values, _split(values, totals_b), strict=True
+    ):
+        totals = np.asarray(np.sum(block, axis=1, dtype=np.float64))
+        scores = _finite(table.metric.score(totals), table, "the corpus")
+        replicates = _finite(table.metric.score(resampled), table, "a resample")
+        if n_draws is not None:
+            # The spread of a score goes with 1/√N: what m segments do is brought to what N do.
+            shrink = np.sqrt(n_draws / n_segments)
+            replicates = np.asarray(scores + shrink * (replicates - scores))
+        samples.append(Sample(table, name, block, totals, scores, replicates, resampled, weights))
+    return samples
+
+
+def from_shard(shard: Shard) -> list[Sample]:
+    """Score the totals of a shard; what it kept of the segments is their sum, one row."""
+    missing = sorted(set(range(len(shard.shard_sizes))) - set(shard.shards))
+    if missing:
+        raise InputError(
+            f"{len(missing)} of {len(shard.shard_sizes)} shards are missing, the first is "
+            f"{missing[0]}: merge all of them; with shard_sizes only the whole is a resample"
+        )
+    if shard.weights == "poisson":
+        # A resample is empty with probability e^-N, and the score of nothing means nothing.
+        expected = shard.n_resamples * np.exp(-float(shard.n_segments))
+        if expected > _EMPTY_RESAMPLES:
+            raise InputError(
+                f"{shard.n_segments} segments are too few for Poisson weights, which leave about "
+                f"{expected:.1g} of {shard.n_resamples} resamples empty; give shard_sizes to "
+                f"resample_shard"
+            )
+    samples = []
+    for i, name in enumerate(_distinct_names(list(shard.metrics))):
+        totals = np.asarray(shard.totals[i] * shard.resolution, dtype=np.float64)
+        resampled = np.asarray(shard.resampled[i] * shard.resolution, dtype=np.float64)
+        table = SegmentStatistics(
+            totals[:, None], shard.systems, shard.metrics[i], shard.reference_labels[i]
+        )
+        sample = Sample(
+            table,
+            name,
+            table.values,
+            totals,
+            _finite(table.metric.score(totals), table, "the corpus"),
+            _finite(table.metric.score(resampled), table, "a resample"),
+            resampled,
+            shard=shard,
+            differing=shard.differing[i],
+        )
+        if shard.weights == "poisson":
+            _check_scale_free(sample)
+        samples.append(sample)
+    return samples
+
+
+def _check_scale_free(sample: Sample) -> None:
+    """Raise where a varying number of segments would make intervals wider by over 5 %.
+
+    A Poisson resample has N ± √N segments. To first order that adds D/√N to the standard error,
+    in squares, where D is the derivative of the score by the logarithm of a factor on all totals.
+    """
+    doubled = sample.table.metric.score(2 * sample.totals)
+    added = ((doubled - sample.scores) / np.log(2)) ** 2 / sample.n_segments
+    if np.any(added > (1.05**2 - 1) * np.var(sample.replicates, axis=0, ddof=1) + 1e-18):
+        raise InputError(
+            f"{sample.name} changes when all totals are doubled, so that Poisson weights, which "
+            f"vary the number of segments, overstate its uncertainty; give shard_sizes to "
+            f"resample_shard"
+        )
+
+
+def swap(samples: list[Sample], plan: Plan) -> list[Sample]:
+    """Add the totals of random halves, the same halves for all systems and metrics.
+
+    Swapping moves differences: those to the first system are all that is needed.
+    """
+    values = [_differences(sample.values) for sample in samples]
+    totals = swap_totals(_stack(values), plan.n_resamples, plan.seed, executor=plan.executor)
+    moves = _split(values, totals)
+    return [replace(sample, moves=move) for sample, move in zip(samples, moves, strict=True)]
+
+
+def _differences(values: NDArray[Any]) -> NDArray[Any]:
+    """Return statistics less those of the first system, `(S, N, k) -> (S - 1, N, k)`."""
+    # Narrow integers could overflow.
+    wide = values.astype(np.int64 if values.dtype.kind in "iu" else np.float64, copy=False)
+    return wide[1:] - wide[:1]
+
+
+def _on_grid(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.kind in "iu":
+        return values
+    n_systems, n_segments, k = values.shape
+    columns = values.transpose(1, 0, 2).reshape(n_segments, -1)
+    grid = exact_grid(columns).reshape(n_segments, n_systems, k)
+    return np.ascontiguousarray(grid.transpose(1, 0, 2))
+
+
+def _stack(values: list[NDArray[Any]]) -> NDArray[Any]:
+    """Put the statistics of all systems and metrics side by side, `(N, K)`."""
+    columns = [v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in values]
+    return columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
+
+
+def _split(values: list[NDArray[Any]], totals: Floats) -> list[Floats]:
+    """Take resampled totals `(B, K)` apart again, `(B, S, k)` for each metric."""
+    widths = [len(v) * v.shape[2] for v in values]
+    parts = np.split(totals, np.cumsum(widths)[:-1], axis=1)
+    return [p.reshape(len(totals), *v.shape[::2]) for p, v in zip(parts, values, strict=True)]
+
+
+def _finite(scores: Floats, table: SegmentStatistics, where: str) -> Floats:
+    if not np.all(np.isfinite(scores)):
+        column = int(np.argwhere(~np.isfinite(scores))[0][-1])
+        raise InputError(
+            f"{table.metric.name} of {where} of system {table.systems[column]!r} is not finite; "
+            f"define the score for every total, for example where a denominator is 0"
+        )
+    return scores
+
+
+def _distinct_names(metrics: list[Metric]) -> list[str]:
+    """Return what to call each metric; two with one name are told apart by their signatures."""
+    names = [metric.name for metric in metrics]
+    full = [
+        f"{name} ({metric.signature})" if names.count(name) > 1 else name
+        for name, metric in zip(names, metrics, strict=True)
+    ]
+    if len(set(full)) < len(full):
+        raise InputError(f"metrics must differ, got {', '.join(names)}")
+    return full
+
+
+def bounds(
+    sample: Sample, plan: Plan, replicates: Floats, observed: Floats, pair: tuple[int, ...]
+) -> tuple[float, float, float]:
+    """Return low, high and standard error of a system's score, or of a pair's difference."""
+    # What is not finite is reported below, by name.
+    with np.errstate(invalid="ignore", over="ignore"):
+        (low, high), error = _bounds(sample, plan, replicates, observed, pair)
+    found = float(np.squeeze(low)), float(np.squeeze(high)), float(error)
+    if not np.all(np.isfinite(found)):
+        names = " and ".join(repr(sample.table.systems[i]) for i in pair)
+        raise InputError(
+            f"method {plan.method!r} gives no finite interval for {sample.name} of {names}: "
+            f"the score or its gradient is not finite near the totals; use 'expanded'"
+        )
+    return found
+
+
+def _bounds(
+    sample: Sample, plan: Plan, replicates: Floats, observed: Floats, pair: tuple[int, ...]
+) -> tuple[intervals.Bounds, Floats]:
+    level, n = plan.confidence_level, sample.n_segments
+    method, metric = plan.method, sample.table.metric
+    if method in ("t", "studentized"):
+        values = influence.influence_values(metric, sample.values[list(pair)])
+        error = influence.standard_error(values[-1] - values[0] if len(pair) > 1 else values[0])
+    if method == "t":
+        return intervals.student_t(observed, error, n, level), error
+    spread = np.asarray(np.std(replicates, ddof=1))
+    if method == "percentile":
+        return intervals.percentile(replicates, level), spread
+    if method == "basic":
+        return intervals.basic(replicates, observed, level), spread
+    if method == "bca":
+        scores = influence.jackknife_scores(metric, sample.values[list(pair)])
+        jackknife = scores[-1] - scores[0] if len(pair) > 1 else scores[0]
+        return intervals.bca(replicates, observed, jackknife, level), spread
+    if method == "studentized":
+        errors = _replicate_errors(sample, pair)
+        return intervals.studentized(replicates, errors, observed, error, level), spread
+    return intervals.expanded_percentile(replicates, n, level), spread
+
+
+def _replicate_errors(sample: Sample, pair: tuple[int, ...]) -> Floats:
+    """Return the standard error within each resample, of a score or of a difference, `(B,)`."""
+    signs = (-1.0, 1.0) if len(pair) > 1 else (1.0,)
+    gradients = [
+        sign * sample.table.metric.gradient(sample.bootstrap[:, i])
+        for sign, i in zip(signs, pair, strict=True)
+    ]
+    assert sample.weights is not None
+    return bootstrap_errors(
+        sample.weights,
+        np.concatenate([sample.values[i] for i in pair], axis=1),
+        np.concatenate(gradients, axis=1),
+    )
+
+
+def swapped_differences(sample: Sample, a: int, b: int, moved: Floats) -> Floats:
+    """Return differences b - a after statistics `(B, k)` moved from b to a, `(B,)`."""
+    score = sample.table.metric.score
+    shuffled = score(sample.totals[b] - moved) - score(sample.totals[a] + moved)
+    return _finite(shuffled[:, None], sample.table, "swapped outputs")[:, 0]

@@ -1,0 +1,10 @@
+"""Arrays in, arrays out: what replicates and influence values say. No file imports another.
+
+- `intervals`: confidence intervals of scores and differences
+- `significance`: p-values
+- `multiplicity`: adjustments for several comparisons
+- `influence`: how much each segment moves a score
+- `effects`: effect sizes
+
+May import `metrics`, `checks` and `errors`.
+"""

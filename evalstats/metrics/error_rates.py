@@ -1,0 +1,229 @@
+"""Word and character error rates: Levenshtein (1966) edits per word or character of reference."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import check_same_length, flag
+from evalstats.metrics.base import Metric
+from evalstats.metrics.ratios import ratio, ratio_gradient
+from evalstats.text.references import References, as_references, as_texts
+from evalstats.text.token_sequences import compared_pairwise, numbered, token_segments
+
+if TYPE_CHECKING:
+    from evalstats.text.ragged import Ragged
+
+
+class ErrorRate(Metric):
+    """Edits per reference token, in percent; the base of `WER`, `CER` and `TER`."""
+
+    columns = ("edits", "ref_len")
+    higher_is_better = False
+
+    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Score summed statistics, `(..., 2) -> (...)`; lower is better.
+
+        Text against empty references scores 100, nothing against nothing 0 (sacreBLEU).
+        """
+        sums = np.asarray(totals, dtype=np.float64)
+        empty = np.where(sums[..., 0] > 0, 1.0, 0.0)
+        return 100.0 * ratio(sums[..., 0], sums[..., 1], empty)
+
+    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the gradient of the score, `(..., 2) -> (..., 2)`; 0 for empty references."""
+        sums = np.asarray(totals, dtype=np.float64)
+        return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 100.0), axis=-1)
+
+
+def whitespace_words(texts: list[str], refs: References, lowercase: bool) -> tuple[Ragged, Ragged]:
+    """Return the ids of the words of hypotheses and of all references, split at whitespace."""
+    # What reads text is loaded when text comes: `import evalstats` stays fast.
+    from evalstats.text.ids import learn_words, look_up_words
+
+    ids, vocabulary = refs.prepared(
+        ("whitespace words", lowercase), lambda refs: learn_words(refs.texts, lowercase)
+    )
+    return look_up_words(texts, lowercase, vocabulary), ids
+
+
+def closest_reference(
+    hypotheses: Ragged, references: Ragged, refs: References
+) -> NDArray[np.int64]:
+    """Return edits and length of the reference that needs the fewest edits, `(N, 2)`."""
+    from evalstats.text.levenshtein import levenshtein
+
+    edits = levenshtein(hypotheses.take(refs.owner), references)
+    # Ordered by edits, then by length: lengths are below 2**31.
+    best = np.minimum.reduceat(edits << 32 | references.lengths, refs.first)
+    return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
+
+
+@dataclass(frozen=True)
+class LevenshteinRate(ErrorRate):
+    """What `WER` and `CER` share: they differ in what a token is."""
+
+    lowercase: bool = False
+
+    tokens: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        flag(self.lowercase, "lowercase")
+
+    @property
+    def signature(self) -> str:
+        """Identity in the form of sacreBLEU's signatures."""
+        return f"case:{'lc' if self.lowercase else 'mixed'}|tok:{self.tokens}"
+
+    @abstractmethod
+    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
+        """Return the ids of the tokens of hypotheses and of all references."""
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
+        """Return `(N, 2)`: edits, and tokens of the reference.
+
+        Parameters
+        ----------
+        hypotheses : sequence of str
+            N outputs.
+        references
+            One entry per segment: a string, a list of strings with `None` for an absent one, or
+            a `References`.
+
+        Raises
+        ------
+        InputError
+            For empty input, differing lengths, a segment without reference.
+        """
+        texts = as_texts(hypotheses)
+        refs = as_references(references, len(texts))
+        return closest_reference(*self._ids(texts, refs), refs)
+
+
+@dataclass(frozen=True)
+class WER(LevenshteinRate):
+    r"""Word error rate of the corpus: edits of all segments per word of all references.
+
+    .. math:: 100 \cdot \sum \mathrm{edits} \,/\, \sum \mathrm{ref\_len}
+
+    Words are what `str.split` gives; an edit inserts, deletes or replaces one (Levenshtein, 1966).
+    Lower is better; above 100 is possible. Against an empty reference every word is an edit. Of
+    several references the one that needs the fewest edits counts, the shorter one on a tie.
+
+    Parameters
+    ----------
+    lowercase : bool
+        Lowercase first.
+
+    Examples
+    --------
+    >>> wer = WER()
+    >>> rows = wer.statistics(["the cat sat", ""], ["a cat sat", "no one"])
+    >>> rows.tolist()
+    [[1, 3], [2, 2]]
+    >>> print(wer.score(rows.sum(axis=0)))
+    60.0
+    """
+
+    name = "WER"
+    tokens = "none"
+
+    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
+        return whitespace_words(texts, refs, self.lowercase)
+
+
+@dataclass(frozen=True)
+class CER(LevenshteinRate):
+    r"""Character error rate of the corpus: edits of all segments per character of all references.
+
+    As `WER`, with Unicode code points for words: no normalisation (``é`` may be one or two), and
+    whitespace counts.
+
+    Parameters
+    ----------
+    lowercase : bool
+        Lowercase first.
+
+    Examples
+    --------
+    >>> cer = CER()
+    >>> cer.statistics(["kitten"], ["sitting"]).tolist()
+    [[3, 7]]
+    """
+
+    name = "CER"
+    tokens = "char"
+
+    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
+        from evalstats.text.characters import characters
+
+        how = {"lowercase": self.lowercase, "whitespace": True}
+        codes = refs.prepared(
+            ("characters", self.lowercase), lambda refs: characters(refs.texts, **how)
+        )
+        return characters(texts, **how), codes
+
+
+def token_edits(
+    hypotheses: Iterable[Iterable[Any]], references: Iterable[Iterable[Any]]
+) -> NDArray[np.int64]:
+    """Return edits and reference length of every segment, `(N, 2)`: the statistics of a rate.
+
+    Edits are the fewest insertions, deletions and substitutions of tokens (Levenshtein, 1966).
+    With `Ratio` they give an error rate over tokens of any kind, in `estimate` and `compare` too.
+
+    Parameters
+    ----------
+    hypotheses, references : iterable of iterables
+        One sequence of tokens per segment, of any type, compared by ``==``; equal tokens must have
+        equal hashes, as Python demands.
+
+    Returns
+    -------
+    ndarray of int64, shape (N, 2)
+        Edits, and tokens of the reference.
+
+    Raises
+    ------
+    InputError
+        For differing lengths.
+    InputTypeError
+        For a bare string where a sequence of tokens is expected.
+
+    Examples
+    --------
+    >>> rows = token_edits([["h", "ə", "l", "əʊ"]], [["h", "ɛ", "l", "əʊ"]])
+    >>> rows.tolist()
+    [[1, 4]]
+    >>> from evalstats import Ratio
+    >>> print(Ratio("phone error rate", higher_is_better=False).score(rows.sum(axis=0)))
+    0.25
+    """
+    hyps, refs = token_segments(hypotheses, "hypotheses"), token_segments(references, "references")
+    check_same_length(references=refs, hypotheses=hyps)
+    from evalstats.text.levenshtein import levenshtein
+    from evalstats.text.ragged import Ragged, offsets_of
+    from evalstats.text.token_sequences import edit_table
+
+    rows = np.zeros((len(refs), 2), dtype=np.int64)
+    rows[:, 1] = [len(tokens) for tokens in refs]
+    numbers, exceptions = numbered(hyps, refs)
+    alike = np.array([i for i in range(len(refs)) if i not in exceptions], dtype=np.int64)
+    if len(alike):
+        packed = [
+            Ragged(
+                np.fromiter(chain.from_iterable(side[i] for i in alike), dtype=np.int64),
+                offsets_of(np.array([len(side[i]) for i in alike])),
+            )
+            for side in numbers
+        ]
+        rows[alike, 0] = levenshtein(*packed)
+    for i in exceptions:
+        rows[i, 0] = edit_table(compared_pairwise(hyps[i], refs[i]))[-1, -1]
+    return rows

@@ -1,0 +1,225 @@
+"""Scores that come from elsewhere: means of segment scores, and ratios of sums.
+
+COMET, a judge's marks, accuracy: `Mean`. Micro-averaged F1, exact-match rates over tokens, any
+quotient of sums: `Ratio`. They take per-segment numbers in the place of hypotheses and need no
+references.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import as_numbers, flag, real
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics.base import Metric
+
+
+def ratio(
+    numerator: NDArray[np.float64], denominator: NDArray[np.float64], empty: ArrayLike
+) -> NDArray[np.float64]:
+    """Return the quotient, and `empty` where the denominator is 0."""
+    out = np.array(np.broadcast_to(empty, np.shape(denominator)), dtype=np.float64)
+    return np.divide(numerator, denominator, where=denominator != 0, out=out)
+
+
+def ratio_gradient(
+    numerator: NDArray[np.float64], denominator: NDArray[np.float64], scale: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the derivatives of scale·numerator/denominator, 0 where the denominator is 0."""
+    by_numerator = ratio(np.full(np.shape(denominator), scale), denominator, 0.0)
+    return by_numerator, -by_numerator * ratio(numerator, denominator, 0.0)
+
+
+@dataclass(frozen=True)
+class Mean(Metric):
+    """Mean of per-segment scores: COMET, a judge, accuracy.
+
+    Parameters
+    ----------
+    name : str
+        What tables call the score.
+    higher_is_better : bool
+        Direction of the score.
+
+    Examples
+    --------
+    >>> comet = Mean("COMET")
+    >>> rows = comet.statistics([0.81, 0.79, 0.92])
+    >>> rows.tolist()
+    [[0.81, 1.0], [0.79, 1.0], [0.92, 1.0]]
+    >>> print(comet.score(rows.sum(axis=0)))
+    0.84
+    """
+
+    name: str
+    higher_is_better: bool = True
+
+    columns = ("sum", "count")
+    uses_references: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        flag(self.higher_is_better, "higher_is_better")
+
+    @property
+    def signature(self) -> str:
+        """Identity: a mean over segments."""
+        return "mean"
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+        """Return `(N, 2)`: the score and the number 1 of every segment.
+
+        Parameters
+        ----------
+        hypotheses : array_like, shape (N,)
+            One finite score per segment.
+        references
+            Not used.
+
+        Raises
+        ------
+        InputError
+            For an empty array, another shape, NaN or infinity.
+        """
+        scores = as_numbers(hypotheses, "scores", None)
+        return np.stack([scores, np.ones_like(scores)], axis=-1)
+
+    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the mean, `(..., 2) -> (...)`; 0 for no segments."""
+        sums = np.asarray(totals, dtype=np.float64)
+        return ratio(sums[..., 0], sums[..., 1], 0.0)
+
+    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the gradient of the mean, `(..., 2) -> (..., 2)`."""
+        sums = np.asarray(totals, dtype=np.float64)
+        return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 1.0), axis=-1)
+
+
+@dataclass(frozen=True)
+class Ratio(Metric):
+    r"""A ratio of sums of per-segment numbers: micro-averaged F1, error rates, shares.
+
+    .. math:: \mathrm{scale} \cdot \sum_j a_j T_j \,/\, \sum_j b_j T_j
+
+    with T the summed columns, a the `numerator` and b the `denominator`.
+
+    Parameters
+    ----------
+    name : str
+        What tables call the score.
+    columns : sequence of str
+        Names of the k numbers given per segment.
+    numerator, denominator : sequence of float
+        Coefficients of the columns, k each.
+    scale : float
+        Factor on the ratio; 100 for percentages.
+    higher_is_better : bool
+        Direction of the score.
+    zero_division : float
+        The score where the denominator is 0.
+
+    Raises
+    ------
+    InputError
+        When the coefficients do not fit the columns, or are not finite.
+
+    Examples
+    --------
+    >>> error_rate = Ratio("errors per word", higher_is_better=False)
+    >>> rows = error_rate.statistics([[2, 10], [1, 20]])
+    >>> print(error_rate.score(rows.sum(axis=0)))
+    0.1
+    >>> f1 = Ratio("F1", columns=("tp", "fp", "fn"), numerator=(2, 0, 0), denominator=(2, 1, 1))
+    >>> print(f1.score(f1.statistics([[3, 1, 0], [2, 0, 2]]).sum(axis=0)).round(4))
+    0.7692
+    """
+
+    name: str
+    columns: tuple[str, ...] = ("numerator", "denominator")
+    numerator: tuple[float, ...] = (1.0, 0.0)
+    denominator: tuple[float, ...] = (0.0, 1.0)
+    scale: float = 1.0
+    higher_is_better: bool = True
+    zero_division: float = 0.0
+
+    uses_references: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        _check_name(self.name)
+        flag(self.higher_is_better, "higher_is_better")
+        columns = self.columns
+        if (
+            isinstance(columns, str)
+            or not isinstance(columns, Sequence)
+            or not all(isinstance(column, str) for column in columns)
+        ):
+            raise InputTypeError(f"columns must be a list of names, got {columns!r}")
+        # Frozen, yet lists are welcome: fields become tuples, so that the metric can be hashed.
+        object.__setattr__(self, "columns", tuple(columns))
+        for field in ("numerator", "denominator"):
+            coefficients = as_numbers(getattr(self, field), field, None)
+            if len(coefficients) != len(columns):
+                raise InputError(
+                    f"{field} needs one coefficient for each of the {len(columns)} columns, "
+                    f"got {len(coefficients)}"
+                )
+            object.__setattr__(self, field, tuple(coefficients.tolist()))
+        real(self.scale, "scale", -np.inf)
+        real(self.zero_division, "zero_division", -np.inf)
+
+    @property
+    def signature(self) -> str:
+        """Identity: the coefficients of both sums."""
+        top, bottom = (
+            "+".join(
+                f"{c:g}*{column}" for c, column in zip(side, self.columns, strict=True) if c != 0
+            )
+            for side in (self.numerator, self.denominator)
+        )
+        return f"ratio:{self.scale:g}*({top})/({bottom})"
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+        """Return the numbers of every segment, `(N, k)`.
+
+        Parameters
+        ----------
+        hypotheses : array_like, shape (N, k)
+            Finite numbers, one row a segment, in the order of `columns`.
+        references
+            Not used.
+
+        Raises
+        ------
+        InputError
+            For an empty array, another shape, NaN or infinity.
+        """
+        return as_numbers(hypotheses, "numbers", len(self.columns))
+
+    def _sums(self, totals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        sums = np.asarray(totals, dtype=np.float64)
+        return (
+            np.asarray(sums @ np.array(self.numerator)),
+            np.asarray(sums @ np.array(self.denominator)),
+        )
+
+    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return scale · numerator / denominator, `(..., k) -> (...)`."""
+        top, bottom = self._sums(totals)
+        scaled = self.scale * ratio(top, bottom, 0.0)
+        return np.where(bottom != 0, scaled, float(self.zero_division))
+
+    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the gradient of the score, `(..., k) -> (..., k)`; 0 where it is undefined."""
+        by_top, by_bottom = ratio_gradient(*self._sums(totals), self.scale)
+        top, bottom = np.array(self.numerator), np.array(self.denominator)
+        return np.asarray(by_top[..., None] * top + by_bottom[..., None] * bottom)
+
+
+def _check_name(name: object) -> None:
+    if not isinstance(name, str) or not name.strip():
+        raise InputTypeError(f"name must be a non-empty string, got {name!r}")

@@ -1,0 +1,410 @@
+"""Rows of weights, and the totals they give: `weights @ statistics`, `(B, N) @ (N, k) -> (B, k)`.
+
+A resample is a row of weights (`weights`): multinomial rows are the bootstrap, 0/1 rows are
+approximate randomisation. One matrix serves every system and every metric of a call, so all
+comparisons are paired by construction. Batches of rows are drawn and multiplied (`products`)
+wherever there is room for them (`tasks`); no choice of where changes a bit.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from functools import partial
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import integer
+from evalstats.errors import InputError
+from evalstats.resampling.executors import Workers, as_workers, pieces_of, run_all
+from evalstats.resampling.products import ExactProduct, exact_grid
+from evalstats.resampling.scratch import Scratch, borrowed, shrink
+from evalstats.resampling.weights import (
+    Bayesian,
+    Halves,
+    Multinomial,
+    Rng,
+    Weights,
+    as_seed,
+    batches,
+)
+
+#: More resamples than this settle nothing that fewer would not.
+MOST_RESAMPLES = 10_000_000
+#: Statistics that are copied for speed, at most; it saves a tenth of a millisecond.
+_MOST_REARRANGED = 1 << 20
+
+KINDS = ("multinomial", "bayesian")
+
+
+def recipe(
+    n_segments: int, seed: int, kind: str = "multinomial", n_draws: int | None = None
+) -> Weights:
+    """Return how the rows of a bootstrap are drawn; `n_draws` only where they are multinomial."""
+    if kind == "bayesian":
+        return Bayesian(n_segments, seed)
+    return Multinomial(n_segments, seed, n_segments if n_draws is None else n_draws)
+
+
+def bootstrap_weights(
+    n_segments: int,
+    n_resamples: int,
+    rng: Rng = 12345,
+    *,
+    kind: str = "multinomial",
+    n_draws: int | None = None,
+) -> NDArray[Any]:
+    """Draw bootstrap resamples as rows of weights, `(B, N)`.
+
+    Row b says how much each of the N segments counts in resample b. Multinomial weights say how
+    often it was drawn, with replacement (Efron, 1979), and sum to N, or to `n_draws`. Bayesian
+    weights are uniform over all weights that sum to N (Rubin, 1981). The same `n_segments` and the
+    same seed give the same rows in every call, the rows that `estimate` and `compare` use, so that
+    systems evaluated on different days stay paired.
+
+    Parameters
+    ----------
+    n_segments : int
+        N, at least 1.
+    n_resamples : int
+        B, at least 1.
+    rng : int or numpy.random.Generator, optional
+        Seed or generator; `None` asks for fresh entropy.
+    kind : {"multinomial", "bayesian"}
+        What a row is.
+    n_draws : int, optional
+        Segments drawn for a multinomial row, 1 to N; N by default. Fewer are the m-out-of-n
+        bootstrap (Bickel, Götze and van Zwet, 1997): a replicate then spreads as the score of a
+        corpus of m segments does, √(N/m) times as much as that of N.
+
+    Returns
+    -------
+    ndarray of int64, shape (B, N)
+        Of float64 for Bayesian weights, which are multiples of a power of two.
+
+    Raises
+    ------
+    InputError
+        For a number out of range, an unknown kind, or `n_draws` for Bayesian weights.
+
+    Examples
+    --------
+    >>> weights = bootstrap_weights(n_segments=5, n_resamples=1000, rng=1)
+    >>> weights.shape, set(weights.sum(axis=1).tolist())
+    ((1000, 5), {5})
+    >>> bootstrap_weights(n_segments=5, n_resamples=1, rng=1, kind="bayesian").round(2)
+    array([[...]])
+    """
+    n_segments = integer(n_segments, "n_segments", 1)
+    n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
+    weights = recipe(n_segments, as_seed(rng), *as_kind(kind, n_draws, n_segments))
+    rows = np.empty((n_resamples, n_segments), dtype=np.int64)
+    with borrowed() as scratch:
+        for number, start, stop in batches(weights, n_resamples):
+            rows[start:stop] = weights.batch(number, stop - start, scratch)
+    shrink()
+    return rows if weights.scale == 1 else rows * weights.scale
+
+
+def as_kind(kind: object, n_draws: object, n_segments: int | None) -> tuple[str, int | None]:
+    """Check what a row of weights is; `n_segments` bounds the draws where it is known."""
+    if kind not in KINDS:
+        raise InputError(f"kind of weights must be one of {', '.join(KINDS)}; got {kind!r}")
+    if n_draws is not None:
+        if kind != "multinomial":
+            raise InputError(f"n_draws is for multinomial weights, and these are {kind}")
+        n_draws = integer(n_draws, "n_draws", 1, n_segments)
+    return str(kind), n_draws
+
+
+def bootstrap_totals(
+    statistics: ArrayLike,
+    n_resamples: int,
+    rng: Rng = 12345,
+    *,
+    kind: str = "multinomial",
+    n_draws: int | None = None,
+    executor: Workers = None,
+    block_rows: int | None = None,
+) -> NDArray[np.float64]:
+    """Sum statistics over each of B bootstrap resamples, `(N, k) -> (B, k)`.
+
+    What `bootstrap_weights(N, B, rng) @ statistics` gives, without the matrix ever being in memory
+    and exact in every bit: `metric.score` of the result are the replicates.
+
+    Parameters
+    ----------
+    statistics : array_like, shape (N, k)
+        Integers are counted exactly, other numbers on the grid of `exact_grid`.
+    n_resamples, rng, kind, n_draws
+        As in `bootstrap_weights`, whose rows these are.
+    executor : concurrent.futures.Executor, or int, optional
+        Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
+        or all its cores. Changes no bit of the result.
+    block_rows : int, optional
+        Rows multiplied at a time, at most; changes no bit of the result.
+
+    Returns
+    -------
+    ndarray of float64, shape (B, k)
+
+    Raises
+    ------
+    InputError
+        For statistics that are not a table of finite numbers, or too large to be counted exactly;
+        for a number out of range.
+
+    Examples
+    --------
+    >>> from evalstats import Mean
+    >>> accuracy = Mean("accuracy")
+    >>> totals = bootstrap_totals(accuracy.statistics([1, 0, 1, 1]), n_resamples=1000)
+    >>> totals.shape, bool(accuracy.score(totals).std() > 0.2)
+    ((1000, 2), True)
+    """
+    try:
+        table = np.asarray(statistics)
+    except ValueError as error:
+        raise InputError(f"statistics must be numbers of shape (N, k): {error}") from None
+    if table.ndim != 2 or not table.size or table.dtype.kind not in "buif":
+        raise InputError(
+            f"statistics must be numbers of shape (N, k), got {table.dtype} of {table.shape}"
+        )
+    if table.dtype.kind == "f" and not np.all(np.isfinite(table)):
+        raise InputError("statistics must be finite")
+    n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
+    weights = recipe(len(table), as_seed(rng), *as_kind(kind, n_draws, len(table)))
+    return weighted_totals(weights, table, n_resamples, executor, block_rows)
+
+
+def swap_totals(
+    statistics: NDArray[Any],
+    n_resamples: int,
+    seed: int,
+    *,
+    executor: Workers = None,
+    block_rows: int | None = None,
+) -> NDArray[np.float64]:
+    """Sum statistics over B random halves of the segments, `(N, k) -> (B, k)`.
+
+    Each segment is in a half with probability 1/2. With systems A and B stacked in the columns,
+    `total_A - half_A + half_B` is the total of A after the segments of that half were swapped.
+    """
+    weights = Halves(len(statistics), seed)
+    return weighted_totals(weights, statistics, n_resamples, executor, block_rows)
+
+
+def all_swap_totals(statistics: NDArray[Any]) -> NDArray[np.float64]:
+    """Sum statistics over all 2^n subsets of n segments, `(n, k) -> (2^n, k)`."""
+    totals = np.zeros((1, statistics.shape[1]))
+    for row in statistics:
+        # Every subset so far, without this segment and with it.
+        totals = np.concatenate([totals, totals + row])
+    return totals
+
+
+def bootstrap_errors(
+    weights: Weights, statistics: NDArray[np.float64], gradients: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the standard error of a score within each bootstrap resample, `(B,)`.
+
+    √(N/(N-1) Σ_i w_i (z_i - z̄)²) with the influence values z_i = ∇f(T*)·s_i of the resample, the
+    weights being those of the resamples.
+
+    Parameters
+    ----------
+    weights : Weights
+        Multinomial, N draws a row.
+    statistics : ndarray, shape (N, k)
+    gradients : ndarray, shape (B, k)
+        Gradient of the score at the totals of each resample.
+    """
+    n_segments = len(statistics)
+    errors = np.empty(len(gradients))
+    source, scratch = _Source(weights, len(gradients)), Scratch()
+    for number, start, stop in batches(weights, len(gradients)):
+        rows = source.rows(number, stop - start, scratch)
+        influence = gradients[start:stop] @ statistics.T
+        influence -= (np.einsum("bn,bn->b", rows, influence) / n_segments)[:, None]
+        squares = np.einsum("bn,bn,bn->b", rows, influence, influence)
+        errors[start:stop] = np.sqrt(n_segments / (n_segments - 1) * squares)
+    return errors
+
+
+def weighted_totals(
+    weights: Weights,
+    statistics: NDArray[Any],
+    n_resamples: int,
+    executor: Workers = None,
+    block_rows: int | None = None,
+) -> NDArray[np.float64]:
+    """Sum statistics with each of B rows of weights, `(N, k) -> (B, k)`.
+
+    The totals of one column are neighbours in memory, as scores go through them.
+    """
+    if block_rows is not None:
+        block_rows = integer(block_rows, "block_rows", 1)
+    workers = as_workers(executor)
+    if statistics.size <= _MOST_REARRANGED:
+        # All that is asked of them is asked column by column.
+        statistics = np.asfortranarray(statistics)
+    product = ExactProduct(
+        exact_grid(statistics, weights.total),
+        weights.largest,
+        weights.total,
+        is_sum=weights.has_one_sum,
+    )
+    work = _Work(_Source(weights, n_resamples), product, block_rows)
+    pieces = pieces_of(weights.n_batches(n_resamples), workers)
+    try:
+        if isinstance(workers, int):
+            columns: NDArray[np.float64] = np.empty((product.n_columns, n_resamples))
+            run_all(partial(work.write, columns), pieces, workers)
+        else:
+            columns = np.asarray(np.concatenate(run_all(work, pieces, workers), axis=1))
+    finally:
+        shrink()
+    if weights.scale != 1:
+        columns *= weights.scale
+    return np.asarray(columns.T)
+
+
+@dataclass
+class _Work:
+    """Totals of some batches, `(K, rows)`; threads write them, processes send them."""
+
+    source: _Source
+    product: ExactProduct
+    block_rows: int | None
+
+    def __call__(self, numbers: range) -> NDArray[np.float64]:
+        start, stop = map(self.source.weights.first_row, (numbers.start, numbers.stop))
+        n_rows = min(stop, self.source.n_resamples) - start
+        totals = np.empty((self.product.n_columns, n_rows))
+        self._compute(numbers, totals, start)
+        shrink()
+        return totals
+
+    def write(self, totals: NDArray[np.float64], numbers: range) -> None:
+        """Write into the totals of all resamples, `(K, B)`."""
+        self._compute(numbers, totals, 0)
+
+    def _compute(self, numbers: range, totals: NDArray[np.float64], offset: int) -> None:
+        source, weights = self.source, self.source.weights
+        with borrowed() as scratch:
+            for number in numbers:
+                first = weights.first_row(number)
+                n_rows = min(weights.first_row(number + 1), source.n_resamples) - first
+                rows = source.rows(number, n_rows, scratch)
+                step = self.block_rows or n_rows
+                for start in range(0, n_rows, step):
+                    block = rows[start : start + step]
+                    begin = first + start - offset
+                    self.product(block, totals[:, begin : begin + len(block)], scratch)
+
+
+class _Source:
+    """Batches of weights, drawn, or kept from an earlier call in this process."""
+
+    def __init__(self, weights: Weights, n_resamples: int) -> None:
+        self.weights = weights
+        self.n_resamples = n_resamples
+        self._kept = _KEPT.batches(weights, n_resamples)
+
+    def rows(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[Any]:
+        """Return the first rows of a batch; they may be in the scratch."""
+        if self._kept is None:
+            return self.weights.batch(number, n_rows, scratch)
+        rows = self._kept.get(number)
+        if rows is None or len(rows) < n_rows:
+            rows = self._kept[number] = self.weights.batch(number, n_rows, scratch).copy()
+        return rows[:n_rows]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Elsewhere weights are drawn anew, which is faster than sending them.
+        return {**self.__dict__, "_kept": None}
+
+
+#: Recipes among which one asked for again is recognised.
+_REMEMBERED = 16
+
+
+class _KeptWeights:
+    """Weights that were asked for twice: a notebook or a training loop will ask again.
+
+    Drawing for one call alone needs no memory and is faster.
+    """
+
+    def __init__(self, most_bytes: int) -> None:
+        self.most_bytes = most_bytes
+        self._recipes: OrderedDict[Weights, tuple[int, dict[int, NDArray[np.uint8]]]] = (
+            OrderedDict()
+        )
+        self._asked: deque[Weights] = deque(maxlen=_REMEMBERED)
+        self._lock = Lock()
+
+    def batches(self, weights: Weights, n_resamples: int) -> dict[int, NDArray[np.uint8]] | None:
+        """Return where to keep the batches of a recipe, or `None` where there is no room."""
+        size = weights.n_segments * n_resamples
+        if weights.largest > 255 or size > self.most_bytes:
+            return None
+        with self._lock:
+            asked = self._asked.count(weights) > 0
+            self._asked.append(weights)
+            if not asked:
+                return None
+            before, kept = self._recipes.pop(weights, (0, {}))
+            # What was promised counts: other threads may be filling it.
+            size = max(size, before)
+            while self._recipes and size + self.promised > self.most_bytes:
+                self._recipes.popitem(last=False)
+            self._recipes[weights] = size, kept
+            return kept
+
+    @property
+    def promised(self) -> int:
+        """Bytes that the batches of all recipes may fill."""
+        return sum(size for size, _ in self._recipes.values())
+
+    def forget_lock(self) -> None:
+        """Start with a lock that nobody holds."""
+        self._lock = Lock()
+
+    def limit(self, most_bytes: int) -> None:
+        """Forget everything, and keep at most so much from now on."""
+        with self._lock:
+            self.most_bytes = most_bytes
+            self._recipes.clear()
+            self._asked.clear()
+
+
+_KEPT = _KeptWeights(1 << 26)
+if hasattr(os, "register_at_fork"):
+    # A child may be forked while another thread holds the lock.
+    os.register_at_fork(after_in_child=_KEPT.forget_lock)
+
+
+def keep_weights(most_bytes: int) -> None:
+    """Bound the memory for weights that later calls may use again; 0 keeps none.
+
+    Calls with the same number of segments, the same seed and no more resamples use the same
+    weights: an evaluation at every training step, a notebook. The second such call keeps them,
+    later ones do not draw.
+    One byte a weight, 64 MiB by default (three matrices of 2,000 segments and 9,999 resamples).
+    What is kept now is forgotten. No result depends on it.
+
+    Parameters
+    ----------
+    most_bytes : int
+        At least 0.
+
+    Examples
+    --------
+    >>> keep_weights(0)
+    >>> keep_weights(2**26)
+    """
+    _KEPT.limit(integer(most_bytes, "most_bytes", 0))

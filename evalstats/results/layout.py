@@ -1,0 +1,199 @@
+"""How results are laid out in tables: what a row says, in which order, with how many decimals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalstats.results import report
+from evalstats.results.records import ComparisonRecord as Comparison
+from evalstats.results.records import Difference
+from evalstats.results.records import EstimateRecord as Estimate
+from evalstats.results.report import Table
+
+#: Up to this many systems all pairs are listed; beyond, a matrix is easier to read.
+_LISTED_SYSTEMS = 4
+
+
+def score_tables(estimates: Sequence[Estimate]) -> list[Table]:
+    """Lay out scores with their intervals, one table a metric, best first."""
+    tables = []
+    for metric in distinct([estimate.metric for estimate in estimates]):
+        group = [estimate for estimate in estimates if estimate.metric == metric]
+        decimals = _decimals(group)
+        rows = tuple(
+            (
+                estimate.system,
+                report.number(estimate.score, decimals),
+                report.interval(estimate.low, estimate.high, decimals),
+                report.number(estimate.standard_error, decimals),
+            )
+            for estimate in _ranked(group)
+        )
+        header = ("system", "score", f"[{_level(group[0].confidence_level)}]", "std. error")
+        tables.append(Table(_title(group[0]), header, rows, "<>>>"))
+    return tables
+
+
+def _title(estimate: Estimate) -> str:
+    better = "higher" if estimate.higher_is_better else "lower"
+    return (
+        f"{estimate.metric} {report.direction(estimate.higher_is_better)} "
+        f"({better} is better), {estimate.n_segments:,} {estimate.unit}s"
+    )
+
+
+def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the estimates best first; equal scores keep their order."""
+    return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
+
+
+def _decimals(estimates: Sequence[Estimate]) -> int:
+    """Return the decimals that give the smallest standard error two digits."""
+    return report.decimals([estimate.standard_error for estimate in estimates])
+
+
+def _level(confidence_level: float) -> str:
+    return f"{100 * confidence_level:.10g} % interval"
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return ``2, 4-6`` for 2, 4, 5, 6."""
+    runs: list[list[int]] = []
+    for n in sorted(numbers):
+        if runs and n == runs[-1][1] + 1:
+            runs[-1][1] = n
+        else:
+            runs.append([n, n])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def distinct(items: Sequence[str]) -> list[str]:
+    """Return the different items in their order."""
+    return list(dict.fromkeys(items))
+
+
+def baseline_table(
+    comparison: Comparison,
+    estimates: Sequence[Estimate],
+    differences: Sequence[Difference],
+) -> Table:
+    """Lay out one row a system: its score, and its difference to the baseline."""
+    decimals = _decimals(estimates)
+    by_system = {difference.system: difference for difference in differences}
+    several = len(differences) > 1
+    level = _level(comparison.confidence_level)
+    header = ["system", "score", f"[{level}]", "difference", f"[{level}]", "p"]
+    rows = []
+    for estimate in sorted(_ranked(estimates), key=lambda e: e.system != comparison.baseline):
+        row = [
+            estimate.system,
+            report.number(estimate.score, decimals),
+            report.interval(estimate.low, estimate.high, decimals),
+        ]
+        if estimate.system in by_system:
+            row += _difference_cells(comparison, by_system[estimate.system], decimals, several)
+        else:
+            row += ["baseline", "", "", *([""] if several else []), ""]
+        rows.append(tuple(row))
+    header += ([f"p ({comparison.adjustment})"] if several else []) + ["verdict"]
+    align = "<>>>>>" + (">" if several else "") + "<"
+    return Table(_title(estimates[0]), tuple(header), tuple(rows), align)
+
+
+def _difference_cells(
+    comparison: Comparison, difference: Difference, decimals: int, several: bool
+) -> list[str]:
+    cells = [
+        report.number(difference.difference, decimals, sign=True),
+        report.interval(difference.low, difference.high, decimals, sign=True),
+        report.pvalue(difference.pvalue),
+    ]
+    if several:
+        cells.append(report.pvalue(difference.pvalue_adjusted))
+    return [*cells, _verdict(comparison, difference)]
+
+
+def _verdict(comparison: Comparison, difference: Difference) -> str:
+    if difference.n_differing == 0:
+        return "identical"
+    if not comparison.significant(difference) or difference.winner is None:
+        return "no evidence"
+    return "better" if difference.winner == difference.system else "worse"
+
+
+def pair_tables(
+    comparison: Comparison,
+    estimates: Sequence[Estimate],
+    differences: Sequence[Difference],
+) -> list[Table]:
+    """Lay out a ranking that says who beats whom, then the differences of all pairs."""
+    decimals = _decimals(estimates)
+    ranked = _ranked(estimates)
+    place = {estimate.system: i + 1 for i, estimate in enumerate(ranked)}
+    beaten: dict[str, list[int]] = {estimate.system: [] for estimate in ranked}
+    for difference in differences:
+        if comparison.significant(difference) and difference.winner is not None:
+            loser = {difference.system, difference.baseline} - {difference.winner}
+            beaten[difference.winner].append(place[loser.pop()])
+    adjusted = f"p ({comparison.adjustment})" if len(differences) > 1 else "p"
+    level = _level(comparison.confidence_level)
+    rows = tuple(
+        (
+            str(place[estimate.system]),
+            estimate.system,
+            report.number(estimate.score, decimals),
+            report.interval(estimate.low, estimate.high, decimals),
+            _ranges(beaten[estimate.system]) or "-",
+        )
+        for estimate in ranked
+    )
+    ranking = Table(
+        _title(estimates[0]),
+        ("#", "system", "score", f"[{level}]", "better than"),
+        rows,
+        "><>><",
+        f"better than: {adjusted} <= {comparison.significance_level:g}",
+    )
+    # A one-sided p-value belongs to one direction, which a matrix in order of rank would hide.
+    if len(ranked) <= _LISTED_SYSTEMS or comparison.alternative != "two-sided":
+        return [ranking, _pair_list(comparison, differences, decimals)]
+    return [ranking, _pair_matrix(comparison, ranked, differences, decimals)]
+
+
+def _pair_list(comparison: Comparison, differences: Sequence[Difference], decimals: int) -> Table:
+    several = len(differences) > 1
+    header = ["system", "baseline", "difference", f"[{_level(comparison.confidence_level)}]", "p"]
+    header += ([f"p ({comparison.adjustment})"] if several else []) + ["verdict"]
+    rows = tuple(
+        (d.system, d.baseline, *_difference_cells(comparison, d, decimals, several))
+        for d in differences
+    )
+    align = "<<>>>" + (">" if several else "") + "<"
+    return Table("differences, system - baseline", tuple(header), rows, align)
+
+
+def _pair_matrix(
+    comparison: Comparison,
+    ranked: Sequence[Estimate],
+    differences: Sequence[Difference],
+    decimals: int,
+) -> Table:
+    """Lay out all pairs: differences above the diagonal, adjusted p-values below."""
+    place = {estimate.system: i for i, estimate in enumerate(ranked)}
+    cells = [["" for _ in ranked] for _ in ranked]
+    for d in differences:
+        i, j = place[d.system], place[d.baseline]
+        value = d.difference if i < j else -d.difference
+        mark = "*" if comparison.significant(d) else " "
+        cells[min(i, j)][max(i, j)] = report.number(value, decimals, sign=True) + mark
+        cells[max(i, j)][min(i, j)] = report.pvalue(d.pvalue_adjusted) + " "
+    for i in range(len(ranked)):
+        cells[i][i] = "· "
+    return Table(
+        f"{ranked[0].metric}: difference row - column above the diagonal, "
+        f"p ({comparison.adjustment}) below",
+        ("#", *(f"{i + 1} " for i in range(len(ranked)))),
+        tuple((str(i + 1), *row) for i, row in enumerate(cells)),
+        ">" * (len(ranked) + 1),
+        f"* p ({comparison.adjustment}) <= {comparison.significance_level:g}",
+    )

@@ -1,0 +1,335 @@
+"""Figures of results, for a paper's column: intervals, p-values, replicates.
+
+Every function draws into `ax`, or into a figure of its own that is as high as its rows need, and
+returns the axes. Colours are those of Okabe and Ito (2008) and cividis (Nuñez, Anderton and
+Renslow, 2018), which colour-blind readers tell apart; what a colour says, a shape or a number says
+as well. Needs matplotlib: ``pip install 'evalstats-text[plot]'``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.errors import InputError, MissingExtraError
+from evalstats.results import report
+from evalstats.results.records import ComparisonRecord as Comparison
+from evalstats.results.records import Difference
+from evalstats.results.records import EstimateRecord as Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+#: A column of a two-column paper, in inches.
+WIDTH = 3.3
+BLUE, VERMILLION, GREY, SKY = "#0072B2", "#D55E00", "#767676", "#56B4E9"
+SMALL, _MEDIUM = 7, 8  # points
+_FRAME = 0.8  # inches: axis and title
+_GAP, _LINE = 0.07, 0.115  # inches: a row is as high as the lines of its label and a gap
+_LABEL, _TEXT = 22, 46  # characters: of a row's label, of a title or axis label
+#: More rows than these are no figure any more.
+_MOST_ROWS = 40
+_ANNOTATED = 9
+_BINS = (0.0, 0.001, 0.01, 0.05, 0.1, 1.0)
+#: Names break after these.
+_PIECES = re.compile(r"[^\s\-_/.]*[\s\-_/.]?")
+
+
+def scores(estimates: Sequence[Estimate], ax: Axes | None = None) -> Axes:
+    """Draw scores of one metric with their intervals, best first.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimate
+        Of one metric.
+    ax : matplotlib Axes, optional
+        Where to draw.
+    """
+    rows = _ranked(estimates)
+    axes, edges = _rows_axes(ax, [wrapped(e.system, _LABEL) for e in rows])
+    values = np.array([[e.score, e.low, e.high] for e in rows])
+    _whiskers(axes, values, _centres(edges), [BLUE] * len(rows), [True] * len(rows))
+    name_axes(
+        axes,
+        f"Scores, {_size(rows[0])}",
+        f"{_metric(rows[0])}, {_level(rows[0].confidence_level)}",
+    )
+    return axes
+
+
+def differences(comparison: Comparison, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw differences under one metric with their intervals, the largest first.
+
+    A filled dot is a significant difference (adjusted p-value), blue where the system is better
+    and vermillion where it is worse; an open one is no evidence of any.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The result.
+    metric : str, optional
+        Which, when there are several.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Raises
+    ------
+    InputError
+        For more than 80 differences: draw `pvalues`, or compare with a baseline.
+    """
+    estimates = of_metric(comparison.estimates, metric)
+    found = [d for d in comparison.differences if d.metric == estimates[0].metric]
+    if len(found) > _MOST_ROWS:
+        raise InputError(
+            f"{len(found)} differences are too many rows; use plot_pvalues(), or compare with "
+            f"baseline="
+        )
+    better = 1 if estimates[0].higher_is_better else -1
+    found.sort(key=lambda d: -better * d.difference)
+    one = comparison.baseline
+    labels = [wrapped(d.system if one else f"{d.system} − {d.baseline}", _LABEL) for d in found]
+    axes, edges = _rows_axes(ax, labels, extra=0.15)
+    axes.axvline(0, color=GREY, linewidth=0.6, zorder=0)
+    certain = [comparison.significant(d) for d in found]
+    colours = [_colour(d, sure) for d, sure in zip(found, certain, strict=True)]
+    values = np.array([[d.difference, d.low, d.high] for d in found])
+    _whiskers(axes, values, _centres(edges), colours, certain)
+    level = _level(comparison.confidence_level)
+    name_axes(
+        axes,
+        f"Differences{' from ' + one if one else ''}, {_size(estimates[0])}",
+        f"difference in {_metric(estimates[0])}, {level}",
+        f"filled: {_adjusted(comparison, found)}",
+    )
+    return axes
+
+
+def pvalues(comparison: Comparison, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the adjusted p-values of all pairs under one metric, best system first.
+
+    A dot marks a significant difference. Up to nine systems the p-values are written out. Of a
+    one-sided test, a cell is the row's system against the column's.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Of all pairs.
+    metric : str, optional
+        Which, when there are several.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Raises
+    ------
+    InputError
+        For a comparison with a baseline, which has no pairs: draw `differences`.
+    """
+    if comparison.baseline is not None:
+        raise InputError(
+            "plot_pvalues needs all pairs, but this comparison has a baseline; use plot(), or "
+            "compare without baseline="
+        )
+    from matplotlib.colors import BoundaryNorm
+
+    rows = _ranked(of_metric(comparison.estimates, metric))
+    place = {e.system: i for i, e in enumerate(rows)}
+    axes, edges = _rows_axes(ax, [wrapped(e.system, _LABEL) for e in rows], extra=0.45)
+    centres = _centres(edges)
+    found = [d for d in comparison.differences if d.metric == rows[0].metric]
+    cells = np.full((len(rows), len(rows)), np.nan)
+    certain = np.zeros(cells.shape, dtype=bool)
+    for d in found:
+        i, j = place[d.system], place[d.baseline]
+        if comparison.alternative == "two-sided":
+            i, j = max(i, j), min(i, j)
+        cells[i, j], certain[i, j] = d.pvalue_adjusted, comparison.significant(d)
+    mesh = axes.pcolormesh(
+        np.arange(len(rows) + 1) + 0.5,
+        edges,
+        np.ma.masked_invalid(cells),
+        cmap="cividis",
+        norm=BoundaryNorm(_BINS, 256),
+        edgecolors="white",
+        linewidth=0.3,
+    )
+    for i, j in np.argwhere(np.isfinite(cells)):
+        ink = "white" if cells[i, j] < _BINS[3] else "black"
+        if len(rows) <= _ANNOTATED:
+            text = _short(cells[i, j])
+            axes.text(j + 1, centres[i], text, ha="center", va="center", color=ink, fontsize=4.5)
+        if certain[i, j]:
+            x, y = (j + 1.35, edges[i] + 0.04) if len(rows) <= _ANNOTATED else (j + 1, centres[i])
+            axes.plot(x, y, ".", color=ink, markersize=2)
+    axes.tick_params(axis="y", pad=9 if len(rows) < 10 else 14)
+    for i, y in enumerate(centres):
+        axes.annotate(
+            str(i + 1), (0, y), (-3, 0), xycoords=("axes fraction", "data"),
+            textcoords="offset points", ha="right", va="center", fontsize=SMALL,
+        )  # fmt: skip
+    step = 1 if len(rows) <= 12 else 5
+    shown = [i + 1 for i in range(len(rows)) if step == 1 or i == 0 or (i + 1) % step == 0]
+    axes.set_xticks(shown, [str(number) for number in shown])
+    name_axes(
+        axes,
+        f"p-values, {_metric(rows[0])}, {_size(rows[0])}",
+        f"• {_adjusted(comparison, found)}",
+    )
+    inch = 1 / float(edges[-1])
+    bar = axes.figure.colorbar(
+        mesh, ax=axes, orientation="horizontal", fraction=0.09 * inch, pad=0.05 * inch, aspect=40
+    )
+    bar.set_ticks(list(_BINS), labels=[f"{edge:g}" for edge in _BINS])
+    bar.ax.tick_params(labelsize=SMALL - 1)
+    return axes
+
+
+def replicates(estimates: Sequence[Estimate], ax: Axes | None = None) -> Axes:
+    """Draw the distribution of each system's replicates, its score and its interval.
+
+    Parameters
+    ----------
+    estimates : sequence of Estimate
+        Of one metric.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Raises
+    ------
+    InputError
+        When nothing was resampled (the t interval).
+    """
+    rows = _ranked(estimates)
+    if any(len(e.replicates) == 0 for e in rows):
+        raise InputError("there are no replicates: method 't' draws none; use another method")
+    axes, edges = _rows_axes(ax, [wrapped(e.system, _LABEL) for e in rows], taller=0.15)
+    height = 0.22
+    floors = _centres(edges) + height / 2
+    for e, floor in zip(rows, floors, strict=True):
+        bins = np.linspace(e.replicates.min(), e.replicates.max(), 41)
+        if bins[0] < bins[-1]:
+            counts, _ = np.histogram(e.replicates, bins)
+            heights = np.repeat(height * counts / counts.max(), 2)
+            outline = np.repeat(bins, 2)[1:-1]
+            axes.fill_between(outline, floor, floor - heights, color=SKY, linewidth=0)
+    values = np.array([[e.score, e.low, e.high] for e in rows])
+    _whiskers(axes, values, floors, [BLUE] * len(rows), [True] * len(rows))
+    name_axes(
+        axes,
+        f"{len(rows[0].replicates):,} replicates, {_size(rows[0])}",
+        f"{_metric(rows[0])}, {_level(rows[0].confidence_level)}",
+    )
+    return axes
+
+
+def own_axes(height: float) -> Axes:
+    """Return the axes of a new figure, a column wide and so many inches high."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise MissingExtraError(
+            "plots need matplotlib, which is not installed: pip install 'evalstats-text[plot]'"
+        ) from error
+    figure = pyplot.figure(figsize=(WIDTH, height), layout="constrained", dpi=150)
+    return figure.add_subplot()
+
+
+def _rows_axes(
+    ax: Axes | None, labels: Sequence[str], *, extra: float = 0.0, taller: float = 0.0
+) -> tuple[Axes, NDArray[np.float64]]:
+    """Return axes with a row for each label, and the rows' edges in inches from the top."""
+    heights = [_GAP + taller + _LINE * (label.count("\n") + 1) for label in labels]
+    edges = np.concatenate(([0.0], np.cumsum(heights)))
+    axes = own_axes(_FRAME + extra + float(edges[-1])) if ax is None else ax
+    axes.set_yticks(_centres(edges), labels)
+    axes.set_ylim(float(edges[-1]), 0.0)
+    axes.tick_params(axis="y", length=0)
+    return axes, edges
+
+
+def _centres(edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray((edges[1:] + edges[:-1]) / 2)
+
+
+def name_axes(axes: Axes, title: str, *below: str) -> None:
+    """Set title and x label, from the right, where there is room for them over the names."""
+    axes.set_title(wrapped(title, _TEXT), fontsize=_MEDIUM, loc="right")
+    axes.set_xlabel("\n".join(wrapped(line, _TEXT) for line in below), fontsize=SMALL, loc="right")
+    axes.tick_params(labelsize=SMALL, width=0.6)
+    for side, spine in axes.spines.items():
+        spine.set_linewidth(0.6)
+        spine.set_visible(side in ("left", "bottom"))
+
+
+def _whiskers(
+    axes: Axes,
+    values: NDArray[np.float64],
+    places: NDArray[np.float64],
+    colours: Sequence[str],
+    filled: Sequence[bool],
+) -> None:
+    """Draw a point and an interval for each row of `values`, (score, low, high)."""
+    axes.locator_params(axis="x", nbins=5)
+    axes.hlines(places, values[:, 1], values[:, 2], colors=list(colours), linewidth=1.2)
+    for (x, _, _), y, colour, full in zip(values, places, colours, filled, strict=True):
+        axes.plot(
+            x, y, "o", color=colour, markerfacecolor=colour if full else "white", markersize=4
+        )
+
+
+def _colour(difference: Difference, certain: bool) -> str:
+    if not certain or difference.winner is None:
+        return GREY
+    return BLUE if difference.winner == difference.system else VERMILLION
+
+
+def of_metric(estimates: Sequence[Estimate], metric: str | None) -> list[Estimate]:
+    """Return the estimates of one metric; `None` stands for the only one."""
+    names = list(dict.fromkeys(e.metric for e in estimates))
+    chosen = names if metric is None else [metric]
+    if len(chosen) > 1 or chosen[0] not in names:
+        raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
+    return [e for e in estimates if e.metric == chosen[0]]
+
+
+def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
+    """Return the estimates best first; equal scores keep their order."""
+    return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
+
+
+def _metric(estimate: Estimate) -> str:
+    return f"{estimate.metric} {report.direction(estimate.higher_is_better)}"
+
+
+def _size(estimate: Estimate) -> str:
+    return f"{estimate.n_segments:,} {estimate.unit}s"
+
+
+def _level(confidence_level: float) -> str:
+    return f"{100 * confidence_level:.10g} % interval"
+
+
+def _adjusted(comparison: Comparison, found: Sequence[Difference]) -> str:
+    name = f"p ({comparison.adjustment})" if len(found) > 1 else "p"
+    return f"{name} ≤ {comparison.significance_level:g}"
+
+
+def _short(p: float) -> str:
+    return "<.001" if p < 0.0005 else f"{p:.3f}".lstrip("0") if p < 0.9995 else "1"
+
+
+def wrapped(text: str, width: int) -> str:
+    """Break text into lines of at most `width` characters, in a word only where it is longer."""
+    lines = [""]
+    for piece in _PIECES.findall(text):
+        while piece:
+            if lines[-1] and len(lines[-1] + piece.rstrip()) > width:
+                lines.append("")
+            lines[-1] += piece[:width]
+            piece = piece[width:]
+    # No name is mathematics.
+    return "\n".join(line.rstrip() for line in lines).replace("$", r"\$")

@@ -1,0 +1,132 @@
+"""What an analysis finds, as plain records: numbers with their names.
+
+Tables (`layout`) and figures (`plots`) are made of them; `results` has the classes that users get,
+which know both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.results import report
+
+
+@dataclass(frozen=True, eq=False)
+class EstimateRecord:
+    """The fields of `evalstats.Estimate`."""
+
+    metric: str
+    system: str
+    score: float
+    low: float
+    high: float
+    standard_error: float
+    replicates: NDArray[np.float64] = field(repr=False)
+    confidence_level: float
+    method: str
+    n_segments: int
+    unit: str
+    higher_is_better: bool
+    signature: str = field(repr=False)
+    notes: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A system against a baseline under one metric; `difference` is system minus baseline.
+
+    Attributes
+    ----------
+    metric, baseline, system : str
+        What was compared.
+    baseline_score, system_score : float
+        Their corpus scores.
+    difference : float
+        `system_score - baseline_score`.
+    low, high : float
+        Bounds of the difference's confidence interval.
+    standard_error : float
+        Of the difference.
+    pvalue : float
+        Of this comparison alone, in (0, 1].
+    pvalue_adjusted : float
+        Adjusted for all comparisons under the same metric.
+    pvalue_error : float
+        Monte-Carlo standard error of `pvalue`; 0 when all swaps were enumerated.
+    exact : bool
+        Whether all swaps were enumerated.
+    n_differing : int
+        Number of segments, or groups, whose statistics differ between the two systems.
+    higher_is_better : bool
+        Direction of the metric.
+    """
+
+    metric: str
+    baseline: str
+    system: str
+    baseline_score: float
+    system_score: float
+    difference: float
+    low: float
+    high: float
+    standard_error: float
+    pvalue: float
+    pvalue_adjusted: float
+    pvalue_error: float
+    exact: bool
+    n_differing: int
+    higher_is_better: bool
+
+    @property
+    def winner(self) -> str | None:
+        """The system with the better score, significant or not; `None` when they tie."""
+        if self.difference == 0:
+            return None
+        return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain Python values."""
+        return plain_record(self)
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        title = f"{self.system} - {self.baseline}, {self.metric}"
+        return report.fragment_html([report.record_table(title, self.to_dict())], [])
+
+
+@dataclass(frozen=True, eq=False)
+class ComparisonRecord:
+    """The fields of `evalstats.Comparison`, and what its verdicts are."""
+
+    estimates: tuple[EstimateRecord, ...]
+    differences: tuple[Difference, ...]
+    baseline: str | None
+    test: str
+    method: str
+    alternative: str
+    adjustment: str
+    confidence_level: float
+    n_resamples: int
+    seed: int
+    signatures: tuple[str, ...] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def significance_level(self) -> float:
+        """1 - confidence_level."""
+        # 1 - 0.95 is 0.050000000000000044: round to what was meant.
+        return round(1 - self.confidence_level, 12)
+
+    def significant(self, difference: Difference) -> bool:
+        """Return whether its adjusted p-value is at most the significance level."""
+        return difference.pvalue_adjusted <= self.significance_level
+
+
+def plain_record(result: Any) -> dict[str, Any]:
+    """Return the fields of a record, without its replicates, as plain Python values."""
+    values = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "replicates"}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}

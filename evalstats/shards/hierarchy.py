@@ -1,0 +1,107 @@
+"""The multinomial bootstrap of N segments in two stages: over shards, then within each shard.
+
+Of the N draws of a resample, the number that falls into each shard is multinomial(N; n_j/N), and
+given these numbers the draws within a shard are multinomial over its segments, independently of
+the other shards. So every shard draws the first stage, the same everywhere, from the seed alone,
+and the second stage by itself; together the rows are multinomial(N; 1/N, ..., 1/N), exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.resampling.multinomial_rows import complete, fill_poisson, mean_for
+from evalstats.resampling.poisson import room_for
+from evalstats.resampling.random_bytes import random_bytes
+from evalstats.resampling.row_sums import row_width
+from evalstats.resampling.scratch import Scratch
+from evalstats.resampling.streams import generator
+
+#: First words of the keys of random streams, apart from those of `resampling`.
+_STAGE_ONE, _STAGE_TWO = 16, 17
+#: Resamples that share a stream of the first stage.
+_COUNT_ROWS = 1024
+#: Weights in a batch of the second stage, and rows at most; they decide the random streams.
+_BATCH_WEIGHTS = 1 << 22
+_BATCH_ROWS = 128
+
+
+def shard_draws(
+    shard_sizes: Sequence[int], shard: int, n_resamples: int, seed: int
+) -> NDArray[np.int64]:
+    """Return how many of the N draws of each resample fall into one shard, `(B,)`.
+
+    Conditional binomials from the first shard on: the numbers of all shards add up to N.
+
+    Parameters
+    ----------
+    shard_sizes : sequence of int
+        Numbers of segments of all shards, at least 1 each.
+    shard : int
+        Which of them.
+    n_resamples, seed : int
+
+    Examples
+    --------
+    >>> draws = [shard_draws([5, 20, 10], j, 4, seed=1) for j in range(3)]
+    >>> sum(draws).tolist()
+    [35, 35, 35, 35]
+    """
+    n_segments = sum(shard_sizes)
+    batches = []
+    for batch in range(-(-n_resamples // _COUNT_ROWS)):
+        rng = generator(seed, (_STAGE_ONE,), batch)
+        to_draw = np.full(_COUNT_ROWS, n_segments)
+        to_come = n_segments
+        for size in shard_sizes[: shard + 1]:
+            drawn = rng.binomial(to_draw, size / to_come)
+            to_draw -= drawn
+            to_come -= size
+        batches.append(drawn)
+    return np.concatenate(batches)[:n_resamples]
+
+
+def shard_batches(
+    shard_sizes: Sequence[int], shard: int, n_resamples: int, seed: int
+) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
+    """Yield rows of weights of one shard's segments, with the resamples they belong to."""
+    size = shard_sizes[shard]
+    n_rows = max(1, min(_BATCH_ROWS, _BATCH_WEIGHTS // size))
+    n_batches = -(-n_resamples // n_rows)
+    draws = shard_draws(shard_sizes, shard, n_batches * n_rows, seed)
+    for batch in range(n_batches):
+        start, stop = batch * n_rows, (batch + 1) * n_rows
+        rng = generator(seed, (_STAGE_TWO, shard), batch)
+        rows = multinomial_rows(rng, draws[start:stop], size)
+        stop = min(stop, n_resamples)
+        yield slice(start, stop), rows[: stop - start]
+
+
+def multinomial_rows(
+    rng: np.random.Generator, sums: NDArray[np.int64], n_segments: int
+) -> NDArray[np.uint8]:
+    """Draw multinomial(m; 1/n, ..., 1/n) rows exactly, each with a sum m of its own, `(B, n)`.
+
+    As `resampling.multinomial_rows` makes them: Poisson counts of one mean, a little below what
+    the smallest m asks for.
+
+    A count above 255 would not fit. Where m is the share of n of N segments in N draws, a count
+    is binomial(N, 1/N), and exceeds 255 with a probability below 10^-490.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    sums : ndarray of int64, shape (B,)
+        m of each row.
+    n_segments : int
+        n, at least 1.
+    """
+    mean = mean_for(int(np.min(sums)), n_segments)
+    uniform = random_bytes(rng, (len(sums), row_width(n_segments)))
+    cells = np.empty(room_for(uniform.size), dtype=np.uint8)
+    rows = fill_poisson(mean, uniform, n_segments, rng, cells)
+    complete(rows, len(rows), sums, mean, n_segments, rng, Scratch())
+    return rows[:, :n_segments]

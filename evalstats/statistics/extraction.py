@@ -1,0 +1,169 @@
+"""From texts to statistics: every system under every metric, each reference prepared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import listed
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import Metric, as_metric
+from evalstats.resampling.executors import Workers, as_workers, run_all
+from evalstats.statistics.segments import SegmentStatistics, as_names
+from evalstats.text.references import References, as_references
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+Progress = Callable[[int, int, str], None]
+Metrics = str | Metric | Sequence[str | Metric]
+
+
+def extract(
+    systems: Mapping[str, Any],
+    references: Any = None,
+    metric: str | Metric = "bleu",
+    *,
+    segment_ids: Sequence[str] | None = None,
+    executor: Workers = None,
+    progress: Progress | None = None,
+) -> SegmentStatistics:
+    """Extract the statistics of every segment of every system, `(S, N, k)`.
+
+    Keep the result, give it to `estimate` and `compare` in place of texts, and no text is read
+    twice; `SegmentStatistics.save` keeps it on disk.
+
+    Parameters
+    ----------
+    systems : mapping of str to sequence
+        Outputs of each system, one a segment (numbers for `Mean` and `Ratio`).
+    references
+        One entry per segment: a string, a list of strings with `None` for an absent one, or a
+        `References`.
+    metric : str or Metric
+        Name or configured object.
+    segment_ids : sequence of str, optional
+        N different names of the segments, kept with the statistics: those of other segments are
+        then refused in a comparison, which for scores from elsewhere nothing else can tell.
+    executor : concurrent.futures.Executor, optional
+        Where to work, a system at a time; by default, or for a number, on this thread. Texts go
+        to the executor and statistics come back.
+    progress : callable, optional
+        Called as ``progress(done, total, label)`` before each system.
+
+    Returns
+    -------
+    SegmentStatistics
+
+    Raises
+    ------
+    InputError
+        For bad input; the message names the system.
+
+    Examples
+    --------
+    >>> extract({"A": ["a cat"], "B": ["the cat"]}, ["a cat"], "ter").values.tolist()
+    [[[0.0, 2.0]], [[1.0, 2.0]]]
+    """
+    (table,) = extract_all(systems, references, metric, progress, as_workers(executor))
+    if segment_ids is None:
+        return table
+    ids = listed(segment_ids, "segment_ids", "strings, one a segment")
+    return replace(table, segment_ids=tuple(ids))
+
+
+def as_systems(systems: object) -> Mapping[str, Any]:
+    """Return outputs by system name, or say what came instead."""
+    if not isinstance(systems, Mapping):
+        raise InputTypeError(
+            "hypotheses must be a dict from system names to outputs (or SegmentStatistics), "
+            f"got {type(systems).__name__}"
+        )
+    as_names(list(systems))
+    return systems
+
+
+def as_metrics(metrics: Metrics) -> list[Metric]:
+    """Return one or several metrics as a list of objects."""
+    if isinstance(metrics, (str, Metric)) or not isinstance(metrics, Iterable):
+        metrics = [metrics]
+    chosen = [as_metric(metric) for metric in listed(metrics, "metrics", "metrics")]
+    if not chosen:
+        raise InputError("metrics is empty; give at least one")
+    return chosen
+
+
+def extract_all(
+    systems: object,
+    references: object,
+    metrics: Metrics,
+    progress: Progress | None,
+    workers: Executor | int = 1,
+) -> list[SegmentStatistics]:
+    """Extract all systems under all metrics, one `SegmentStatistics` a metric."""
+    named = as_systems(systems)
+    chosen = as_metrics(metrics)
+    outputs = {name: _as_list(texts, name) for name, texts in named.items()}
+    lengths = {name: len(texts) for name, texts in outputs.items()}
+    if len(set(lengths.values())) > 1:
+        given = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        raise InputError(f"hypotheses must have the same number of segments: {given}")
+    prepared = None
+    if any(metric.uses_references for metric in chosen):
+        # An empty corpus is reported as that, not as a disagreement with the references.
+        n_segments = next(iter(lengths.values()))
+        prepared = as_references(references, n_segments) if n_segments else references
+    label = fingerprint = None
+    if isinstance(prepared, References):
+        label, fingerprint = prepared.label, prepared.fingerprint
+    jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
+    work = partial(_rows, prepared)
+    if isinstance(workers, int):
+        # Reading text is Python's work, which threads do not speed up.
+        rows = []
+        for done, job in enumerate(jobs):
+            if progress is not None:
+                progress(done, len(jobs), f"{job[0].name} {job[1]}")
+            rows.append(work(job))
+    else:
+        if progress is not None:
+            progress(0, len(jobs), "all systems")
+        rows = run_all(work, jobs, workers)
+    size = len(outputs)
+    return [
+        SegmentStatistics(
+            np.stack(rows[i * size : (i + 1) * size]),
+            tuple(outputs),
+            metric,
+            label if metric.uses_references else None,
+            fingerprint if metric.uses_references else None,
+        )
+        for i, metric in enumerate(chosen)
+    ]
+
+
+def _as_list(texts: object, name: str) -> list[Any] | NDArray[Any]:
+    """Return a system's outputs with a length; generators are read once, for all metrics."""
+    if isinstance(texts, np.ndarray):
+        return texts
+    return listed(texts, f"hypotheses of system {name!r}", "segments")
+
+
+def _rows(references: Any, job: tuple[Metric, str, Any]) -> NDArray[Any]:
+    """Return the statistics of one system under one metric, `(N, k)`."""
+    metric, name, texts = job
+    try:
+        rows = np.asarray(metric.statistics(texts, references))
+    except InputError as error:
+        raise type(error)(f"system {name!r}: {error}") from None
+    expected = (len(texts), len(metric.columns))
+    if rows.shape != expected:
+        raise InputError(
+            f"{metric.name}.statistics must return shape (N, k) = {expected}, got {rows.shape}"
+        )
+    return rows

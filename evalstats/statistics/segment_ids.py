@@ -1,0 +1,96 @@
+"""Ids of segments as 64-bit numbers, and sets of ids as runs of consecutive ones.
+
+A range of ids, however long, is one run; ids without order cost two numbers each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import listed
+from evalstats.errors import InputError, InputTypeError
+
+Ids: TypeAlias = NDArray[np.uint64]
+
+
+def as_ids(ids: object, n_segments: int) -> tuple[Ids, str]:
+    """Return ids as 64-bit numbers, in the order given, and what they were."""
+    given: Sequence[Any] | NDArray[Any]
+    if isinstance(ids, range) and len(ids) and max(ids[0], ids[-1]) < 2**63:
+        ids = np.arange(ids.start, ids.stop, ids.step)
+    if isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu" and len(ids):
+        if int(ids.min()) < 0:
+            i = int(np.argmin(ids))
+            raise InputError(f"ids[{i}] is {ids[i]}; ids must be in [0, 2**64)")
+        given, kind, numbers = ids, "integer", ids.astype(np.uint64)
+    else:
+        given = ids if isinstance(ids, range) else listed(ids, "ids", "integers or strings")
+        kind = "string" if len(given) and isinstance(given[0], str) else "integer"
+        convert = _hash if kind == "string" else _number
+        numbers = np.array([convert(value, i) for i, value in enumerate(given)], dtype=np.uint64)
+    if len(numbers) != n_segments:
+        raise InputError(
+            f"ids has {len(numbers)} entries but there are {n_segments} segments; "
+            f"give one id per segment"
+        )
+    order = np.argsort(numbers, kind="stable")
+    again = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
+    if len(again):
+        i, j = (int(k) for k in order[again[0] : again[0] + 2])
+        if given[i] != given[j]:
+            raise InputError(
+                f"ids {given[i]!r} and {given[j]!r} have the same 64-bit hash, by a rare chance; "
+                f"give integers"
+            )
+        name = repr(given[i]) if kind == "string" else given[i]
+        raise InputError(f"ids must differ, but ids[{i}] and ids[{j}] are both {name}")
+    return numbers, kind
+
+
+def _number(value: object, i: int) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise InputTypeError(
+            f"ids must be all integers or all strings, but ids[{i}] is {value!r} "
+            f"({type(value).__name__})"
+        )
+    if not 0 <= value < 2**64:
+        raise InputError(f"ids[{i}] is {value}; ids must be in [0, 2**64)")
+    return int(value)
+
+
+def _hash(value: object, i: int) -> int:
+    if not isinstance(value, str):
+        raise InputTypeError(
+            f"ids must be all integers or all strings, but ids[{i}] is {value!r} "
+            f"({type(value).__name__})"
+        )
+    from hashlib import blake2b
+
+    # Lone surrogates are ids like any other.
+    digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def runs_of(numbers: Ids) -> Ids:
+    """Return sorted, different numbers as runs of consecutive ones, `(N,) -> (R, 2)`."""
+    breaks = np.flatnonzero(np.diff(numbers) != 1)
+    first = numbers[np.concatenate([[0], breaks + 1])]
+    last = numbers[np.concatenate([breaks, [len(numbers) - 1]])]
+    return np.stack([first, last], axis=1)
+
+
+def check_runs(runs: Ids, n_segments: int) -> None:
+    """Raise unless these are sorted runs, `(R, 2)`, of as many ids as there are segments."""
+    if runs.dtype != np.uint64 or runs.ndim != 2 or runs.shape[1] != 2 or len(runs) == 0:
+        raise InputError(f"id_runs must be uint64 of shape (R, 2), got {runs.dtype} {runs.shape}")
+    first, last = runs.T
+    if np.any(last < first) or np.any(first[1:] <= last[:-1]):
+        raise InputError("id_runs must be sorted runs that do not overlap")
+    # The sum cannot wrap around: runs that do not overlap have at most 2**64 numbers.
+    n_ids = len(runs) + int(np.sum(last - first))
+    if n_ids != n_segments:
+        raise InputError(f"there are {n_ids} ids for {n_segments} segments")

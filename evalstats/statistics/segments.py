@@ -1,0 +1,369 @@
+"""The waist of the hourglass: statistics of S systems on N segments, `(S, N, k)`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+from unicodedata import category
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import listed
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import Metric, as_metric
+from evalstats.results import report
+from evalstats.results.signatures import merged_versions, without_versions
+from evalstats.statistics import interchange
+
+#: Control characters, lone surrogates, line and paragraph separators.
+_UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentStatistics:
+    """Statistics of every segment of every system under one metric.
+
+    Parameters
+    ----------
+    values : array_like, shape (S, N, k)
+        Finite numbers; one `(N, k)` block per system, rows as `metric.columns` names them.
+    systems : sequence of str
+        S different names.
+    metric : Metric or str
+        What turns summed rows into a score.
+    reference_label : str, optional
+        Number of references per segment for the signature ("1", "2", "var").
+    fingerprint : str, optional
+        Hash of the references (`References.fingerprint`); statistics made against different
+        references are not joined or compared. `extract` sets it.
+    segment_ids : sequence of str, optional
+        N different names of the segments; statistics with other ids are refused likewise.
+    metric_signature : str, optional
+        Signature of the metric that made the statistics, where another version of sacreBLEU did;
+        by default the metric's own.
+
+    Raises
+    ------
+    InputError
+        When shapes, names or numbers do not fit; the message says which.
+
+    Examples
+    --------
+    >>> from evalstats import Ratio
+    >>> accuracy = SegmentStatistics([[[1, 1], [0, 1], [1, 1]]], ["A"], Ratio("accuracy"))
+    >>> accuracy.values.shape, accuracy.totals.tolist(), accuracy.scores.round(3).tolist()
+    ((1, 3, 2), [[2.0, 3.0]], [0.667])
+    """
+
+    values: NDArray[Any]
+    systems: tuple[str, ...]
+    metric: Metric
+    reference_label: str | None = None
+    fingerprint: str | None = None
+    segment_ids: tuple[str, ...] | None = None
+    metric_signature: str = ""
+
+    def __post_init__(self) -> None:
+        metric = as_metric(self.metric)
+        values = _as_values(self.values)
+        systems = as_names(self.systems)
+        expected = (len(systems), len(metric.columns))
+        if values.ndim != 3 or (values.shape[0], values.shape[2]) != expected:
+            raise InputError(
+                f"values must have shape (S, N, k) = ({expected[0]}, N, {expected[1]}) for "
+                f"{len(systems)} systems and {metric.name}, got {values.shape}"
+            )
+        if values.shape[1] == 0:
+            raise InputError("values has no segments; give at least one")
+        own = metric.signature
+        made_by = self.metric_signature or own
+        if without_versions(made_by) != without_versions(own):
+            raise InputError(f"metric_signature must fit {own!r}, got {made_by!r}")
+        ids = None if self.segment_ids is None else _as_ids(self.segment_ids, values.shape[1])
+        for field, value in (
+            ("metric", metric),
+            ("values", values),
+            ("systems", systems),
+            ("segment_ids", ids),
+            ("metric_signature", made_by),
+        ):
+            object.__setattr__(self, field, value)
+
+    @property
+    def n_segments(self) -> int:
+        """N, the number of segments (or of groups, after `grouped`)."""
+        return int(self.values.shape[1])
+
+    @property
+    def totals(self) -> NDArray[np.float64]:
+        """Statistics summed over segments, `(S, k)`."""
+        return np.asarray(np.sum(self.values, axis=1, dtype=np.float64))
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """Corpus score of every system, `(S,)`."""
+        return self.metric.score(self.totals)
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook: the systems, their scores and summed statistics."""
+        rows = tuple(
+            (name, f"{score:.6g}", *(f"{total:.10g}" for total in totals))
+            for name, score, totals in zip(
+                self.systems, self.scores.tolist(), self.totals.tolist(), strict=True
+            )
+        )
+        header = ("system", "score", *self.metric.columns)
+        title = f"{self.metric.name}, {self.n_segments:,} segments, statistics summed"
+        table = report.Table(title, header, rows, "<" + ">" * (len(header) - 1))
+        references = [f"references {self.fingerprint}"] if self.fingerprint else []
+        return report.fragment_html([table], [self.metric_signature, *references])
+
+    def grouped(self, groups: Iterable[Hashable]) -> SegmentStatistics:
+        """Sum the statistics within groups (documents), `(S, N, k) -> (S, G, k)`.
+
+        Resampling the result resamples whole documents, which is what to do when segments of a
+        document resemble each other. Groups keep the order of their first segment.
+
+        Parameters
+        ----------
+        groups : sequence of hashable
+            N labels, one a segment.
+        """
+        codes = group_codes(groups, self.n_segments)
+        summed = np.zeros((len(self.systems), int(codes.max()) + 1, self.values.shape[2]))
+        for block, rows in zip(summed, self.values, strict=True):
+            np.add.at(block, codes, rows)
+        if self.values.dtype.kind in "iu":
+            summed = summed.astype(np.int64)
+        # The same references, grouped otherwise, are not the same rows.
+        digest = sha256(f"{self.fingerprint}|groups|".encode() + codes.astype("<i8").tobytes())
+        fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
+        return replace(self, values=summed, fingerprint=fingerprint, segment_ids=None)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the statistics to a ``.npz`` file, whole or not at all.
+
+        The file holds numbers, names, the metric's configuration and a hash of the references: no
+        text. The same statistics make the same file, byte for byte.
+
+        Parameters
+        ----------
+        path : str or path
+            Ends in ``.npz``; what is there is replaced.
+
+        Raises
+        ------
+        InputError
+            When the file cannot be written.
+        """
+        fields = {name: getattr(self, name) for name in interchange.Stored._fields}
+        interchange.write(path, interchange.Stored(**fields))
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], metric: str | Metric | None = None
+    ) -> SegmentStatistics:
+        """Read statistics that `save` wrote.
+
+        Safe for files from strangers: nothing is unpickled, and no more memory is taken than the
+        file is long.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        metric : Metric or str, optional
+            The metric that made the statistics, needed where it is not one of evalstats' own; its
+            name, signature, columns and direction must be those in the file.
+
+        Raises
+        ------
+        InputError
+            When the file is missing, damaged, not of this format, of another metric, or holds
+            what statistics cannot be (negative counts, NaN, wrong shapes).
+
+        Examples
+        --------
+        >>> import tempfile, pathlib
+        >>> from evalstats import Mean
+        >>> made = SegmentStatistics([[[1, 1], [0, 1]]], ["A"], Mean("accuracy"))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     made.save(pathlib.Path(folder) / "a.npz")
+        ...     found = SegmentStatistics.load(pathlib.Path(folder) / "a.npz")
+        >>> found.systems, found.metric.name, found.scores.tolist()
+        (('A',), 'accuracy', [0.5])
+        """
+        stored = interchange.read(path, metric)
+        try:
+            return cls(**stored._asdict())
+        except InputError as error:
+            raise type(error)(f"cannot load statistics from {str(path)!r}: {error}") from None
+
+    @staticmethod
+    def join(*tables: SegmentStatistics) -> SegmentStatistics:
+        """Put systems side by side that were extracted apart, S1 + S2 + ... systems.
+
+        Parameters
+        ----------
+        *tables : SegmentStatistics
+            Of the same metric, references and segments, with different systems. A fingerprint or
+            ids that one table lacks are not checked, and the result has none.
+
+        Raises
+        ------
+        InputError
+            When metrics, numbers of segments, references or segment ids differ, or a system
+            occurs twice.
+
+        Examples
+        --------
+        >>> from evalstats import Mean
+        >>> a = SegmentStatistics([[[1, 1], [0, 1]]], ["A"], Mean("accuracy"))
+        >>> b = SegmentStatistics([[[1, 1], [1, 1]]], ["B"], Mean("accuracy"))
+        >>> SegmentStatistics.join(a, b).scores.tolist()
+        [0.5, 1.0]
+        """
+        if not tables:
+            raise InputError("join needs at least one SegmentStatistics, got none")
+        first = tables[0]
+        for table in tables[1:]:
+            _check_same_metric(first, table)
+            _check_same_segments(first, table, str(list(first.systems)), str(list(table.systems)))
+        labels = {table.reference_label for table in tables}
+        known = all(table.fingerprint is not None for table in tables)
+        named = all(table.segment_ids is not None for table in tables)
+        return replace(
+            first,
+            values=np.concatenate([table.values for table in tables]),
+            systems=tuple(name for table in tables for name in table.systems),
+            reference_label=first.reference_label if len(labels) == 1 else None,
+            fingerprint=first.fingerprint if known else None,
+            segment_ids=first.segment_ids if named else None,
+            metric_signature=merged_versions([table.metric_signature for table in tables]),
+        )
+
+
+def joined_by_metric(tables: Sequence[SegmentStatistics]) -> list[SegmentStatistics]:
+    """Join the tables of each metric, metrics in order of first appearance."""
+    groups: dict[tuple[str, str], list[SegmentStatistics]] = {}
+    for table in tables:
+        key = (table.metric.name, without_versions(table.metric_signature))
+        groups.setdefault(key, []).append(table)
+    return [SegmentStatistics.join(*group) for group in groups.values()]
+
+
+def group_codes(groups: Iterable[Hashable], n_segments: int) -> NDArray[np.intp]:
+    """Return the number of the group of each segment, `(N,)`, in order of first appearance."""
+    labels = listed(groups, "groups", "labels, one a segment")
+    if len(labels) != n_segments:
+        raise InputError(
+            f"groups has {len(labels)} labels but there are {n_segments} segments; "
+            f"give one label per segment"
+        )
+    numbers: dict[Hashable, int] = {}
+    try:
+        codes = [numbers.setdefault(label, len(numbers)) for label in labels]
+    except TypeError as error:
+        raise InputTypeError(f"groups must hold hashable labels: {error}") from None
+    return np.array(codes, dtype=np.intp)
+
+
+def as_names(systems: object) -> tuple[str, ...]:
+    """Return different, non-empty system names, or say what is wrong with them."""
+    names = listed(systems, "systems", "names")
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise InputTypeError(f"system names must be non-empty strings, got {name!r}")
+        if any(category(c) in _UNPRINTABLE for c in name):
+            raise InputError(f"system names must be printable text on one line, got {name!r}")
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise InputError(f"system names must differ, got {repeated[0]!r} more than once")
+    if not names:
+        raise InputError("systems is empty; give at least one")
+    return tuple(names)
+
+
+def _as_values(values: ArrayLike) -> NDArray[Any]:
+    # A copy, and read-only: what was checked stays as it was.
+    try:
+        array = np.array(values)
+    except ValueError as error:
+        raise InputError(f"values must be one array of numbers: {error}") from None
+    if array.dtype.kind not in "buif":
+        raise InputTypeError(f"values must be numbers, got {array.dtype} values")
+    if array.dtype.kind == "b":
+        array = array.astype(np.int64)
+    if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"values{list(where)} is {array[where]}; statistics must be finite")
+    array.setflags(write=False)
+    return array
+
+
+def check_same_segments(tables: Sequence[SegmentStatistics]) -> None:
+    """Raise unless all tables have the same systems, segments and references."""
+    first = tables[0]
+    for table in tables[1:]:
+        if table.systems != first.systems:
+            raise InputError(
+                f"all SegmentStatistics must have the same systems in the same order, got "
+                f"{list(first.systems)} for {first.metric.name} and {list(table.systems)} for "
+                f"{table.metric.name}"
+            )
+        _check_same_segments(first, table, first.metric.name, table.metric.name)
+
+
+def _check_same_segments(a: SegmentStatistics, b: SegmentStatistics, one: str, two: str) -> None:
+    if a.n_segments != b.n_segments:
+        raise InputError(
+            f"all SegmentStatistics must have the same segments, got {a.n_segments} for "
+            f"{one} and {b.n_segments} for {two}"
+        )
+    if a.fingerprint is not None and b.fingerprint not in (None, a.fingerprint):
+        raise InputError(
+            f"all SegmentStatistics must be made against the same references, got fingerprint "
+            f"{a.fingerprint[:19]}... for {one} and {str(b.fingerprint)[:19]}... for {two}"
+        )
+    if a.segment_ids is not None and b.segment_ids not in (None, a.segment_ids):
+        i = next(i for i in range(a.n_segments) if a.segment_ids[i] != (b.segment_ids or ())[i])
+        raise InputError(
+            f"all SegmentStatistics must have the same segments in the same order, but segment "
+            f"{i} is {a.segment_ids[i]!r} for {one} and {(b.segment_ids or ())[i]!r} for {two}"
+        )
+
+
+def _check_same_metric(a: SegmentStatistics, b: SegmentStatistics) -> None:
+    def identity(table: SegmentStatistics) -> tuple[Any, ...]:
+        metric = table.metric
+        signature = without_versions(table.metric_signature)
+        return metric.name, signature, tuple(metric.columns), metric.higher_is_better
+
+    # Signatures round (a smoothing value to two decimals): the scores have the last word.
+    if identity(a) != identity(b) or not np.array_equal(
+        a.metric.score(b.totals), b.metric.score(b.totals)
+    ):
+        raise InputError(
+            f"tables to join must have the same metric, got {a.metric!r} for {list(a.systems)} "
+            f"and {b.metric!r} for {list(b.systems)}"
+        )
+
+
+def _as_ids(ids: object, n_segments: int) -> tuple[str, ...]:
+    names = listed(ids, "segment_ids", "strings, one a segment")
+    for name in names:
+        if not isinstance(name, str):
+            raise InputTypeError(f"segment_ids must be strings, got {type(name).__name__} {name!r}")
+    if len(names) != n_segments:
+        raise InputError(
+            f"segment_ids has {len(names)} names but there are {n_segments} segments; "
+            f"give one name per segment"
+        )
+    if len(set(names)) < n_segments:
+        repeated = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f"segment_ids must differ, got {repeated!r} more than once")
+    return tuple(names)

@@ -1,0 +1,12 @@
+"""Strings to integers to counts, for a whole corpus at once; this room knows no metric.
+
+- `references`: texts and references as users give them, one entry a segment
+- `tokenization`, `sacrebleu`: sacreBLEU's tokenisers, for a corpus at once or line by line
+- `characters`, `ragged`, `ids`: code points, rows of unequal length, one integer for equal tokens
+- `token_sequences`: segments that are tokenised already, of tokens of any type
+- `ngrams`, `ngram_index`: n-gram counts and clipped matches
+- `levenshtein`, `bits`, `equal_tokens`: edit distances of many pairs at once
+- `tercom`: the edits of TER, with its shifts
+
+May import `checks` and `errors`.
+"""

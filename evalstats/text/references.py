@@ -1,0 +1,262 @@
+"""Hypotheses and references as they enter: one check, one orientation, nothing dropped.
+
+References are *one entry per segment*: a string, or a list of strings in which `None` stands for
+an absent reference. sacreBLEU's layout, one list per reference stream, goes through
+`from_streams`. A list whose length fits only the other layout is refused with a message that says
+so: silently truncated or transposed references are the most frequent mistake in the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from itertools import chain, pairwise
+from typing import Any, TypeVar, cast, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import listed
+from evalstats.errors import InputError, InputTypeError
+
+T = TypeVar("T")
+
+
+def as_texts(value: object, name: str = "hypotheses") -> list[str]:
+    """Return `value` as a list of strings, one a segment.
+
+    Raises
+    ------
+    InputTypeError
+        For a bare string, something that is not an ordered iterable, or an entry that is not a
+        string (`None` included: an empty output is `""`).
+    InputError
+        When there are no segments.
+    """
+    texts = listed(value, name, "strings")
+    for i, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputTypeError(
+                f"{name}[{i}] must be a string, got {_kind(text)}"
+                + ("; an empty output is ''" if text is None else "")
+            )
+    if not texts:
+        raise InputError(f"{name} is empty; give at least one segment")
+    return texts
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else type(value).__name__
+
+
+class References(Sequence[tuple[str, ...]]):
+    """The references of a test set, checked once and prepared once.
+
+    Behaves as a sequence with one tuple of reference strings per segment, absent references
+    (`None`) removed. Give the same object to several calls, and what a metric derives from the
+    references (tokens, n-grams) is computed once for all of them.
+
+    Parameters
+    ----------
+    references
+        One entry per segment: a string, or a list of strings with `None` for an absent one. An
+        empty string is a reference like any other: a segment whose correct translation is empty.
+
+    Raises
+    ------
+    InputTypeError
+        For a bare string, or entries of other types.
+    InputError
+        When there are no segments, or a segment has no reference at all.
+
+    Examples
+    --------
+    >>> references = References(["a cat", ["the dog", None, "a dog"]])
+    >>> len(references), references[1]
+    (2, ('the dog', 'a dog'))
+    >>> references.label
+    'var'
+    """
+
+    def __init__(self, references: Iterable[str | Sequence[str | None]]) -> None:
+        rows = listed(references, "references", "one entry per segment")
+        if not rows:
+            raise InputError("references is empty; give one entry per segment")
+        # All references one after the other, and where those of each segment start.
+        if all(isinstance(row, str) for row in rows):
+            self._texts: list[str] = rows
+            self._starts = np.arange(len(rows) + 1, dtype=np.int64)
+        else:
+            entries = [_entry(row, i) for i, row in enumerate(rows)]
+            counts = np.fromiter(map(len, entries), dtype=np.int64, count=len(entries))
+            self._texts = list(chain.from_iterable(entries))
+            self._starts = np.concatenate(([0], np.cumsum(counts)))
+        self._prepared: dict[Hashable, Any] = {}
+
+    @overload
+    def __getitem__(self, index: int) -> tuple[str, ...]: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[tuple[str, ...], ...]: ...
+    def __getitem__(self, index: int | slice) -> tuple[Any, ...]:
+        """Return the references of one segment, or of a slice of segments."""
+        if isinstance(index, slice):
+            return tuple(self[i] for i in range(*index.indices(len(self))))
+        i = range(len(self))[index]
+        return tuple(self._texts[self._starts[i] : self._starts[i + 1]])
+
+    def __len__(self) -> int:
+        """Return N, the number of segments."""
+        return len(self._starts) - 1
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        """Iterate over the segments."""
+        edges = self._starts.tolist()
+        return (tuple(self._texts[start:stop]) for start, stop in pairwise(edges))
+
+    def __repr__(self) -> str:
+        return f"References({len(self)} segments, nrefs:{self.label})"
+
+    @property
+    def texts(self) -> list[str]:
+        """All R references, segment by segment."""
+        return self._texts
+
+    @property
+    def owner(self) -> NDArray[np.int64]:
+        """Number of the segment that each of the R references belongs to, shape `(R,)`."""
+        return np.repeat(np.arange(len(self)), self.counts)
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """Number of the first reference of each segment, shape `(N,)`."""
+        return self._starts[:-1]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of references of each segment, shape `(N,)`, at least 1."""
+        return np.diff(self._starts)
+
+    @property
+    def label(self) -> str:
+        """Number of references per segment as sacreBLEU's signatures give it, or ``"var"``."""
+        counts = self.counts
+        return str(counts[0]) if np.all(counts == counts[0]) else "var"
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of all references and of which segment each belongs to.
+
+        Two sets of references have the same fingerprint if they are the same, text by text; it
+        tells nobody what they are.
+        """
+        return self.prepared("fingerprint", _fingerprint)
+
+    def streams(self) -> list[list[str | None]]:
+        """Return sacreBLEU's layout: one list per reference stream, `None` where absent."""
+        width = int(self.counts.max())
+        return [[row[j] if j < len(row) else None for row in self] for j in range(width)]
+
+    def prepared(self, key: Hashable, prepare: Callable[[References], T]) -> T:
+        """Return `prepare(self)`, computed at the first call with this key and kept."""
+        if key not in self._prepared:
+            self._prepared[key] = prepare(self)
+        return cast(T, self._prepared[key])
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was prepared can be large and is cheap to make again where it is needed.
+        return {"_texts": self._texts, "_starts": self._starts, "_prepared": {}}
+
+
+def _fingerprint(references: References) -> str:
+    # Lone surrogates are text too. Lengths come first, so that no two sets run together alike.
+    texts = [text.encode("utf-8", "surrogatepass") for text in references.texts]
+    lengths = np.fromiter(map(len, texts), dtype="<i8", count=len(texts))
+    digest = sha256(references.counts.astype("<i8").tobytes())
+    digest.update(lengths.tobytes())
+    digest.update(b"".join(texts))
+    return "sha256:" + digest.hexdigest()
+
+
+def _entry(row: object, i: int) -> tuple[str, ...]:
+    if isinstance(row, str):
+        return (row,)
+    if row is None:
+        raise InputError(f"references[{i}] is None: segment {i} has no reference at all")
+    entries = listed(row, f"references[{i}]", "strings")
+    for j, text in enumerate(entries):
+        if text is not None and not isinstance(text, str):
+            raise InputTypeError(
+                f"references[{i}][{j}] must be a string or None, got {_kind(text)}"
+            )
+    present = tuple(text for text in entries if text is not None)
+    if not present:
+        raise InputError(f"references[{i}] is {entries}: segment {i} has no reference at all")
+    return present
+
+
+def as_references(references: object, n_segments: int) -> References:
+    """Return `references` as `References` of `n_segments` segments, or say what does not fit."""
+    if references is None:
+        raise InputTypeError("references is None; this metric needs one entry per segment")
+    if not isinstance(references, References):
+        rows = listed(references, "references", "one entry per segment")
+        _refuse_streams(rows, n_segments)
+        references = References(rows)
+    if len(references) != n_segments:
+        raise InputError(
+            f"references has {len(references)} entries but hypotheses has {n_segments}; "
+            f"give one entry per segment"
+        )
+    return references
+
+
+def _refuse_streams(rows: list[Any], n_segments: int) -> None:
+    """Refuse sacreBLEU's layout where the lengths show that it cannot be anything else."""
+    if len(rows) == n_segments or not rows:
+        return
+    if all(isinstance(row, (list, tuple)) and len(row) == n_segments for row in rows):
+        raise InputError(
+            f"references looks like sacreBLEU's layout ({len(rows)} streams of {n_segments}); "
+            f"expected one entry per segment: use evalstats.from_streams(*references)"
+        )
+
+
+def from_streams(*streams: Sequence[str | None]) -> list[list[str | None]]:
+    """Turn sacreBLEU's reference layout into one entry per segment.
+
+    Parameters
+    ----------
+    *streams
+        One list per reference stream, all of N entries; `None` marks an absent reference.
+
+    Returns
+    -------
+    list of list
+        N entries, each with one string or `None` per stream.
+
+    Raises
+    ------
+    InputTypeError
+        When a stream is a bare string or holds something that is neither a string nor `None`.
+    InputError
+        When there is no stream, or the streams differ in length.
+
+    Examples
+    --------
+    >>> from_streams(["a cat", "a dog"], ["one cat", None])
+    [['a cat', 'one cat'], ['a dog', None]]
+    """
+    if not streams:
+        raise InputError("streams is empty; give at least one reference stream")
+    columns = [listed(stream, f"stream {j}", "strings") for j, stream in enumerate(streams)]
+    for j, column in enumerate(columns):
+        for i, text in enumerate(column):
+            if text is not None and not isinstance(text, str):
+                hint = "; pass the streams as separate arguments" if len(streams) == 1 else ""
+                raise InputTypeError(
+                    f"stream {j}, entry {i} must be a string or None, got {_kind(text)}{hint}"
+                )
+    lengths = [len(column) for column in columns]
+    if len(set(lengths)) > 1:
+        raise InputError(f"streams must have the same length, got {', '.join(map(str, lengths))}")
+    return [list(row) for row in zip(*columns, strict=True)]

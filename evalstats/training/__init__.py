@@ -1,0 +1,10 @@
+"""Evaluations of a run that is still going on.
+
+- `accumulator`: statistics of batches, merged across processes
+- `monitor`: which checkpoints are real improvements
+- `records`, `curves`: what a monitor says, and its figure
+- `sequential`: how the significance level is spent on many looks
+- `selection`: what the choice of the best checkpoint adds to its score
+
+May import every room but `compat`.
+"""

@@ -1,0 +1,255 @@
+"""A score that grows batch by batch: on one process, or on many whose parts are merged.
+
+What is kept is one row of statistics a segment, so that the result has an interval and not only a
+score. Every sum is exact and the rows have one order of their own, so that no split into batches
+or ranks, and no order of merging, changes a bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.estimate import estimate
+from evalstats.checks import listed
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import Metric, as_metric
+from evalstats.resampling.products import exact_grid
+from evalstats.resampling.weights import Rng
+from evalstats.results.results import Estimate
+from evalstats.statistics.segments import SegmentStatistics
+
+#: What is kept: rows `(n, k)`, and the id of each, or `None` where segments have no ids.
+_Block = tuple[NDArray[Any], NDArray[Any] | None]
+
+
+class Accumulator:
+    """Collect the statistics of segments, batch by batch and rank by rank.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        Name or configured object.
+
+    Notes
+    -----
+    With ids, the rows are in the order of the ids, and a segment that came more than once counts
+    once: the padding of a distributed sampler disappears. Ids are positions in the data set, or
+    names, never positions in a batch or on a rank; the same id with different statistics is an
+    error. Without ids, rows are in the order of their numbers, and all of them count.
+
+    Pickles hold the narrowest integers that fit: 20 kB for BLEU of 2,000 segments.
+
+    Examples
+    --------
+    Two ranks, and a sampler that gave segment 0 to both:
+
+    >>> references = ["the cat sat on the mat", "it is raining", "hello there world"]
+    >>> first, second = Accumulator("chrf"), Accumulator("chrf")
+    >>> first.update(["the cat sat on a mat", "it rains"], references[:2], ids=[0, 1])
+    >>> second.update(["hello world"], references[2:], ids=[2])
+    >>> second.update(["the cat sat on a mat"], references[:1], ids=[0])
+    >>> merged = first.merge(second)
+    >>> len(merged), round(merged.compute(), 2)
+    (3, 47.79)
+    """
+
+    def __init__(self, metric: str | Metric = "bleu") -> None:
+        self.metric = as_metric(metric)
+        self._blocks: tuple[_Block, ...] = ()
+
+    def update(
+        self, hypotheses: Any, references: Any = None, ids: Iterable[int | str] | None = None
+    ) -> None:
+        """Add a batch of segments; an empty batch adds nothing.
+
+        Parameters
+        ----------
+        hypotheses
+            n outputs (numbers for `Mean` and `Ratio`).
+        references
+            One entry per segment: a string, or a list of strings with `None` for an absent one.
+        ids : sequence of int or str, optional
+            Which segments these are: n positions in the data set, or names. For all batches or
+            for none.
+
+        Raises
+        ------
+        InputError
+            For bad input; what was collected stays as it was.
+        """
+        if not isinstance(hypotheses, np.ndarray):
+            hypotheses = listed(hypotheses, "hypotheses", "segments")
+        labels = None if ids is None else _as_ids(ids, len(hypotheses))
+        if len(hypotheses) == 0 and (references is None or len(references) == 0):
+            return
+        rows = np.asarray(self.metric.statistics(hypotheses, references))
+        expected = (len(hypotheses), len(self.metric.columns))
+        if rows.shape != expected:
+            raise InputError(
+                f"{self.metric.name}.statistics must return shape (N, k) = {expected}, "
+                f"got {rows.shape}"
+            )
+        self._add(((rows, labels),))
+
+    def merge(self, other: Accumulator) -> Accumulator:
+        """Add what another accumulator has collected, and return this one.
+
+        Raises
+        ------
+        InputError
+            For another metric, or where only one of the two has ids.
+        """
+        if not isinstance(other, Accumulator):
+            raise InputTypeError(f"other must be an Accumulator, got {type(other).__name__}")
+        mine, theirs = (f"{a.metric.name} {a.metric.signature}" for a in (self, other))
+        if mine != theirs:
+            raise InputError(f"accumulators must have the same metric, got {mine} and {theirs}")
+        self._add(other._blocks)
+        return self
+
+    def reset(self) -> None:
+        """Forget everything that was collected."""
+        self._blocks = ()
+
+    def __len__(self) -> int:
+        """Return the number of segments, each id counted once."""
+        return len(self._collected()[0])
+
+    @property
+    def ids(self) -> list[int] | list[str] | None:
+        """The ids in the order of the rows, each once; `None` where segments have none."""
+        ids = self._collected()[1]
+        return None if ids is None else ids.tolist()
+
+    def compute(self) -> float:
+        """Return the corpus score of all segments so far.
+
+        Raises
+        ------
+        InputError
+            When there are no segments, or an id came with different statistics.
+        """
+        # On the grid sums of fractions are exact too; it is the grid of `estimate`.
+        totals = np.sum(exact_grid(self._rows()), axis=0, dtype=np.float64)
+        return float(self.metric.score(totals))
+
+    def statistics(self, system: str = "system") -> SegmentStatistics:
+        """Return the statistics of all segments so far, for `estimate` and `compare`, `(1, N, k)`.
+
+        With ids, in their order: two systems collected under the same ids are paired.
+        """
+        return SegmentStatistics(self._rows()[None], (system,), self.metric)
+
+    def estimate(
+        self,
+        *,
+        method: str = "expanded",
+        confidence_level: float = 0.95,
+        n_resamples: int = 9999,
+        rng: Rng = 12345,
+    ) -> Estimate:
+        """Return the score with its confidence interval, as `evalstats.estimate` does.
+
+        Parameters
+        ----------
+        method, confidence_level, n_resamples, rng
+            As in `evalstats.estimate`. ``method="t"`` needs no resampling. With ids from 0 to
+            N - 1 the result is that of `estimate` on the whole corpus, bit for bit; without ids
+            the resamples draw the rows in another order.
+        """
+        found: Estimate = estimate(
+            self.statistics(),
+            method=method,
+            confidence_level=confidence_level,
+            n_resamples=n_resamples,
+            rng=rng,
+        )
+        return found
+
+    def __repr__(self) -> str:
+        return f"Accumulator({self.metric!r}, {sum(len(rows) for rows, _ in self._blocks)} rows)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        rows, ids = self._collected()
+        blocks = ((_narrow(rows), ids),) if len(rows) else ()
+        return {"metric": self.metric, "_blocks": blocks}
+
+    def _add(self, blocks: tuple[_Block, ...]) -> None:
+        together = self._blocks + blocks
+        kinds = {None if ids is None else ids.dtype.kind for _, ids in together}
+        if len(kinds) > 1:
+            raise InputError(
+                "ids must be given for all segments or for none, and be all integers or all "
+                "strings; these differ from those collected before"
+            )
+        # One assignment: an interruption leaves all or nothing of a batch.
+        self._blocks = together
+
+    def _rows(self) -> NDArray[Any]:
+        rows, _ = self._collected()
+        if not len(rows):
+            raise InputError("there are no segments yet; call update first")
+        return rows
+
+    def _collected(self) -> _Block:
+        """Return all rows in their own order, each id once, and the ids."""
+        if not self._blocks:
+            return np.empty((0, len(self.metric.columns)), dtype=np.int64), None
+        rows = np.concatenate([_wide(rows) for rows, _ in self._blocks])
+        if self._blocks[0][1] is None:
+            return rows[np.lexsort(rows.T[::-1])], None
+        ids = np.concatenate([ids for _, ids in self._blocks if ids is not None])
+        order = np.argsort(ids, kind="stable")
+        rows, ids = rows[order], ids[order]
+        again = np.flatnonzero(ids[1:] == ids[:-1])
+        conflicts = again[np.any(rows[again] != rows[again + 1], axis=1)]
+        if len(conflicts):
+            raise InputError(
+                f"id {ids[conflicts[0]].item()!r} came with different statistics; ids must say "
+                f"which segment of the data set it is, not which of a batch or of a rank"
+            )
+        first = np.ones(len(ids), dtype=np.bool_)
+        first[again + 1] = False
+        rows, ids = rows[first], ids[first]
+        # What was put in order need not be put in order again.
+        self._blocks = ((rows, ids),)
+        return rows, ids
+
+
+def _as_ids(ids: object, n_segments: int) -> NDArray[Any]:
+    """Return ids `(n,)`, int64 or strings, or say what is wrong with them."""
+    labels = listed(ids, "ids", "integers or strings, one a segment")
+    # Tensors and arrays iterate into scalars of their own.
+    labels = [label.item() if hasattr(label, "item") else label for label in labels]
+    if len(labels) != n_segments:
+        raise InputError(
+            f"ids has {len(labels)} entries but hypotheses has {n_segments}; give one id a segment"
+        )
+    kinds = {type(label) for label in labels}
+    if not (kinds <= {int} or kinds <= {str}):
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise InputTypeError(f"ids must be all integers or all strings, got {names}")
+    try:
+        return np.array(labels, dtype=np.str_ if str in kinds else np.int64)
+    except OverflowError:
+        raise InputError("ids must be integers that fit 64 bits") from None
+
+
+def _wide(rows: NDArray[Any]) -> NDArray[Any]:
+    return rows.astype(np.int64) if rows.dtype.kind in "bui" else rows.astype(np.float64)
+
+
+def _narrow(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return the same numbers in as few bytes as hold them."""
+    if rows.dtype.kind == "f":
+        if not np.all(rows == np.rint(rows)) or np.max(np.abs(rows)) >= 2**53:
+            return rows
+        rows = rows.astype(np.int64)
+    for dtype in (np.uint8, np.int16, np.int32):
+        if np.iinfo(dtype).min <= np.min(rows) and np.max(rows) <= np.iinfo(dtype).max:
+            return rows.astype(dtype)
+    return rows

@@ -1,0 +1,117 @@
+"""The figure of a training run: scores with their intervals, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evalstats.errors import InputError
+from evalstats.results import report
+from evalstats.results.plots import BLUE, GREY, SKY, SMALL, VERMILLION, name_axes, own_axes, wrapped
+from evalstats.training.records import Check, Chosen
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Up to so many checks of a run each has its own bar; up to so many, its own open marker.
+_BARS, _OPEN = 25, 60
+
+
+def curve(
+    checks: Sequence[Check], chosen: Chosen, n_segments: int, unit: str, ax: Axes | None = None
+) -> Axes:
+    """Draw the scores of a training run with their intervals, step by step.
+
+    Filled markers are real improvements; the others are open, and left out beyond 60 checks. Up to
+    25 checks have a bar each, more a band. A diamond with a bar is the corrected score of the step
+    with the best score, whose numbers are written beside it.
+
+    Parameters
+    ----------
+    checks : sequence of Check
+        Of one run.
+    chosen : Chosen
+        The step with the best score.
+    n_segments : int
+        Number of segments or groups.
+    unit : str
+        ``"segment"`` or ``"group"``.
+    ax : matplotlib Axes, optional
+        Where to draw.
+
+    Raises
+    ------
+    InputError
+        When there are no checks.
+    """
+    if not checks:
+        raise InputError("there are no checks to draw; call Monitor.check first")
+    axes = own_axes(2.5) if ax is None else ax
+    from matplotlib.ticker import FixedLocator, MaxNLocator, ScalarFormatter, StrMethodFormatter
+
+    # A run that went back to an earlier checkpoint has steps that are not in order.
+    rows = sorted(checks, key=lambda check: check.step)
+    steps = np.array([check.step for check in rows], dtype=np.float64)
+    scores, lows, highs = (
+        np.array([getattr(c, k) for c in rows]) for k in ("score", "low", "high")
+    )
+    if len(rows) <= _BARS:
+        axes.vlines(steps, lows, highs, colors=SKY, linewidth=3.5, zorder=1)
+    else:
+        axes.fill_between(steps, lows, highs, color=SKY, alpha=0.6, linewidth=0, zorder=1)
+    axes.plot(steps, scores, "-", color=BLUE, linewidth=0.8, zorder=2)
+    for check in rows:
+        if check.improved:
+            axes.plot(check.step, check.score, "o", color=BLUE, markersize=4, zorder=4)
+        elif len(rows) <= _OPEN:
+            axes.plot(
+                check.step, check.score, "o", color=GREY, markerfacecolor="white", markersize=3,
+                markeredgewidth=0.7, zorder=3,
+            )  # fmt: skip
+    axes.vlines(chosen.step, chosen.low, chosen.high, colors=VERMILLION, linewidth=1.2, zorder=5)
+    axes.plot(
+        chosen.step, chosen.corrected, "D", color=VERMILLION, markerfacecolor="none",
+        markersize=6, zorder=6,
+    )  # fmt: skip
+
+    # The label stands on the better side of the curve, in space that is kept free for it.
+    higher = rows[0].higher_is_better
+    bottom, top = min(lows.min(), chosen.low), max(highs.max(), chosen.high)
+    span = float(top - bottom) or 1.0
+    limits = (bottom - 0.05 * span, top + 0.38 * span)
+    axes.set_ylim(*(limits if higher else (bottom - 0.38 * span, top + 0.05 * span)))
+    left, right = axes.get_xlim()
+    place = (chosen.step - left) / (right - left)
+    decimals = report.decimals([chosen.standard_error])
+    observed, corrected = (
+        report.number(value, decimals) for value in (chosen.score, chosen.corrected)
+    )
+    axes.annotate(
+        f"step {chosen.step:,}: {observed}\ncorrected: {corrected}",
+        (chosen.step, chosen.high if higher else chosen.low),
+        (chosen.step, 0.99 if higher else 0.01),
+        textcoords=("data", "axes fraction"),
+        ha="left" if place < 1 / 3 else "right" if place > 2 / 3 else "center",
+        va="top" if higher else "bottom",
+        color=VERMILLION, fontsize=SMALL,
+        arrowprops={"arrowstyle": "-", "color": VERMILLION, "linewidth": 0.6, "linestyle": ":"},
+    )  # fmt: skip
+
+    locator = MaxNLocator(5, integer=True) if steps[0] < steps[-1] else FixedLocator([rows[0].step])
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_formatter(ScalarFormatter(useOffset=False))
+    count = "1 check" if len(rows) == 1 else f"{len(rows):,} checks"
+    name_axes(
+        axes,
+        f"{count}, {n_segments:,} {unit}s",
+        "step",
+        "filled: real improvement; diamond: corrected",
+    )
+    levels = " and ".join(f"{100 * x:.10g}" for x in sorted({c.confidence_level for c in rows}))
+    arrow = report.direction(higher)
+    axes.set_ylabel(wrapped(f"{rows[0].metric} {arrow}, {levels} % interval", 28), fontsize=SMALL)
+    return axes

@@ -1,0 +1,187 @@
+"""What a watched run says: one record a check, and one for the checkpoint that was chosen."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evalstats.results import report
+
+
+@dataclass(frozen=True)
+class Check:
+    """What one evaluation of a run says.
+
+    Two steps are worth knowing, and they differ: the *best* step is the last real improvement (the
+    first step until there is one), and later steps are compared with it; the *highest* step is
+    the one with the best-looking score.
+
+    Attributes
+    ----------
+    step : int
+        The step that was checked.
+    metric : str
+        Name of the metric.
+    score, low, high, standard_error : float
+        Corpus score with its t interval from influence values.
+    compared_with : int or None
+        The best step before this one; `None` at the first check.
+    difference, difference_low, difference_high : float
+        Score minus the score of that step, with its t interval; 0 at the first check. Intervals
+        are not corrected for looking again and again.
+    pvalue : float
+        One-sided p-value of "no better than that step", in (0, 1]; 1 at the first check.
+    level : float
+        What this look may spend: p-values up to it are real improvements. 0 at the first check.
+    improved : bool
+        Whether this is a real improvement; `False` at the first check, which has no predecessor.
+    best_step : int
+        The best step from now on; equal to `step` where this one is worth keeping.
+    best_score : float
+        Its score.
+    highest_step, highest_score : int, float
+        The step with the best-looking score so far, the earlier one where two are equal.
+    checks_without_improvement : int
+        Checks since the best step.
+    should_stop : bool
+        Whether these have used up the patience.
+    higher_is_better : bool
+        Direction of the metric.
+    confidence_level : float
+        Coverage that the intervals aim at.
+    """
+
+    step: int
+    metric: str
+    score: float
+    low: float
+    high: float
+    standard_error: float
+    compared_with: int | None
+    difference: float
+    difference_low: float
+    difference_high: float
+    pvalue: float
+    level: float
+    improved: bool
+    best_step: int
+    best_score: float
+    highest_step: int
+    highest_score: float
+    checks_without_improvement: int
+    should_stop: bool
+    higher_is_better: bool
+    confidence_level: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain Python values."""
+        return asdict(self)
+
+    def to_log(self, prefix: str = "") -> dict[str, float]:
+        """Return a flat dictionary of floats, for TensorBoard or Weights & Biases.
+
+        The keys are the same at every check: the metric's name, and that name with ``_low``,
+        ``_high``, ``_difference``, ``_pvalue``, ``_improved``, ``_best``, ``_best_step`` and
+        ``_checks_without_improvement``.
+
+        Parameters
+        ----------
+        prefix : str
+            Before each key, for example ``"eval/"``.
+        """
+        name = prefix + log_name(self.metric)
+        values = {
+            "": self.score,
+            "_low": self.low,
+            "_high": self.high,
+            "_difference": self.difference,
+            "_pvalue": self.pvalue,
+            "_improved": self.improved,
+            "_best": self.best_score,
+            "_best_step": self.best_step,
+            "_checks_without_improvement": self.checks_without_improvement,
+        }
+        return {name + key: float(value) for key, value in values.items()}
+
+    def __str__(self) -> str:
+        decimals = report.decimals([self.standard_error])
+        score = report.number(self.score, decimals)
+        bounds = report.interval(self.low, self.high, decimals)
+        text = f"step {self.step}: {self.metric} {score} {bounds}"
+        if self.compared_with is None:
+            return text
+        verdict = "real improvement" if self.improved else "no real improvement"
+        difference = report.number(self.difference, decimals, sign=True)
+        return (
+            f"{text}, {difference} against step {self.compared_with}, "
+            f"p = {self.pvalue:.2g} (level {self.level:.2g}): {verdict}"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        table = report.record_table(f"step {self.step}, {self.metric}", self.to_dict())
+        return report.fragment_html([table], [str(self)])
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The checkpoint with the best score, and what choosing it added.
+
+    Attributes
+    ----------
+    step : int
+        The step with the best score of all.
+    metric : str
+        Name of the metric.
+    score : float
+        Its observed score, too good on average because it was chosen for being the best.
+    standard_error : float
+        Of `score`, from influence values.
+    corrected : float
+        The score with the optimism taken out.
+    low, high : float
+        t interval around `corrected`.
+    optimism : float
+        ``|score - corrected|``, at least 0.
+    agreement : float
+        Share of the resamples that choose the same step, in [0, 1].
+    n_checks : int
+        Among how many it was chosen.
+    confidence_level : float
+        Coverage that the interval aims at.
+    """
+
+    step: int
+    metric: str
+    score: float
+    standard_error: float
+    corrected: float
+    low: float
+    high: float
+    optimism: float
+    agreement: float
+    n_checks: int
+    confidence_level: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain Python values."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        decimals = report.decimals([self.standard_error])
+        return (
+            f"step {self.step}, best of {self.n_checks}: "
+            f"{self.metric} {report.number(self.score, decimals)}, "
+            f"corrected {report.number(self.corrected, decimals)} "
+            f"{report.interval(self.low, self.high, decimals)}"
+        )
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        title = f"step {self.step}, best of {self.n_checks}, {self.metric}"
+        return report.fragment_html([report.record_table(title, self.to_dict())], [str(self)])
+
+
+def log_name(metric: str) -> str:
+    """Return a metric's name as a key of a log: lower case, with underscores for blanks."""
+    return "_".join(metric.lower().split())

@@ -1,0 +1,152 @@
+"""The winner's curse: the best of many scores is too good, and by how much.
+
+Whoever reports the highest of J scores reports a maximum, and the maximum of J noisy numbers lies
+above the truth even where each of them is right on average. The remedy: let a bootstrap resample
+choose, and score its choice on the segments that are not in the resample, which had no say
+(bootstrap bias correction; Tsamardinos, Greasidou and Borboudakis, 2018; the out-of-bag idea is
+Efron's, 1983). The correction is the mean over resamples of
+
+    score of the reported winner - score of the resample's winner,  both out of the bag.
+
+Where one candidate is clearly best every resample chooses it and the correction is 0. Where all
+are equal it is all that choosing added.
+
+The choice of a resample depends on the past only through its best score so far. So a few numbers
+per resample are enough, whatever the number of candidates, and candidates come one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.errors import InputError
+from evalstats.metrics import Metric
+from evalstats.resampling.products import ExactProduct, exact_grid
+from evalstats.resampling.scratch import Scratch
+from evalstats.resampling.totals import recipe
+from evalstats.resampling.weights import batches
+
+Floats = NDArray[np.float64]
+
+
+class Bags:
+    """Bootstrap resamples with the segments that each left out.
+
+    Parameters
+    ----------
+    n_segments, n_resamples, seed : int
+        The resamples are the rows of `bootstrap_weights`. One that left nothing out, as some do
+        for two or three segments, says nothing and is dropped.
+    """
+
+    def __init__(self, n_segments: int, n_resamples: int, seed: int) -> None:
+        rows, self._scratch = recipe(n_segments, seed), Scratch()
+        drawn = [
+            rows.batch(number, stop - start, self._scratch).copy()
+            for number, start, stop in batches(rows, n_resamples)
+        ]
+        weights = np.concatenate(drawn)
+        self.n_segments = n_segments
+        weights = weights[np.any(weights == 0, axis=1)]
+        # One product gives both totals: in the bag above, out of it below.
+        self._weights = np.concatenate([weights, (weights == 0).astype(weights.dtype)])
+        self._largest = rows.largest
+
+    def __len__(self) -> int:
+        """Return the number of resamples that left something out."""
+        return len(self._weights) // 2
+
+    def scores(self, metric: Metric, statistics: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Score statistics `(N, k)` in and out of every bag, `(B,)` each."""
+        product = ExactProduct(exact_grid(statistics), self._largest, self.n_segments)
+        totals = np.empty((statistics.shape[1], len(self._weights)))
+        product(self._weights, totals, self._scratch)
+        scores = metric.score(totals.T)
+        if not np.all(np.isfinite(scores)):
+            raise InputError(
+                f"{metric.name} of a resample is not finite; define the score for every total, "
+                f"for example where a denominator is 0"
+            )
+        return scores[: len(self)], scores[len(self) :]
+
+
+@dataclass(frozen=True)
+class Contest:
+    """Who is best so far: on all segments, and in each of B resamples.
+
+    Attributes
+    ----------
+    step : int
+        The winner on all segments.
+    score : float
+        Its score there.
+    out_of_bag : ndarray, shape (B,)
+        Its scores on the segments that each resample left out.
+    winners : ndarray of int, shape (B,)
+        The winner in each resample; the earlier one where two are equal.
+    winners_in_bag, winners_out_of_bag : ndarray, shape (B,)
+        The scores of these winners.
+    """
+
+    step: int
+    score: float
+    out_of_bag: Floats
+    winners: NDArray[np.int64]
+    winners_in_bag: Floats
+    winners_out_of_bag: Floats
+
+    @classmethod
+    def opened(cls, step: int, score: float, in_bag: Floats, out_of_bag: Floats) -> Contest:
+        """Return a contest with its first candidate."""
+        winners = np.full(len(in_bag), step, dtype=np.int64)
+        return cls(step, score, out_of_bag, winners, in_bag, out_of_bag)
+
+    def entered(
+        self, step: int, score: float, in_bag: Floats, out_of_bag: Floats, higher_is_better: bool
+    ) -> Contest:
+        """Return the contest after one more candidate."""
+        sign = 1 if higher_is_better else -1
+        won = sign * in_bag > sign * self.winners_in_bag
+        after = replace(
+            self,
+            winners=np.where(won, step, self.winners),
+            winners_in_bag=np.where(won, in_bag, self.winners_in_bag),
+            winners_out_of_bag=np.where(won, out_of_bag, self.winners_out_of_bag),
+        )
+        if sign * score > sign * self.score:
+            after = replace(after, step=step, score=score, out_of_bag=out_of_bag)
+        return after
+
+    def optimism(self, higher_is_better: bool) -> float:
+        """Return by how much choosing improved the winner's score, at least 0."""
+        if not len(self.winners):
+            return 0.0
+        sign = 1 if higher_is_better else -1
+        return max(0.0, sign * float(np.mean(self.out_of_bag - self.winners_out_of_bag)))
+
+    @property
+    def agreement(self) -> float:
+        """The share of resamples that choose the same winner."""
+        return float(np.mean(self.winners == self.step)) if len(self.winners) else 1.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values."""
+        return {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in vars(self).items()
+        }
+
+    @classmethod
+    def from_dict(cls, state: Mapping[str, Any]) -> Contest:
+        """Return what `to_dict` wrote."""
+        arrays = {
+            name: np.array(state[name], dtype=np.float64)
+            for name in ("out_of_bag", "winners_in_bag", "winners_out_of_bag")
+        }
+        winners = np.array(state["winners"], dtype=np.int64)
+        return cls(step=state["step"], score=state["score"], winners=winners, **arrays)
