@@ -37,7 +37,7 @@ WITHOUT: dict[str, list[tuple[object, str, object]]] = {
     "single precision (double instead)": [(products, "_SINGLE_LIMIT", 0.0)],
     "small BLAS calls (one for 500 rows instead)": [
         (products, "_CALL_SIZE", 1 << 60),
-        (products, "_CALL_ROWS", 512),
+        (products, "ROW_GROUP", 504),
     ],
     "threads (one instead)": [(executors, "usable_cores", lambda: 1)],
 }

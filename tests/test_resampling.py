@@ -60,8 +60,8 @@ def test_row_b_is_row_b(kind, n_segments):
 def test_a_batch_has_megabytes_or_few_rows(n_segments):
     for make in KINDS.values():
         recipe = make(n_segments)
-        assert recipe.batch_rows * n_segments <= max(2**20, 48 * n_segments)
-        assert 48 <= recipe.batch_rows <= 2048
+        assert recipe.batch_rows * n_segments <= max(2**20, 24 * n_segments)
+        assert 24 <= recipe.batch_rows <= 2048
         assert recipe.n_batches(5000) == -(-5000 // recipe.batch_rows)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError
+from evalstats.resampling.weights import ROW_GROUP
 
 #: Sums of integers are exact in a float of p bits while all of them stay below 2**p.
 _SINGLE_LIMIT = float(2**24)
@@ -23,8 +24,8 @@ _LEAST_EXPONENT = -1074
 #: (twice 65536 times its GEMM_MULTITHREAD_THRESHOLD); its own threads and ours would fight for the
 #: cores.
 _CALL_SIZE = (1 << 19) - 1
-#: Rows and, at most, columns in one BLAS call: what is left of it are segments.
-_CALL_ROWS, _CALL_COLUMNS = 24, 128
+#: Columns in one BLAS call, at most, so that enough of it is left for segments.
+_CALL_COLUMNS = 128
 #: Weights converted at a time: what is done with them stays within a core's own cache.
 _BLOCK_WEIGHTS = 1 << 18
 
@@ -110,9 +111,9 @@ class ExactProduct:
         """Return the totals of rows of weights, `(R, N) -> (K, R)`."""
         totals = np.empty((self.n_columns, len(weights)))
         for columns, statistics in self._parts:
-            tile = _CALL_SIZE // (_CALL_ROWS * len(columns))
+            tile = _CALL_SIZE // (ROW_GROUP * len(columns))
             width = min(tile, len(statistics))
-            step = max(1, _BLOCK_WEIGHTS // (width * _CALL_ROWS)) * _CALL_ROWS
+            step = max(1, _BLOCK_WEIGHTS // (width * ROW_GROUP)) * ROW_GROUP
             for start in range(0, len(weights), step):
                 rows = weights[start : start + step]
                 found = np.zeros((len(rows), len(columns)))
@@ -125,12 +126,12 @@ class ExactProduct:
 
 def _product(weights: NDArray[Any], statistics: NDArray[Any]) -> NDArray[Any]:
     """Multiply some rows by the statistics of some segments, `(R, n) @ (n, K) -> (R, K)`."""
-    n_calls = -(-len(weights) // _CALL_ROWS)
-    block = np.empty((n_calls * _CALL_ROWS, len(statistics)), dtype=statistics.dtype)
+    n_calls = -(-len(weights) // ROW_GROUP)
+    block = np.empty((n_calls * ROW_GROUP, len(statistics)), dtype=statistics.dtype)
     block[: len(weights)] = weights
     block[len(weights) :] = 0
     # A call of BLAS for every few rows.
-    product: NDArray[Any] = block.reshape(n_calls, _CALL_ROWS, -1) @ statistics
+    product: NDArray[Any] = block.reshape(n_calls, ROW_GROUP, -1) @ statistics
     if statistics.dtype == np.float32 and np.max(product) >= _SINGLE_LIMIT:
         return _product(weights, statistics.astype(np.float64))
     return product.reshape(len(block), -1)[: len(weights)]

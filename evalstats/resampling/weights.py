@@ -23,9 +23,10 @@ from evalstats.resampling.streams import generator, random_bytes
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
 Rng: TypeAlias = "int | np.random.Generator | None"
 
-#: Rows of a batch: at least so many, since they share what each tile of segments costs besides,
-#: and at most so many, so that few resamples of few segments need not draw many.
-_LEAST_ROWS, _MOST_ROWS = 48, 2048
+#: Rows of one BLAS call; a batch has so many, or a multiple of it, so that no call is half empty.
+ROW_GROUP = 24
+#: Rows of a batch, at most, so that few resamples of few segments need not draw many.
+_MOST_ROWS = 85 * ROW_GROUP
 
 
 def as_seed(rng: Rng) -> int:
@@ -69,7 +70,8 @@ class Weights:
     @property
     def batch_rows(self) -> int:
         """Return the rows of a batch."""
-        return min(max(self.batch_weights // self.n_segments, _LEAST_ROWS), _MOST_ROWS)
+        n_groups = max(1, self.batch_weights // (ROW_GROUP * self.n_segments))
+        return min(ROW_GROUP * n_groups, _MOST_ROWS)
 
     def n_batches(self, n_resamples: int) -> int:
         """Return how many batches have so many rows."""
