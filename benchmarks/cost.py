@@ -70,7 +70,6 @@ def floor(n_segments: int, n_resamples: int, n_columns: int) -> float:
 
 def measure(n_segments: int, n_resamples: int, n_columns: int, threads: int | None) -> list[float]:
     """Return seconds, the floor in seconds, and the peak memory in MB."""
-    es.keep_weights(0)
     table = statistics(n_segments, n_columns)
     seconds = best(lambda: es.bootstrap_totals(table, n_resamples, 1, executor=threads))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024

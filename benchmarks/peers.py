@@ -1,8 +1,6 @@
 """Print how much faster resampling is than elsewhere, with the statistics given.
 
-All in one run, on all cores. A first call draws its weights; later calls, as in a notebook or a
-training loop, find them kept. evaluatio (Rust, the extra `peers`) is measured where it is
-installed.
+All in one run, on all cores. evaluatio (Rust, the extra `peers`) is measured where it is installed.
 
     python -m benchmarks.peers [--repeats 7]
 """
@@ -97,18 +95,14 @@ def main() -> None:
     label, systems, references = corpus()
     table = es.extract(dict(list(systems.items())[:9]), references)
     print(f"{label}, BLEU, {table.n_segments} segments, {B} resamples, ms\n")
-    es.keep_weights(0)
-    first = best_times(ours(table), options.repeats)
-    es.keep_weights(2**26)
-    later = best_times(ours(table), options.repeats + 2)
+    times = best_times(ours(table), options.repeats)
     theirs = best_times(others(table), 2)
     if find_spec("evaluatio"):
         theirs |= best_times(evaluatios(table), 3)
-    print(f"{'':34s}{'first call':>12s}{'later':>8s}")
-    for name in first:
-        print(f"{name:34s}{1000 * first[name]:12.1f}{1000 * later[name]:8.1f}")
+    for name, seconds in times.items():
+        print(f"{name:34s}{1000 * seconds:12.1f}")
     print()
-    interval, bootstrap, ar, all_bootstrap, all_ar = first
+    interval, bootstrap, ar, all_bootstrap, all_ar = times
     against = {
         "scipy: interval": (interval,),
         "sacreBLEU: two systems": (bootstrap, ar),
@@ -119,7 +113,7 @@ def main() -> None:
     for name, seconds in theirs.items():
         print(f"{name:34s}{1000 * seconds:12.1f}")
         for mine in against[name]:
-            print(f"  / {mine:30s}{seconds / first[mine]:12.2f}{seconds / later[mine]:8.2f}")
+            print(f"  / {mine:30s}{seconds / times[mine]:12.2f}")
 
 
 if __name__ == "__main__":

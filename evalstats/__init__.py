@@ -23,7 +23,7 @@ from evalstats.inference.effects import cohens_d, cohens_d_paired
 from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, SentenceBLEU
 from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.error_rates import token_edits
-from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights, keep_weights
+from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
@@ -55,7 +55,6 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "SegmentStatistics",
     "bootstrap_weights",
     "bootstrap_totals",
-    "keep_weights",
     "resample_shard",
     "merge_shards",
     "Shard",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalstats.resampling.poisson import LARGEST, LEFT_OVER, byte_table
+from evalstats.resampling.poisson import LEFT_OVER, byte_table
 from evalstats.shards import keyed
 from evalstats.shards.keyed import poisson_blocks, poisson_weights
 from evalstats.shards.philox import philox4x32, seed_key
@@ -63,23 +63,6 @@ def test_seeds_of_any_size_are_keys():
     keys = [seed_key(seed) for seed in (0, 1, 2**32, 2**64, 2**200 + 1)]
     assert len(set(keys)) == 5
     assert all(0 <= word < 2**32 for key in keys for word in key)
-
-
-@pytest.mark.parametrize("mean", [0.0, 1e-300, 0.25, 0.9667, 1.0])
-def test_bytes_stand_for_poisson_counts_exactly(mean):
-    """Shares of bytes plus shares of thresholds are the probabilities, to 2^-60."""
-    table = byte_table(mean)
-    counts = np.frombuffer(table.counts, dtype=np.uint8)
-    left_over = np.count_nonzero(counts == LEFT_OVER) / 256
-    edges = [0, *(int(t) for t in table.rest.thresholds), 2**64]
-    second = np.diff(np.array(edges, dtype=object)).astype(float) / 2.0**64
-    for k in range(LARGEST + 1):
-        share = np.count_nonzero(counts == k) / 256
-        if k < len(second):
-            share += left_over * second[k]
-        assert share == pytest.approx(stats.poisson.pmf(k, mean), rel=1e-12, abs=2.0**-60)
-    top = table.rest.counts(u64(2**64 - 1))[0] if left_over else 0
-    assert top <= LARGEST
 
 
 def test_weights_are_poisson_by_chi_square():

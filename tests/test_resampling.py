@@ -1,7 +1,8 @@
 """Rows of weights: the right distribution, exact sums, the same bits in every block size."""
 
 import json
-from itertools import pairwise
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,18 +10,14 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.resampling import multinomial_rows, weights
-from evalstats.resampling import totals as resampling
-from evalstats.resampling.products import exact_grid
-from evalstats.resampling.row_sums import row_width
-from evalstats.resampling.scratch import Scratch
+from evalstats.resampling.products import ExactProduct, exact_grid
 from evalstats.resampling.totals import (
     all_swap_totals,
     bootstrap_totals,
     bootstrap_weights,
     swap_totals,
 )
-from evalstats.resampling.weights import Bayesian, Halves, Multinomial, batches
+from evalstats.resampling.weights import Bayesian, Halves, Multinomial, as_seed, batches
 from tests import naive
 
 
@@ -34,127 +31,57 @@ def test_every_row_sums_to_the_number_of_segments(n_segments):
     assert np.all(weights >= 0)
 
 
-@pytest.mark.parametrize("n_segments, seed", [(2, 1), (5, 2), (40, 3), (700, 4)])
-def test_weights_are_multinomial(n_segments, seed):
-    """Counts of one segment are binomial(N, 1/N): chi-square, false alarm 1e-4 each."""
-    weights = bootstrap_weights(n_segments, 20_000 if n_segments < 100 else 4_000, rng=seed)
-    # Columns of a row depend on one another (-1/(N-1)): take one for the test of the marginal.
-    for column in (0, n_segments - 1):
-        observed = np.bincount(weights[:, column], minlength=8)
-        expected = len(weights) * stats.binom.pmf(
-            np.arange(len(observed)), n_segments, 1 / n_segments
-        )
-        # The tail goes into the last bin that expects five with it.
-        tail = len(weights) - np.cumsum(expected)
-        last = int(np.flatnonzero(tail >= 5)[-1]) + 1
-        pooled = [*observed[:last], observed[last:].sum()]
-        theory = [*expected[:last], tail[last - 1]]
-        assert stats.chisquare(pooled, theory).pvalue > 1e-4
+KINDS = {
+    "multinomial": lambda n: Multinomial(n, 3, n),
+    "halves": lambda n: Halves(n, 3),
+    "bayesian": lambda n: Bayesian(n, 3),
+}
 
 
-@pytest.mark.parametrize("n_segments", [30, 700])
-def test_how_often_each_count_occurs_in_a_row(n_segments):
-    """Counts 0 to 6 over all segments of 4,000 rows; 5 standard errors: below 1e-5."""
-    weights = bootstrap_weights(n_segments, 4_000, rng=6)
-    for count in range(7):
-        found = np.sum(weights == count, axis=1)
-        expected = n_segments * stats.binom.pmf(count, n_segments, 1 / n_segments)
-        error = np.std(found) / np.sqrt(len(found))
-        assert abs(np.mean(found) - expected) < 5 * error, count
+@pytest.mark.parametrize("n_segments", [1, 7, 70, 2037, 9000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_row_b_is_row_b(kind, n_segments):
+    """Batches follow one another, each with rows of its own; fewer rows are the first of more."""
+    recipe = KINDS[kind](n_segments)
+    n_rows = 2 * recipe.batch_rows + 1
+    found = list(batches(recipe, n_rows))
+    places = [b for resamples, _ in found for b in range(resamples.start, resamples.stop)]
+    assert places == list(range(n_rows))
+    rows = np.concatenate([drawn for _, drawn in found])
+    assert rows.shape == (n_rows, n_segments)
+    if n_segments > 70:
+        assert len({row.tobytes() for row in rows}) == n_rows
+    for few in (1, recipe.batch_rows - 1, recipe.batch_rows, recipe.batch_rows + 1):
+        fewer = np.concatenate([drawn for _, drawn in batches(recipe, few)])
+        np.testing.assert_array_equal(fewer, rows[:few])
 
 
-@pytest.mark.parametrize(
-    "n_segments", [*range(1, 60), 399, 2037, 4096, 10**5, 199_728, 10**6, 10**8]
-)
-@pytest.mark.parametrize("kind", [Multinomial, Bayesian])
-def test_batches_follow_one_another(n_segments, kind):
-    recipe = kind(n_segments, 1, n_segments) if kind is Multinomial else kind(n_segments, 1)
-    for n_resamples in (1, 23, 504, 505, 1008, 1009, 2000, 10_080, 10_081, 25_000):
-        found = list(batches(recipe, n_resamples))
-        assert found[0][1] == 0
-        assert found[-1][2] == n_resamples
-        assert len(found) == recipe.n_batches(n_resamples)
-        assert all(one[2] == other[1] for one, other in pairwise(found))
-        assert all(stop > start for _, start, stop in found)
-    sizes = {recipe.first_row(b + 1) - recipe.first_row(b) for b in range(40)}
-    # Megabytes, or a few rows of what is larger than that.
-    assert max(sizes) * n_segments <= max(2**25, 12 * n_segments)
-    assert max(sizes) <= 20_160
+@pytest.mark.parametrize("n_segments", [1, 100, 2037, 10**5, 10**6, 10**8])
+def test_a_batch_has_megabytes_or_few_rows(n_segments):
+    for make in KINDS.values():
+        recipe = make(n_segments)
+        assert recipe.batch_rows * n_segments <= max(2**20, 24 * n_segments)
+        assert 24 <= recipe.batch_rows <= 2048
+        assert recipe.n_batches(5000) == -(-5000 // recipe.batch_rows)
 
 
-@pytest.mark.parametrize("n_segments, n_drawn", [(2037, 50_000), (5000, 1 << 18), (300, 9000)])
-def test_a_batch_in_several_steps(n_segments, n_drawn, monkeypatch):
-    """Every step fills rows of its own, the last one is cut, and fewer rows are the first of all."""
-    monkeypatch.setattr(weights, "_DRAWN_WEIGHTS", n_drawn)
-    recipe, scratch = Multinomial(n_segments, 8, n_segments), Scratch()
-    size = recipe.first_row(1)
-    rows = recipe.batch(0, size, scratch).copy()
-    assert rows.shape == (size, n_segments)
-    assert np.all(rows.sum(axis=1, dtype=np.int64) == n_segments)
-    assert len(np.unique(rows, axis=0)) == size
-    for few in (1, size // 3, size // 2 + 1, size - 1):
-        scratch.array("rows", (size, row_width(n_segments)), np.uint8).fill(77)
-        np.testing.assert_array_equal(recipe.batch(0, few, scratch), rows[:few])
-
-
-@pytest.mark.parametrize("share", [0.0, 0.02])
-def test_rows_that_replace_others(share, monkeypatch):
-    """Where 41 % of all rows are dropped, for few spare ones or none: as multinomial as ever.
-
-    Chi-square of all counts, false alarm 1e-4; no two rows correlate by 0.2, 9 standard errors.
-    """
-    monkeypatch.setattr(multinomial_rows, "_LEAST_DEVIATIONS", 0.1)
-    monkeypatch.setattr(weights, "share_dropped", lambda *_: share)
-    n = 2048
-    rows = Multinomial(n, 9, n).batch(0, 504, Scratch())
-    assert np.all(rows.sum(axis=1, dtype=np.int64) == n)
-    observed = np.bincount(rows.ravel(), minlength=7)
-    expected = rows.size * stats.binom.pmf(np.arange(6), n, 1 / n)
-    pooled = [*observed[:6], observed[6:].sum()]
-    assert stats.chisquare(pooled, [*expected, rows.size - expected.sum()]).pvalue > 1e-4
-    assert np.max(np.abs(np.corrcoef(rows.astype(float)) - np.eye(504))) < 0.2
-
-
-@pytest.mark.parametrize("recipe", [Halves(70, 3), Bayesian(50, 3), Multinomial(20_000, 3, 20_000)])
-def test_every_batch_has_rows_of_its_own(recipe):
-    """Also where seeds are made together, 64 at a time."""
-    numbers = (0, 1, 63, 64, 128)
-    first = {recipe.batch(number, 1, Scratch()).tobytes() for number in numbers}
-    assert len(first) == len(numbers)
-
-
-@pytest.mark.parametrize("recipe", [Halves(70, 3), Halves(2037, 3), Bayesian(50, 3)])
-def test_fewer_rows_of_a_batch_are_the_first(recipe):
-    size = recipe.first_row(1)
-    rows = recipe.batch(0, size, Scratch())
-    for few in (1, 2, size - 1):
-        np.testing.assert_array_equal(recipe.batch(0, few, Scratch()), rows[:few])
-
-
-def test_covariances_are_multinomial():
-    """Var = 1 - 1/N, cov = -1/N. 200,000 rows, 5 standard errors: false alarm below 1e-5."""
-    n, rows = 6, 200_000
-    weights = bootstrap_weights(n, rows, rng=11)
-    covariance = np.cov(weights.T)
-    expected = np.eye(n) - 1 / n
-    # The standard error of a covariance of such counts is below √(3/rows).
-    assert np.max(np.abs(covariance - expected)) < 5 * np.sqrt(3 / rows)
-    assert np.max(np.abs(weights.mean(axis=0) - 1)) < 5 / np.sqrt(rows)
-
-
-def test_a_joint_distribution_against_the_textbook_draw():
-    """Sorted rows for N = 4 against exact multinomial probabilities; false alarm 1e-4."""
-    n, rows = 4, 50_000
-    patterns, counts = np.unique(
-        np.sort(bootstrap_weights(n, rows, rng=5), axis=1), axis=0, return_counts=True
-    )
-    theory = {}
-    for draw in np.ndindex(*(n,) * n):
-        key = tuple(sorted(np.bincount(draw, minlength=n)))
-        theory[key] = theory.get(key, 0) + 1 / n**n
-    assert {tuple(p) for p in patterns.tolist()} == set(theory)
-    expected = [rows * theory[tuple(p)] for p in patterns.tolist()]
-    assert stats.chisquare(counts, expected).pvalue > 1e-4
+@pytest.mark.thorough
+def test_memory_does_not_grow_with_the_number_of_resamples():
+    """Peak memory of a million segments: 400 resamples need what 100 need."""
+    code = """
+import resource, sys
+import numpy as np
+import evalstats as es
+table = np.random.default_rng(0).integers(0, 40, size=(1_000_000, 4))
+es.bootstrap_totals(table, int(sys.argv[1]), executor=1)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+    peaks = []
+    for n_resamples in ("100", "400"):
+        command = [sys.executable, "-c", code, n_resamples]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        peaks.append(int(done.stdout))
+    assert peaks[1] < 1.05 * peaks[0]
 
 
 def test_replicates_agree_with_the_textbook_draw():
@@ -355,8 +282,8 @@ def test_bad_statistics(statistics, message):
         bootstrap_totals(statistics, 10)
 
 
-@pytest.mark.parametrize("n_columns", [1, 5, 129, 300])
-@pytest.mark.parametrize("n_segments, n_resamples", [(2, 40), (3000, 30), (100_000, 15)])
+@pytest.mark.parametrize("n_columns", [1, 5, 130])
+@pytest.mark.parametrize("n_segments, n_resamples", [(2, 40), (3000, 30), (60_000, 15)])
 def test_tiles_and_precisions_change_nothing(n_segments, n_resamples, n_columns):
     """Many tiles, many columns, numbers of every kind, against Python's own integers."""
     rng = np.random.default_rng(n_columns)
@@ -377,12 +304,8 @@ def test_tiles_and_precisions_change_nothing(n_segments, n_resamples, n_columns)
     for j in range(min(6, n_columns)):
         alone = bootstrap_totals(statistics[:, j : j + 1], n_resamples, 1)
         np.testing.assert_array_equal(alone, expected[:, j : j + 1])
-    halves = Halves(n_segments, 1)
-    parts = [
-        halves.batch(number, stop - start, Scratch())
-        for number, start, stop in batches(halves, n_resamples)
-    ]
-    flips = np.concatenate(parts).astype(np.int64)
+    drawn = [rows for _, rows in batches(Halves(n_segments, 1), n_resamples)]
+    flips = np.concatenate(drawn).astype(np.int64)
     for j in range(min(6, n_columns)):
         some = statistics[:, j : j + 1]
         np.testing.assert_array_equal(swap_totals(some, n_resamples, 1), flips @ some)
@@ -411,7 +334,7 @@ def test_integers_of_every_width_are_counted_exactly(dtype, n_segments):
             if rows is not None:
                 expected = [sum(w * v for w, v in zip(row, exact, strict=True)) for row in rows]
                 assert totals[:, 0].tolist() == expected
-        halves = Halves(n_segments, 3).batch(0, 20, Scratch()).tolist()
+        halves = Halves(n_segments, 3).batch(0)[:20].tolist()
         expected = [sum(w * v for w, v in zip(row, exact, strict=True)) for row in halves]
         assert swap_totals(statistics, 20, 3)[:, 0].tolist() == expected
 
@@ -419,7 +342,7 @@ def test_integers_of_every_width_are_counted_exactly(dtype, n_segments):
 def test_negative_scores_under_bayesian_weights():
     """Log-probabilities as integers: as exact as the same numbers shifted to be positive."""
     scores = -np.random.default_rng(1).integers(1, 100, size=(50, 1))
-    rows = Bayesian(50, 2).batch(0, 20, Scratch()).astype(object)
+    rows = Bayesian(50, 2).batch(0)[:20].astype(object)
     expected = (rows @ scores.astype(object)).astype(float) * Bayesian(50, 2).scale
     np.testing.assert_array_equal(bootstrap_totals(scores, 20, 2, kind="bayesian"), expected)
 
@@ -450,7 +373,7 @@ def test_seeds():
     assert not np.array_equal(first, second)
     again = bootstrap_weights(20, 10, rng=np.random.default_rng(3))
     assert np.array_equal(first, again)
-    assert weights.as_seed(None) != resampling.as_seed(None)
+    assert as_seed(None) != as_seed(None)
 
 
 @pytest.mark.parametrize(
@@ -469,37 +392,35 @@ def test_bad_arguments(arguments, message):
         bootstrap_weights(**arguments)
 
 
-@pytest.fixture
-def nothing_kept():
-    es.keep_weights(0)
-    yield
-    es.keep_weights(2**26)
+@pytest.mark.parametrize("largest", [50, 2**18])
+@pytest.mark.parametrize("n_segments", [1, 100, 2037, 5461])
+@pytest.mark.parametrize("n_rows", [1, 23, 24, 25, 170])
+def test_any_number_of_rows_segments_and_columns(n_rows, n_segments, largest):
+    """Groups of rows and a rest, tiles of segments, single and double precision in one product."""
+    rng = np.random.default_rng(n_rows)
+    weights = rng.integers(0, 4, size=(n_rows, n_segments), dtype=np.uint8)
+    for n_columns in (1, 2, 3, 9, 130):
+        statistics = rng.integers(0, largest, size=(n_segments, n_columns))
+        statistics[:, ::3] %= 50
+        totals = ExactProduct(statistics, 255)(weights)
+        np.testing.assert_array_equal(totals.T, weights.astype(np.int64) @ statistics)
 
 
-def test_kept_weights_change_nothing(nothing_kept, monkeypatch):
-    statistics = np.random.default_rng(1).integers(0, 50, size=(40, 3))
-    drawn = []
-    draw = Multinomial.batch
+@pytest.mark.parametrize("more", [1, 2, 3])
+def test_the_first_sum_that_single_precision_has_not(more):
+    """257 segments whose sum is 2**24 - 1, and a little more: redone in double precision."""
+    statistics = np.array([[65_535]] * 256 + [[255], [more]])
+    assert statistics[:-1].sum() == 2**24 - 1
+    totals = ExactProduct(statistics, 255)(np.ones((24, 258), dtype=np.uint8))
+    assert np.all(totals == 2**24 - 1 + more)
 
-    def counted(self, *args):
-        drawn.append(args)
-        return draw(self, *args)
 
-    monkeypatch.setattr(Multinomial, "batch", counted)
-    fresh = bootstrap_totals(statistics, 200, 9)
-    es.keep_weights(40 * 200)
-    for n_resamples in (100, 100, 200, 200, 150):
-        again = bootstrap_totals(statistics, n_resamples, 9)
-        np.testing.assert_array_equal(again, fresh[:n_resamples])
-    # Without memory; for one call; for 100 rows that were asked for again; for 200.
-    assert len(drawn) == 4
-    # Another seed pushes the first out when it is asked for again: there is room for one.
-    for _ in range(3):
-        bootstrap_totals(statistics, 200, 10)
-    assert len(drawn) == 6
-    assert resampling._KEPT.promised == 40 * 200
-    bootstrap_totals(statistics, 201, 9)
-    assert len(drawn) == 7
-    assert resampling._KEPT.promised == 40 * 200
-    with pytest.raises(es.InputError, match="most_bytes must be at least 0, got -1"):
-        es.keep_weights(-1)
+@pytest.mark.parametrize("n_rows", [24, 30, 100])
+def test_tiles_add_up_in_double_precision(n_rows):
+    """Each tile's sums fit single precision, and those of several tiles do not."""
+    rng = np.random.default_rng(1)
+    weights = rng.integers(0, 3, size=(n_rows, 30_000), dtype=np.uint8)
+    statistics = rng.integers(0, 3000, size=(30_000, 8))
+    expected = weights.astype(np.int64) @ statistics
+    assert expected.min() > 2**24
+    np.testing.assert_array_equal(ExactProduct(statistics, 255)(weights).T, expected)

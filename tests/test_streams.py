@@ -5,8 +5,9 @@ import sys
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from evalstats.resampling.streams import generator
+from evalstats.resampling.streams import generator, random_bytes
 
 
 def beginning(*arguments):
@@ -14,37 +15,34 @@ def beginning(*arguments):
 
 
 def test_every_stream_is_another():
-    """Seeds, keys of one or two numbers, and streams within a group of 64 and beyond."""
     arguments = [
         (seed, key, number)
         for seed in (0, 1, 2**70)
         for key in ((0,), (1,), (17, 0), (17, 1))
-        for number in (*range(200), 10**9)
+        for number in (*range(50), 10**9)
     ]
-    found = {beginning(*given) for given in arguments}
-    assert len(found) == len(arguments)
+    assert len({beginning(*given) for given in arguments}) == len(arguments)
 
 
-def test_the_same_in_any_order():
-    first = [beginning(5, (0,), number) for number in range(130)]
-    assert [beginning(5, (0,), number) for number in reversed(range(130))] == first[::-1]
-    one, other = generator(5, (0,), 3), generator(5, (0,), 3)
-    assert one is not other
-    one.random(10)
-    assert other.random() == generator(5, (0,), 3).random()
+def test_streams_are_those_of_numpy():
+    """In any order, and as NumPy documents them."""
+    spawned = np.random.SeedSequence(9).spawn(1)[0].spawn(4)[3]
+    expected = np.random.Generator(np.random.PCG64(spawned)).integers(1 << 62, size=5)
+    generator(9, (0,), 2).random(10)
+    np.testing.assert_array_equal(generator(9, (0,), 3).integers(1 << 62, size=5), expected)
 
 
-def test_words_are_those_of_a_seed_sequence():
-    """Streams 64 to 127 are the second group: PCG64 from four words each."""
-    words = np.random.SeedSequence(9, spawn_key=(3, 1)).generate_state(256, np.uint64)
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 1000])
+def test_bytes_are_those_of_whole_words(size):
+    drawn = random_bytes(generator(1, (0,), 0), size)
+    words = generator(1, (0,), 0).bit_generator.random_raw(125)
+    assert drawn.tobytes() == b"".join(int(w).to_bytes(8, "little") for w in words)[:size]
 
-    class Fourth(np.random.bit_generator.ISeedSequence):
-        def generate_state(self, n_words, dtype=np.uint32):
-            assert (n_words, dtype) == (4, np.uint64)
-            return words[12:16]
 
-    expected = np.random.Generator(np.random.PCG64(Fourth())).integers(1 << 62, size=5)
-    np.testing.assert_array_equal(generator(9, (3,), 67).integers(1 << 62, size=5), expected)
+def test_bytes_are_uniform():
+    """Chi-square of a million bytes, false alarm 1e-4. Seed 3."""
+    observed = np.bincount(random_bytes(generator(3, (0,), 0), 10**6), minlength=256)
+    assert stats.chisquare(observed).pvalue > 1e-4
 
 
 def test_importing_it_does_not_load_random_numbers():
@@ -53,11 +51,3 @@ def test_importing_it_does_not_load_random_numbers():
         "assert before or 'numpy.random' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_words_are_for_pcg64_alone():
-    """Another generator would read other words than there are."""
-    seed = generator(1, (0,), 0).bit_generator.seed_seq
-    assert len(seed.generate_state(4, np.uint64)) == 4
-    with pytest.raises(ValueError, match="these are 4 words of 64 bits, not 8 of"):
-        seed.generate_state(8, np.uint32)

@@ -3,10 +3,11 @@
 A resample is a row of weights: multinomial rows are the bootstrap, 0/1 rows approximate
 randomisation. `weights @ statistics` are the totals of all resamples, counted exactly.
 
-- `streams`, `scratch`, `random_bytes`: random streams, working memory, random bytes
-- `poisson`, `byte_formulas`, `multinomial_rows`, `row_sums`: counts, and rows with a given sum
+- `streams`: random streams, each keyed by the seed and by what is drawn
+- `poisson`: Poisson counts from random bytes
+- `multinomial_rows`: rows with a given sum, from Poisson counts
 - `weights`: which rows there are: multinomial, halves, Bayesian
-- `products`, `column_relations`: exact products of weights and statistics
+- `products`: exact products of weights and statistics
 - `totals`: what a call asks for
 - `executors`: where the work runs
 

@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from numbers import Integral
-from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from evalstats.errors import InputError, InputTypeError
@@ -68,45 +67,10 @@ def run_all(work: Callable[[T], R], pieces: Sequence[T], workers: Executor | int
         return _gather(work, pieces, workers)
     if workers == 1 or len(pieces) == 1:
         return [work(piece) for piece in pieces]
-    return _on_threads(work, pieces, min(workers, len(pieces)))
+    from concurrent.futures import ThreadPoolExecutor
 
-
-def _on_threads(work: Callable[[T], R], pieces: Sequence[T], n_threads: int) -> list[R]:
-    """Share the pieces out among this thread and others.
-
-    A caller that works itself keeps its core; one that waits for two new threads often finds them
-    on the same one for some milliseconds.
-    """
-    results: dict[int, R] = {}
-    errors: list[BaseException] = []
-    waiting = list(enumerate(pieces))
-
-    def run() -> None:
-        while not errors:
-            try:
-                # Batches of weights grow: from the last one on, what remains for the end is small.
-                i, piece = waiting.pop()
-            except IndexError:
-                return
-            try:
-                results[i] = work(piece)
-            except BaseException as error:  # raised again below, in the caller's thread
-                errors.append(error)
-
-    threads = [Thread(target=run) for _ in range(1, n_threads)]
-    for thread in threads:
-        thread.start()
-    run()
-    try:
-        for thread in threads:
-            thread.join()
-    except BaseException as error:  # an interruption: let the others stop first
-        errors.append(error)
-        for thread in threads:
-            thread.join()
-    if errors:
-        raise errors[0]
-    return [results[i] for i in range(len(pieces))]
+    with ThreadPoolExecutor(min(workers, len(pieces))) as threads:
+        return _gather(work, pieces, threads)
 
 
 def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor) -> list[R]:

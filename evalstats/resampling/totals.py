@@ -3,16 +3,12 @@
 A resample is a row of weights (`weights`): multinomial rows are the bootstrap, 0/1 rows are
 approximate randomisation. One matrix serves every system and every metric of a call, so all
 comparisons are paired by construction. Batches of rows are drawn and multiplied (`products`)
-wherever there is room for them (`tasks`); no choice of where changes a bit.
+wherever there is room for them (`executors`); no choice of where changes a bit.
 """
 
 from __future__ import annotations
 
-import os
-from collections import OrderedDict, deque
 from dataclasses import dataclass
-from functools import partial
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -22,7 +18,6 @@ from evalstats.checks import integer
 from evalstats.errors import InputError
 from evalstats.resampling.executors import Workers, as_workers, pieces_of, run_all
 from evalstats.resampling.products import ExactProduct, exact_grid
-from evalstats.resampling.scratch import Scratch, borrowed, shrink
 from evalstats.resampling.weights import (
     Bayesian,
     Halves,
@@ -35,9 +30,6 @@ from evalstats.resampling.weights import (
 
 #: More resamples than this settle nothing that fewer would not.
 MOST_RESAMPLES = 10_000_000
-#: Statistics that are copied for speed, at most; it saves a tenth of a millisecond.
-_MOST_REARRANGED = 1 << 20
-
 KINDS = ("multinomial", "bayesian")
 
 
@@ -103,10 +95,8 @@ def bootstrap_weights(
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
     weights = recipe(n_segments, as_seed(rng), *as_kind(kind, n_draws, n_segments))
     rows = np.empty((n_resamples, n_segments), dtype=np.int64)
-    with borrowed() as scratch:
-        for number, start, stop in batches(weights, n_resamples):
-            rows[start:stop] = weights.batch(number, stop - start, scratch)
-    shrink()
+    for resamples, drawn in batches(weights, n_resamples):
+        rows[resamples] = drawn
     return rows if weights.scale == 1 else rows * weights.scale
 
 
@@ -225,13 +215,11 @@ def bootstrap_errors(
     """
     n_segments = len(statistics)
     errors = np.empty(len(gradients))
-    source, scratch = _Source(weights, len(gradients)), Scratch()
-    for number, start, stop in batches(weights, len(gradients)):
-        rows = source.rows(number, stop - start, scratch)
-        influence = gradients[start:stop] @ statistics.T
+    for resamples, rows in batches(weights, len(gradients)):
+        influence = gradients[resamples] @ statistics.T
         influence -= (np.einsum("bn,bn->b", rows, influence) / n_segments)[:, None]
         squares = np.einsum("bn,bn,bn->b", rows, influence, influence)
-        errors[start:stop] = np.sqrt(n_segments / (n_segments - 1) * squares)
+        errors[resamples] = np.sqrt(n_segments / (n_segments - 1) * squares)
     return errors
 
 
@@ -249,25 +237,10 @@ def weighted_totals(
     if block_rows is not None:
         block_rows = integer(block_rows, "block_rows", 1)
     workers = as_workers(executor)
-    if statistics.size <= _MOST_REARRANGED:
-        # All that is asked of them is asked column by column.
-        statistics = np.asfortranarray(statistics)
-    product = ExactProduct(
-        exact_grid(statistics, weights.total),
-        weights.largest,
-        weights.total,
-        is_sum=weights.has_one_sum,
-    )
-    work = _Work(_Source(weights, n_resamples), product, block_rows)
+    product = ExactProduct(exact_grid(statistics, weights.total), weights.largest)
+    work = _Work(weights, product, n_resamples, block_rows)
     pieces = pieces_of(weights.n_batches(n_resamples), workers)
-    try:
-        if isinstance(workers, int):
-            columns: NDArray[np.float64] = np.empty((product.n_columns, n_resamples))
-            run_all(partial(work.write, columns), pieces, workers)
-        else:
-            columns = np.asarray(np.concatenate(run_all(work, pieces, workers), axis=1))
-    finally:
-        shrink()
+    columns: NDArray[np.float64] = np.concatenate(run_all(work, pieces, workers), axis=1)
     if weights.scale != 1:
         columns *= weights.scale
     return np.asarray(columns.T)
@@ -275,136 +248,17 @@ def weighted_totals(
 
 @dataclass
 class _Work:
-    """Totals of some batches, `(K, rows)`; threads write them, processes send them."""
+    """Totals of some batches, `(K, R)`."""
 
-    source: _Source
+    weights: Weights
     product: ExactProduct
+    n_resamples: int
     block_rows: int | None
 
     def __call__(self, numbers: range) -> NDArray[np.float64]:
-        start, stop = map(self.source.weights.first_row, (numbers.start, numbers.stop))
-        n_rows = min(stop, self.source.n_resamples) - start
-        totals = np.empty((self.product.n_columns, n_rows))
-        self._compute(numbers, totals, start)
-        shrink()
-        return totals
-
-    def write(self, totals: NDArray[np.float64], numbers: range) -> None:
-        """Write into the totals of all resamples, `(K, B)`."""
-        self._compute(numbers, totals, 0)
-
-    def _compute(self, numbers: range, totals: NDArray[np.float64], offset: int) -> None:
-        source, weights = self.source, self.source.weights
-        with borrowed() as scratch:
-            for number in numbers:
-                first = weights.first_row(number)
-                n_rows = min(weights.first_row(number + 1), source.n_resamples) - first
-                rows = source.rows(number, n_rows, scratch)
-                step = self.block_rows or n_rows
-                for start in range(0, n_rows, step):
-                    block = rows[start : start + step]
-                    begin = first + start - offset
-                    self.product(block, totals[:, begin : begin + len(block)], scratch)
-
-
-class _Source:
-    """Batches of weights, drawn, or kept from an earlier call in this process."""
-
-    def __init__(self, weights: Weights, n_resamples: int) -> None:
-        self.weights = weights
-        self.n_resamples = n_resamples
-        self._kept = _KEPT.batches(weights, n_resamples)
-
-    def rows(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[Any]:
-        """Return the first rows of a batch; they may be in the scratch."""
-        if self._kept is None:
-            return self.weights.batch(number, n_rows, scratch)
-        rows = self._kept.get(number)
-        if rows is None or len(rows) < n_rows:
-            rows = self._kept[number] = self.weights.batch(number, n_rows, scratch).copy()
-        return rows[:n_rows]
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Elsewhere weights are drawn anew, which is faster than sending them.
-        return {**self.__dict__, "_kept": None}
-
-
-#: Recipes among which one asked for again is recognised.
-_REMEMBERED = 16
-
-
-class _KeptWeights:
-    """Weights that were asked for twice: a notebook or a training loop will ask again.
-
-    Drawing for one call alone needs no memory and is faster.
-    """
-
-    def __init__(self, most_bytes: int) -> None:
-        self.most_bytes = most_bytes
-        self._recipes: OrderedDict[Weights, tuple[int, dict[int, NDArray[np.uint8]]]] = (
-            OrderedDict()
-        )
-        self._asked: deque[Weights] = deque(maxlen=_REMEMBERED)
-        self._lock = Lock()
-
-    def batches(self, weights: Weights, n_resamples: int) -> dict[int, NDArray[np.uint8]] | None:
-        """Return where to keep the batches of a recipe, or `None` where there is no room."""
-        size = weights.n_segments * n_resamples
-        if weights.largest > 255 or size > self.most_bytes:
-            return None
-        with self._lock:
-            asked = self._asked.count(weights) > 0
-            self._asked.append(weights)
-            if not asked:
-                return None
-            before, kept = self._recipes.pop(weights, (0, {}))
-            # What was promised counts: other threads may be filling it.
-            size = max(size, before)
-            while self._recipes and size + self.promised > self.most_bytes:
-                self._recipes.popitem(last=False)
-            self._recipes[weights] = size, kept
-            return kept
-
-    @property
-    def promised(self) -> int:
-        """Bytes that the batches of all recipes may fill."""
-        return sum(size for size, _ in self._recipes.values())
-
-    def forget_lock(self) -> None:
-        """Start with a lock that nobody holds."""
-        self._lock = Lock()
-
-    def limit(self, most_bytes: int) -> None:
-        """Forget everything, and keep at most so much from now on."""
-        with self._lock:
-            self.most_bytes = most_bytes
-            self._recipes.clear()
-            self._asked.clear()
-
-
-_KEPT = _KeptWeights(1 << 26)
-if hasattr(os, "register_at_fork"):
-    # A child may be forked while another thread holds the lock.
-    os.register_at_fork(after_in_child=_KEPT.forget_lock)
-
-
-def keep_weights(most_bytes: int) -> None:
-    """Bound the memory for weights that later calls may use again; 0 keeps none.
-
-    Calls with the same number of segments, the same seed and no more resamples use the same
-    weights: an evaluation at every training step, a notebook. The second such call keeps them,
-    later ones do not draw.
-    One byte a weight, 64 MiB by default (three matrices of 2,000 segments and 9,999 resamples).
-    What is kept now is forgotten. No result depends on it.
-
-    Parameters
-    ----------
-    most_bytes : int
-        At least 0.
-
-    Examples
-    --------
-    >>> keep_weights(0)
-    >>> keep_weights(2**26)
-    """
-    _KEPT.limit(integer(most_bytes, "most_bytes", 0))
+        totals = []
+        for _, rows in batches(self.weights, self.n_resamples, numbers):
+            step = self.block_rows or len(rows)
+            for start in range(0, len(rows), step):
+                totals.append(self.product(rows[start : start + step]))
+        return np.concatenate(totals, axis=1)

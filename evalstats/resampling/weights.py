@@ -1,9 +1,9 @@
 """How rows of weights are drawn: each row says how much every segment counts in one resample.
 
-*Row b is row b.* Rows come in batches whose sizes depend on N alone, and every batch has a random
-stream of its own, keyed by the seed and the number of the batch. It is drawn from its beginning, in
-steps that depend on N alone, so that neither the number of resamples nor blocks, threads, executors
-or machines change a result.
+*Row b is row b*, and independent of every other. Rows come in batches whose size depends on the
+kind of weights and on N alone, and every batch has a random stream of its own, keyed by the seed,
+the kind and the number of the batch. So neither the number of resamples nor blocks, threads,
+executors or machines change a result.
 """
 
 from __future__ import annotations
@@ -11,41 +11,22 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
-from evalstats.resampling.multinomial_rows import complete, fill_poisson, mean_for, share_dropped
-from evalstats.resampling.poisson import room_for
-from evalstats.resampling.random_bytes import SharedBytes, random_bytes
-from evalstats.resampling.row_sums import row_width
-from evalstats.resampling.scratch import Scratch
-from evalstats.resampling.streams import generator
+from evalstats.resampling.multinomial_rows import multinomial_rows
+from evalstats.resampling.streams import generator, random_bytes
 
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
 Rng: TypeAlias = "int | np.random.Generator | None"
 
-#: Rows of one BLAS call: a multiple of what its kernels work on at once.
+#: Rows of one BLAS call; a batch has so many, or a multiple of it, so that no call is half empty.
 ROW_GROUP = 24
-#: Stages: how many rows they have, and how many rows and weights of these a batch has at most. The
-#: first batches are small: some hundred resamples should not wait for thousands. The last stage
-#: goes on for ever; its rows are what batches divide.
-#: Three megabytes of weights fit the cache that cores share. One would fit a core's own, but
-#: threads that run shorter steps wait for the interpreter's lock more often.
-_STAGES = (
-    (1_008, 1_008, 1 << 20),
-    (9_072, 4_536, 3 << 20),
-    (20_160, 20_160, 3 << 20),
-)
-#: Weights drawn at once, where batches have more.
-_DRAWN_WEIGHTS = 3 << 20
-#: Rows share what each tile of segments costs besides: where N is large a batch has so many of
-#: them, as long as it has no more weights than this; half a group of them at least.
-_SHARING_ROWS = 168
-_LARGE_BATCH_WEIGHTS = 1 << 25
+#: Rows of a batch, at most, so that few resamples of few segments need not draw many.
+_MOST_ROWS = 85 * ROW_GROUP
 
 
 def as_seed(rng: Rng) -> int:
@@ -81,27 +62,20 @@ class Weights:
     n_segments: int
     seed: int
 
-    #: Number of the family of random streams, what no weight exceeds, and whether all rows have
-    #: the same sum.
+    #: First word of the key of the random streams, what no weight exceeds, and weights in a batch.
     stream: ClassVar[int]
     largest: ClassVar[int] = 255
-    has_one_sum: ClassVar[bool] = True
+    batch_weights: ClassVar[int] = 1 << 20
 
-    def first_row(self, batch: int) -> int:
-        """Return where a batch begins, which is where the one before it ends."""
-        return _first_row(self._batch_rows(), batch)
+    @property
+    def batch_rows(self) -> int:
+        """Return the rows of a batch."""
+        n_groups = max(1, self.batch_weights // (ROW_GROUP * self.n_segments))
+        return min(ROW_GROUP * n_groups, _MOST_ROWS)
 
     def n_batches(self, n_resamples: int) -> int:
         """Return how many batches have so many rows."""
-        count = 0
-        for (length, *_), rows in zip(_STAGES[:-1], self._batch_rows(), strict=False):
-            count += -(-min(n_resamples, length) // rows)
-            n_resamples = max(0, n_resamples - length)
-        return count - (-n_resamples // self._batch_rows()[-1])
-
-    def _batch_rows(self) -> tuple[int, ...]:
-        """Return the rows of a batch in each stage; they depend on the kind and on N alone."""
-        return _batch_rows(self.n_segments)
+        return -(-n_resamples // self.batch_rows)
 
     @property
     @abstractmethod
@@ -113,42 +87,12 @@ class Weights:
         """What turns the integers that are drawn into weights."""
         return 1.0
 
+    def batch(self, number: int) -> NDArray[Any]:
+        """Return the rows of a batch, `(batch_rows, N)`."""
+        return self._draw(generator(self.seed, (self.stream,), number))
+
     @abstractmethod
-    def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[Any]:
-        """Return the first rows of a batch, `(n_rows, N)`; uses the scratch."""
-
-    def _generator(self, batch: int) -> np.random.Generator:
-        return generator(self.seed, (self.stream,), batch)
-
-
-@lru_cache(maxsize=256)
-def _batch_rows(n_segments: int) -> tuple[int, ...]:
-    sharing = min(_SHARING_ROWS, _LARGE_BATCH_WEIGHTS // n_segments)
-    return tuple(
-        max(
-            (
-                rows
-                for rows in range(ROW_GROUP, most + 1, ROW_GROUP)
-                if rows <= max(most_weights // n_segments, sharing)
-                # Two threads would take as long for three batches as for four.
-                and length % rows == 0
-                and length // rows != 3
-            ),
-            default=ROW_GROUP // 2,
-        )
-        for length, most, most_weights in _STAGES
-    )
-
-
-@lru_cache(maxsize=1024)
-def _first_row(batch_rows: tuple[int, ...], batch: int) -> int:
-    start = 0
-    for (length, *_), rows in zip(_STAGES, batch_rows, strict=True):
-        if batch * rows < length:
-            break
-        start += length
-        batch -= length // rows
-    return start + batch * rows
+    def _draw(self, rng: np.random.Generator) -> NDArray[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -157,12 +101,6 @@ class Multinomial(Weights):
 
     `draws` is the sum of a row: N for the bootstrap, fewer for the m-out-of-n bootstrap (Bickel,
     Götze and van Zwet, 1997).
-
-    The rows are exact although few indices are drawn (`multinomial_rows`). A count above 255, which
-    would not fit, has probability below N/255!, or 10^-490.
-
-    Any three rows are independent, more need not be (`random_bytes.SharedBytes`): an average over
-    the rows has exactly the variance it has over independent ones.
     """
 
     draws: int
@@ -174,23 +112,8 @@ class Multinomial(Weights):
         """The sum of a row."""
         return self.draws
 
-    def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.uint8]:
-        """Return the first rows of a batch, the same bits however many are asked for."""
-        n, rng = self.n_segments, self._generator(number)
-        size = self.first_row(number + 1) - self.first_row(number)
-        width, mean = row_width(n), mean_for(self.draws, n)
-        uniform = SharedBytes(rng, size, width)
-        step = min(max(1, _DRAWN_WEIGHTS // (n * uniform.unit)) * uniform.unit, size)
-        # Where hardly any row is dropped, what replaces it is drawn when it is needed.
-        n_dropped = share_dropped(self.draws, n) * step
-        n_spare = int(n_dropped) + 4 if n_dropped >= 4 else 0
-        cells = scratch.array("rows", (room_for((size + n_spare) * width),), np.uint8)
-        for start in range(0, n_rows, step):
-            stop = min(start + step, size)
-            of_bytes = uniform.next(stop - start, n_spare, scratch)
-            rows = fill_poisson(mean, of_bytes, n, rng, cells[start * width :])
-            complete(rows, stop - start, self.draws, mean, n, rng, scratch)
-        return cells[: n_rows * width].reshape(n_rows, width)[:, :n]
+    def _draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
+        return multinomial_rows(rng, np.full(self.batch_rows, self.draws), self.n_segments)
 
 
 @dataclass(frozen=True)
@@ -199,18 +122,15 @@ class Halves(Weights):
 
     stream = 1
     largest = 1
-    has_one_sum = False
 
     @property
     def total(self) -> int:
         """The largest sum of a row."""
         return self.n_segments
 
-    def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.uint8]:
-        """Return the first rows of a batch."""
-        # Whole words for a row, so that it does not depend on how many are drawn.
-        width = 8 * -(-self.n_segments // 64)
-        bits = random_bytes(self._generator(number), (n_rows, width))
+    def _draw(self, rng: np.random.Generator) -> NDArray[np.uint8]:
+        width = -(-self.n_segments // 8)
+        bits = random_bytes(rng, self.batch_rows * width).reshape(-1, width)
         return np.unpackbits(bits, axis=1, count=self.n_segments)
 
 
@@ -224,34 +144,31 @@ class Bayesian(Weights):
 
     stream = 2
     largest = 1 << 62
+    batch_weights = 1 << 17  # of 24 bytes each while they are drawn
 
     @property
     def total(self) -> int:
         """The sum of a row."""
         return 1 << (16 + self.n_segments.bit_length())
 
-    def _batch_rows(self) -> tuple[int, ...]:
-        """Return the rows of a batch: fewer, of 24 bytes a weight."""
-        return tuple(max(1, rows // ROW_GROUP) for rows in super()._batch_rows())
-
     @property
     def scale(self) -> float:
         """Weights have a mean of 1."""
         return self.n_segments / self.total
 
-    def batch(self, number: int, n_rows: int, scratch: Scratch) -> NDArray[np.int64]:
-        """Return the first rows of a batch."""
-        cuts = scratch.array("cuts", (n_rows, self.n_segments + 1), np.int64)
+    def _draw(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        cuts = np.empty((self.batch_rows, self.n_segments + 1), dtype=np.int64)
         cuts[:, 0], cuts[:, -1] = 0, self.total
-        cuts[:, 1:-1] = self._generator(number).integers(
-            self.total, size=(n_rows, self.n_segments - 1)
-        )
+        cuts[:, 1:-1] = rng.integers(self.total, size=(len(cuts), self.n_segments - 1))
         cuts.sort(axis=1)
         return np.diff(cuts, axis=1)
 
 
-def batches(weights: Weights, n_resamples: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the number of each batch and which rows it has, ``(number, start, stop)``."""
-    for number in range(weights.n_batches(n_resamples)):
-        stop = min(weights.first_row(number + 1), n_resamples)
-        yield number, weights.first_row(number), stop
+def batches(
+    weights: Weights, n_resamples: int, numbers: range | None = None
+) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield rows of weights, `(R, N)`, with the resamples they belong to; some batches, or all."""
+    for number in range(weights.n_batches(n_resamples)) if numbers is None else numbers:
+        start = number * weights.batch_rows
+        stop = min(start + weights.batch_rows, n_resamples)
+        yield slice(start, stop), weights.batch(number)[: stop - start]

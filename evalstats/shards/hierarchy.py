@@ -13,11 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.resampling.multinomial_rows import complete, fill_poisson, mean_for
-from evalstats.resampling.poisson import room_for
-from evalstats.resampling.random_bytes import random_bytes
-from evalstats.resampling.row_sums import row_width
-from evalstats.resampling.scratch import Scratch
+from evalstats.resampling.multinomial_rows import multinomial_rows
 from evalstats.resampling.streams import generator
 
 #: First words of the keys of random streams, apart from those of `resampling`.
@@ -78,30 +74,3 @@ def shard_batches(
         rows = multinomial_rows(rng, draws[start:stop], size)
         stop = min(stop, n_resamples)
         yield slice(start, stop), rows[: stop - start]
-
-
-def multinomial_rows(
-    rng: np.random.Generator, sums: NDArray[np.int64], n_segments: int
-) -> NDArray[np.uint8]:
-    """Draw multinomial(m; 1/n, ..., 1/n) rows exactly, each with a sum m of its own, `(B, n)`.
-
-    As `resampling.multinomial_rows` makes them: Poisson counts of one mean, a little below what
-    the smallest m asks for.
-
-    A count above 255 would not fit. Where m is the share of n of N segments in N draws, a count
-    is binomial(N, 1/N), and exceeds 255 with a probability below 10^-490.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    sums : ndarray of int64, shape (B,)
-        m of each row.
-    n_segments : int
-        n, at least 1.
-    """
-    mean = mean_for(int(np.min(sums)), n_segments)
-    uniform = random_bytes(rng, (len(sums), row_width(n_segments)))
-    cells = np.empty(room_for(uniform.size), dtype=np.uint8)
-    rows = fill_poisson(mean, uniform, n_segments, rng, cells)
-    complete(rows, len(rows), sums, mean, n_segments, rng, Scratch())
-    return rows[:, :n_segments]

@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.resampling.products import ExactProduct, exact_grid
-from evalstats.resampling.scratch import Scratch
 from evalstats.resampling.totals import recipe
 from evalstats.resampling.weights import batches
 
@@ -45,17 +44,12 @@ class Bags:
     """
 
     def __init__(self, n_segments: int, n_resamples: int, seed: int) -> None:
-        rows, self._scratch = recipe(n_segments, seed), Scratch()
-        drawn = [
-            rows.batch(number, stop - start, self._scratch).copy()
-            for number, start, stop in batches(rows, n_resamples)
-        ]
-        weights = np.concatenate(drawn)
+        recipe_of_rows = recipe(n_segments, seed)
+        weights = np.concatenate([rows for _, rows in batches(recipe_of_rows, n_resamples)])
         self.n_segments = n_segments
         weights = weights[np.any(weights == 0, axis=1)]
         # One product gives both totals: in the bag above, out of it below.
         self._weights = np.concatenate([weights, (weights == 0).astype(weights.dtype)])
-        self._largest = rows.largest
 
     def __len__(self) -> int:
         """Return the number of resamples that left something out."""
@@ -63,9 +57,7 @@ class Bags:
 
     def scores(self, metric: Metric, statistics: NDArray[Any]) -> tuple[Floats, Floats]:
         """Score statistics `(N, k)` in and out of every bag, `(B,)` each."""
-        product = ExactProduct(exact_grid(statistics), self._largest, self.n_segments)
-        totals = np.empty((statistics.shape[1], len(self._weights)))
-        product(self._weights, totals, self._scratch)
+        totals = ExactProduct(exact_grid(statistics), 255)(self._weights)
         scores = metric.score(totals.T)
         if not np.all(np.isfinite(scores)):
             raise InputError(

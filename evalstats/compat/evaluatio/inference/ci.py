@@ -43,7 +43,7 @@ def bootstrap_confidence_interval(
     --------
     >>> ci = bootstrap_confidence_interval([0.4, 0.7, 0.5, 0.9], 1000, 0.05)
     >>> print(round(ci.mean, 3), round(ci.lower, 3), round(ci.upper, 3))
-    0.625 0.425 0.8
+    0.625 0.45 0.8
     """
     n_resamples, level = resamples(iterations), fraction(alpha, "alpha")
     metric = Mean("mean")
@@ -83,7 +83,7 @@ def error_rate_ci(
     --------
     >>> ci = error_rate_ci([1, 0, 3, 2, 0, 1], [4, 5, 6, 4, 5, 6], 1000, 0.05)
     >>> print(round(ci.mean, 3), round(ci.lower, 3), round(ci.upper, 3))
-    0.233 0.097 0.414
+    0.233 0.071 0.406
     """
     n_resamples, level = resamples(iterations), fraction(alpha, "alpha")
     columns = [_counts(counts, "counts"), _counts(exposure, "exposure")]
