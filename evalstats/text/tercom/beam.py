@@ -165,7 +165,6 @@ class Rows:
             words = self._hyps.values[offset[:k] + unswap(row, cuts[:k])]
             equal = windows[self._look[entry]] == words[:, None]
             seen = above[place[:k] + self._slide[entry]]
-            state[:k, 0] = _INFINITE
             costs = np.minimum(seen[:, :-1] - equal, seen[:, 1:] + 1)
             np.minimum.accumulate(costs, axis=1, out=state[:k, 1 : self._width + 1])
             yield t, k
