@@ -17,8 +17,9 @@ right) costs nothing, and a row is the running minimum of what comes from the ro
     from above:           value + 1
 
 A stored row has an infinite cell on its left and some on its right, for the cells that the row
-below reads outside the window. All pairs take a step together; those with the most words come
-first, so that the pairs which still have a row to compute are always the first ones.
+below reads outside the window; so row i + 1 reads `2 * beam + 1` stored cells from `slide` on. All
+pairs take a step together. Those with the most rows to compute come first, so that the pairs which
+still have a row to compute are always the first ones.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ class Rows:
         line = np.floor(expand(np.ones_like(n), n) * np.repeat(m / n, n)).astype(np.int64)
         self._low = line - beam
         self._slide = np.diff(line, prepend=0)
-        # Row 0 is complete; of it, what row 1 reads is stored.
+        # Row 0 is complete. What row 1 reads of it is stored, from the first cell on. That cell is
+        # finite only where m > beam * n, and there the rows below slide past it.
         self._slide[hyps.offsets[:-1]] = 0
         # The word of column c is word c - 1. What the window covers beside the reference changes
         # nothing: columns left of 0 are infinite, and no path leads back from those beyond m.
@@ -96,11 +98,11 @@ class Rows:
         self._cells: Cells = np.full((int((n + 1).sum()), self._stride), _INFINITE, dtype=np.int32)
         column = self._low[hyps.offsets[:-1], None] - 1 + np.arange(self._width + 1)
         self._cells[self._first, : self._width + 1] = np.where(column < 0, _INFINITE, 0)
-        nothing = np.zeros((len(n), 3), dtype=np.int64)
         state = self._cells[self._first]
-        for t, k in self._advance(state, np.arange(len(n)), nothing):
+        every, uncut = np.arange(len(n)), np.zeros((len(n), 3), dtype=np.int64)
+        for t, k in self._advance(state, every, uncut):
             self._cells[self._first[:k] + t + 1] = state[:k]
-        self.distance = self._last(state, np.arange(len(n)))
+        self.distance = self._last(state, every)
 
     def swapped(self, which: Index, cuts: Index) -> Index:
         """Distances after exchanging two neighbouring blocks of a hypothesis, (C,).
@@ -150,10 +152,19 @@ class Rows:
         return Path(before[words], kept[words])
 
     def _advance(self, state: Cells, pair: Index, cuts: Index) -> Iterator[tuple[int, int]]:
-        """Replace stored rows `cuts[:, 0]` by those below them, step by step to the last row.
+        """Replace stored rows by those below them in place, step by step, to the last row.
 
-        state: (C, stride), pair: (C,), cuts: (C, 3), by falling number of steps. Yields every
-        step and how many of the rows it has replaced.
+        Parameters
+        ----------
+        state
+            Row `cuts[:, 0]` of every hypothesis, (C, stride), sorted by falling number of steps.
+        pair, cuts
+            The pair, (C,), and which blocks of its hypothesis are exchanged, (C, 3).
+
+        Yields
+        ------
+        step, active
+            The first `active` rows have been replaced.
         """
         windows = sliding_window_view(self._words, self._width)
         above = sliding_window_view(state.ravel(), self._width + 1)

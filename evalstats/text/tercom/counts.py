@@ -16,7 +16,7 @@ from evalstats.text.ragged import Index, Ragged, slices
 from evalstats.text.tercom.beam import Rows, beam_widths, unswap
 from evalstats.text.tercom.shifts import Candidates, align, find_candidates
 
-# Cells of distance matrices held at a time, four bytes each; half of them may be padding.
+# Cells of distance matrices held at a time, four bytes each; padding at most doubles them.
 _BLOCK_CELLS = 1 << 21
 
 
