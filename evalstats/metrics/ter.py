@@ -14,7 +14,7 @@ from evalstats.text import sacrebleu
 from evalstats.text.references import References, as_references, as_texts
 
 if TYPE_CHECKING:
-    from evalstats.text.ragged import Index, Ragged
+    from evalstats.text.ragged import Ragged
 
 
 @dataclass(frozen=True)
@@ -93,42 +93,26 @@ class TER(ErrorRate):
         InputError
             For empty input, differing lengths, a segment without reference.
         """
-        texts = as_texts(hypotheses)
-        refs = as_references(references, len(texts))
-        edits, lengths = self._edits(texts, refs)
-        fewest = np.minimum.reduceat(edits, refs.first)
-        return np.stack([fewest, np.add.reduceat(lengths, refs.first) / refs.counts], axis=1)
-
-    def _edits(self, texts: list[str], refs: References) -> tuple[Index, Index]:
-        """Return edits against every reference, and how many words it has, `(R,)` each."""
         # What reads text is loaded when text comes: `import evalstats` stays fast.
         from evalstats.text.tercom.counts import translation_edits
 
-        if self._splits_at_whitespace:
-            edits, lengths, open_ = _without_reading(texts, refs)
-            if not len(open_):
-                return edits, lengths
-            if 2 * len(open_) < len(edits):
-                some = References([refs.texts[i] for i in open_.tolist()])
-                hyps = [texts[i] for i in refs.owner[open_].tolist()]
-                edits[open_] = translation_edits(*self._words(hyps, some))
-                return edits, lengths
+        texts = as_texts(hypotheses)
+        refs = as_references(references, len(texts))
         hyp_ids, ref_ids = self._words(texts, refs)
-        return translation_edits(hyp_ids.take(refs.owner), ref_ids), ref_ids.lengths
-
-    @property
-    def _splits_at_whitespace(self) -> bool:
-        """Whether the tokeniser only lowercases and splits at whitespace."""
-        return not (self.normalized or self.no_punct)
+        edits = translation_edits(hyp_ids.take(refs.owner), ref_ids)
+        fewest = np.minimum.reduceat(edits, refs.first)
+        lengths = np.add.reduceat(ref_ids.lengths, refs.first) / refs.counts
+        return np.stack([fewest, lengths], axis=1)
 
     def _words(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
         """Return the ids of the words of hypotheses and of all references."""
         from evalstats.text.ids import learn_ids, look_up_ids
         from evalstats.text.tokenization import tercom_tokens
 
-        options = (self.normalized, self.no_punct, self.asian_support, self.case_sensitive)
-        if self._splits_at_whitespace:
+        if not (self.normalized or self.no_punct):
+            # The tokeniser only lowercases and splits at whitespace.
             return whitespace_words(texts, refs, not self.case_sensitive)
+        options = (self.normalized, self.no_punct, self.asian_support, self.case_sensitive)
         ids, vocabulary = refs.prepared(
             ("tercom", *options),
             # sacreBLEU tokenises references twice, and that is not always the same as once
@@ -136,21 +120,3 @@ class TER(ErrorRate):
             lambda refs: learn_ids([tercom_tokens(refs.texts, *options, twice=True)]),
         )
         return look_up_ids([tercom_tokens(texts, *options)], vocabulary), ids
-
-
-def _without_reading(texts: list[str], refs: References) -> tuple[Index, Index, Index]:
-    """Edits and words of references, `(R,)`, and which edits the lengths of words leave open.
-
-    Where a language has no spaces, most sentences are one word, and a word of another length is
-    another word.
-    """
-    from evalstats.text.characters import word_lengths
-    from evalstats.text.tercom.counts import lone_words
-
-    theirs = refs.prepared("word lengths", lambda refs: word_lengths(refs.texts))
-    ours = word_lengths(texts).take(refs.owner)
-    alone, possible = lone_words(ours, theirs)
-    edits = np.maximum(ours.lengths, theirs.lengths)
-    open_ = (ours.lengths > 0) & (theirs.lengths > 0)
-    open_[alone] = possible
-    return edits, theirs.lengths, np.flatnonzero(open_)

@@ -5,7 +5,7 @@
 - `characters`, `ragged`, `ids`: code points, rows of unequal length, one integer for equal tokens
 - `token_sequences`: segments that are tokenised already, of tokens of any type
 - `ngrams`, `ngram_index`: n-gram counts and clipped matches
-- `levenshtein`, `bits`, `equal_tokens`: edit distances of many pairs at once
+- `levenshtein`, `equal_tokens`: edit distances of many pairs at once
 - `tercom`: the edits of TER, with its shifts
 
 May import `checks` and `errors`.

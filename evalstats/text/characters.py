@@ -54,32 +54,6 @@ def whitespace_table() -> NDArray[np.bool_]:
     return table
 
 
-#: No character above it is whitespace.
-_LAST_SPACE = 0x3000
-#: The one character that `str.lower` turns into two, a capital I with a dot.
-_GROWS_IN_LOWERCASE = 0x130
-
-
-def word_lengths(texts: Sequence[str]) -> Ragged:
-    """Return the length in lowercase of every word between whitespace.
-
-    Words that are equal, lowercased or not, are equally long; most others are not.
-    """
-    parts = []
-    for block in text_blocks(texts):
-        codes = code_points(" ".join([*block, ""]))
-        low = np.flatnonzero(codes <= _LAST_SPACE)
-        spaces = low[whitespace_table()[codes[low]]]
-        lengths = np.diff(spaces, prepend=-1) - 1
-        grown = np.flatnonzero(codes == _GROWS_IN_LOWERCASE)
-        if len(grown):
-            lengths += np.bincount(np.searchsorted(spaces, grown), minlength=len(spaces))
-        ends = np.cumsum(np.fromiter(map(len, block), dtype=np.int64, count=len(block)) + 1) - 1
-        counts = offsets_of(lengths > 0)[np.searchsorted(spaces, ends) + 1]
-        parts.append(Ragged(lengths[lengths > 0], np.concatenate(([0], counts))))
-    return concatenate(parts)
-
-
 def text_blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     """Cut a corpus into consecutive blocks of bounded size."""
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))

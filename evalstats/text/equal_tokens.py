@@ -41,43 +41,26 @@ class Groups(NamedTuple):
 def group_tokens(hyps: Ragged, refs: Ragged) -> Groups:
     """Give the tokens of every (hypothesis, reference) pair a group per distinct value.
 
-    One sort of (pair, value, place) packed into one integer: sorting values is several times
-    faster than `argsort`, and the place, which counts hypotheses first, carries side and position.
+    Groups are numbered by pair, then by value.
     """
-    n = len(hyps.offsets) - 1
     n_hyp = len(hyps.values)
     values = np.concatenate([hyps.values, refs.values])
-    total = len(values)
-    if not total:
-        none = np.zeros(0, dtype=np.int64)
-        return Groups(none, none, none, none, none, none, none)
-    place_bits = total.bit_length()
-    low, high = int(values.min()), int(values.max())
-    if low < 0 or ((high + 1) * n).bit_length() + place_bits > 63:
+    numbers = np.arange(len(hyps))
+    pair_of = np.concatenate([np.repeat(numbers, hyps.lengths), np.repeat(numbers, refs.lengths)])
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    if low < 0 or ((high + 1) * len(hyps)).bit_length() > 63:
         values = np.unique(values, return_inverse=True)[1]
-        high = int(values.max())
-    pair_of = np.concatenate(
-        [np.repeat(np.arange(n), hyps.lengths), np.repeat(np.arange(n), refs.lengths)]
-    )
-    packed = ((pair_of * (high + 1) + values) << place_bits) | np.arange(total)
-    packed.sort()
-    place = packed & ((1 << place_bits) - 1)
-    key = packed >> place_bits
-    number = np.zeros(total, dtype=np.int64)
-    np.cumsum(key[1:] != key[:-1], out=number[1:])
-    group = np.empty(total, dtype=np.int64)
-    group[place] = number
-    n_groups = int(number[-1]) + 1
-    pair = np.empty(n_groups, dtype=np.int64)
-    pair[group] = pair_of
-    ref_count = np.bincount(group[n_hyp:], minlength=n_groups)
-    token = place[place >= n_hyp] - n_hyp
+        high = len(values)
+    keys, group = np.unique(pair_of * (high + 1) + values, return_inverse=True)
+    hyp, ref = group[:n_hyp], group[n_hyp:]
+    ref_count = np.bincount(ref, minlength=len(keys))
+    position = np.arange(len(ref)) - np.repeat(refs.offsets[:-1], refs.lengths)
     return Groups(
-        hyp=group[:n_hyp],
-        ref=group[n_hyp:],
-        pair=pair,
-        hyp_count=np.bincount(group[:n_hyp], minlength=n_groups),
+        hyp=hyp,
+        ref=ref,
+        pair=keys // (high + 1),
+        hyp_count=np.bincount(hyp, minlength=len(keys)),
         ref_count=ref_count,
         first=np.cumsum(ref_count) - ref_count,
-        positions=token - refs.offsets[pair_of[n_hyp:][token]],
+        positions=position[np.argsort(ref, kind="stable")],
     )

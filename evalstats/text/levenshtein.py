@@ -1,27 +1,32 @@
 """Edit distance (Levenshtein 1966) of many pairs of sequences at once, for WER and CER.
 
-Rows of the matrix are bit vectors (see `bits`). The longer sequence of a pair gives the columns,
-64 to a word, the shorter one the rows. Pairs of one word take a row a step. In longer pairs word b
-of a row depends on word b - 1 of the same row; delayed by one step for every word, all words of
-all pairs can still step together (the blocks of Hyyrö 2003, as a wavefront). A few pairs much
-longer than the others would leave the vectors nearly empty; these use Python's long integers.
+Row i of the distance matrix compares the first i tokens of one sequence with every prefix of the
+other. Neighbours in a row differ by -1, 0 or +1, so that a row is two bit vectors: `up`, the
+columns that are one more than their left neighbour, and `down`, those that are one less. About
+twenty operations on words of 64 bits turn a row into the next (Myers 1999; the form of Hyyrö 2003).
+
+The longer sequence of a pair gives the columns, 64 to a word, the shorter one the rows. Word b of a
+row depends on word b - 1 of the same row, so that word b works one step later than word b - 1.
+Then all words of all pairs take a step together, here for 3 rows of 2 words:
+
+    step     0      1      2      3
+    word 0   row 1  row 2  row 3
+    word 1          row 1  row 2  row 3
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from evalstats.text.bits import ONE, advance, bits_below, schedule
 from evalstats.text.equal_tokens import group_tokens
-from evalstats.text.ragged import Index, Ragged, expand, offsets_of, slices
+from evalstats.text.ragged import Bits, Index, Ragged, active_counts, expand, offsets_of, slices
 
 _BLOCK_TOKENS = 1 << 18
+# Pairs whose rows together have more words take one row after the other as a Python integer.
 _BLOCK_WORDS = 1 << 22
-# In steps of one long integer (0.7 us): a step of nearly empty vectors, and every 64 columns.
-_VECTOR_STEP = 12.0
-_INTEGER_WORD = 1 / 64
 # Tokens with more places than this keep their bit vector as a long integer.
 _SPARSE = 16
+_ONE = np.uint64(1)
 _TOP = np.uint64(63)
 
 
@@ -52,111 +57,52 @@ def levenshtein(hyps: Ragged, refs: Ragged) -> Index:
     n, m = hyps.lengths, refs.lengths
     short, long = np.minimum(n, m), np.maximum(n, m)
     distances: Index = long.copy()
+    both = Ragged(
+        np.concatenate([hyps.values, refs.values]),
+        np.concatenate([hyps.offsets[:-1], refs.offsets + len(hyps.values)]),
+    )
     swap = n > m
-    values = np.concatenate([hyps.values, refs.values])
-    shift = len(hyps.values)
-    row_start = np.where(swap, refs.offsets[:-1] + shift, hyps.offsets[:-1])
-    column_start = np.where(swap, hyps.offsets[:-1], refs.offsets[:-1] + shift)
+    rows = np.arange(len(n)) + np.where(swap, len(n), 0)
+    columns = np.arange(len(n)) + np.where(swap, 0, len(n))
     words = (long + 63) // 64
-    steps = np.where(words == 1, short, short + words - 1)
-    for one in (True, False):
-        pairs = np.flatnonzero((short > 0) & ((words == 1) == one))
-        pairs = pairs[np.argsort(-steps[pairs], kind="stable")]
-        few = _outliers(steps[pairs], words[pairs])
-        for pair in pairs[:few]:
-            rows = values[row_start[pair] : row_start[pair] + short[pair]]
-            columns = values[column_start[pair] : column_start[pair] + long[pair]]
-            distances[pair] = _long_distance(rows, columns)
-        pairs = pairs[few:]
-        # A bit vector for every distinct token of both sides bounds the memory of a pair.
-        cost = short[pairs] + long[pairs]
-        for part in slices(np.maximum(cost, short[pairs] * words[pairs] // 16), _BLOCK_TOKENS):
-            some = pairs[part]
-            shorter = _cut(values, row_start[some], short[some])
-            longer = _cut(values, column_start[some], long[some])
-            distances[some] = (_one_word if one else _wavefront)(shorter, longer)
+    large = short * words > _BLOCK_WORDS
+    for pair in np.flatnonzero(large):
+        one, other = (both.rows(side[pair], side[pair] + 1).values for side in (rows, columns))
+        distances[pair] = _long_distance(one, other)
+    pairs = np.flatnonzero((short > 0) & ~large)
+    pairs = pairs[np.argsort(-(short + words)[pairs], kind="stable")]
+    # A bit vector for every distinct token of both sides bounds the memory of a pair.
+    for part in slices(np.maximum(n + m, short * words // 16)[pairs], _BLOCK_TOKENS):
+        some = pairs[part]
+        distances[some] = _distances(both.take(rows[some]), both.take(columns[some]))
     return distances
 
 
-def _cut(values: Index, starts: Index, lengths: Index) -> Ragged:
-    """Collect sequences, (k,), from where they start."""
-    return Ragged(values[expand(starts, lengths)], offsets_of(lengths))
-
-
-def _outliers(steps: Index, words: Index) -> int:
-    """How many of the pairs, sorted by falling steps (n,), to leave to long integers.
-
-    Their own cost against the steps that the vectors are spared; bit vectors too large for a
-    block have no choice.
-    """
-    if not len(steps):
-        return 0
-    integer = np.append(0.0, np.cumsum(steps * (1 + words * _INTEGER_WORD)))
-    vector = np.append(steps, 0) * _VECTOR_STEP
-    huge = np.flatnonzero(steps * words > _BLOCK_WORDS)
-    least = int(huge[-1]) + 1 if len(huge) else 0
-    return least + int(np.argmin((integer + vector)[least:]))
-
-
-def _one_word(rows: Ragged, columns: Ragged) -> Index:
-    """Distances of pairs with at most 64 columns, (k,)."""
-    groups = group_tokens(rows, columns)
-    bits = np.zeros(len(groups.pair), dtype=np.uint64)
-    token_group = np.repeat(np.arange(len(groups.pair)), groups.ref_count)
-    # Columns end at the highest bit. Those left of the first fall towards it, and with column 0
-    # they rise by one in every row.
-    unused = 64 - columns.lengths
-    column = groups.positions + unused[groups.pair[token_group]]
-    np.bitwise_or.at(bits, token_group, ONE << column.astype(np.uint64))
-    layout = schedule(rows.lengths)
-    who = layout.order[layout.rank]
-    match = bits[groups.hyp[rows.offsets[who] + layout.step]]
-    down = bits_below(unused)[layout.order]
-    up = ~down
-    spare = np.empty((3, len(up)), dtype=np.uint64)
-    starts = layout.starts.tolist()
-    for t, k in enumerate(layout.counts.tolist()):
-        zero, above, extra = spare[:, :k]
-        advance(match[starts[t] : starts[t + 1]], up[:k], down[:k], zero, above, extra)
-    distance = rows.lengths + unused
-    distance[layout.order] += np.bitwise_count(up)
-    distance[layout.order] -= np.bitwise_count(down)
-    return distance
-
-
-def _wavefront(rows: Ragged, columns: Ragged) -> Index:
-    """Distances of pairs sorted by falling `rows + words`, (k,), any number of columns."""
-    groups = group_tokens(rows, columns)
+def _distances(rows: Ragged, columns: Ragged) -> Index:
+    """Distances of pairs sorted by falling sum of rows and words of columns, (k,)."""
     n, m = rows.lengths, columns.lengths
     words = (m + 63) // 64
-    # Bit vectors of the tokens on both sides, after an empty one for all others.
-    size = np.where((groups.hyp_count > 0) & (groups.ref_count > 0), words[groups.pair], 0)
-    empty = int(words.max())
-    vector = np.where(size > 0, np.cumsum(size) - size + empty, 0)
-    bits = np.zeros(empty + int(size.sum()), dtype=np.uint64)
-    token_group = np.repeat(np.arange(len(size)), groups.ref_count)
-    unused = 64 * words - m
-    column = groups.positions + unused[groups.pair[token_group]]
-    used = size[token_group] > 0
-    place = (vector[token_group] + (column >> 6))[used]
-    np.bitwise_or.at(bits, place, ONE << (column[used] & 63).astype(np.uint64))
-
-    # Word b is b rows late, which empty rows before and after the others provide.
+    bits, vector = _match_vectors(rows, columns, words)
+    # Word b is b steps late: words without a match before and after its rows fill its time.
     padding = offsets_of(n + 2 * (words - 1))
     padded = np.zeros(int(padding[-1]), dtype=np.int64)
-    padded[expand(padding[:-1] + words - 1, n)] = vector[groups.hyp]
+    padded[expand(padding[:-1] + words - 1, n)] = vector
     first = offsets_of(words)
     block = expand(np.zeros_like(words), words)
     cursor = np.repeat(padding[:-1] + words - 1, words) - block
+    # The columns end at the highest bit of the last word. The bits that this leaves free in the
+    # first word fall by one each, so that the first column begins at 0.
     down = np.zeros(len(block), dtype=np.uint64)
-    down[first[:-1]] = bits_below(unused)
+    down[first[:-1]] = (_ONE << (64 * words - m).astype(np.uint64)) - _ONE
     up = ~down
+    # Column 0 rises by one in every row, which enters the first word of a pair from the left;
+    # into every other word enters the change of the last column of the word before.
     lead = (block == 0).astype(np.uint64)
-    follow = ONE - lead
+    follow = _ONE - lead
     rise, fall = lead.copy(), np.zeros_like(lead)
     score = np.zeros(len(block), dtype=np.int64)
     spare = np.empty((5, len(block)), dtype=np.uint64)
-    for active in first[_counts(n + words - 1)].tolist():
+    for active in first[active_counts(n + words - 1)].tolist():
         match, zero, above, below, extra = spare[:, :active]
         ups, downs, enter, leave = (x[:active] for x in (up, down, rise, fall))
         np.take(bits, padded[cursor[:active]] + block[:active], out=match)
@@ -190,10 +136,24 @@ def _wavefront(rows: Ragged, columns: Ragged) -> Index:
     return m + score[first[1:] - 1]
 
 
-def _counts(steps: Index) -> Index:
-    """Count the items, sorted by falling steps (k,), that are active at every step."""
-    ends = np.cumsum(np.bincount(steps))[:-1]
-    return len(steps) - ends
+def _match_vectors(rows: Ragged, columns: Ragged, words: Index) -> tuple[Bits, Index]:
+    """Return bit vectors of all pairs, (W,), and where that of every token of `rows` starts, (T,).
+
+    A vector marks the columns whose token equals the token of a row. One empty vector stands in
+    front and serves all tokens without an equal one.
+    """
+    groups = group_tokens(rows, columns)
+    size = np.where((groups.hyp_count > 0) & (groups.ref_count > 0), words[groups.pair], 0)
+    empty = int(words.max())
+    vector = np.where(size > 0, np.cumsum(size) - size + empty, 0)
+    bits = np.zeros(empty + int(size.sum()), dtype=np.uint64)
+    group = np.repeat(np.arange(len(size)), groups.ref_count)
+    used = size[group] > 0
+    unused = (64 * words - columns.lengths)[groups.pair[group]]
+    column = (groups.positions + unused)[used]
+    place = vector[group][used] + (column >> 6)
+    np.bitwise_or.at(bits, place, _ONE << (column & 63).astype(np.uint64))
+    return bits, vector[groups.hyp]
 
 
 def _long_distance(rows: Index, columns: Index) -> int:

@@ -109,3 +109,9 @@ def slices(costs: Index, limit: int) -> Iterator[slice]:
     """Split items (n,) into consecutive slices of at most `limit` total cost, or of one item."""
     for start, stop in blocks(offsets_of(costs), limit, max(len(costs), 1)):
         yield slice(start, stop)
+
+
+def active_counts(steps: Index) -> Index:
+    """Count the items, sorted by falling steps (n,), that are active at every step, (S,)."""
+    ends = np.cumsum(np.bincount(steps))[:-1]
+    return len(steps) - ends

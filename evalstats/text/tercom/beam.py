@@ -1,71 +1,48 @@
-"""Tercom's beam edit distance as bit-parallel rows: one uint64 for each of many pairs.
+"""Tercom's edit distance within a beam, for many pairs at once.
 
-sacreBLEU computes row i of the matrix only from column `low(i)` to `low(i) + 49`, 25 columns on
-either side of the pseudo-diagonal `floor(i * len(reference) / len(hypothesis))`; everything else
-is infinite. Fifty columns fit into one word that slides along the diagonal, and infinity can be
-imitated exactly by three masks for every row: columns the previous row did not have match nothing,
-rise by one each to the right of it, and fall by one to the left of it.
+Row i of the distance matrix compares the first i words of the hypothesis (n words) with every
+prefix of the reference (m words). sacreBLEU computes it near the diagonal only, in the columns from
+`line(i) - beam` up to `line(i) + beam`, the latter excluded, where `line(i) = floor(i * m / n)`.
+Everything else counts as infinite. So a row is a window of `2 * beam` cells, which `slide`s to the
+right from one row to the next. With m = 8, n = 4 and a beam of 2, rows 2 and 3 are
 
-References of up to 63 words need no sliding where the beam provably does not matter. A path of
-cost d from corner to corner leaves the diagonal by at most (d + |n - m|) / 2, so the unrestricted
-distance d is the beam distance if d + |n - m| <= 46, and every optimal path, hence the one that
-the preferences pick, is the same.
+    column   0  1  2  3  4  5  6  7  8
+    row 2          x  x  x  x                line 4
+    row 3                x  x  x  x          line 6, slide 2
+
+A cell holds the distance minus its column. This makes row 0 zero, an insertion (a step to the
+right) costs nothing, and a row is the running minimum of what comes from the row above:
+
+    from the upper left:  value - 1 where the words are equal, value where they differ
+    from above:           value + 1
+
+A stored row has an infinite cell on its left and some on its right, for the cells that the row
+below reads outside the window; so row i + 1 reads `2 * beam + 1` stored cells from `slide` on. All
+pairs take a step together. Those with the most rows to compute come first, so that the pairs which
+still have a row to compute are always the first ones.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
 
-from evalstats.text.bits import FULL, ONE, Schedule, advance, bits_below, schedule
-from evalstats.text.equal_tokens import Groups
-from evalstats.text.ragged import Bits, Flags, Index, Ragged, expand, offsets_of
+from evalstats.text.ragged import Flags, Index, Ragged, active_counts, expand, offsets_of
 
 BEAM = 25
-WINDOW = 2 * BEAM
-NARROW = 63
-# A slide is the number of columns the window moves; the first row follows a complete row.
-FIRST = WINDOW + 1
-_SLIDES = np.arange(FIRST)
-# What the slide drops on the left; without a slide column 0 of the window is new relative to the
-# neighbour it is about to lose, and counts as dropped.
-_DROPPED = np.append(bits_below(np.maximum(_SLIDES, 1)), np.uint64(0))
-_RISE = np.append(np.where(_SLIDES == 0, 2, 1), 1)
-_SHIFT = np.append(_SLIDES, 0).astype(np.uint64)
-_NEW = np.append(~bits_below(WINDOW - _SLIDES), np.uint64(0))
-_LOST = np.append((_SLIDES == 0).astype(np.uint64), np.uint64(0))
-_KEEP = ~(_NEW | _LOST)
-_REACHED = np.append(bits_below(FIRST - _SLIDES), FULL)
-_MATCHABLE = _REACHED & ~_LOST
+_INFINITE = 1 << 29
+
+Cells = NDArray[np.int32]
 
 
-class Rows(NamedTuple):
-    """All rows of k pairs, in the layout of `schedule`: entry (t, pair) leads from row t to t+1.
-
-    Attributes
-    ----------
-    distance
-        Beam distance, (k,).
-    layout
-        Which pair and row an entry belongs to.
-    place
-        Rank of every pair in the layout, (k,).
-    match, zero, above
-        Bit vectors of the new row, (E,), as `bits.advance` has them.
-    up, down, corner
-        The row before, (E,), and the value left of its window.
-    """
-
-    distance: Index
-    layout: Schedule
-    place: Index
-    match: Bits
-    zero: Bits
-    above: Bits
-    up: Bits
-    down: Bits
-    corner: Index
+def beam_widths(n: Index, m: Index) -> Index:
+    """Columns on either side of the diagonal, (k,), which sacreBLEU widens where m > 50 n."""
+    half = m / n / 2
+    return np.where(half > BEAM, np.ceil(half + BEAM), BEAM).astype(np.int64)
 
 
 class Path(NamedTuple):
@@ -83,218 +60,131 @@ class Path(NamedTuple):
     kept: Flags
 
 
-class BitBeam:
-    """Beam distances of k pairs from bit-parallel rows.
+class Rows:
+    """All rows of k pairs without empty sides.
 
     Parameters
     ----------
-    groups
-        Groups of equal tokens.
-    hyp_lengths, ref_lengths
-        Words of every pair, (N,), all positive.
-    pairs
-        The pairs that will be asked for, (k,).
-    sliding
-        Whether to restrict rows to the beam. Without, `ref_lengths[pairs]` is at most 63.
+    hyps, refs
+        Words of the pairs as integers, sorted by falling length of the hypothesis.
+    beam
+        The beam width, which all pairs share.
+
+    Attributes
+    ----------
+    distance
+        Edit distance within the beam, (k,).
     """
 
-    def __init__(
-        self,
-        groups: Groups,
-        hyp_lengths: Index,
-        ref_lengths: Index,
-        pairs: Index,
-        *,
-        sliding: bool,
-    ) -> None:
-        self._n = hyp_lengths
-        self._m = ref_lengths
-        self._sliding = sliding
-        inside = np.zeros(len(hyp_lengths), dtype=np.bool_)
-        inside[pairs] = True
-        used = inside[groups.pair] & (groups.hyp_count > 0) & (groups.ref_count > 0)
-        # One word of columns on the left, for windows that start left of the matrix; the bits of
-        # words without a match are the empty row in front.
-        words = np.where(sliding, ref_lengths // 64 + 4, 1)
-        size = np.where(used, words[groups.pair], 0)
-        empty = int(words[pairs].max(initial=1))
-        self._row = np.where(used, np.cumsum(size) - size + empty, 0)
-        self._bits: Bits = np.zeros(empty + int(size.sum()), dtype=np.uint64)
-        token = np.repeat(used, groups.ref_count)
-        column = groups.positions[token] + (65 if sliding else 1)
-        row = np.repeat(self._row, groups.ref_count)[token]
-        bit = np.left_shift(ONE, (column & 63).astype(np.uint64))
-        np.bitwise_or.at(self._bits, row + (column >> 6), bit)
-        lengths = np.where(inside & sliding, hyp_lengths, 0)
-        self._frames = offsets_of(lengths)
-        ratio = np.repeat(ref_lengths / np.maximum(hyp_lengths, 1), lengths)
+    def __init__(self, hyps: Ragged, refs: Ragged, beam: int) -> None:
+        n, m = hyps.lengths, refs.lengths
+        self._n, self._m, self._hyps, self._width = n, m, hyps, 2 * beam
+        # The arrays with an entry for every row but row 0 share the offsets of the hypotheses.
         # float64 and floor as in sacreBLEU: i * (m / n) may fall just short of a whole number.
-        line = np.floor(expand(np.ones_like(lengths), lengths) * ratio).astype(np.int64)
-        self._low = line - BEAM
-        slide = np.diff(line, prepend=0)
-        slide[self._frames[:-1][lengths > 0]] = FIRST
-        self._slide = slide
+        line = np.floor(expand(np.ones_like(n), n) * np.repeat(m / n, n)).astype(np.int64)
+        self._low = line - beam
+        self._slide = np.diff(line, prepend=0)
+        # Row 0 is complete. What row 1 reads of it is stored, from the first cell on. That cell is
+        # finite only where m > beam * n, and there the rows below slide past it.
+        self._slide[hyps.offsets[:-1]] = 0
+        # The word of column c is word c - 1. What the window covers beside the reference changes
+        # nothing: columns left of 0 are infinite, and no path leads back from those beyond m.
+        edge = np.zeros(beam + 1, dtype=np.int32)
+        self._words = np.concatenate([edge, refs.values, edge], dtype=np.int32)
+        self._look = np.repeat(refs.offsets[:-1], n) + line
+        self._stride = self._width + 1 + int(self._slide.max())
 
-    def rows(self, tokens: Ragged, pairs: Index) -> Rows:
-        """Compute all rows of pairs (k,) whose hypotheses have the groups `tokens`."""
-        layout = schedule(tokens.lengths)
-        who = layout.order[layout.rank]
-        flat = tokens.values[tokens.offsets[who] + layout.step]
-        frame = self._frames[pairs[who]] + layout.step
-        first = pairs[layout.order]
-        low = self._low[self._frames[first]] if self._sliding else np.zeros_like(first)
-        down = bits_below(np.maximum(1 - low, 0))
-        corner = np.abs(low - 1)
-        match = self._match(flat, frame)
-        entries = len(match)
-        history = np.empty((4, entries), dtype=np.uint64)
-        corners = np.empty(entries if self._sliding else 0, dtype=np.int64)
-        distance = self._run(layout, match, frame, (~down, down, corner), first, history, corners)
-        place = np.empty_like(layout.order)
-        place[layout.order] = np.arange(len(place))
-        zero, above, rise, fall = history
-        return Rows(distance[place], layout, place, match, zero, above, rise, fall, corners)
+        self._first = offsets_of(n + 1)[:-1]
+        self._cells: Cells = np.full((int((n + 1).sum()), self._stride), _INFINITE, dtype=np.int32)
+        column = self._low[hyps.offsets[:-1], None] - 1 + np.arange(self._width + 1)
+        self._cells[self._first, : self._width + 1] = np.where(column < 0, _INFINITE, 0)
+        state = self._cells[self._first]
+        every, uncut = np.arange(len(n)), np.zeros((len(n), 3), dtype=np.int64)
+        for t, k in self._advance(state, every, uncut):
+            self._cells[self._first[:k] + t + 1] = state[:k]
+        self.distance = self._last(state, every)
 
-    def swapped(self, rows: Rows, tokens: Ragged, pairs: Index, which: Index, cuts: Index) -> Index:
+    def swapped(self, which: Index, cuts: Index) -> Index:
         """Distances after exchanging two neighbouring blocks of a hypothesis, (C,).
 
-        Rows before the first exchanged word are those of `rows`.
+        Rows above the first exchanged word stay as they are.
 
         Parameters
         ----------
-        rows, tokens, pairs
-            The unchanged hypotheses and their rows, (k,).
         which
-            The hypothesis that is changed, index into `pairs`, (C,).
+            The pair that is changed, (C,).
         cuts
             `[start, middle, stop]`: words `start:middle` and `middle:stop` change places, (C, 3).
         """
-        pair = pairs[which]
-        start = cuts[:, 0]
-        layout = schedule(self._n[pair] - start)
-        change = layout.order[layout.rank]
-        row = start[change] + layout.step
-        source = unswap(row, cuts[change]) + tokens.offsets[which[change]]
-        frame = self._frames[pair[change]] + row
-        match = self._match(tokens.values[source], frame)
-        known = (rows.layout.starts[start] + rows.place[which])[layout.order]
-        corner = rows.corner[known] if self._sliding else np.zeros_like(known)
-        state = rows.up[known], rows.down[known], corner
-        distance = self._run(layout, match, frame, state, pair[layout.order])
-        result = np.empty_like(distance)
-        result[layout.order] = distance
-        return result
-
-    def path(self, rows: Rows, tokens: Ragged, pairs: Index, keep: Index) -> Path:
-        """Trace the preferred operations of the pairs `keep` (indices into `pairs`, ascending).
-
-        Cells are left diagonally if that is optimal, else upwards, else to the left. A row is left
-        at the last column, up to where it was entered, that is not left to the left; both kinds
-        are bit vectors, so that a step is the highest bit of a word.
-        """
-        rank = np.sort(rows.place[keep])
-        local = rows.layout.order[rank]
-        layout = schedule(self._n[pairs[local]])
-        entry = rows.layout.starts[layout.step] + rank[layout.rank]
-        who = local[layout.rank]
-        match = rows.match[entry]
-        slanted = match | ~rows.zero[entry]
-        halting = slanted | rows.above[entry]
-        column = self._m[pairs[local]]
-        if self._sliding:
-            frame = self._frames[pairs[who]] + layout.step
-            low = self._low[frame]
-            halting &= _REACHED[self._slide[frame]]
-        else:
-            low = np.zeros_like(entry)
-        left = np.empty_like(entry)
-        before = np.empty_like(entry)
-        for t in range(len(layout.counts) - 1, -1, -1):
-            part = slice(layout.starts[t], layout.starts[t + 1])
-            active = column[: layout.counts[t]]
-            at = active - low[part]
-            word = halting[part] << (63 - at).view(np.uint64)
-            # Clearing the bit below the highest keeps the conversion from rounding up.
-            word &= ~(word >> ONE)
-            at -= 64 - np.frexp(word.astype(np.float64))[1]
-            slant = (slanted[part] >> at.view(np.uint64)) & ONE
-            left[part] = at
-            np.add(at, low[part], out=active)
-            active -= slant.view(np.int64)
-            before[part] = active
-        kept = ((match >> left.view(np.uint64)) & ONE).astype(np.bool_)
-        offsets = offsets_of(tokens.lengths[keep])
-        target = offsets[np.searchsorted(keep, who)] + layout.step
-        path = Path(np.empty_like(before), np.empty_like(kept))
-        path.before[target] = before
-        path.kept[target] = kept
-        return path
-
-    def _match(self, group: Index, frame: Index) -> Bits:
-        """Columns of the window that equal a word, for entries (E,)."""
-        if not self._sliding:
-            return self._bits[self._row[group]]
-        column = self._low[frame] + 64
-        shift = (column & 63).astype(np.uint64)
-        word = self._row[group] + (column >> 6)
-        match: Bits = self._bits[word] >> shift
-        match |= (self._bits[word + 1] << ONE) << (np.uint64(63) - shift)
-        match &= _MATCHABLE[self._slide[frame]]
-        return match
-
-    def _run(
-        self,
-        layout: Schedule,
-        match: Bits,
-        frame: Index,
-        state: tuple[Bits, Bits, Index],
-        pair: Index,
-        history: Bits | None = None,
-        corners: Index | None = None,
-    ) -> Index:
-        """Advance rows to the end and return distances, by rank."""
-        up, down, corner = state
-        n = len(up)
-        spare = np.empty((3, n), dtype=np.uint64)
-        slide = self._slide[frame] if self._sliding else None
-        starts = layout.starts.tolist()
-        for t, k in enumerate(layout.counts.tolist()):
-            part = slice(starts[t], starts[t + 1])
-            rise, fall = up[:k], down[:k]
-            zero, above, extra = spare[:, :k]
-            if history is not None:
-                zero, above = history[:2, part]
-                history[2, part] = rise
-                history[3, part] = fall
-            if slide is not None:
-                if corners is not None:
-                    corners[part] = corner[:k]
-                _slide_window(slide[part], rise, fall, corner[:k])
-            advance(match[part], rise, fall, zero, above, extra)
-        last = self._m[pair]
-        if self._sliding:
-            last = last - self._low[self._frames[pair] + self._n[pair] - 1]
-        else:
-            corner = self._n[pair] + 1
-        inside = bits_below(last + 1)
-        distance: Index = corner + np.bitwise_count(up & inside)
-        distance -= np.bitwise_count(down & inside)
+        order = np.argsort(cuts[:, 0] - self._n[which], kind="stable")
+        which, cuts = which[order], cuts[order]
+        state = self._cells[self._first[which] + cuts[:, 0]]
+        for _ in self._advance(state, which, cuts):
+            pass
+        distance = np.empty_like(which)
+        distance[order] = self._last(state, which)
         return distance
 
+    def path(self, keep: Index) -> Path:
+        """Trace the preferred operations of the pairs `keep` back from the last cell.
 
-def _slide_window(slide: Index, up: Bits, down: Bits, corner: Index) -> None:
-    """Move windows (k,) to the columns of the next row, in place."""
-    dropped = _DROPPED[slide]
-    corner += _RISE[slide]
-    corner += np.bitwise_count(up & dropped)
-    corner -= np.bitwise_count(down & dropped)
-    shift, keep = _SHIFT[slide], _KEEP[slide]
-    up >>= shift
-    up &= keep
-    up |= _NEW[slide]
-    down >>= shift
-    down &= keep
-    down |= _LOST[slide]
+        Tercom leaves a cell to the upper left if that is optimal, else upwards, else to the left.
+        """
+        cells, stride = self._cells.ravel(), self._stride
+        before = np.empty_like(self._low)
+        kept = np.empty(len(before), dtype=np.bool_)
+        pair, row, column = keep, self._n[keep], self._m[keep]
+        while len(pair):
+            entry = self._hyps.offsets[pair] + row - 1
+            at = column - self._low[entry]
+            here = (self._first[pair] + row) * stride + at + 1
+            corner = here - 1 - stride + self._slide[entry]
+            equal = self._words[self._look[entry] + at] == self._hyps.values[entry]
+            slanted = cells[corner] - equal == cells[here]
+            left = ~slanted & (cells[corner + 1] + 1 != cells[here])
+            column = column - (slanted | left)
+            before[entry] = column
+            kept[entry] = slanted & equal
+            row = row - ~left
+            rest = row > 0
+            pair, row, column = pair[rest], row[rest], column[rest]
+        words = expand(self._hyps.offsets[keep], self._n[keep])
+        return Path(before[words], kept[words])
+
+    def _advance(self, state: Cells, pair: Index, cuts: Index) -> Iterator[tuple[int, int]]:
+        """Replace stored rows by those below them in place, step by step, to the last row.
+
+        Parameters
+        ----------
+        state
+            Row `cuts[:, 0]` of every hypothesis, (C, stride), sorted by falling number of steps.
+        pair, cuts
+            The pair, (C,), and which blocks of its hypothesis are exchanged, (C, 3).
+
+        Yields
+        ------
+        step, active
+            The first `active` rows have been replaced.
+        """
+        windows = sliding_window_view(self._words, self._width)
+        above = sliding_window_view(state.ravel(), self._width + 1)
+        place = np.arange(len(state)) * self._stride
+        offset, start = self._hyps.offsets[pair], cuts[:, 0]
+        for t, k in enumerate(active_counts(self._n[pair] - start).tolist()):
+            row = start[:k] + t
+            entry = offset[:k] + row
+            words = self._hyps.values[offset[:k] + unswap(row, cuts[:k])]
+            equal = windows[self._look[entry]] == words[:, None]
+            seen = above[place[:k] + self._slide[entry]]
+            costs = np.minimum(seen[:, :-1] - equal, seen[:, 1:] + 1)
+            np.minimum.accumulate(costs, axis=1, out=state[:k, 1 : self._width + 1])
+            yield t, k
+
+    def _last(self, state: Cells, pair: Index) -> Index:
+        """Read the distances from the last rows, (C, stride) -> (C,)."""
+        at = self._m[pair] - self._low[self._hyps.offsets[pair + 1] - 1] + 1
+        distance: Index = self._m[pair] + state[np.arange(len(pair)), at]
+        return distance
 
 
 def unswap(row: Index, cuts: Index) -> Index:
@@ -302,12 +192,3 @@ def unswap(row: Index, cuts: Index) -> Index:
     start, middle, stop = cuts.T
     moved = np.where(row < start + stop - middle, row + middle - start, row - (stop - middle))
     return np.where((row < start) | (row >= stop), row, moved)
-
-
-def beam_is_idle(n: Index, m: Index, distance: Index) -> Flags:
-    """Whether the beam provably changes neither distance nor path, given the distance without it.
-
-    n, m, distance: (k,). With m <= 24 every row lies inside the beam.
-    """
-    idle: Flags = (m < BEAM) | (distance + np.abs(n - m) <= 2 * BEAM - 4)
-    return idle

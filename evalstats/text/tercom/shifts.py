@@ -1,8 +1,9 @@
 """Tercom's shift candidates for many pairs at once.
 
 A block of hypothesis words that occurs in the reference may move to where the reference has it, if
-both places contain errors. The candidates follow sacreBLEU's `_shift` exactly, except for their
-order: the best is a maximum over distinct ranks, and the limit of candidates depends on the count.
+both places contain errors. The candidates are those of sacreBLEU's `_shift`. Their order differs
+and cannot matter: the best one has a unique rank, and the limit of 1,000 depends on their number
+only.
 """
 
 from __future__ import annotations
@@ -24,12 +25,26 @@ _MATCHES = 1 << 19
 class Alignment(NamedTuple):
     """Where k hypotheses and references stand to each other along a path.
 
+    In this pair the path deletes `sat`, replaces `the` by `big` and inserts `sat`::
+
+        hypothesis    sat  on  the  mat   .        hyp_wrong    0  1  1  2  2
+        reference      .   on  big  mat  sat       ref_wrong    0  0  1  1  2
+
+        reference word x    on  big  mat  sat  (end)
+        place                0    2    3    4    4
+        steps                0    1    2    3    3
+
+    Reference word 3, `sat`, is wrong, and so is word 0 of the hypothesis: the word may move to
+    `place[3]` or `place[4]`. Both are 4, so that there is one target: as many as steps between
+    the two, and one more.
+
     Attributes
     ----------
     slot
-        Offsets into `place` and `ref_wrong`, (k+1,); every pair has `ref_lengths + 1` entries.
+        Where the entries of a pair start in `place`, `steps` and `ref_wrong`, (k+1,); every pair
+        has an entry for each reference word and one for the end.
     place
-        Hypothesis words consumed before reference word x is reached.
+        Hypothesis words consumed before reference word x is.
     steps
         Running count of entries of `place` that differ from their left neighbour.
     hyp_wrong
@@ -67,27 +82,22 @@ class Candidates(NamedTuple):
 
 def align(path: Path, tokens: Ragged, ref_lengths: Index) -> Alignment:
     """Turn paths into alignments; `ref_lengths` (k,)."""
-    lengths = tokens.lengths
-    slot = offsets_of(ref_lengths + 1)
-    base = np.repeat(slot[:-1], lengths)
-    consumed = np.bincount(base + path.before + 1, minlength=int(slot[-1]) + 1)[: slot[-1]]
-    # The last slot of a pair would count into the first of the next one.
-    first = np.zeros(int(slot[-1]) + 1, dtype=np.bool_)
-    first[slot] = True
-    place = np.cumsum(np.where(first[:-1], 0, consumed))
-    place -= np.repeat(place[slot[:-1]], ref_lengths + 1)
+    entries = ref_lengths + 1
+    slot = offsets_of(entries)
+    reached = np.repeat(slot[:-1], tokens.lengths) + path.before
+    place = np.searchsorted(reached, np.arange(slot[-1]))
+    place -= np.repeat(tokens.offsets[:-1], entries)
+    wrong = np.ones(int(slot[-1]), dtype=np.bool_)
+    wrong[reached[path.kept]] = False
+    wrong[slot[1:] - 1] = False
     steps = np.cumsum(np.diff(place, prepend=0) != 0)
-    wrong = np.ones(int(slot[-1]) + 1, dtype=np.int64)
-    wrong[(base + path.before + 1)[path.kept]] = 0
-    wrong[slot] = 0
-    hyp_wrong = offsets_of(1 - path.kept.astype(np.int64))
-    return Alignment(slot, place, steps, hyp_wrong, np.cumsum(wrong[:-1]))
+    return Alignment(slot, place, steps, offsets_of(~path.kept), offsets_of(wrong))
 
 
 def find_candidates(
     groups: Groups,
     tokens: Ragged,
-    ref_offsets: Index,
+    refs: Ragged,
     alignment: Alignment,
     checked: Index,
 ) -> tuple[Candidates, Index]:
@@ -96,11 +106,11 @@ def find_candidates(
     Parameters
     ----------
     groups
-        Groups of equal tokens; `tokens` and `groups.ref` hold them.
+        Groups of equal tokens; `tokens` and `refs` hold them.
     tokens
         The hypotheses, (k,).
-    ref_offsets
-        Where the reference of every hypothesis starts and ends in `groups.ref`, (k, 2).
+    refs
+        Their references, (k,).
     alignment
         Of the same k pairs.
     checked
@@ -117,7 +127,7 @@ def find_candidates(
     lengths = tokens.lengths
     which = np.repeat(np.arange(len(lengths)), lengths)
     start = expand(np.zeros_like(lengths), lengths)
-    first, count = _near(groups, tokens, start, np.diff(ref_offsets, axis=1)[which, 0])
+    first, count = _near(groups, tokens.values, start)
     checked = checked.copy()
     parts = [np.zeros((4, 0), dtype=np.int64)]
     # In blocks of matches, so that a long segment of one word takes no more memory than others;
@@ -126,9 +136,7 @@ def find_candidates(
         token = np.flatnonzero(checked[which[part]] < MAX_CANDIDATES) + part.start
         position = groups.positions[expand(first[token], count[token])]
         token = np.repeat(token, count[token])
-        near = np.abs(position - start[token]) <= MAX_SHIFT_DISTANCE
-        token, position = token[near], position[near]
-        grown = _grow(groups, tokens, ref_offsets, alignment, token, which[token], position)
+        grown = _grow(tokens, refs, alignment, token, which[token], position)
         slot = alignment.slot[grown[0]] + grown[2]
         targets = 1 + alignment.steps[slot + grown[3]] - alignment.steps[slot]
         np.add.at(checked, grown[0], targets)
@@ -138,28 +146,20 @@ def find_candidates(
     return _expand_targets(found, alignment, lengths), checked
 
 
-def _near(groups: Groups, tokens: Ragged, start: Index, ref_lengths: Index) -> tuple[Index, Index]:
-    """Range in `groups.positions` of the places a word may move to, (T,) each.
-
-    The range contains all of them, but more than those only in short segments.
-    """
-    first, count = groups.first[tokens.values], groups.ref_count[tokens.values]
-    far = (count > 1) & (np.maximum(start, ref_lengths) > MAX_SHIFT_DISTANCE)
-    if far.any():
-        group, word = tokens.values[far], start[far]
-        scale = int(groups.positions.max()) + int(word.max()) + 2 * MAX_SHIFT_DISTANCE
-        key = np.repeat(np.arange(len(groups.first)), groups.ref_count) * scale + groups.positions
-        low = group * scale + np.maximum(word - MAX_SHIFT_DISTANCE, 0)
-        high = group * scale + word + MAX_SHIFT_DISTANCE
-        first[far] = np.searchsorted(key, low)
-        count[far] = np.searchsorted(key, high, side="right") - first[far]
-    return first, count
+def _near(groups: Groups, words: Index, start: Index) -> tuple[Index, Index]:
+    """First and number of the equal reference words within reach, in `groups.positions`, (T,)."""
+    # Positions ascend within a group, and groups ascend: together they are one sorted key.
+    scale = int(groups.positions.max()) + int(start.max(initial=0)) + 2 * MAX_SHIFT_DISTANCE
+    key = np.repeat(np.arange(len(groups.first)), groups.ref_count) * scale + groups.positions
+    low = words * scale + np.maximum(start - MAX_SHIFT_DISTANCE, 0)
+    high = words * scale + start + MAX_SHIFT_DISTANCE
+    first = np.searchsorted(key, low)
+    return first, np.searchsorted(key, high, side="right") - first
 
 
 def _grow(
-    groups: Groups,
     tokens: Ragged,
-    ref_offsets: Index,
+    refs: Ragged,
     alignment: Alignment,
     token: Index,
     which: Index,
@@ -170,11 +170,11 @@ def _grow(
     Returns rows `which, start, position, length`, one column for every length of every match.
     """
     start = token - tokens.offsets[which]
-    word = ref_offsets[which, 0] + position
+    word = refs.offsets[which] + position
     slot = alignment.slot[which] + position
     aligned = alignment.place[slot + 1] - 1
     # Words left in both sequences, including the first of the match.
-    room = np.minimum(tokens.lengths[which] - start, ref_offsets[which, 1] - word)
+    room = np.minimum(tokens.lengths[which] - start, refs.lengths[which] - position)
     found = []
     for length in range(1, MAX_SHIFT_SIZE + 1):
         tried = (
@@ -185,7 +185,7 @@ def _grow(
         lengths = np.full(np.count_nonzero(tried), length)
         found.append(np.stack([which[tried], start[tried], position[tried], lengths]))
         more = np.flatnonzero(room > length)
-        more = more[tokens.values[token[more] + length] == groups.ref[word[more] + length]]
+        more = more[tokens.values[token[more] + length] == refs.values[word[more] + length]]
         if not len(more):
             break
         token, which, start, position, word, slot, aligned, room = (
