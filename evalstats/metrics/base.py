@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: Longer n-grams than this are a mistake, and cost what they cost.
+#: The longest n-grams that can be asked for: time and memory grow with the order.
 MOST_ORDER = 1000
 
 
@@ -35,23 +35,28 @@ class Metric(ABC):
         Direction of the score.
     uses_references : bool
         Whether `statistics` needs references (False for scores that come from elsewhere).
+    counts : bool
+        Whether the statistics are counts: a file with negative ones is then refused.
 
     Examples
     --------
-    The share of segments that are translated exactly, as a metric of its own:
+    The share of segments that are translated exactly, as a metric of its own. `as_references`
+    checks the references and makes a tuple of strings of every entry:
 
+    >>> from evalstats.text.references import as_references
     >>> class ExactMatch(Metric):
     ...     name = "exact match"
     ...     columns = ("matches", "segments")
     ...
     ...     def statistics(self, hypotheses, references):
+    ...         references = as_references(references, len(hypotheses))
     ...         return np.array([[h in r, 1] for h, r in zip(hypotheses, references)], dtype=int)
     ...
     ...     def score(self, totals):
     ...         totals = np.asarray(totals)
     ...         return 100 * totals[..., 0] / totals[..., 1]
     >>> metric = ExactMatch()
-    >>> rows = metric.statistics(["a", "b"], [["a"], ["c", "d"]])
+    >>> rows = metric.statistics(["a", "b"], ["a", ["c", "d"]])
     >>> float(metric.score(rows.sum(axis=0)))
     50.0
     """
@@ -60,6 +65,7 @@ class Metric(ABC):
     columns: tuple[str, ...]
     higher_is_better: bool = True
     uses_references: ClassVar[bool] = True
+    counts: ClassVar[bool] = False
 
     @abstractmethod
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:

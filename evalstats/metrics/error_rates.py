@@ -26,6 +26,7 @@ class ErrorRate(Metric):
 
     columns = ("edits", "ref_len")
     higher_is_better = False
+    counts = True
 
     def score(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Score summed statistics, `(..., 2) -> (...)`; lower is better.
@@ -45,12 +46,10 @@ class ErrorRate(Metric):
 def whitespace_words(texts: list[str], refs: References, lowercase: bool) -> tuple[Ragged, Ragged]:
     """Return the ids of the words of hypotheses and of all references, split at whitespace."""
     # What reads text is loaded when text comes: `import evalstats` stays fast.
-    from evalstats.text.ids import learn_words, look_up_words
+    from evalstats.text.ids import shared_ids
+    from evalstats.text.tokenization import tokenize_blocks
 
-    ids, vocabulary = refs.prepared(
-        ("whitespace words", lowercase), lambda refs: learn_words(refs.texts, lowercase)
-    )
-    return look_up_words(texts, lowercase, vocabulary), ids
+    return shared_ids(refs, texts, tokenize_blocks, "none", lowercase)
 
 
 def closest_reference(
@@ -161,13 +160,10 @@ class CER(LevenshteinRate):
     tokens = "char"
 
     def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
-        from evalstats.text.characters import characters
+        from evalstats.text.ids import shared_ids
+        from evalstats.text.tokenization import character_blocks
 
-        how = {"lowercase": self.lowercase, "whitespace": True}
-        codes = refs.prepared(
-            ("characters", self.lowercase), lambda refs: characters(refs.texts, **how)
-        )
-        return characters(texts, **how), codes
+        return shared_ids(refs, texts, character_blocks, self.lowercase, True)
 
 
 def token_edits(

@@ -312,10 +312,10 @@ class SentenceBLEU:
 
     def _tokenized(self, texts: Sequence[str]) -> list[TokenList]:
         if isinstance(self.tokenize, str):
-            from evalstats.text.tokenization import tokenize_corpus
+            from evalstats.text.tokenization import tokenize_blocks
 
-            how = self._counts
-            return list(tokenize_corpus(texts, how.tokenizer, how.lowercase).lists())
+            blocks = tokenize_blocks(texts, self._counts.tokenizer, self._counts.lowercase)
+            return [tokens for block in blocks for tokens in block.lists()]
         tokenize, lower = self.tokenize, not self.case_sensitive
         lists = (tokenize(text.lower() if lower else text) for text in texts)
         return [as_token_list(tokens, "the result of tokenize") for tokens in lists]

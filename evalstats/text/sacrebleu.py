@@ -38,8 +38,12 @@ def tokenizer_names() -> tuple[str, ...]:
     return tuple(BLEU.TOKENIZERS)
 
 
+@cache
 def tokenizer(name: str) -> Callable[[str], str]:
-    """Make sacreBLEU's tokeniser; raise for one it does not have, or whose extra is missing."""
+    """Make sacreBLEU's tokeniser; raise for one it does not have, or whose extra is missing.
+
+    Kept, since some of them load a model.
+    """
     from sacrebleu.metrics import bleu
 
     names = tokenizer_names()
@@ -68,6 +72,7 @@ def chinese_ranges() -> list[tuple[str, str]]:
     return ranges
 
 
+@cache
 def tercom_tokenizer(**options: bool) -> Callable[[str], str]:
     """Make sacreBLEU's tokeniser of TER, without the cache that it keeps of every line."""
     from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer

@@ -91,41 +91,45 @@ class _Rules:
     cuts: Callable[[NDArray[np.int32], Classes], Mask]  # where a token begins without whitespace
 
 
-def tokenize_corpus(texts: Sequence[str], tokenizer_name: str, lowercase: bool) -> Tokens:
-    """Tokenise texts as sacreBLEU's BLEU does, in time linear in the number of characters.
+def tokenize_blocks(texts: Sequence[str], tokenizer: str, lowercase: bool) -> Iterator[Tokens]:
+    """Tokenise as sacreBLEU's BLEU does, in time linear in the number of characters.
 
     Parameters
     ----------
-    texts : sequence of n str
-    tokenizer_name : str
-        A name of sacreBLEU's ``BLEU.TOKENIZERS``.
+    texts : sequence of str
+    tokenizer : str
+        A name of sacreBLEU's ``BLEU.TOKENIZERS``; ``"none"`` splits at whitespace.
     lowercase : bool
         Lowercase every text first.
 
-    Returns
-    -------
+    Yields
+    ------
     Tokens
-        Of n texts.
+        Of some consecutive texts: memory stays bounded.
     """
-    return _concatenate(list(tokenize_blocks(texts, tokenizer_name, lowercase)))
-
-
-def tokenize_blocks(texts: Sequence[str], tokenizer_name: str, lowercase: bool) -> Iterator[Tokens]:
-    """Tokenise as `tokenize_corpus`, one `Tokens` for each block of bounded size."""
-    tokenize = _block_tokenizer(tokenizer_name)
-    for block in text_blocks(texts):
-        yield tokenize([text.lower() for text in block] if lowercase else block)
+    tokenize = _block_tokenizer(tokenizer)
+    return map(tokenize, _lowercased(texts, lowercase))
 
 
 def chrf_word_blocks(texts: Sequence[str], lowercase: bool) -> Iterator[Tokens]:
-    """Split texts into the words of chrF++, one `Tokens` for each block.
+    """Split texts into the words of chrF++.
 
     A word of several characters loses one ASCII punctuation mark to a token of its own: the last
     character if it is one, otherwise the first (``(hi)`` gives ``(hi`` and ``)``).
     """
     rules = _Rules(str, _chrf_classes(), SPACE, _chrf_cuts)
+    return (_split(block, rules) for block in _lowercased(texts, lowercase))
+
+
+def character_blocks(texts: Sequence[str], lowercase: bool, whitespace: bool) -> Iterator[Tokens]:
+    """Split texts into characters, with whitespace or without."""
+    return (_characters(block, whitespace) for block in _lowercased(texts, lowercase))
+
+
+def _lowercased(texts: Sequence[str], lowercase: bool) -> Iterator[Sequence[str]]:
+    # Each text by itself: a final sigma depends on its neighbours.
     for block in text_blocks(texts):
-        yield _split([text.lower() for text in block] if lowercase else block, rules)
+        yield [text.lower() for text in block] if lowercase else block
 
 
 def tercom_tokens(
@@ -152,7 +156,8 @@ def tercom_tokens(
 
 def _block_tokenizer(name: str) -> Callable[[Sequence[str]], Tokens]:
     if name == "char":
-        return _characters_as_tokens
+        # sacreBLEU joins the characters with spaces and splits again: whitespace is lost.
+        return _characters
     if name in _RULES:
         rules = _RULES[name]()
         return lambda texts: _split(texts, rules)
@@ -160,10 +165,9 @@ def _block_tokenizer(name: str) -> Callable[[Sequence[str]], Tokens]:
     return lambda texts: from_lists(tokenizer(text.rstrip()).split() for text in texts)
 
 
-def _characters_as_tokens(texts: Sequence[str]) -> Tokens:
-    # sacreBLEU joins the characters with spaces and splits again: whitespace is lost.
-    ragged = characters(texts)
-    return Tokens(ragged.values.astype(np.int32, copy=False), [], ragged.offsets)
+def _characters(texts: Sequence[str], whitespace: bool = False) -> Tokens:
+    ragged = characters(texts, whitespace=whitespace)
+    return Tokens(ragged.values, [], ragged.offsets)
 
 
 def from_lists(lists: Iterable[Sequence[Any]]) -> Tokens:
@@ -176,13 +180,6 @@ def from_lists(lists: Iterable[Sequence[Any]]) -> Tokens:
     return Tokens(
         np.full(len(words), -1, dtype=np.int32), words, offsets_of(np.array(lengths, np.int64))
     )
-
-
-def _concatenate(parts: Sequence[Tokens]) -> Tokens:
-    codes = [np.zeros(0, dtype=np.int32), *(part.characters for part in parts)]
-    lengths = [np.zeros(0, dtype=np.int64), *(np.diff(part.offsets) for part in parts)]
-    words = [word for part in parts for word in part.words]
-    return Tokens(np.concatenate(codes), words, offsets_of(np.concatenate(lengths)))
 
 
 def _split(texts: Sequence[str], rules: _Rules) -> Tokens:
