@@ -87,7 +87,7 @@ def text_blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         yield texts[start:stop]
 
 
-def characters(texts: Sequence[str], *, whitespace: bool) -> Ragged:
+def characters(texts: Sequence[str], *, whitespace: bool = False) -> Ragged:
     """Return the code points of every text; those that `str.split` splits at only on request."""
     codes = code_points("".join(texts))
     offsets = offsets_of(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
