@@ -1,9 +1,9 @@
 """What a metric is: statistics of every segment, and a score that is a function of their sums.
 
 A metric says two things. `statistics(hypotheses, references)` gives an `(N, k)` array, one row a
-segment. `score(totals)` maps summed rows `(..., k)` to scores `(...)`. Everything else in this
-library, resampling and inference, needs nothing more: leading axes are free, so the same line
-scores a corpus, every segment, 10,000 resamples of 20 systems, and the jackknife.
+segment. `score(totals)` maps summed rows `(..., k)` to scores `(...)`. Resampling and inference
+need nothing more: leading axes are free, so one line scores a corpus, every segment, 10,000
+resamples of 20 systems, and the jackknife.
 """
 
 from __future__ import annotations
@@ -73,10 +73,21 @@ class Metric(ABC):
 
         Parameters
         ----------
-        hypotheses
-            One output per segment.
+        hypotheses : sequence of str
+            N outputs. For scores that come from elsewhere: the numbers of N segments.
         references
-            One entry per segment: a string or a list of strings, or a `References`.
+            One entry per segment: a string, a list of strings with `None` for an absent one, or
+            a `References`, which keeps what is prepared for the next system.
+
+        Returns
+        -------
+        ndarray of shape (N, k)
+            One column for each name in `columns`.
+
+        Raises
+        ------
+        InputError
+            For empty input, differing lengths, a segment without reference.
         """
 
     @abstractmethod

@@ -15,7 +15,9 @@ from evalstats.metrics import smoothing
 from evalstats.metrics.base import MOST_ORDER, Metric
 from evalstats.metrics.smoothing import Smoothing
 from evalstats.text import sacrebleu
+from evalstats.text.ngrams import bleu_statistics, shared_ngrams
 from evalstats.text.references import as_references, as_texts
+from evalstats.text.tokenization import tokenize_blocks
 
 SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
 #: sacreBLEU's tokenisers that need nothing beyond sacreBLEU, so that checking one imports nothing.
@@ -128,27 +130,8 @@ class BLEU(Metric):
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 2·order + 2)`: sys_len, ref_len, correct_1..n, total_1..n per segment.
 
-        Parameters
-        ----------
-        hypotheses : sequence of str
-            N outputs.
-        references
-            One entry per segment: a string, a list of strings with `None` for an absent one, or
-            a `References`.
-
-        Returns
-        -------
-        ndarray of int64, shape (N, 2·order + 2)
-
-        Raises
-        ------
-        InputError
-            For empty input, differing lengths, a segment without reference.
+        See `Metric.statistics` for the arguments and the errors.
         """
-        # What reads text is loaded when text comes: `import evalstats` stays fast.
-        from evalstats.text.ngrams import bleu_statistics, shared_ngrams
-        from evalstats.text.tokenization import tokenize_blocks
-
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
         how = (tokenize_blocks, self.tokenizer, self.lowercase)

@@ -12,7 +12,9 @@ from evalstats.checks import flag, integer, real
 from evalstats.errors import InputError
 from evalstats.metrics.base import MOST_ORDER, Metric
 from evalstats.text import sacrebleu
+from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
 from evalstats.text.references import as_references, as_texts
+from evalstats.text.tokenization import character_blocks, chrf_word_blocks
 
 #: Stands in for an undefined precision or recall (chrF++.py, Moses, NLTK, sacreBLEU).
 _EPS = 1e-16
@@ -106,29 +108,8 @@ class CHRF(Metric):
         """Return `(N, 3·orders)`: hypothesis, reference and matching n-grams of each order.
 
         Character orders come first, then word orders. An order that the reference does not have
-        counts no hypothesis n-grams either (sacreBLEU).
-
-        Parameters
-        ----------
-        hypotheses : sequence of str
-            N outputs.
-        references
-            One entry per segment: a string, a list of strings with `None` for an absent one, or
-            a `References`.
-
-        Returns
-        -------
-        ndarray of int64, shape (N, 3·(char_order + word_order))
-
-        Raises
-        ------
-        InputError
-            For empty input, differing lengths, a segment without reference.
+        counts no hypothesis n-grams either (sacreBLEU). See `Metric.statistics`.
         """
-        # What reads text is loaded when text comes: `import evalstats` stays fast.
-        from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
-        from evalstats.text.tokenization import character_blocks, chrf_word_blocks
-
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
         how = (character_blocks, self.lowercase, self.whitespace)

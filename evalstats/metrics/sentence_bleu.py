@@ -24,6 +24,7 @@ from evalstats.metrics.token_lists import (
 )
 from evalstats.text import sacrebleu
 from evalstats.text.references import References, as_references, as_texts
+from evalstats.text.tokenization import tokenize_blocks
 
 #: Weights may miss 1 by this much: (0.333, 0.333, 0.334) and the like.
 WEIGHT_TOLERANCE = 1e-6
@@ -312,8 +313,6 @@ class SentenceBLEU:
 
     def _tokenized(self, texts: Sequence[str]) -> list[TokenList]:
         if isinstance(self.tokenize, str):
-            from evalstats.text.tokenization import tokenize_blocks
-
             blocks = tokenize_blocks(texts, self._counts.tokenizer, self._counts.lowercase)
             return [tokens for block in blocks for tokens in block.lists()]
         tokenize, lower = self.tokenize, not self.case_sensitive
