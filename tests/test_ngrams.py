@@ -189,12 +189,6 @@ def test_corpora_beyond_the_kept_size_are_indexed_again(monkeypatch):
     check_chrf(["a b"], [["a b c", "a"]], word_order=2)
 
 
-def test_too_few_bits_are_refused(monkeypatch):
-    monkeypatch.setattr(matching, "WORD", 2)
-    with pytest.raises(OverflowError, match="do not fit 2 bits"):
-        es.BLEU().statistics(["a b c d"], ["a b c d"])
-
-
 @given(lengths=st.lists(st.integers(0, 20)), limit=st.integers(1, 50), most=st.integers(1, 5))
 def test_blocks_cover_the_rows_in_bounded_ranges(lengths, limit, most):
     ranges = list(blocks(offsets_of(np.array(lengths, dtype=np.int64)), limit, most))

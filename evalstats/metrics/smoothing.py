@@ -3,8 +3,8 @@
 One segment rarely matches a four-gram, and one precision of zero makes the geometric mean zero.
 Each function here maps clipped matches c_n and n-gram counts t_n, arrays `(..., m)` for the orders
 1 to m, to precisions `(..., m)`; leading axes are free. `NAMED` gathers them under the names of
-sacreBLEU, of NLTK (after Chen and Cherry, 2014) and of axion, with the numbers of each: they
-differ in what an order counts for that is longer than the output.
+sacreBLEU, of NLTK (after Chen and Cherry, 2014) and of axion. Packages that share a formula still
+differ in how they treat an n-gram order that is longer than the output.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.errors import InputError, InputTypeError
 
 Floats = NDArray[np.float64]
-#: Maps matches and counts `(..., m)` to precisions.
-Precisions = Callable[[Floats, Floats], Floats]
 
 
 def unsmoothed(correct: Floats, total: Floats) -> Floats:

@@ -36,10 +36,8 @@ def as_texts(value: object, name: str = "hypotheses") -> list[str]:
     texts = listed(value, name, "strings")
     for i, text in enumerate(texts):
         if not isinstance(text, str):
-            raise InputTypeError(
-                f"{name}[{i}] must be a string, got {_kind(text)}"
-                + ("; an empty output is ''" if text is None else "")
-            )
+            hint = "; an empty output is ''" if text is None else ""
+            raise InputTypeError(f"{name}[{i}] must be a string, got {_kind(text)}{hint}")
     if not texts:
         raise InputError(f"{name} is empty; give at least one segment")
     return texts
@@ -202,12 +200,17 @@ def as_references(references: object, n_segments: int) -> References:
         rows = listed(references, "references", "one entry per segment")
         _refuse_streams(rows, n_segments)
         references = References(rows)
-    if len(references) != n_segments:
+    check_segments(len(references), n_segments)
+    return references
+
+
+def check_segments(n_references: int, n_hypotheses: int) -> None:
+    """Refuse references and hypotheses of different numbers of segments."""
+    if n_references != n_hypotheses:
         raise InputError(
-            f"references has {len(references)} entries but hypotheses has {n_segments}; "
+            f"references has {n_references} entries but hypotheses has {n_hypotheses}; "
             f"give one entry per segment"
         )
-    return references
 
 
 def _refuse_streams(rows: list[Any], n_segments: int) -> None:

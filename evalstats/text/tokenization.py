@@ -13,11 +13,23 @@ whose *punctuation* (``.`` and ``,``; for intl every ``\p{P}``) and *digits* (``
 
 Matches do not overlap, so in a run of punctuation p_0 ... p_{m-1} between the characters c and d,
 rule 1 takes every second member: p_0, p_2, ... if c is not a digit, p_1, p_3, ... if it is one.
-It thereby puts a space between any two members. Rule 2 then separates every member followed by
-such a space, and p_{m-1} if d is not a digit. What stays attached: p_{m-1} to a digit d if rule 1
-left it alone, and p_0 to a digit c if m = 1 and it is attached to d. So "1.5" stays whole, "1..5"
-is three tokens more, and "1...5" ends in ".5". At the start and end of a line there is no c or d
-to match, which acts as a digit (13a pads the line with spaces: there it acts as a non-digit).
+That puts a space between any two members. Rule 2 then separates every member before such a space,
+and p_{m-1} if d is not a digit.
+Two things stay attached: p_{m-1} to a digit d if rule 1 left it alone, and p_0 to a digit c if it
+is the only mark and is attached to d.
+
+=========  ==========
+text       tokens
+=========  ==========
+``1.5``    1.5
+``a.5``    a . 5
+``1.a``    1 . a
+``1..5``   1 . . 5
+``1...5``  1 . . .5
+=========  ==========
+
+At the edge of a line no rule matches, exactly as if a digit stood there. (13a pads the line with
+spaces, so its edges act as non-digits.)
 
 Hence two tokens that touch always include one of a single character. Blanking those leaves the
 longer tokens delimited by whitespace, and one `str.split` of the corpus yields them.
@@ -25,6 +37,7 @@ longer tokens delimited by whitespace, and one `str.split` of the corpus yields 
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -281,14 +294,12 @@ def _classes(members: dict[int, Any]) -> Classes:
 
 @cache
 def _chrf_classes() -> Classes:
-    return _classes({PUNCTUATION: code_points("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")})
+    return _classes({PUNCTUATION: code_points(string.punctuation)})
 
 
 def _western() -> dict[int, Any]:
-    # ASCII symbols but for ' , - . and the space, which need not be isolated.
-    symbols = '{|}~[\\]^_`!"#$%&()*+:;<=>?@/'
     return {
-        ISOLATED: code_points(symbols),
+        ISOLATED: code_points("".join(c for c in string.punctuation if c not in "',-.")),
         PUNCTUATION: code_points(".,"),
         DIGIT: code_points("0123456789"),
         DASH: code_points("-"),
@@ -319,7 +330,8 @@ def _rules_zh() -> _Rules:
 
 @cache
 def _rules_intl() -> _Rules:
-    import regex  # the Unicode tables of sacreBLEU's tokeniser, which may be newer than Python's
+    # It comes with sacreBLEU, whose tokeniser reads its Unicode tables; Python's may be older.
+    import regex
 
     members = {
         PUNCTUATION: table_of(regex.compile(r"\p{P}+")),
