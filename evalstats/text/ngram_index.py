@@ -18,9 +18,9 @@ order. (That also numbers "b -", which no hypothesis can match.) How often a k-g
 its *limit*, is the largest count in one reference of its group: 2 for "a", 1 for "a b a".
 
 A hypothesis "a b b" has the windows a b b, b b ? and b ? ?, where ? is an id that no reference
-has, and the keys 0x1122, 0x122f and 0x12ff. If any reference window shares the first k ids with a key, so
-does one of the two neighbours of the place where the key would be inserted: for 0x1122 that is
-0x1121, and the highest differing bit says that they share "a b" and not three ids. So one binary
+has, and the keys 0x1122, 0x122f and 0x12ff. If any reference window shares the first k ids with a
+key, so does one of the two neighbours of the place where the key would be inserted: for 0x1122 that
+is 0x1121, and the highest differing bit says that they share "a b" and not three ids. So one binary
 search finds the longest match, and with it the numbers of the 1- to k-grams that match. Counting
 the numbers and clipping each count at its limit gives the matches: 3 of order 1 (a once, b twice,
 which is its limit), 1 of order 2 and none of order 3.
