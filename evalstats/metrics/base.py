@@ -18,6 +18,15 @@ from numpy.typing import ArrayLike, NDArray
 MOST_ORDER = 1000
 
 
+def signature_of(**parts: object) -> str:
+    """Join the parts of a signature as ``key:value|key:value``, with yes and no for flags."""
+    words = {True: "yes", False: "no"}
+    return "|".join(
+        f"{key}:{words[value] if isinstance(value, bool) else value}"
+        for key, value in parts.items()
+    )
+
+
 class Metric(ABC):
     """A corpus score that is a function of summed per-segment statistics.
 

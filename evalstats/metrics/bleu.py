@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import choice, flag, integer, real
 from evalstats.errors import InputTypeError
 from evalstats.metrics import smoothing
-from evalstats.metrics.base import MOST_ORDER, Metric
+from evalstats.metrics.base import MOST_ORDER, Metric, signature_of
 from evalstats.metrics.smoothing import Smoothing
 from evalstats.text import sacrebleu
 from evalstats.text.ngrams import bleu_statistics, shared_ngrams
@@ -109,16 +109,15 @@ class BLEU(Metric):
         smooth = self.smooth_method
         if self._smoothing.value is not None:
             smooth += f"[{self._smoothing.value:.2f}]"
-        parts = {
-            "case": "lc" if self.lowercase else "mixed",
-            "eff": "yes" if self.effective_order else "no",
-            "tok": self.tokenizer,
-            "smooth": smooth,
-        }
-        if self.max_ngram_order != 4:
-            parts["order"] = str(self.max_ngram_order)
-        parts["sacrebleu"] = sacrebleu.version()
-        return "|".join(f"{key}:{value}" for key, value in parts.items())
+        order = {"order": self.max_ngram_order} if self.max_ngram_order != 4 else {}
+        return signature_of(
+            case="lc" if self.lowercase else "mixed",
+            eff=self.effective_order,
+            tok=self.tokenizer,
+            smooth=smooth,
+            **order,
+            sacrebleu=sacrebleu.version(),
+        )
 
     @cached_property
     def _smoothing(self) -> Smoothing:

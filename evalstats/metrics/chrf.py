@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import flag, integer, real
 from evalstats.errors import InputError
-from evalstats.metrics.base import MOST_ORDER, Metric
+from evalstats.metrics.base import MOST_ORDER, Metric, signature_of
 from evalstats.text import sacrebleu
 from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
 from evalstats.text.references import as_references, as_texts
@@ -93,15 +93,13 @@ class CHRF(Metric):
     @property
     def signature(self) -> str:
         """Identity in the form of sacreBLEU's signatures."""
-        return "|".join(
-            (
-                f"case:{'lc' if self.lowercase else 'mixed'}",
-                f"eff:{'no' if self.eps_smoothing else 'yes'}",
-                f"nc:{self.char_order}",
-                f"nw:{self.word_order}",
-                f"space:{'yes' if self.whitespace else 'no'}",
-                f"sacrebleu:{sacrebleu.version()}",
-            )
+        return signature_of(
+            case="lc" if self.lowercase else "mixed",
+            eff=not self.eps_smoothing,
+            nc=self.char_order,
+            nw=self.word_order,
+            space=self.whitespace,
+            sacrebleu=sacrebleu.version(),
         )
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
@@ -117,10 +115,8 @@ class CHRF(Metric):
         pairs = chrf_pair_statistics(hyps, prepared)
         if self.word_order:
             words = (chrf_word_blocks, self.lowercase)
-            counts = chrf_pair_statistics(
-                *shared_ngrams(refs, texts, self.word_order, False, *words)
-            )
-            pairs = np.concatenate((pairs, counts), axis=1)
+            more = shared_ngrams(refs, texts, self.word_order, False, *words)
+            pairs = np.concatenate((pairs, chrf_pair_statistics(*more)), axis=1)
         return best_reference(pairs.reshape(len(pairs), -1), prepared, self.score)
 
     def score(self, totals: ArrayLike) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import check_same_length, flag
-from evalstats.metrics.base import Metric
+from evalstats.metrics.base import Metric, signature_of
 from evalstats.metrics.ratios import ratio, ratio_gradient
 from evalstats.text.ids import shared_ids
 from evalstats.text.levenshtein import levenshtein
@@ -54,19 +54,9 @@ def whitespace_words(texts: list[str], refs: References, lowercase: bool) -> tup
     return shared_ids(refs, texts, tokenize_blocks, "none", lowercase)
 
 
-def closest_reference(
-    hypotheses: Ragged, references: Ragged, refs: References
-) -> NDArray[np.int64]:
-    """Return edits and length of the reference that needs the fewest edits, `(N, 2)`."""
-    edits = levenshtein(hypotheses.take(refs.owner), references)
-    # Ordered by edits, then by length: lengths are below 2**31.
-    best = np.minimum.reduceat(edits << 32 | references.lengths, refs.first)
-    return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
-
-
 @dataclass(frozen=True)
 class LevenshteinRate(ErrorRate):
-    """What `WER` and `CER` share: they differ in what a token is."""
+    """The base of `WER` and `CER`, which differ in what a token is."""
 
     lowercase: bool = False
 
@@ -78,17 +68,24 @@ class LevenshteinRate(ErrorRate):
     @property
     def signature(self) -> str:
         """Identity in the form of sacreBLEU's signatures."""
-        return f"case:{'lc' if self.lowercase else 'mixed'}|tok:{self.tokens}"
+        return signature_of(case="lc" if self.lowercase else "mixed", tok=self.tokens)
 
     @abstractmethod
     def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
         """Return the ids of the tokens of hypotheses and of all references."""
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
-        """Return `(N, 2)`: edits, and tokens of the reference; see `Metric.statistics`."""
+        """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits.
+
+        See `Metric.statistics` for the arguments and the errors.
+        """
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
-        return closest_reference(*self._ids(texts, refs), refs)
+        hyps, ids = self._ids(texts, refs)
+        edits = levenshtein(hyps.take(refs.owner), ids)
+        # Ordered by edits, then by length: lengths are below 2**31.
+        best = np.minimum.reduceat(edits << 32 | ids.lengths, refs.first)
+        return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
 
 
 @dataclass(frozen=True)

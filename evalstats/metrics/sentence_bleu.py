@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import flag, integer, listed, real
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import MOST_ORDER
+from evalstats.metrics.base import MOST_ORDER, signature_of
 from evalstats.metrics.bleu import BLEU, brevity_penalty
-from evalstats.metrics.smoothing import Floats, Smoothing, as_smoothing
+from evalstats.metrics.smoothing import Floats, Smoothing, as_smoothing, name_of
 from evalstats.metrics.token_lists import (
     TokenList,
     as_token_list,
@@ -183,22 +183,17 @@ class SentenceBLEU:
         smooth = self._smoothing.name
         if self._smoothing.value is not None:
             smooth += f"[{self._smoothing.value:g}]"
-        if isinstance(self.tokenize, str):
-            tokenizer = self._bleu.tokenizer
-        else:
-            tokenizer = f"custom:{getattr(self.tokenize, '__name__', type(self.tokenize).__name__)}"
-        parts = {
-            "order": str(self.max_order),
-            "case": "mixed" if self.case_sensitive else "lc",
-            "eff": "yes" if self._effective else "no",
-            "tok": tokenizer,
-            "smooth": smooth,
-        }
-        if self.weights is not None:
-            rows = ("/".join(f"{weight:g}" for weight in row) for row in self._weights)
-            parts["weights"] = ",".join(rows)
-        parts["sacrebleu"] = sacrebleu.version()
-        return "|".join(f"{key}:{value}" for key, value in parts.items())
+        named = isinstance(self.tokenize, str)
+        rows = ("/".join(f"{weight:g}" for weight in row) for row in self._weights)
+        return signature_of(
+            order=self.max_order,
+            case="mixed" if self.case_sensitive else "lc",
+            eff=self._effective,
+            tok=self._bleu.tokenizer if named else f"custom:{name_of(self.tokenize)}",
+            smooth=smooth,
+            **({} if self.weights is None else {"weights": ",".join(rows)}),
+            sacrebleu=sacrebleu.version(),
+        )
 
     def score(self, hypothesis: str | TokenList, references: Any) -> Any:
         """Score one segment: a float, or `(W,)` with several weights.
@@ -294,20 +289,16 @@ class SentenceBLEU:
         if isinstance(self.tokenize, str):
             blocks = tokenize_blocks(texts, self._bleu.tokenizer, self._bleu.lowercase)
             return [tokens for block in blocks for tokens in block.lists()]
-        tokenize, lower = self.tokenize, not self.case_sensitive
-        lists = (tokenize(text.lower() if lower else text) for text in texts)
-        return [as_token_list(tokens, "the result of tokenize") for tokens in lists]
+        cased = texts if self.case_sensitive else [text.lower() for text in texts]
+        return [as_token_list(self.tokenize(t), "the result of tokenize") for t in cased]
 
     def _token_statistics(self, lists: list[TokenList], references: Any) -> NDArray[np.int64]:
         if isinstance(references, References):
             raise InputTypeError("references holds text but hypotheses holds token lists")
         entries = listed(references, "references", "one entry per segment")
         check_segments(len(entries), len(lists))
-        by_segment = [
-            self._cased(as_token_lists(entry, f"references[{i}]"))
-            for i, entry in enumerate(entries)
-        ]
-        return corpus_statistics(self._cased(lists), by_segment, self._order)
+        checked = (as_token_lists(entry, f"references[{i}]") for i, entry in enumerate(entries))
+        return corpus_statistics(self._cased(lists), list(map(self._cased, checked)), self._order)
 
     def _cased(self, lists: list[TokenList]) -> list[TokenList]:
         if self.case_sensitive:
@@ -328,8 +319,7 @@ def geometric_mean(precisions: Floats, weights: Floats, counting: NDArray[np.boo
     share = np.sum(np.where(used, weights, 0.0), axis=-1)
     rescaled = np.divide(sums, share, where=share > 0, out=np.full(sums.shape, -np.inf))
     # Where all orders count the weights are used as they are, to the last bit.
-    means: Floats = np.exp(np.where(np.all(counting, axis=-1)[..., None], sums, rescaled))
-    return means
+    return np.asarray(np.exp(np.where(np.all(counting, axis=-1)[..., None], sums, rescaled)))
 
 
 def weight_matrix(weights: object, max_order: int) -> Floats:

@@ -199,5 +199,9 @@ def as_smoothing(smoothing: object, value: float | None) -> Smoothing:
         )
     if value is not None:
         raise InputError("smooth_value applies to named methods; bind it to your function instead")
-    name = getattr(smoothing, "__name__", type(smoothing).__name__)
-    return Smoothing(f"custom:{name}", smoothing)
+    return Smoothing(f"custom:{name_of(smoothing)}", smoothing)
+
+
+def name_of(function: object) -> str:
+    """Return the name of a function, or of the class of any other callable."""
+    return str(getattr(function, "__name__", type(function).__name__))

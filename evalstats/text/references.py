@@ -36,15 +36,16 @@ def as_texts(value: object, name: str = "hypotheses") -> list[str]:
     texts = listed(value, name, "strings")
     for i, text in enumerate(texts):
         if not isinstance(text, str):
-            hint = "; an empty output is ''" if text is None else ""
-            raise InputTypeError(f"{name}[{i}] must be a string, got {_kind(text)}{hint}")
+            kind = "None; an empty output is ''" if text is None else type(text).__name__
+            raise InputTypeError(f"{name}[{i}] must be a string, got {kind}")
     if not texts:
         raise InputError(f"{name} is empty; give at least one segment")
     return texts
 
 
-def _kind(value: object) -> str:
-    return "None" if value is None else type(value).__name__
+def _check_string(text: object, name: str, hint: str = "") -> None:
+    if text is not None and not isinstance(text, str):
+        raise InputTypeError(f"{name} must be a string or None, got {type(text).__name__}{hint}")
 
 
 class References(Sequence[tuple[str, ...]]):
@@ -182,10 +183,7 @@ def _entry(row: object, i: int) -> tuple[str, ...]:
         raise InputError(f"references[{i}] is None: segment {i} has no reference at all")
     entries = listed(row, f"references[{i}]", "strings")
     for j, text in enumerate(entries):
-        if text is not None and not isinstance(text, str):
-            raise InputTypeError(
-                f"references[{i}][{j}] must be a string or None, got {_kind(text)}"
-            )
+        _check_string(text, f"references[{i}][{j}]")
     present = tuple(text for text in entries if text is not None)
     if not present:
         raise InputError(f"references[{i}] is {entries}: segment {i} has no reference at all")
@@ -254,11 +252,8 @@ def from_streams(*streams: Sequence[str | None]) -> list[list[str | None]]:
     columns = [listed(stream, f"stream {j}", "strings") for j, stream in enumerate(streams)]
     for j, column in enumerate(columns):
         for i, text in enumerate(column):
-            if text is not None and not isinstance(text, str):
-                hint = "; pass the streams as separate arguments" if len(streams) == 1 else ""
-                raise InputTypeError(
-                    f"stream {j}, entry {i} must be a string or None, got {_kind(text)}{hint}"
-                )
+            hint = "; pass the streams as separate arguments" if len(streams) == 1 else ""
+            _check_string(text, f"stream {j}, entry {i}", hint)
     lengths = [len(column) for column in columns]
     if len(set(lengths)) > 1:
         raise InputError(f"streams must have the same length, got {', '.join(map(str, lengths))}")

@@ -73,9 +73,11 @@ def chinese_ranges() -> list[tuple[str, str]]:
 
 
 @cache
-def tercom_tokenizer(**options: bool) -> Callable[[str], str]:
+def tercom_tokenizer(
+    normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool
+) -> Callable[[str], str]:
     """Make sacreBLEU's tokeniser of TER, without the cache that it keeps of every line."""
     from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
-    made = TercomTokenizer(**options)
+    made = TercomTokenizer(normalized, no_punct, asian_support, case_sensitive)
     return partial(TercomTokenizer.__call__.__wrapped__, made)

@@ -145,22 +145,12 @@ def _lowercased(texts: Sequence[str], lowercase: bool) -> Iterator[Sequence[str]
         yield [text.lower() for text in block] if lowercase else block
 
 
-def tercom_tokens(
-    texts: Sequence[str],
-    normalized: bool,
-    no_punct: bool,
-    asian_support: bool,
-    case_sensitive: bool,
-    *,
-    twice: bool = False,
-) -> Tokens:
-    """Tokenise texts line by line as sacreBLEU's TER does, or twice, as it does references."""
-    tokenizer = sacrebleu.tercom_tokenizer(
-        normalized=normalized,
-        no_punct=no_punct,
-        asian_support=asian_support,
-        case_sensitive=case_sensitive,
-    )
+def tercom_tokens(texts: Sequence[str], *options: bool, twice: bool = False) -> Tokens:
+    """Tokenise texts line by line as sacreBLEU's TER does, or twice, as it does references.
+
+    The options are `normalized`, `no_punct`, `asian_support` and `case_sensitive`.
+    """
+    tokenizer = sacrebleu.tercom_tokenizer(*options)
     lines = (tokenizer(text.rstrip()) for text in texts)
     if twice:
         lines = (tokenizer(line.rstrip()) for line in lines)
