@@ -48,17 +48,11 @@ def compare_systems(test_set, name, step):
             )
 
 
+@pytest.mark.parametrize("step", [40, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [*TOKENIZERS, "chrF++"])
 @pytest.mark.parametrize("pair", PAIRS)
-def test_systems_on_some_segments(request, pair, name):
-    compare_systems(request.getfixturevalue(pair), name, step=40)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*TOKENIZERS, "chrF++"])
-@pytest.mark.parametrize("pair", PAIRS)
-def test_systems_on_all_segments(request, pair, name):
-    compare_systems(request.getfixturevalue(pair), name, step=1)
+def test_real_systems(request, pair, name, step):
+    compare_systems(request.getfixturevalue(pair), name, step)
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -76,14 +70,9 @@ def test_fuzzed_corpora(seed):
     fuzz.check_corpus(random.Random(seed))
 
 
-def test_fuzzed_corpora_in_tiny_chunks_and_short_keys(bounds):
-    for seed in range(100):
-        fuzz.check_corpus(random.Random(seed), bounds=True)
-
-
-@pytest.mark.thorough
-def test_many_fuzzed_corpora(bounds):
-    for seed in range(1000, 4000):
+@pytest.mark.parametrize("n", [100, pytest.param(4000, marks=pytest.mark.thorough)])
+def test_fuzzed_corpora_in_tiny_chunks_and_short_keys(bounds, n):
+    for seed in range(n):
         fuzz.check_corpus(random.Random(seed), bounds=True)
 
 
@@ -109,18 +98,12 @@ def check_one_repeated_token(n):
     check_bleu(["a " * n], [["a " * (n - 9), "a"]], **options)
 
 
-LONG = [check_many_distinct_tokens, check_many_distinct_characters, check_one_repeated_token]
-
-
-@pytest.mark.parametrize("check", LONG)
-def test_one_long_segment(check):
-    check(10_000)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("check", LONG)
-def test_one_very_long_segment(check):
-    check(100_000)
+@pytest.mark.parametrize("n", [10_000, pytest.param(100_000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize(
+    "check", [check_many_distinct_tokens, check_many_distinct_characters, check_one_repeated_token]
+)
+def test_one_long_segment(check, n):
+    check(n)
 
 
 @pytest.mark.parametrize(

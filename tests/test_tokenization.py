@@ -68,11 +68,10 @@ def test_long_runs_of_punctuation(name):
     assert tokenized(texts, name) == expected(texts, name)
 
 
-def check_code_points(name, step):
-    """Compare characters between letters, beside a full stop and a digit, at the edges of a line.
-
-    Every `step`-th block of Unicode.
-    """
+@pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", TOKENIZERS)
+def test_code_points(name, step):
+    # Between letters, beside a full stop and a digit, at the edges of a line.
     texts = []
     for start in range(0, UNICODE, 64 * step):
         block = [chr(c) for c in range(start, start + 64)]
@@ -80,17 +79,6 @@ def check_code_points(name, step):
     for c in map(chr, range(0, 0x3100, step)):
         texts += [c, f"{c}.", f".{c}", f"{c}a", f"1{c}"]
     assert tokenized(texts, name) == expected(texts, name)
-
-
-@pytest.mark.parametrize("name", TOKENIZERS)
-def test_some_code_points(name):
-    check_code_points(name, 64)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", TOKENIZERS)
-def test_every_code_point(name):
-    check_code_points(name, 1)
 
 
 def test_whitespace_is_what_split_splits_at():

@@ -56,9 +56,14 @@ class PreparedReferences:
     merged: bool
 
     @cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """Segment i has the references ``edges[i]`` to ``edges[i + 1]``, (N + 1,)."""
+        return np.append(np.flatnonzero(np.diff(self.owner, prepend=-1)), len(self.owner))
+
+    @property
     def first(self) -> NDArray[np.int64]:
         """First reference of every segment, (N,)."""
-        return np.flatnonzero(np.diff(self.owner, prepend=-1))
+        return self.edges[:-1]
 
     @property
     def segments(self) -> int:
@@ -73,9 +78,8 @@ class PreparedReferences:
     @cached_property
     def chunks(self) -> list[tuple[int, int]]:
         """Ranges of segments that are indexed together."""
-        offsets = self.references.offsets
-        sizes = np.append(offsets[self.first], offsets[-1])
-        return list(blocks(sizes, CHUNK_TOKENS, CHUNK_SEGMENTS))
+        tokens = self.references.offsets[self.edges]
+        return list(blocks(tokens, CHUNK_TOKENS, CHUNK_SEGMENTS))
 
     def index(self, chunk: int) -> NgramIndex:
         """Return the n-gram index of a chunk, from memory if all of them fit."""
@@ -93,13 +97,8 @@ class PreparedReferences:
         # 0 is past the end of a reference, the largest number is what no reference has.
         return (int(self.references.values.max(initial=0)) + 1).bit_length()
 
-    def rows(self, start: int, stop: int) -> tuple[int, int]:
-        """Return which references the segments ``start`` to ``stop`` have."""
-        first = self.first
-        return int(first[start]), int(first[stop]) if stop < len(first) else len(self.owner)
-
     def _index(self, start: int, stop: int) -> NgramIndex:
-        low, high = self.rows(start, stop)
+        low, high = self.edges[[start, stop]].tolist()
         return build_index(
             self.references.rows(low, high),
             self.owner[low:high] - start if self.merged else np.arange(high - low),
@@ -145,7 +144,7 @@ def clipped_matches(hypotheses: Ragged, prepared: PreparedReferences) -> Statist
     for chunk, (first, last) in enumerate(prepared.chunks):
         index = prepared.index(chunk)
         texts = hypotheses.rows(first, last)
-        low, high = prepared.rows(first, last)
+        low, high = prepared.edges[[first, last]]
         text = prepared.owner[low:high] - first if paired else np.arange(len(texts))
         # One range as a rule: chunks are bounded by the references, this by the hypotheses.
         sizes = offsets_of(texts.lengths[text])
@@ -208,10 +207,9 @@ def best_reference(
     """
     if prepared.single:
         return pairs
-    scores = score(pairs)
-    best = np.maximum.reduceat(scores, prepared.first)
-    equal = np.flatnonzero(scores == best[prepared.owner])
-    return pairs[equal[np.searchsorted(prepared.owner[equal], np.arange(prepared.segments))]]
+    # By segment, then by falling score; of equals the first stays first.
+    ranked = np.lexsort((-score(pairs), prepared.owner))
+    return pairs[ranked[prepared.first]]
 
 
 def _totals(lengths: IntArray, order: int) -> Statistics:
