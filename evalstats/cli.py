@@ -7,8 +7,9 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import Field, fields
 from pathlib import Path
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO, get_args, get_type_hints
 
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
@@ -16,8 +17,7 @@ from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION, Audit, audit
 from evalstats.checks import integer
 from evalstats.errors import InputError
-from evalstats.metrics import BLEU, CHRF, NAMED, TER, Metric
-from evalstats.metrics.bleu import SMOOTH_METHODS
+from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version
@@ -191,55 +191,47 @@ def _add_draws(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--seed", type=int, default=12345, metavar="N")
 
 
-def _add_metric_options(parser: argparse.ArgumentParser) -> None:
-    """Add sacreBLEU's metric options under sacreBLEU's names; None means not given."""
-    group = parser.add_argument_group("metric options, named as sacreBLEU's")
-    group.add_argument("-tok", "--tokenize", metavar="NAME")
-    group.add_argument("-lc", "--lowercase", action="store_true", default=None)
-    group.add_argument("-s", "--smooth-method", choices=SMOOTH_METHODS)
-    group.add_argument("-sv", "--smooth-value", type=float, metavar="VALUE")
-    group.add_argument("--max-ngram-order", type=int, metavar="N")
-    group.add_argument("--effective-order", action="store_true", default=None)
-    group.add_argument("--trg-lang", metavar="LANG")
-    group.add_argument("-cc", "--chrf-char-order", type=int, metavar="N")
-    group.add_argument("-cw", "--chrf-word-order", type=int, metavar="N")
-    group.add_argument("--chrf-beta", type=float, metavar="BETA")
-    for name in ("whitespace", "lowercase", "eps-smoothing"):
-        group.add_argument(f"--chrf-{name}", action="store_true", default=None)
-    for name in ("case-sensitive", "asian-support", "no-punct", "normalized"):
-        group.add_argument(f"--ter-{name}", action="store_true", default=None)
-
-
-#: Which metric each option belongs to, and under which name it takes it.
-_METRIC_OPTIONS: dict[type[Metric], dict[str, str]] = {
-    BLEU: {
-        name: name
-        for name in (
-            "tokenize",
-            "lowercase",
-            "smooth_method",
-            "smooth_value",
-            "max_ngram_order",
-            "effective_order",
-            "trg_lang",
-        )
-    },
-    CHRF: {
-        f"chrf_{name}": name
-        for name in (
-            "char_order",
-            "word_order",
-            "beta",
-            "whitespace",
-            "lowercase",
-            "eps_smoothing",
-        )
-    },
-    TER: {
-        f"ter_{name}": name
-        for name in ("case_sensitive", "asian_support", "no_punct", "normalized")
-    },
+#: sacreBLEU's short forms of options.
+_SHORT = {
+    "tokenize": "-tok",
+    "lowercase": "-lc",
+    "smooth_method": "-s",
+    "smooth_value": "-sv",
+    "chrf_char_order": "-cc",
+    "chrf_word_order": "-cw",
 }
+
+
+def _options_of(kind: type[Any]) -> dict[str, Field[Any]]:
+    """Return the fields of a metric under the names of their options; BLEU's have no prefix."""
+    prefix = "" if kind is BLEU else f"{kind.__name__.lower()}_"
+    return {prefix + field.name: field for field in fields(kind)}
+
+
+#: The metrics that read text, and the options of each.
+_METRIC_OPTIONS: dict[type[Metric], dict[str, Field[Any]]] = {
+    kind: _options_of(kind) for kind in BUILT_IN if kind.uses_references
+}
+
+
+def _add_metric_options(parser: argparse.ArgumentParser) -> None:
+    """Add the fields of all metrics, under sacreBLEU's names; None means not given."""
+    group = parser.add_argument_group("metric options, named as sacreBLEU's")
+    for kind, options in _METRIC_OPTIONS.items():
+        types = get_type_hints(kind)
+        for option, field in options.items():
+            flags = [_SHORT[option]] if option in _SHORT else []
+            flags.append("--" + option.replace("_", "-"))
+            # Of "float | None", the first is what a value is read as.
+            of_value = (*get_args(types[field.name]), types[field.name])[0]
+            if of_value is bool:
+                group.add_argument(*flags, action="store_true", default=None)
+                continue
+            choices = field.metadata.get("choices")
+            metavar = None if choices else "N" if of_value is int else field.name.split("_")[-1]
+            group.add_argument(
+                *flags, type=of_value, choices=choices, metavar=metavar and metavar.upper()
+            )
 
 
 def _metrics(options: argparse.Namespace) -> list[Metric]:
@@ -247,27 +239,20 @@ def _metrics(options: argparse.Namespace) -> list[Metric]:
     names = options.metrics or ["bleu"]
     if options.language_pair and options.trg_lang is None and "bleu" in names:
         options.trg_lang = options.language_pair.partition("-")[2]
-    metrics: list[Metric] = []
-    kinds = []
-    for name in names:
-        default = NAMED[name]()
-        kind = type(default)
-        kinds.append(kind)
-        given = {
-            parameter: getattr(options, option)
-            for option, parameter in _METRIC_OPTIONS.get(kind, {}).items()
+    makers = [NAMED[name] for name in names]
+    given: dict[object, dict[str, Any]] = {}
+    for kind, taken in _METRIC_OPTIONS.items():
+        given[kind] = {
+            field.name: getattr(options, option)
+            for option, field in taken.items()
             if getattr(options, option) is not None
         }
-        if name == "chrf++":
-            given.setdefault("word_order", 2)
-        metrics.append(kind(**given))
-    for kind, taken in _METRIC_OPTIONS.items():
-        for option in taken:
-            if kind not in kinds and getattr(options, option) is not None:
+        for option, field in taken.items():
+            if field.name in given[kind] and kind not in [make.func for make in makers]:
                 raise InputError(
                     f"--{option.replace('_', '-')} has no effect without -m {kind.__name__.lower()}"
                 )
-    return metrics
+    return [make(**given[make.func]) for make in makers]
 
 
 def _references(options: argparse.Namespace) -> References:

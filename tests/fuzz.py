@@ -13,8 +13,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU, CHRF
 
 import evalstats as es
-from evalstats.text import characters, ngrams
-from evalstats.text import ngram_index as matching
+from evalstats.text import characters, ngram_index, ngrams
 from tests.naive import streams
 
 TOKENIZERS = ("13a", "zh", "char", "none", "intl")
@@ -128,22 +127,27 @@ def set_bounds(rng: random.Random) -> None:
     """Draw tiny memory bounds, and few bits for a key, so that every split happens."""
     for module, name in BOUNDS:
         setattr(module, name, rng.choice((1, 3, 10, 50, 1 << 20)))
-    matching.WORD = rng.choice((64, 64, 48, 32))
+    ngram_index.WORD = rng.choice((64, 64, 48, 32))
+
+
+def check_corpus(rng: random.Random, bounds: bool = False) -> None:
+    """Compare one random corpus under random options, and on request random memory bounds."""
+    if bounds:
+        set_bounds(rng)
+    hypotheses, references = corpus(rng)
+    bleu, chrf = bleu_options(rng), chrf_options(rng)
+    try:
+        check_bleu(hypotheses, references, **bleu)
+        check_chrf(hypotheses, references, **chrf)
+    except Exception:
+        print(f"{bleu} {chrf}\n{hypotheses!r}\n{references!r}")
+        raise
 
 
 def main(corpora: int, seed: int = 0) -> None:
     """Compare random corpora; stop at the first difference."""
     for number in range(corpora):
-        rng = random.Random(f"{seed}/{number}")
-        set_bounds(rng)
-        hypotheses, references = corpus(rng)
-        bleu, chrf = bleu_options(rng), chrf_options(rng)
-        try:
-            check_bleu(hypotheses, references, **bleu)
-            check_chrf(hypotheses, references, **chrf)
-        except Exception:
-            print(f"seed {seed}, corpus {number}: {bleu} {chrf}\n{hypotheses!r}\n{references!r}")
-            raise
+        check_corpus(random.Random(f"{seed}/{number}"), bounds=True)
     print(f"{corpora} corpora, seed {seed}: identical")
 
 

@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import sacrebleu.metrics as sacre
 
-from evalstats import BLEU, CHRF, TER
+from evalstats import BLEU
 
 
 def sacrebleu_twin(metric):
-    """Return sacreBLEU's own object for one of our metrics."""
-    if isinstance(metric, BLEU):
-        return sacre.BLEU(
-            lowercase=metric.lowercase,
-            tokenize=metric.tokenizer,
-            smooth_method=metric.smooth_method,
-            smooth_value=metric.smooth_value,
-            max_ngram_order=metric.max_ngram_order,
-            effective_order=metric.effective_order,
-            force=True,
-        )
-    if isinstance(metric, CHRF):
-        return sacre.CHRF(
-            char_order=metric.char_order,
-            word_order=metric.word_order,
-            beta=metric.beta,
-            lowercase=metric.lowercase,
-            whitespace=metric.whitespace,
-            eps_smoothing=metric.eps_smoothing,
-        )
-    assert isinstance(metric, TER)
-    return sacre.TER(
-        normalized=metric.normalized,
-        no_punct=metric.no_punct,
-        asian_support=metric.asian_support,
-        case_sensitive=metric.case_sensitive,
-    )
+    """Return sacreBLEU's own object for one of our metrics: the parameters have the same names."""
+    options = asdict(metric) | ({"force": True} if isinstance(metric, BLEU) else {})
+    return getattr(sacre, type(metric).__name__)(**options)
 
 
 def streams(references):

@@ -68,6 +68,7 @@ def naive_score(hypothesis, references, method, order=4):
     return penalty * math.exp(sum(math.log(x) for x in p) / order)
 
 
+@settings(max_examples=50)
 @given(corpora, st.integers(1, 6))
 def test_counting_at_once_is_counting_one_by_one(corpus, order):
     hypotheses, references = zip(*corpus, strict=True)
@@ -79,7 +80,7 @@ def test_counting_at_once_is_counting_one_by_one(corpus, order):
 
 
 @pytest.mark.parametrize("method", range(8))
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(corpora, st.integers(1, 6))
 def test_methods_of_chen_and_cherry_against_the_naive_version(method, corpus, order):
     hypotheses, references = map(list, zip(*corpus, strict=True))
@@ -92,7 +93,7 @@ def test_methods_of_chen_and_cherry_against_the_naive_version(method, corpus, or
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("method", NLTK_METHODS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(corpora)
 def test_methods_of_chen_and_cherry_against_nltk(method, corpus):
     theirs = pytest.importorskip("nltk.translate.bleu_score")
@@ -145,7 +146,7 @@ def test_a_perfect_output_scores_one_where_orders_that_do_not_exist_are_left_out
     assert bleu.score(tokens, [tokens]) == 1.0
 
 
-def test_methods_5_to_7_may_exceed_one_and_the_documentation_says_so():
+def test_methods_5_to_7_may_exceed_one():
     # p = 2/3 and 2/2, from two references; the trend goes on: (0 + 5 · 1²/(2/3)) / (1 + 5) = 5/4.
     found = es.SentenceBLEU(3, smoothing="method6").score(list("bab"), [list("xab"), list("bax")])
     assert found == pytest.approx((2 / 3 * 5 / 4) ** (1 / 3))
@@ -154,7 +155,6 @@ def test_methods_5_to_7_may_exceed_one_and_the_documentation_says_so():
     tokens = list("abcdef")
     for name in ("method5", "method7"):
         assert es.SentenceBLEU(smoothing=name).score(tokens, [tokens]) == pytest.approx(1.1167471)
-    assert "Methods 5 and 7 exceed 1" in es.SentenceBLEU.__doc__
 
 
 def test_default_is_the_sentence_score_of_sacrebleu(sample):
@@ -393,7 +393,7 @@ def test_tokenize_must_return_tokens():
         es.SentenceBLEU(tokenize=str.lower).score("a b", "a b")
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @example("", "")
 @given(nasty_texts, nasty_texts)
 def test_one_segment_by_itself_is_the_segment_in_a_test_set(text, reference):

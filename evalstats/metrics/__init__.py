@@ -13,7 +13,8 @@ May import `text`, `checks` and `errors`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Metric
@@ -24,14 +25,18 @@ from evalstats.metrics.ratios import Mean, Ratio
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 from evalstats.metrics.ter import TER
 
-#: Metrics that can be given by name; case does not matter.
-NAMED: dict[str, Callable[[], Metric]] = {
-    "bleu": BLEU,
-    "chrf": CHRF,
-    "chrf++": lambda: CHRF(word_order=2),
-    "ter": TER,
-    "wer": WER,
-    "cer": CER,
+#: The metrics of this library. Files can rebuild them, and those that read text have their fields
+#: as options on the command line.
+BUILT_IN: tuple[type[Metric], ...] = (BLEU, CHRF, TER, WER, CER, Mean, Ratio)
+
+#: Metrics that can be given by name, with the options that the name sets; case does not matter.
+NAMED: dict[str, partial[Any]] = {
+    "bleu": partial(BLEU),
+    "chrf": partial(CHRF),
+    "chrf++": partial(CHRF, word_order=2),
+    "ter": partial(TER),
+    "wer": partial(WER),
+    "cer": partial(CER),
 }
 
 
@@ -41,7 +46,8 @@ def as_metric(metric: object) -> Metric:
         return metric
     if isinstance(metric, str):
         if metric.lower() in NAMED:
-            return NAMED[metric.lower()]()
+            made: Metric = NAMED[metric.lower()]()
+            return made
         raise InputError(f"metric must be one of {', '.join(NAMED)}; got {metric!r}")
     if isinstance(metric, type) and issubclass(metric, Metric):
         raise InputTypeError(f"metric must be an object, got the class: write {metric.__name__}()")
@@ -50,6 +56,7 @@ def as_metric(metric: object) -> Metric:
 
 __all__ = [
     "BLEU",
+    "BUILT_IN",
     "CER",
     "CHRF",
     "NAMED",

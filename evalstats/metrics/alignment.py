@@ -1,6 +1,7 @@
 """Which token of the hypothesis stands for which token of the reference.
 
-An alignment is a shortest path through the table of edit distances (Wagner and Fischer, 1974).
+An alignment is a shortest path through the table of edit distances (Wagner and Fischer, 1974,
+"The string-to-string correction problem").
 Of several, going back from the end, the one that pairs tokens is taken before one that inserts, and
 that before one that deletes: the choice is arbitrary, but always the same.
 """
@@ -27,7 +28,8 @@ def align(hypothesis: Iterable[Any], reference: Iterable[Any]) -> NDArray[np.int
     Parameters
     ----------
     hypothesis, reference : iterable
-        Tokens of any type, compared by ``==``.
+        Tokens of any type, compared by ``==``. Time and memory grow with the product of the
+        lengths.
 
     Returns
     -------
@@ -35,18 +37,10 @@ def align(hypothesis: Iterable[Any], reference: Iterable[Any]) -> NDArray[np.int
         Positions in the hypothesis and in the reference, in order. -1 in the first column is a
         deletion (the hypothesis lacks the token), in the second an insertion.
 
-    Notes
-    -----
-    Time and memory grow with the product of the lengths.
-
     Raises
     ------
     InputTypeError
         For a bare string: split it into tokens first.
-
-    References
-    ----------
-    Wagner and Fischer (1974), "The string-to-string correction problem".
 
     Examples
     --------

@@ -1,9 +1,9 @@
 """What a metric is: statistics of every segment, and a score that is a function of their sums.
 
 A metric says two things. `statistics(hypotheses, references)` gives an `(N, k)` array, one row a
-segment. `score(totals)` maps summed rows `(..., k)` to scores `(...)`. Everything else in this
-library, resampling and inference, needs nothing more: leading axes are free, so the same line
-scores a corpus, every segment, 10,000 resamples of 20 systems, and the jackknife.
+segment. `score(totals)` maps summed rows `(..., k)` to scores `(...)`. Resampling and inference
+need nothing more: leading axes are free, so one line scores a corpus, every segment, 10,000
+resamples of 20 systems, and the jackknife.
 """
 
 from __future__ import annotations
@@ -14,8 +14,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: Longer n-grams than this are a mistake, and cost what they cost.
+#: The longest n-grams that can be asked for: time and memory grow with the order.
 MOST_ORDER = 1000
+
+
+def signature_of(**parts: object) -> str:
+    """Join the parts of a signature as ``key:value|key:value``, with yes and no for flags."""
+    words = {True: "yes", False: "no"}
+    return "|".join(
+        f"{key}:{words[value] if isinstance(value, bool) else value}"
+        for key, value in parts.items()
+    )
 
 
 class Metric(ABC):
@@ -35,23 +44,28 @@ class Metric(ABC):
         Direction of the score.
     uses_references : bool
         Whether `statistics` needs references (False for scores that come from elsewhere).
+    counts : bool
+        Whether the statistics are counts: a file with negative ones is then refused.
 
     Examples
     --------
-    The share of segments that are translated exactly, as a metric of its own:
+    The share of segments that are translated exactly, as a metric of its own. `as_references`
+    checks the references and makes a tuple of strings of every entry:
 
+    >>> from evalstats.text.references import as_references
     >>> class ExactMatch(Metric):
     ...     name = "exact match"
     ...     columns = ("matches", "segments")
     ...
     ...     def statistics(self, hypotheses, references):
+    ...         references = as_references(references, len(hypotheses))
     ...         return np.array([[h in r, 1] for h, r in zip(hypotheses, references)], dtype=int)
     ...
     ...     def score(self, totals):
     ...         totals = np.asarray(totals)
     ...         return 100 * totals[..., 0] / totals[..., 1]
     >>> metric = ExactMatch()
-    >>> rows = metric.statistics(["a", "b"], [["a"], ["c", "d"]])
+    >>> rows = metric.statistics(["a", "b"], ["a", ["c", "d"]])
     >>> float(metric.score(rows.sum(axis=0)))
     50.0
     """
@@ -60,6 +74,7 @@ class Metric(ABC):
     columns: tuple[str, ...]
     higher_is_better: bool = True
     uses_references: ClassVar[bool] = True
+    counts: ClassVar[bool] = False
 
     @abstractmethod
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:
@@ -67,10 +82,21 @@ class Metric(ABC):
 
         Parameters
         ----------
-        hypotheses
-            One output per segment.
+        hypotheses : sequence of str
+            N outputs. For scores that come from elsewhere: the numbers of N segments.
         references
-            One entry per segment: a string or a list of strings, or a `References`.
+            One entry per segment: a string, a list of strings with `None` for an absent one, or
+            a `References`, which keeps what is prepared for the next system.
+
+        Returns
+        -------
+        ndarray of shape (N, k)
+            One column for each name in `columns`.
+
+        Raises
+        ------
+        InputError
+            For empty input, differing lengths, a segment without reference.
         """
 
     @abstractmethod

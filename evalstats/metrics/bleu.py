@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import choice, flag, integer, real
 from evalstats.errors import InputTypeError
-from evalstats.metrics.base import MOST_ORDER, Metric
+from evalstats.metrics import smoothing
+from evalstats.metrics.base import MOST_ORDER, Metric, signature_of
+from evalstats.metrics.smoothing import Smoothing
 from evalstats.text import sacrebleu
+from evalstats.text.ngrams import bleu_statistics, shared_ngrams
 from evalstats.text.references import as_references, as_texts
+from evalstats.text.tokenization import tokenize_blocks
 
 SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
-_SMOOTH_VALUES = {"floor": 0.1, "add-k": 1.0}
 #: sacreBLEU's tokenisers that need nothing beyond sacreBLEU, so that checking one imports nothing.
 _BUNDLED_TOKENIZERS = ("none", "zh", "13a", "intl", "char")
 _LANGUAGE_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
@@ -67,13 +71,14 @@ class BLEU(Metric):
 
     lowercase: bool = False
     tokenize: str | None = None
-    smooth_method: str = "exp"
+    smooth_method: str = field(default="exp", metadata={"choices": SMOOTH_METHODS})
     smooth_value: float | None = None
     max_ngram_order: int = 4
     effective_order: bool = False
     trg_lang: str = ""
 
     name = "BLEU"
+    counts = True
 
     def __post_init__(self) -> None:
         flag(self.lowercase, "lowercase")
@@ -102,60 +107,34 @@ class BLEU(Metric):
     def signature(self) -> str:
         """Identity in the form of sacreBLEU's signatures."""
         smooth = self.smooth_method
-        if smooth in _SMOOTH_VALUES:
-            smooth += f"[{self._smooth_value:.2f}]"
-        parts = {
-            "case": "lc" if self.lowercase else "mixed",
-            "eff": "yes" if self.effective_order else "no",
-            "tok": self.tokenizer,
-            "smooth": smooth,
-        }
-        if self.max_ngram_order != 4:
-            parts["order"] = str(self.max_ngram_order)
-        parts["sacrebleu"] = sacrebleu.version()
-        return "|".join(f"{key}:{value}" for key, value in parts.items())
+        if self._smoothing.value is not None:
+            smooth += f"[{self._smoothing.value:.2f}]"
+        order = {"order": self.max_ngram_order} if self.max_ngram_order != 4 else {}
+        return signature_of(
+            case="lc" if self.lowercase else "mixed",
+            eff=self.effective_order,
+            tok=self.tokenizer,
+            smooth=smooth,
+            **order,
+            sacrebleu=sacrebleu.version(),
+        )
 
-    @property
-    def _smooth_value(self) -> float:
-        default = _SMOOTH_VALUES.get(self.smooth_method, 0.0)
-        return default if self.smooth_value is None else float(self.smooth_value)
+    @cached_property
+    def _smoothing(self) -> Smoothing:
+        method = smoothing.NAMED[self.smooth_method]
+        if method.value is None or self.smooth_value is None:
+            return method
+        return replace(method, value=float(self.smooth_value))
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 2·order + 2)`: sys_len, ref_len, correct_1..n, total_1..n per segment.
 
-        Parameters
-        ----------
-        hypotheses : sequence of str
-            N outputs.
-        references
-            One entry per segment: a string, a list of strings with `None` for an absent one, or
-            a `References`.
-
-        Returns
-        -------
-        ndarray of int64, shape (N, 2·order + 2)
-
-        Raises
-        ------
-        InputError
-            For empty input, differing lengths, a segment without reference.
+        See `Metric.statistics` for the arguments and the errors.
         """
-        # What reads text is loaded when text comes: `import evalstats` stays fast.
-        from evalstats.text.ids import learn_ids, look_up_ids
-        from evalstats.text.ngrams import bleu_statistics, prepare_references
-        from evalstats.text.tokenization import tokenize_blocks
-
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
-        how, order = (self.tokenizer, self.lowercase), self.max_ngram_order
-        ids, vocabulary = refs.prepared(
-            ("words", *how), lambda refs: learn_ids(tokenize_blocks(refs.texts, *how))
-        )
-        prepared = refs.prepared(
-            ("word n-grams", *how, order),
-            lambda refs: prepare_references(ids, refs.owner, order, merged=True),
-        )
-        return bleu_statistics(look_up_ids(tokenize_blocks(texts, *how), vocabulary), prepared)
+        how = (tokenize_blocks, self.tokenizer, self.lowercase)
+        return bleu_statistics(*shared_ngrams(refs, texts, self.max_ngram_order, True, *how))
 
     def score(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Score summed statistics, `(..., 2·order + 2) -> (...)`, in [0, 100].
@@ -163,48 +142,38 @@ class BLEU(Metric):
         Zero when nothing matches at all, whatever the smoothing (sacreBLEU, issue 141).
         """
         sums = np.asarray(totals, dtype=np.float64)
-        precisions, used = self._precisions(sums)
+        correct, total = self._counts(sums)
+        used = self._used(total)
         with np.errstate(divide="ignore"):
-            log_precisions = np.log(precisions)
-        if np.all(used):
-            mean_log = np.sum(log_precisions, axis=0) / self.max_ngram_order
-        else:
-            # An order that does not count contributes nothing to the sum.
-            counted = np.where(used, log_precisions, 0.0)
-            mean_log = np.sum(counted, axis=0) / np.maximum(np.sum(used, axis=0), 1)
+            logs = np.log(self._smoothing.precisions(correct, total))
+        # An order that does not count contributes nothing to the sum, which is taken order by
+        # order: a row then scores the same by itself and among others.
+        logs = np.where(used, logs, 0.0)
+        sum_of_logs = sum(logs[..., n] for n in range(self.max_ngram_order))
+        mean_log = sum_of_logs / np.maximum(np.sum(used, axis=-1), 1)
         score = 100.0 * brevity_penalty(sums[..., 0], sums[..., 1]) * np.exp(mean_log)
-        matched = np.any(np.moveaxis(sums[..., 2 : 2 + self.max_ngram_order], -1, 0) != 0, axis=0)
-        return np.where(matched, score, 0.0)
+        return np.where(np.any(correct != 0, axis=-1), score, 0.0)
 
-    def _precisions(self, sums: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return smoothed precisions in [0, 1] and which orders count, both `(order, ...)`."""
+    def _counts(self, sums: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return matches and n-grams of each order, `(..., order)` each."""
         order = self.max_ngram_order
-        correct = np.moveaxis(sums[..., 2 : 2 + order], -1, 0)
-        total = np.moveaxis(sums[..., 2 + order :], -1, 0)
+        return sums[..., 2 : 2 + order], sums[..., 2 + order :]
+
+    @cached_property
+    def _added(self) -> NDArray[np.float64]:
+        """What add-k smoothing adds to the counts of each order, `(order,)`."""
+        k = np.zeros(self.max_ngram_order)
         if self.smooth_method == "add-k":
-            # sacreBLEU and Lin and Och (2004) leave the unigrams as they are.
-            k = np.zeros((order,) + (1,) * (sums.ndim - 1))
-            k[1:] = self._smooth_value
-            correct, total = correct + k, total + k
-        # sacreBLEU stops at the first order that has no n-grams at all. Corpora have them all.
-        reached = total > 0
-        everywhere = bool(np.all(reached))
-        if not everywhere:
-            reached = np.logical_and.accumulate(reached, axis=0)
-        numerator = correct
-        if self.smooth_method == "exp" and np.any(correct == 0):
-            zeros = np.cumsum(reached & (correct == 0), axis=0)
-            numerator = np.where(correct == 0, 0.5**zeros, correct)
-        elif self.smooth_method == "floor":
-            numerator = np.where(correct == 0, self._smooth_value, correct)
-        # A division with conditions takes several times as long.
-        precisions = (
-            numerator / total
-            if everywhere
-            else np.divide(numerator, total, where=reached, out=np.zeros(total.shape))
-        )
-        used = reached if self.effective_order else np.ones_like(reached)
-        return precisions, used
+            k[1:] = self._smoothing.value
+        return k
+
+    def _used(self, total: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which orders count, `(..., order)`; none after one without any n-grams."""
+        if not self.effective_order:
+            return np.ones(total.shape, dtype=np.bool_)
+        # sacreBLEU adds k before it asks which orders there are.
+        there = total + self._added > 0
+        return there if np.all(there) else np.logical_and.accumulate(there, axis=-1)
 
     def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Return the gradient of the score, `(..., 2·order + 2) -> (..., 2·order + 2)`.
@@ -216,13 +185,11 @@ class BLEU(Metric):
         order = self.max_ngram_order
         score = self.score(sums)
         sys_len, ref_len = sums[..., 0], sums[..., 1]
-        _, used = self._precisions(sums)
-        weight = np.where(used, score / np.maximum(np.sum(used, axis=0), 1), 0.0)
-        k = np.zeros(order)
-        if self.smooth_method == "add-k":
-            k[1:] = self._smooth_value
-        correct, total = sums[..., 2 : 2 + order] + k, sums[..., 2 + order :] + k
-        weight = np.moveaxis(weight, 0, -1)
+        correct, total = self._counts(sums)
+        used = self._used(total)
+        shares = score / np.maximum(np.sum(used, axis=-1), 1)
+        weight = np.where(used, shares[..., None], 0.0)
+        correct, total = correct + self._added, total + self._added
         result = np.zeros(sums.shape)
         short = (sys_len < ref_len) & (sys_len > 0)
         np.divide(score * ref_len, sys_len**2, where=short, out=result[..., 0])

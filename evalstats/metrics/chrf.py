@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import flag, integer, real
 from evalstats.errors import InputError
-from evalstats.metrics.base import MOST_ORDER, Metric
+from evalstats.metrics.base import MOST_ORDER, Metric, signature_of
 from evalstats.text import sacrebleu
-from evalstats.text.references import References, as_references, as_texts
+from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
+from evalstats.text.references import as_references, as_texts
+from evalstats.text.tokenization import character_blocks, chrf_word_blocks
 
 #: Stands in for an undefined precision or recall (chrF++.py, Moses, NLTK, sacreBLEU).
 _EPS = 1e-16
@@ -69,6 +71,8 @@ class CHRF(Metric):
     whitespace: bool = False
     eps_smoothing: bool = False
 
+    counts = True
+
     def __post_init__(self) -> None:
         integer(self.char_order, "char_order", 0, MOST_ORDER)
         integer(self.word_order, "word_order", 0, MOST_ORDER)
@@ -89,77 +93,31 @@ class CHRF(Metric):
     @property
     def signature(self) -> str:
         """Identity in the form of sacreBLEU's signatures."""
-        return "|".join(
-            (
-                f"case:{'lc' if self.lowercase else 'mixed'}",
-                f"eff:{'no' if self.eps_smoothing else 'yes'}",
-                f"nc:{self.char_order}",
-                f"nw:{self.word_order}",
-                f"space:{'yes' if self.whitespace else 'no'}",
-                f"sacrebleu:{sacrebleu.version()}",
-            )
+        return signature_of(
+            case="lc" if self.lowercase else "mixed",
+            eff=not self.eps_smoothing,
+            nc=self.char_order,
+            nw=self.word_order,
+            space=self.whitespace,
+            sacrebleu=sacrebleu.version(),
         )
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 3·orders)`: hypothesis, reference and matching n-grams of each order.
 
         Character orders come first, then word orders. An order that the reference does not have
-        counts no hypothesis n-grams either (sacreBLEU).
-
-        Parameters
-        ----------
-        hypotheses : sequence of str
-            N outputs.
-        references
-            One entry per segment: a string, a list of strings with `None` for an absent one, or
-            a `References`.
-
-        Returns
-        -------
-        ndarray of int64, shape (N, 3·(char_order + word_order))
-
-        Raises
-        ------
-        InputError
-            For empty input, differing lengths, a segment without reference.
+        counts no hypothesis n-grams either (sacreBLEU). See `Metric.statistics`.
         """
-        # What reads text is loaded when text comes: `import evalstats` stays fast.
-        from evalstats.text.characters import characters
-        from evalstats.text.ngrams import (
-            best_reference,
-            chrf_pair_statistics,
-            prepare_references,
-        )
-
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
-        how = {"lowercase": self.lowercase, "whitespace": self.whitespace}
-        prepared = refs.prepared(
-            ("character n-grams", *how.values(), self.char_order),
-            lambda refs: prepare_references(
-                characters(refs.texts, **how), refs.owner, self.char_order, merged=False
-            ),
-        )
-        pairs = chrf_pair_statistics(characters(texts, **how), prepared)
+        how = (character_blocks, self.lowercase, self.whitespace)
+        hyps, prepared = shared_ngrams(refs, texts, self.char_order, False, *how)
+        pairs = chrf_pair_statistics(hyps, prepared)
         if self.word_order:
-            pairs = np.concatenate((pairs, self._word_statistics(texts, refs)), axis=1)
+            words = (chrf_word_blocks, self.lowercase)
+            more = shared_ngrams(refs, texts, self.word_order, False, *words)
+            pairs = np.concatenate((pairs, chrf_pair_statistics(*more)), axis=1)
         return best_reference(pairs.reshape(len(pairs), -1), prepared, self.score)
-
-    def _word_statistics(self, texts: list[str], refs: References) -> NDArray[np.int64]:
-        from evalstats.text.ids import learn_ids, look_up_ids
-        from evalstats.text.ngrams import chrf_pair_statistics, prepare_references
-        from evalstats.text.tokenization import chrf_word_blocks
-
-        ids, vocabulary = refs.prepared(
-            ("chrF words", self.lowercase),
-            lambda refs: learn_ids(chrf_word_blocks(refs.texts, self.lowercase)),
-        )
-        prepared = refs.prepared(
-            ("chrF word n-grams", self.lowercase, self.word_order),
-            lambda refs: prepare_references(ids, refs.owner, self.word_order, merged=False),
-        )
-        found = look_up_ids(chrf_word_blocks(texts, self.lowercase), vocabulary)
-        return chrf_pair_statistics(found, prepared)
 
     def score(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Score summed statistics, `(..., 3·orders) -> (...)`, in [0, 100].

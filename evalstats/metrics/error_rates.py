@@ -5,20 +5,26 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import check_same_length, flag
-from evalstats.metrics.base import Metric
+from evalstats.metrics.base import Metric, signature_of
 from evalstats.metrics.ratios import ratio, ratio_gradient
+from evalstats.text.ids import shared_ids
+from evalstats.text.levenshtein import levenshtein
+from evalstats.text.ragged import Ragged
 from evalstats.text.references import References, as_references, as_texts
-from evalstats.text.token_sequences import compared_pairwise, numbered, token_segments
-
-if TYPE_CHECKING:
-    from evalstats.text.ragged import Ragged
+from evalstats.text.token_sequences import (
+    edit_table,
+    is_plain,
+    matches,
+    shared_numbers,
+    token_segments,
+)
+from evalstats.text.tokenization import character_blocks, tokenize_blocks
 
 
 class ErrorRate(Metric):
@@ -26,6 +32,7 @@ class ErrorRate(Metric):
 
     columns = ("edits", "ref_len")
     higher_is_better = False
+    counts = True
 
     def score(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Score summed statistics, `(..., 2) -> (...)`; lower is better.
@@ -44,30 +51,12 @@ class ErrorRate(Metric):
 
 def whitespace_words(texts: list[str], refs: References, lowercase: bool) -> tuple[Ragged, Ragged]:
     """Return the ids of the words of hypotheses and of all references, split at whitespace."""
-    # What reads text is loaded when text comes: `import evalstats` stays fast.
-    from evalstats.text.ids import learn_words, look_up_words
-
-    ids, vocabulary = refs.prepared(
-        ("whitespace words", lowercase), lambda refs: learn_words(refs.texts, lowercase)
-    )
-    return look_up_words(texts, lowercase, vocabulary), ids
-
-
-def closest_reference(
-    hypotheses: Ragged, references: Ragged, refs: References
-) -> NDArray[np.int64]:
-    """Return edits and length of the reference that needs the fewest edits, `(N, 2)`."""
-    from evalstats.text.levenshtein import levenshtein
-
-    edits = levenshtein(hypotheses.take(refs.owner), references)
-    # Ordered by edits, then by length: lengths are below 2**31.
-    best = np.minimum.reduceat(edits << 32 | references.lengths, refs.first)
-    return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
+    return shared_ids(refs, texts, tokenize_blocks, "none", lowercase)
 
 
 @dataclass(frozen=True)
 class LevenshteinRate(ErrorRate):
-    """What `WER` and `CER` share: they differ in what a token is."""
+    """The base of `WER` and `CER`, which differ in what a token is."""
 
     lowercase: bool = False
 
@@ -79,31 +68,24 @@ class LevenshteinRate(ErrorRate):
     @property
     def signature(self) -> str:
         """Identity in the form of sacreBLEU's signatures."""
-        return f"case:{'lc' if self.lowercase else 'mixed'}|tok:{self.tokens}"
+        return signature_of(case="lc" if self.lowercase else "mixed", tok=self.tokens)
 
     @abstractmethod
     def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
         """Return the ids of the tokens of hypotheses and of all references."""
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
-        """Return `(N, 2)`: edits, and tokens of the reference.
+        """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits.
 
-        Parameters
-        ----------
-        hypotheses : sequence of str
-            N outputs.
-        references
-            One entry per segment: a string, a list of strings with `None` for an absent one, or
-            a `References`.
-
-        Raises
-        ------
-        InputError
-            For empty input, differing lengths, a segment without reference.
+        See `Metric.statistics` for the arguments and the errors.
         """
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
-        return closest_reference(*self._ids(texts, refs), refs)
+        hyps, ids = self._ids(texts, refs)
+        edits = levenshtein(hyps.take(refs.owner), ids)
+        # Ordered by edits, then by length: lengths are below 2**31.
+        best = np.minimum.reduceat(edits << 32 | ids.lengths, refs.first)
+        return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
 
 
 @dataclass(frozen=True)
@@ -161,13 +143,7 @@ class CER(LevenshteinRate):
     tokens = "char"
 
     def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
-        from evalstats.text.characters import characters
-
-        how = {"lowercase": self.lowercase, "whitespace": True}
-        codes = refs.prepared(
-            ("characters", self.lowercase), lambda refs: characters(refs.texts, **how)
-        )
-        return characters(texts, **how), codes
+        return shared_ids(refs, texts, character_blocks, self.lowercase, True)
 
 
 def token_edits(
@@ -207,23 +183,13 @@ def token_edits(
     """
     hyps, refs = token_segments(hypotheses, "hypotheses"), token_segments(references, "references")
     check_same_length(references=refs, hypotheses=hyps)
-    from evalstats.text.levenshtein import levenshtein
-    from evalstats.text.ragged import Ragged, offsets_of
-    from evalstats.text.token_sequences import edit_table
-
     rows = np.zeros((len(refs), 2), dtype=np.int64)
     rows[:, 1] = [len(tokens) for tokens in refs]
-    numbers, exceptions = numbered(hyps, refs)
-    alike = np.array([i for i in range(len(refs)) if i not in exceptions], dtype=np.int64)
-    if len(alike):
-        packed = [
-            Ragged(
-                np.fromiter(chain.from_iterable(side[i] for i in alike), dtype=np.int64),
-                offsets_of(np.array([len(side[i]) for i in alike])),
-            )
-            for side in numbers
-        ]
-        rows[alike, 0] = levenshtein(*packed)
-    for i in exceptions:
-        rows[i, 0] = edit_table(compared_pairwise(hyps[i], refs[i]))[-1, -1]
+    plain = [is_plain(hyp) and is_plain(ref) for hyp, ref in zip(hyps, refs, strict=True)]
+    alike = np.flatnonzero(plain)
+    rows[alike, 0] = levenshtein(
+        *shared_numbers([hyps[i] for i in alike], [refs[i] for i in alike])
+    )
+    for i in np.flatnonzero(np.logical_not(plain)):
+        rows[i, 0] = edit_table(matches(hyps[i], refs[i]))[-1, -1]
     return rows

@@ -77,14 +77,7 @@ class Mean(Metric):
         Parameters
         ----------
         hypotheses : array_like, shape (N,)
-            One finite score per segment.
-        references
-            Not used.
-
-        Raises
-        ------
-        InputError
-            For an empty array, another shape, NaN or infinity.
+            One finite score per segment; references are not used.
         """
         scores = as_numbers(hypotheses, "scores", None)
         return np.stack([scores, np.ones_like(scores)], axis=-1)
@@ -189,14 +182,7 @@ class Ratio(Metric):
         Parameters
         ----------
         hypotheses : array_like, shape (N, k)
-            Finite numbers, one row a segment, in the order of `columns`.
-        references
-            Not used.
-
-        Raises
-        ------
-        InputError
-            For an empty array, another shape, NaN or infinity.
+            Finite numbers, one row a segment, in the order of `columns`; references are not used.
         """
         return as_numbers(hypotheses, "numbers", len(self.columns))
 

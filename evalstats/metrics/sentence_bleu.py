@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import flag, integer, listed, real
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import MOST_ORDER
+from evalstats.metrics.base import MOST_ORDER, signature_of
 from evalstats.metrics.bleu import BLEU, brevity_penalty
-from evalstats.metrics.smoothing import Floats, Smoothing, as_smoothing
+from evalstats.metrics.smoothing import Floats, Smoothing, as_smoothing, name_of
 from evalstats.metrics.token_lists import (
     TokenList,
     as_token_list,
@@ -23,7 +23,8 @@ from evalstats.metrics.token_lists import (
     segment_statistics,
 )
 from evalstats.text import sacrebleu
-from evalstats.text.references import References, as_references, as_texts
+from evalstats.text.references import References, as_references, as_texts, check_segments
+from evalstats.text.tokenization import tokenize_blocks
 
 #: Weights may miss 1 by this much: (0.333, 0.333, 0.334) and the like.
 WEIGHT_TOLERANCE = 1e-6
@@ -40,35 +41,32 @@ class SentenceBLEU:
     weights and p_n the smoothed precision of clipped n-gram matches (Papineni, Roukos, Ward and
     Zhu, 2002). Without smoothing one order without a match makes the score 0.
 
-    ======================  =========================================================  ============
-    smoothing               p_n, from c_n matches among t_n n-grams                    numbers of
-    ======================  =========================================================  ============
-    ``"none"``              c_n / t_n                                                  sacreBLEU
-    ``"exp"`` (default)     1 / (2^k t_n) for the k-th order with c_n = 0              sacreBLEU
-    ``"floor"``             v / t_n if c_n = 0; v = 0.1                                sacreBLEU
-    ``"add-k"``             (c_n + v) / (t_n + v) for n > 1; v = 1                     sacreBLEU
-    ``"add-one"``           (c_n + 1) / (t_n + 1) for every n                          axion
-    ``"method0"``           c_n / t_n                                                  NLTK
-    ``"method1"``           v / t_n if c_n = 0; v = 0.1 (epsilon)                      NLTK
-    ``"method2"``           (c_n + v) / (t_n + v) for n > 1; v = 1                     NLTK
-    ``"method3"``           1 / (2^k t_n) for the k-th order with c_n = 0              NLTK
-    ``"method4"``           ln c / (2^k v t_n) likewise; v = 5 (K)                     NLTK
-    ``"method5"``           (p'_{n-1} + p_n + p_{n+1}) / 3, p'_0 = p_1 + 1             NLTK
-    ``"method6"``           (c_n + v π_n) / (t_n + v) for n > 2,                       NLTK
-                            π_n = p'_{n-1}² / p'_{n-2}; v = 5 (alpha)
-    ``"method7"``           method4, then method5; v = 5 (K)                           NLTK
-    ======================  =========================================================  ============
+    ===========================  ==========================================================
+    smoothing                    p_n, from c_n matches among t_n n-grams
+    ===========================  ==========================================================
+    ``"none"``, ``"method0"``    c_n / t_n
+    ``"exp"``, ``"method3"``     1 / (2^k t_n) for the k-th order with c_n = 0
+    ``"floor"``, ``"method1"``   v / t_n if c_n = 0; v = 0.1 (epsilon)
+    ``"add-k"``, ``"method2"``   (c_n + v) / (t_n + v) for n > 1; v = 1
+    ``"add-one"``                (c_n + 1) / (t_n + 1) for every n
+    ``"method4"``                ln c / (2^k v t_n) for the k-th order with c_n = 0; v = 5 (K)
+    ``"method5"``                (p'_{n-1} + p_n + p_{n+1}) / 3, p'_0 = p_1 + 1
+    ``"method6"``                (c_n + v π_n) / (t_n + v) for n > 2,
+                                 π_n = p'_{n-1}² / p'_{n-2}; v = 5 (alpha)
+    ``"method7"``                method4, then method5; v = 5 (K)
+    ===========================  ==========================================================
 
-    A primed precision is a smoothed one; v is `smooth_value`. Methods 1 to 7 are those of Chen
-    and Cherry (2014), of which method 2 is by Lin and Och (2004), method 3 NIST's and method 6 by
-    Gao and He (2013). Methods 5 and 7 exceed 1 for outputs that match well (1.12 for a perfect
-    one), and method 6 may where two-grams match better than tokens; the others stay within 0 and
-    1.
+    ``"exp"`` is the default. The first four names are sacreBLEU's, ``"add-one"`` is axion's, the
+    methods are NLTK's; two names of one row differ in `effective_order`. A primed precision is a
+    smoothed one; v is `smooth_value`. Methods 1 to 7 are those of Chen and Cherry (2014), of which
+    method 2 is by Lin and Och (2004), method 3 NIST's and method 6 by Gao and He (2013). Methods 5
+    and 7 exceed 1 for outputs that match well (1.12 for a perfect one), and method 6 may where
+    two-grams match better than tokens.
 
     Parameters
     ----------
     max_order : int
-        Highest n-gram order, 1 to 1,000.
+        Highest n-gram order, 1 to 999.
     weights : sequence of float, or several of them, optional
         w_1, w_2, ... of at most `max_order` orders (the rest weigh 0), non-negative with sum 1;
         by default all equal. With W sequences every score becomes W scores.
@@ -78,7 +76,7 @@ class SentenceBLEU:
     tokenize : str or callable
         How strings are split: sacreBLEU's tokeniser name (``"13a"``, ``"intl"``, ``"char"``, ...),
         ``"none"`` or ``"whitespace"`` to split at whitespace only, or a function from a string to
-        a list of tokens. Text that comes as token lists is taken as it is.
+        a list of tokens. Token lists are taken as they are.
     case_sensitive : bool
         False lowercases everything first.
     threshold : float, optional
@@ -87,11 +85,10 @@ class SentenceBLEU:
         The parameter v of the method, positive.
     effective_order : bool, optional
         Whether orders longer than the output are left out, with the other weights rescaled to
-        sum to 1. By default as the package does that the smoothing is named after: True for
-        sacreBLEU's and for ``"add-one"``, False for ``"add-k"`` (whose added counts make every
-        order exist, in sacreBLEU under True as well) and for NLTK's. Where it is False, NLTK's
-        methods count such an order as having one n-gram, without a match, so that ``a`` against
-        ``a`` scores less than 1.
+        sum to 1; where not, NLTK's methods count such an order as one n-gram without a match. By
+        default as the package does that the smoothing is named after: True for sacreBLEU's and
+        for ``"add-one"``, False for NLTK's and for ``"add-k"``, whose added counts make every
+        order exist.
 
     Raises
     ------
@@ -103,9 +100,9 @@ class SentenceBLEU:
     An empty output scores 0, and so does one that shares nothing with its references, whatever
     the smoothing; only ``"add-one"`` gives it a positive score, as axion does.
 
-    Where NLTK 3.10 raises (method 6 with fewer than 3 orders or no three-gram match) or always
-    looks at five-grams (methods 5 and 7 with an order other than 4), this is the formula of the
-    table instead; ``evalstats.compat.nltk`` reproduces NLTK.
+    NLTK 3.10 raises for method 6 with fewer than 3 orders or no three-gram match, and its methods
+    5 and 7 look at five-grams whatever the order. Here the formulas of the table hold throughout;
+    ``evalstats.compat.nltk`` reproduces NLTK.
 
     Examples
     --------
@@ -147,7 +144,7 @@ class SentenceBLEU:
             object.__setattr__(self, "weights", tuple(rows))
         _ = self._smoothing, self._weights
         if isinstance(self.tokenize, str):
-            _ = self._counts
+            _ = self._bleu
         elif not callable(self.tokenize):
             raise InputTypeError(
                 f"tokenize must be a name or a function from a string to a list of tokens, "
@@ -172,8 +169,8 @@ class SentenceBLEU:
         return self._smoothing.effective if chosen is None else chosen
 
     @cached_property
-    def _counts(self) -> BLEU:
-        """What counts the n-grams of strings; checks the tokeniser's name."""
+    def _bleu(self) -> BLEU:
+        """The metric that counts the n-grams of strings; it checks the tokeniser's name."""
         return BLEU(
             lowercase=not self.case_sensitive,
             tokenize="none" if self.tokenize == "whitespace" else str(self.tokenize),
@@ -186,25 +183,20 @@ class SentenceBLEU:
         smooth = self._smoothing.name
         if self._smoothing.value is not None:
             smooth += f"[{self._smoothing.value:g}]"
-        if isinstance(self.tokenize, str):
-            tokenizer = self._counts.tokenizer
-        else:
-            tokenizer = f"custom:{getattr(self.tokenize, '__name__', type(self.tokenize).__name__)}"
-        parts = {
-            "order": str(self.max_order),
-            "case": "mixed" if self.case_sensitive else "lc",
-            "eff": "yes" if self._effective else "no",
-            "tok": tokenizer,
-            "smooth": smooth,
-        }
-        if self.weights is not None:
-            rows = ("/".join(f"{weight:g}" for weight in row) for row in self._weights)
-            parts["weights"] = ",".join(rows)
-        parts["sacrebleu"] = sacrebleu.version()
-        return "|".join(f"{key}:{value}" for key, value in parts.items())
+        named = isinstance(self.tokenize, str)
+        rows = ("/".join(f"{weight:g}" for weight in row) for row in self._weights)
+        return signature_of(
+            order=self.max_order,
+            case="mixed" if self.case_sensitive else "lc",
+            eff=self._effective,
+            tok=self._bleu.tokenizer if named else f"custom:{name_of(self.tokenize)}",
+            smooth=smooth,
+            **({} if self.weights is None else {"weights": ",".join(rows)}),
+            sacrebleu=sacrebleu.version(),
+        )
 
     def score(self, hypothesis: str | TokenList, references: Any) -> Any:
-        """Score one segment.
+        """Score one segment: a float, or `(W,)` with several weights.
 
         Parameters
         ----------
@@ -212,10 +204,6 @@ class SentenceBLEU:
         references
             A string or a list of strings, `None` for an absent one; if the hypothesis is a token
             list, a list of token lists, or one token list.
-
-        Returns
-        -------
-        float, or ndarray of shape (W,) with several weights
 
         Raises
         ------
@@ -229,34 +217,21 @@ class SentenceBLEU:
                 raise InputTypeError("references is a whole test set; give scores() all outputs")
             (entry,) = as_references([references], 1)
             tokens, *rest = self._tokenized([hypothesis, *entry])
-            row = segment_statistics(tokens, rest, self._order)
         else:
-            lists = self._cased([as_token_list(hypothesis, "hypothesis")])
+            (tokens,) = self._cased([as_token_list(hypothesis, "hypothesis")])
             rest = self._cased(as_token_lists(references, "references"))
-            row = segment_statistics(lists[0], rest, self._order)
-        result = self.from_statistics(row)
+        result = self.from_statistics(segment_statistics(tokens, rest, self._order))
         return float(result) if result.ndim == 0 else result
 
     def scores(self, hypotheses: Any, references: Any) -> Floats:
-        """Score every segment of a test set at once.
+        """Score the N segments of a test set at once, `(N,)`, or `(N, W)` with several weights.
 
         Parameters
         ----------
         hypotheses : sequence of str, or of token lists
             N outputs.
         references
-            One entry per segment, each as in `score`, or a `References`.
-
-        Returns
-        -------
-        ndarray of shape (N,), or (N, W) with several weights
-
-        Raises
-        ------
-        InputTypeError
-            For text and token lists mixed, or entries of another type.
-        InputError
-            For no segments, differing lengths, a segment without reference.
+            One entry per segment, each as in `score`, or a `References`; errors as in `score`.
         """
         return self.from_statistics(self.statistics(hypotheses, references))
 
@@ -272,7 +247,7 @@ class SentenceBLEU:
         texts = as_texts(outputs)
         refs = as_references(references, len(texts))
         if isinstance(self.tokenize, str):
-            return self._counts.statistics(texts, refs)
+            return self._bleu.statistics(texts, refs)
         split = iter(self._tokenized(refs.texts))
         by_segment = [[next(split) for _ in range(count)] for count in refs.counts.tolist()]
         return corpus_statistics(self._tokenized(texts), by_segment, self._order)
@@ -312,28 +287,18 @@ class SentenceBLEU:
 
     def _tokenized(self, texts: Sequence[str]) -> list[TokenList]:
         if isinstance(self.tokenize, str):
-            from evalstats.text.tokenization import tokenize_corpus
-
-            how = self._counts
-            return list(tokenize_corpus(texts, how.tokenizer, how.lowercase).lists())
-        tokenize, lower = self.tokenize, not self.case_sensitive
-        lists = (tokenize(text.lower() if lower else text) for text in texts)
-        return [as_token_list(tokens, "the result of tokenize") for tokens in lists]
+            blocks = tokenize_blocks(texts, self._bleu.tokenizer, self._bleu.lowercase)
+            return [tokens for block in blocks for tokens in block.lists()]
+        cased = texts if self.case_sensitive else [text.lower() for text in texts]
+        return [as_token_list(self.tokenize(t), "the result of tokenize") for t in cased]
 
     def _token_statistics(self, lists: list[TokenList], references: Any) -> NDArray[np.int64]:
         if isinstance(references, References):
             raise InputTypeError("references holds text but hypotheses holds token lists")
         entries = listed(references, "references", "one entry per segment")
-        if len(entries) != len(lists):
-            raise InputError(
-                f"references has {len(entries)} entries but hypotheses has {len(lists)}; "
-                f"give one entry per segment"
-            )
-        by_segment = [
-            self._cased(as_token_lists(entry, f"references[{i}]"))
-            for i, entry in enumerate(entries)
-        ]
-        return corpus_statistics(self._cased(lists), by_segment, self._order)
+        check_segments(len(entries), len(lists))
+        checked = (as_token_lists(entry, f"references[{i}]") for i, entry in enumerate(entries))
+        return corpus_statistics(self._cased(lists), list(map(self._cased, checked)), self._order)
 
     def _cased(self, lists: list[TokenList]) -> list[TokenList]:
         if self.case_sensitive:
@@ -354,8 +319,7 @@ def geometric_mean(precisions: Floats, weights: Floats, counting: NDArray[np.boo
     share = np.sum(np.where(used, weights, 0.0), axis=-1)
     rescaled = np.divide(sums, share, where=share > 0, out=np.full(sums.shape, -np.inf))
     # Where all orders count the weights are used as they are, to the last bit.
-    means: Floats = np.exp(np.where(np.all(counting, axis=-1)[..., None], sums, rescaled))
-    return means
+    return np.asarray(np.exp(np.where(np.all(counting, axis=-1)[..., None], sums, rescaled)))
 
 
 def weight_matrix(weights: object, max_order: int) -> Floats:

@@ -16,6 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
+from evalstats.text.ids import learn_ids, look_up_ids
+from evalstats.text.ngrams import PreparedReferences, bleu_statistics
+from evalstats.text.tokenization import from_lists
 
 TokenList = Sequence[Hashable]
 
@@ -73,14 +76,10 @@ def corpus_statistics(
     order : int
         Largest n-gram order.
     """
-    from evalstats.text.ids import learn_ids, look_up_ids
-    from evalstats.text.ngrams import bleu_statistics, prepare_references
-    from evalstats.text.tokenization import from_lists
-
     counts = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
     ids, vocabulary = learn_ids([from_lists(chain.from_iterable(references))])
     owner = np.repeat(np.arange(len(references)), counts)
-    prepared = prepare_references(ids, owner, order, merged=True)
+    prepared = PreparedReferences(ids, owner, order, merged=True)
     return bleu_statistics(look_up_ids([from_lists(hypotheses)], vocabulary), prepared)
 
 

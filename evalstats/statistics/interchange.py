@@ -18,17 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, as_metric
+from evalstats.metrics import BUILT_IN, Metric, as_metric
 from evalstats.results.signatures import version, without_versions
 
 _FORMAT = "evalstats segment statistics"
 _VERSION = 1
 _ARRAY = "statistics"
 _INTEGERS = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<i8", "<u8")
-#: Metrics that can be rebuilt from their parameters; those whose statistics are counts.
-_COUNTING: tuple[type[Metric], ...] = (BLEU, CHRF, TER, WER, CER)
-_KINDS: tuple[type[Metric], ...] = (*_COUNTING, Mean, Ratio)
-_OWN: dict[str, type[Any]] = {kind.__name__: kind for kind in _KINDS}
+#: Metrics that can be rebuilt from their parameters.
+_OWN: dict[str, type[Any]] = {kind.__name__: kind for kind in BUILT_IN}
 
 
 class Stored(NamedTuple):
@@ -85,7 +83,7 @@ def read(path: str | os.PathLike[str], metric: object = None) -> Stored:
         values = values.astype(np.int64)
     elif values.dtype.kind == "f":
         values = values.astype(np.float64)
-    if isinstance(rebuilt, _COUNTING) and np.any(values < 0):
+    if rebuilt.counts and np.any(values < 0):
         where = [int(i) for i in np.argwhere(values < 0)[0]]
         _refuse(path, f"statistics{where} is negative, but {rebuilt.name} counts")
     return Stored(

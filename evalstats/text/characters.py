@@ -61,34 +61,8 @@ def text_blocks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
         yield texts[start:stop]
 
 
-def characters(
-    texts: Sequence[str], *, lowercase: bool = False, whitespace: bool = False
-) -> Ragged:
-    """Return the code points of every text, as chrF reads them.
-
-    Parameters
-    ----------
-    texts : sequence of n str
-    lowercase : bool
-        Lowercase every text by itself: a final sigma depends on its neighbours, and lowercasing
-        may change the length.
-    whitespace : bool
-        Keep whitespace. If false, everything that `str.split` splits at is removed.
-
-    Returns
-    -------
-    Ragged
-        n texts of code points.
-    """
-    return concatenate(
-        [
-            _block_characters([text.lower() for text in block] if lowercase else block, whitespace)
-            for block in text_blocks(texts)
-        ]
-    )
-
-
-def _block_characters(texts: Sequence[str], whitespace: bool) -> Ragged:
+def characters(texts: Sequence[str], *, whitespace: bool = False) -> Ragged:
+    """Return the code points of every text; those that `str.split` splits at only on request."""
     codes = code_points("".join(texts))
     offsets = offsets_of(np.fromiter(map(len, texts), dtype=np.int64, count=len(texts)))
     if whitespace:

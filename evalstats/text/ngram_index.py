@@ -1,15 +1,33 @@
-"""Clipped n-gram matches of a corpus: one sorted index of the references answers for all orders.
+"""Clipped n-gram matches of a corpus: one sorted array of the references answers for all orders.
 
-Each window of ``order`` ids is packed into one uint64, its group on top. In the sorted distinct
-windows of the references, equal k-grams are neighbours for every k, so a k-gram is a run of
-windows and has a number; and the longest prefix that a hypothesis window shares with any
-reference window of its group is shared with one of the two neighbours of its insertion point.
-One binary search thus finds the reference n-grams of every order at once.
+A *window* is the `order` token ids that begin at one position, padded with 0 past the end of a
+text. It is packed into one 64-bit integer, the first id in the highest bits, and above it the
+*group*: the number of the segment, or of the reference, within which tokens may match. Take order
+3, ids of 4 bits, group 1, and the reference "a b a b" with a = 1, b = 2. In hexadecimal::
 
-Windows that need more than 64 bits are packed in stages: where the first stage covers orders 1 to
-a, the second packs the number of the a-gram (which implies the group) and the next ids, for those
-positions whose a-gram matched; and so on. Numbers are exact, so no input is too long or too
-diverse for it, and the usual corpus needs one or two stages.
+    position   window   key       sorted keys   numbers of the 1-, 2-, 3-gram
+    0          a b a    0x1121    0x1120        0  0  0
+    1          b a b    0x1212    0x1121        0  0  1
+    2          a b -    0x1120    0x1200        1  1  2
+    3          b - -    0x1200    0x1212        1  2  3
+
+Windows that begin with the same k-gram have the same high bits, so in sorted order they are
+neighbours, and a k-gram is a run of them. The highest bit in which a key differs from the one
+before tells for which k a new run begins; counting the beginnings numbers the k-grams of every
+order. (That also numbers "b -", which no hypothesis can match.) How often a k-gram may be matched,
+its *limit*, is the largest count in one reference of its group: 2 for "a", 1 for "a b a".
+
+A hypothesis "a b b" has the windows a b b, b b ? and b ? ?, where ? is an id that no reference
+has, and the keys 0x1122, 0x122f and 0x12ff. If any reference window shares the first k ids with a
+key, so does one of the two neighbours of the place where the key would be inserted: for 0x1122 that
+is 0x1121, and the highest differing bit says that they share "a b" and not three ids. So one binary
+search finds the longest match, and with it the numbers of the 1- to k-grams that match. Counting
+the numbers and clipping each count at its limit gives the matches: 3 of order 1 (a once, b twice,
+which is its limit), 1 of order 2 and none of order 3.
+
+If the group and `order` ids do not fit into 64 bits, count in stages. Stage 1 counts orders 1 to a.
+Stage 2 replaces the a-gram by its number, which implies the group, and appends the following ids;
+it looks only at positions where the a-gram matched. The usual corpus needs one or two stages.
 """
 
 from __future__ import annotations
@@ -158,12 +176,9 @@ def count_matches(index: NgramIndex, hypotheses: Ragged, *, first: int = 0) -> I
 
 
 def _fitting(heads: int, bits: int) -> int:
-    """Return how many ids fit into a key beside a head, at least one."""
+    """Return how many ids fit into a key beside a head: one at least, of 31 and 32 bits."""
     # One bit for a single head: shifting a uint64 by 64 bits is undefined.
-    width = (WORD - max(heads.bit_length(), 1)) // bits
-    if width < 1:
-        raise OverflowError(f"{heads} heads and ids of {bits} bits do not fit {WORD} bits")
-    return width
+    return (WORD - max(heads.bit_length(), 1)) // bits
 
 
 def _padded(texts: Ragged, order: int, *, fill: int) -> tuple[Keys, Index]:

@@ -1,19 +1,23 @@
-"""Sufficient statistics of BLEU and chrF from token ids.
+"""Statistics of BLEU and chrF from token ids.
 
 The references of a test set are prepared once and serve every system. Lengths determine all
-counts but the clipped matches, and those come from `matching`.
+counts but the clipped matches, and those come from `ngram_index`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.text.ids import shared_ids
 from evalstats.text.ngram_index import NgramIndex, build_index, count_matches
 from evalstats.text.ragged import IntArray, Ragged, blocks, offsets_of
+from evalstats.text.references import References
+from evalstats.text.tokenization import Tokens
 
 Statistics = NDArray[np.int64]
 
@@ -30,45 +34,36 @@ KEPT_BYTES = 1 << 29
 
 
 @dataclass(frozen=True)
-class _Chunk:
-    """Segments ``start`` to ``stop``, with their index if it is kept."""
-
-    start: int
-    stop: int
-    index: NgramIndex | None
-
-
-@dataclass(frozen=True)
 class PreparedReferences:
-    """The references of N segments, ready to be matched; made by `prepare_references`.
+    """The references of N segments, ready to be matched.
 
     Attributes
     ----------
     references : Ragged
-        R texts of dense ids 1 to V.
+        R texts of ids 1 to V.
     owner : (R,) int64 array
-        Segment of every reference, ascending.
-    first : (N,) int64 array
-        First reference of every segment.
+        Segment of every reference: ascending from 0 to N - 1, none missing.
     order : int
         Largest n-gram order; 0 counts nothing.
     merged : bool
-        The references of a segment are one group (BLEU); otherwise each is its own (chrF).
-    dense : (largest id + 2,) int32 array
-        Dense id of every id; ids beyond the table clip to its end, which like every id that no
-        reference has maps to ``2**bits - 1``.
-    bits : int
-        Bits of a dense id.
+        Clip at the largest count over the references of a segment (BLEU); otherwise match each
+        reference by itself (chrF).
     """
 
     references: Ragged
     owner: NDArray[np.int64]
-    first: NDArray[np.int64]
     order: int
     merged: bool
-    dense: NDArray[np.int32]
-    bits: int
-    chunks: tuple[_Chunk, ...]
+
+    @cached_property
+    def edges(self) -> NDArray[np.int64]:
+        """Segment i has the references ``edges[i]`` to ``edges[i + 1]``, (N + 1,)."""
+        return np.append(np.flatnonzero(np.diff(self.owner, prepend=-1)), len(self.owner))
+
+    @property
+    def first(self) -> NDArray[np.int64]:
+        """First reference of every segment, (N,)."""
+        return self.edges[:-1]
 
     @property
     def segments(self) -> int:
@@ -78,50 +73,56 @@ class PreparedReferences:
     @property
     def single(self) -> bool:
         """Whether every segment has one reference."""
-        return len(self.owner) == len(self.first)
+        return len(self.owner) == self.segments
 
+    @cached_property
+    def chunks(self) -> list[tuple[int, int]]:
+        """Ranges of segments that are indexed together."""
+        tokens = self.references.offsets[self.edges]
+        return list(blocks(tokens, CHUNK_TOKENS, CHUNK_SEGMENTS))
 
-def prepare_references(
-    references: Ragged,
-    owner: NDArray[np.int64],
-    max_order: int,
-    *,
-    merged: bool,
-) -> PreparedReferences:
-    """Prepare references for any number of systems, O(T log T) for T tokens.
+    def index(self, chunk: int) -> NgramIndex:
+        """Return the n-gram index of a chunk, from memory if all of them fit."""
+        # An index holds a key, and a number and a limit for each order.
+        if len(self.references.values) * (8 + 12 * self.order) <= KEPT_BYTES:
+            return self._kept[chunk]
+        return self._index(*self.chunks[chunk])
 
-    Parameters
-    ----------
-    references : Ragged
-        R texts of non-negative ids.
-    owner : (R,) int64 array
-        Segment of every reference: ascending from 0 to N - 1, none missing.
-    max_order : int
-        Largest n-gram order, at least 0.
-    merged : bool
-        Clip at the largest count over the references of a segment (BLEU), or match each reference
-        by itself (chrF).
-    """
-    steps = np.diff(owner, prepend=-1)
-    if len(owner) != len(references) or np.any((steps < 0) | (steps > 1)):
-        raise ValueError(
-            f"owner must ascend from 0 without gaps, one entry for each of the {len(references)} "
-            f"references; got {len(owner)} entries. Give every segment at least one reference."
+    @cached_property
+    def _kept(self) -> list[NgramIndex]:
+        return [self._index(start, stop) for start, stop in self.chunks]
+
+    @cached_property
+    def _bits(self) -> int:
+        # 0 is past the end of a reference, the largest number is what no reference has.
+        return (int(self.references.values.max(initial=0)) + 1).bit_length()
+
+    def _index(self, start: int, stop: int) -> NgramIndex:
+        low, high = self.edges[[start, stop]].tolist()
+        return build_index(
+            self.references.rows(low, high),
+            self.owner[low:high] - start if self.merged else np.arange(high - low),
+            groups=stop - start if self.merged else high - low,
+            order=self.order,
+            bits=self._bits,
         )
-    dense, bits = _dense_table(references.values)
-    ids = Ragged(dense[references.values], references.offsets)
-    prepared = PreparedReferences(
-        ids, owner, np.flatnonzero(steps), max_order, merged, dense, bits, ()
-    )
-    # An index holds a key, and a number and a limit for each order.
-    keep = len(ids.values) * (8 + 12 * max_order) <= KEPT_BYTES
-    chunks = [
-        _Chunk(start, stop, _index(prepared, start, stop) if keep else None)
-        for start, stop in _chunk_ranges(prepared)
-    ]
-    return PreparedReferences(
-        ids, owner, prepared.first, max_order, merged, dense, bits, tuple(chunks)
-    )
+
+
+def shared_ngrams(
+    refs: References,
+    texts: Sequence[str],
+    order: int,
+    merged: bool,
+    tokenize: Callable[..., Iterable[Tokens]],
+    *options: Hashable,
+) -> tuple[Ragged, PreparedReferences]:
+    """Return the ids of N hypotheses, as `shared_ids`, and the references ready to be matched.
+
+    What is prepared is kept in `refs`, for the next system.
+    """
+    hyps, ids = shared_ids(refs, texts, tokenize, *options)
+    key = ("n-grams", order, merged, tokenize, *options)
+    return hyps, refs.prepared(key, lambda refs: PreparedReferences(ids, refs.owner, order, merged))
 
 
 def clipped_matches(hypotheses: Ragged, prepared: PreparedReferences) -> Statistics:
@@ -140,17 +141,16 @@ def clipped_matches(hypotheses: Ragged, prepared: PreparedReferences) -> Statist
     parts = [np.zeros((0, prepared.order), dtype=np.int64)]
     # Without merging, a hypothesis meets each of its references as a group of its own.
     paired = not (prepared.merged or prepared.single)
-    for chunk in prepared.chunks:
-        index = chunk.index or _index(prepared, chunk.start, chunk.stop)
-        texts = hypotheses.rows(chunk.start, chunk.stop)
-        low, high = _reference_range(prepared, chunk.start, chunk.stop)
-        text = prepared.owner[low:high] - chunk.start if paired else np.arange(len(texts))
+    for chunk, (first, last) in enumerate(prepared.chunks):
+        index = prepared.index(chunk)
+        texts = hypotheses.rows(first, last)
+        low, high = prepared.edges[[first, last]]
+        text = prepared.owner[low:high] - first if paired else np.arange(len(texts))
         # One range as a rule: chunks are bounded by the references, this by the hypotheses.
         sizes = offsets_of(texts.lengths[text])
         for start, stop in blocks(sizes, HYPOTHESIS_TOKENS, len(text)):
             part = texts.take(text[start:stop]) if paired else texts.rows(start, stop)
-            ids = prepared.dense.take(part.values, mode="clip")
-            parts.append(count_matches(index, Ragged(ids, part.offsets), first=start))
+            parts.append(count_matches(index, part, first=start))
     return np.concatenate(parts)
 
 
@@ -160,7 +160,7 @@ def bleu_statistics(hypotheses: Ragged, prepared: PreparedReferences) -> Statist
     Parameters
     ----------
     hypotheses : Ragged
-        N texts of word ids.
+        N texts of ids.
     prepared : PreparedReferences
         Merged.
 
@@ -169,7 +169,6 @@ def bleu_statistics(hypotheses: Ragged, prepared: PreparedReferences) -> Statist
     (N, 2 + 2 * order) int64 array
         ``[sys_len, ref_len, correct_1 ... correct_order, total_1 ... total_order]``.
     """
-    _check_segments(hypotheses, prepared)
     lengths = hypotheses.lengths
     return np.column_stack(
         (
@@ -189,7 +188,6 @@ def chrf_pair_statistics(hypotheses: Ragged, prepared: PreparedReferences) -> St
     (R, order, 3) int64 array
         ``[hyp, ref, match]``; as in sacreBLEU, hyp is 0 where the reference has no n-gram.
     """
-    _check_segments(hypotheses, prepared)
     counts = np.empty((len(prepared.owner), prepared.order, 3), dtype=np.int64)
     counts[..., 1] = _totals(prepared.references.lengths, prepared.order)
     counts[..., 0] = _totals(hypotheses.lengths[prepared.owner], prepared.order)
@@ -209,52 +207,9 @@ def best_reference(
     """
     if prepared.single:
         return pairs
-    scores = score(pairs)
-    best = np.maximum.reduceat(scores, prepared.first)
-    equal = np.flatnonzero(scores == best[prepared.owner])
-    return pairs[equal[np.searchsorted(prepared.owner[equal], np.arange(prepared.segments))]]
-
-
-def _check_segments(hypotheses: Ragged, prepared: PreparedReferences) -> None:
-    if len(hypotheses) != prepared.segments:
-        raise ValueError(
-            f"hypotheses has {len(hypotheses)} texts but the references have "
-            f"{prepared.segments} segments; give one hypothesis per segment"
-        )
-
-
-def _dense_table(values: IntArray) -> tuple[NDArray[np.int32], int]:
-    """Renumber the distinct ids from 1 in ascending order; small numbers need few bits."""
-    present = np.zeros(int(values.max(initial=0)) + 2, dtype=np.bool_)
-    present[values] = True
-    known = np.flatnonzero(present)
-    # 0 is past the end of a reference, the largest number is what no reference has.
-    bits = (len(known) + 1).bit_length()
-    dense = np.full(len(present), (1 << bits) - 1, dtype=np.int32)
-    dense[known] = np.arange(1, len(known) + 1)
-    return dense, bits
-
-
-def _reference_range(prepared: PreparedReferences, start: int, stop: int) -> tuple[int, int]:
-    first = prepared.first
-    return int(first[start]), int(first[stop]) if stop < len(first) else len(prepared.owner)
-
-
-def _chunk_ranges(prepared: PreparedReferences) -> Iterator[tuple[int, int]]:
-    offsets = prepared.references.offsets
-    return blocks(np.append(offsets[prepared.first], offsets[-1]), CHUNK_TOKENS, CHUNK_SEGMENTS)
-
-
-def _index(prepared: PreparedReferences, start: int, stop: int) -> NgramIndex:
-    low, high = _reference_range(prepared, start, stop)
-    owner = prepared.owner[low:high] - start
-    return build_index(
-        prepared.references.rows(low, high),
-        owner if prepared.merged else np.arange(high - low),
-        groups=stop - start if prepared.merged else high - low,
-        order=prepared.order,
-        bits=prepared.bits,
-    )
+    # By segment, then by falling score; of equals the first stays first.
+    ranked = np.lexsort((-score(pairs), prepared.owner))
+    return pairs[ranked[prepared.first]]
 
 
 def _totals(lengths: IntArray, order: int) -> Statistics:

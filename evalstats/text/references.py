@@ -36,17 +36,16 @@ def as_texts(value: object, name: str = "hypotheses") -> list[str]:
     texts = listed(value, name, "strings")
     for i, text in enumerate(texts):
         if not isinstance(text, str):
-            raise InputTypeError(
-                f"{name}[{i}] must be a string, got {_kind(text)}"
-                + ("; an empty output is ''" if text is None else "")
-            )
+            kind = "None; an empty output is ''" if text is None else type(text).__name__
+            raise InputTypeError(f"{name}[{i}] must be a string, got {kind}")
     if not texts:
         raise InputError(f"{name} is empty; give at least one segment")
     return texts
 
 
-def _kind(value: object) -> str:
-    return "None" if value is None else type(value).__name__
+def _check_string(text: object, name: str, hint: str = "") -> None:
+    if text is not None and not isinstance(text, str):
+        raise InputTypeError(f"{name} must be a string or None, got {type(text).__name__}{hint}")
 
 
 class References(Sequence[tuple[str, ...]]):
@@ -184,10 +183,7 @@ def _entry(row: object, i: int) -> tuple[str, ...]:
         raise InputError(f"references[{i}] is None: segment {i} has no reference at all")
     entries = listed(row, f"references[{i}]", "strings")
     for j, text in enumerate(entries):
-        if text is not None and not isinstance(text, str):
-            raise InputTypeError(
-                f"references[{i}][{j}] must be a string or None, got {_kind(text)}"
-            )
+        _check_string(text, f"references[{i}][{j}]")
     present = tuple(text for text in entries if text is not None)
     if not present:
         raise InputError(f"references[{i}] is {entries}: segment {i} has no reference at all")
@@ -202,12 +198,17 @@ def as_references(references: object, n_segments: int) -> References:
         rows = listed(references, "references", "one entry per segment")
         _refuse_streams(rows, n_segments)
         references = References(rows)
-    if len(references) != n_segments:
+    check_segments(len(references), n_segments)
+    return references
+
+
+def check_segments(n_references: int, n_hypotheses: int) -> None:
+    """Refuse references and hypotheses of different numbers of segments."""
+    if n_references != n_hypotheses:
         raise InputError(
-            f"references has {len(references)} entries but hypotheses has {n_segments}; "
+            f"references has {n_references} entries but hypotheses has {n_hypotheses}; "
             f"give one entry per segment"
         )
-    return references
 
 
 def _refuse_streams(rows: list[Any], n_segments: int) -> None:
@@ -251,11 +252,8 @@ def from_streams(*streams: Sequence[str | None]) -> list[list[str | None]]:
     columns = [listed(stream, f"stream {j}", "strings") for j, stream in enumerate(streams)]
     for j, column in enumerate(columns):
         for i, text in enumerate(column):
-            if text is not None and not isinstance(text, str):
-                hint = "; pass the streams as separate arguments" if len(streams) == 1 else ""
-                raise InputTypeError(
-                    f"stream {j}, entry {i} must be a string or None, got {_kind(text)}{hint}"
-                )
+            hint = "; pass the streams as separate arguments" if len(streams) == 1 else ""
+            _check_string(text, f"stream {j}, entry {i}", hint)
     lengths = [len(column) for column in columns]
     if len(set(lengths)) > 1:
         raise InputError(f"streams must have the same length, got {', '.join(map(str, lengths))}")

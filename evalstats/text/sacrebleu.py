@@ -38,8 +38,12 @@ def tokenizer_names() -> tuple[str, ...]:
     return tuple(BLEU.TOKENIZERS)
 
 
+@cache
 def tokenizer(name: str) -> Callable[[str], str]:
-    """Make sacreBLEU's tokeniser; raise for one it does not have, or whose extra is missing."""
+    """Make sacreBLEU's tokeniser; raise for one it does not have, or whose extra is missing.
+
+    Kept, since some of them load a model.
+    """
     from sacrebleu.metrics import bleu
 
     names = tokenizer_names()
@@ -68,9 +72,12 @@ def chinese_ranges() -> list[tuple[str, str]]:
     return ranges
 
 
-def tercom_tokenizer(**options: bool) -> Callable[[str], str]:
+@cache
+def tercom_tokenizer(
+    normalized: bool, no_punct: bool, asian_support: bool, case_sensitive: bool
+) -> Callable[[str], str]:
     """Make sacreBLEU's tokeniser of TER, without the cache that it keeps of every line."""
     from sacrebleu.tokenizers.tokenizer_ter import TercomTokenizer
 
-    made = TercomTokenizer(**options)
+    made = TercomTokenizer(normalized, no_punct, asian_support, case_sensitive)
     return partial(TercomTokenizer.__call__.__wrapped__, made)

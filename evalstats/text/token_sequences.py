@@ -8,15 +8,15 @@ token.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable
-from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import listed
+from evalstats.text.ids import learn_ids, look_up_ids
+from evalstats.text.ragged import Ragged
+from evalstats.text.tokenization import from_lists
 
 
 def token_segments(value: object, name: str) -> list[list[Any]]:
@@ -27,46 +27,34 @@ def token_segments(value: object, name: str) -> list[list[Any]]:
     ]
 
 
+def is_plain(tokens: list[Any]) -> bool:
+    """Return whether integers can stand for the tokens: all have a hash and equal themselves."""
+    try:
+        return all(bool(token == token) for token in set(tokens))
+    except TypeError:
+        return False
+
+
+def shared_numbers(hyps: list[list[Any]], refs: list[list[Any]]) -> tuple[Ragged, Ragged]:
+    """Return the same number for equal tokens of segments that are plain."""
+    ids, vocabulary = learn_ids([from_lists(refs)])
+    return look_up_ids([from_lists(hyps)], vocabulary), ids
+
+
 def matches(hypothesis: list[Any], reference: list[Any]) -> NDArray[np.bool_]:
     """Return which tokens of two sequences are the same, `(H, R)`."""
-    (hyp, ref), exceptions = numbered([hypothesis], [reference])
-    if exceptions:
-        return compared_pairwise(hypothesis, reference)
-    return np.equal.outer(np.array(hyp[0], dtype=np.int64), np.array(ref[0], dtype=np.int64))
-
-
-def compared_pairwise(hypothesis: list[Any], reference: list[Any]) -> NDArray[np.bool_]:
-    """Return the same by ``==`` for every pair of tokens."""
+    if is_plain(hypothesis) and is_plain(reference):
+        hyp, ref = shared_numbers([hypothesis], [reference])
+        return np.equal.outer(hyp.values, ref.values)
     same = [[bool(r == h) for r in reference] for h in hypothesis]
     return np.array(same, dtype=np.bool_).reshape(len(hypothesis), len(reference))
-
-
-def numbered(*sides: list[list[Any]]) -> tuple[list[list[list[int]]], set[int]]:
-    """Give equal tokens one number, and say in which segments numbers cannot stand for ``==``."""
-    known: defaultdict[Hashable, int] = defaultdict(count().__next__)
-    exceptions: set[int] = set()
-    numbered = []
-    for side in sides:
-        segments = []
-        for i, tokens in enumerate(side):
-            try:
-                segments.append([known[token] for token in tokens])
-            except TypeError:
-                exceptions.add(i)
-                segments.append([])
-        numbered.append(segments)
-    odd = {number for token, number in known.items() if token != token}
-    if odd:
-        for segments in numbered:
-            exceptions.update(i for i, ids in enumerate(segments) if not odd.isdisjoint(ids))
-    return numbered, exceptions
 
 
 def edit_table(same: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the edit distances of all pairs of prefixes, `(H, R) -> (H + 1, R + 1)`.
 
-    Row by row. Insertions along a row are a running minimum: a token that costs one more for every
-    step costs the same at every step once the number of steps is subtracted.
+    Row by row. An insertion costs 1 per column, so that with the column number subtracted the best
+    of all insertions is a running minimum.
     """
     n_hyp, n_ref = same.shape
     steps = np.arange(n_ref + 1)

@@ -13,11 +13,23 @@ whose *punctuation* (``.`` and ``,``; for intl every ``\p{P}``) and *digits* (``
 
 Matches do not overlap, so in a run of punctuation p_0 ... p_{m-1} between the characters c and d,
 rule 1 takes every second member: p_0, p_2, ... if c is not a digit, p_1, p_3, ... if it is one.
-It thereby puts a space between any two members. Rule 2 then separates every member followed by
-such a space, and p_{m-1} if d is not a digit. What stays attached: p_{m-1} to a digit d if rule 1
-left it alone, and p_0 to a digit c if m = 1 and it is attached to d. So "1.5" stays whole, "1..5"
-is three tokens more, and "1...5" ends in ".5". At the start and end of a line there is no c or d
-to match, which acts as a digit (13a pads the line with spaces: there it acts as a non-digit).
+That puts a space between any two members. Rule 2 then separates every member before such a space,
+and p_{m-1} if d is not a digit.
+Two things stay attached: p_{m-1} to a digit d if rule 1 left it alone, and p_0 to a digit c if it
+is the only mark and is attached to d.
+
+=========  ==========
+text       tokens
+=========  ==========
+``1.5``    1.5
+``a.5``    a . 5
+``1.a``    1 . a
+``1..5``   1 . . 5
+``1...5``  1 . . .5
+=========  ==========
+
+At the edge of a line no rule matches, exactly as if a digit stood there. (13a pads the line with
+spaces, so its edges act as non-digits.)
 
 Hence two tokens that touch always include one of a single character. Blanking those leaves the
 longer tokens delimited by whitespace, and one `str.split` of the corpus yields them.
@@ -25,6 +37,7 @@ longer tokens delimited by whitespace, and one `str.split` of the corpus yields 
 
 from __future__ import annotations
 
+import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -91,59 +104,53 @@ class _Rules:
     cuts: Callable[[NDArray[np.int32], Classes], Mask]  # where a token begins without whitespace
 
 
-def tokenize_corpus(texts: Sequence[str], tokenizer_name: str, lowercase: bool) -> Tokens:
-    """Tokenise texts as sacreBLEU's BLEU does, in time linear in the number of characters.
+def tokenize_blocks(texts: Sequence[str], tokenizer: str, lowercase: bool) -> Iterator[Tokens]:
+    """Tokenise as sacreBLEU's BLEU does, in time linear in the number of characters.
 
     Parameters
     ----------
-    texts : sequence of n str
-    tokenizer_name : str
-        A name of sacreBLEU's ``BLEU.TOKENIZERS``.
+    texts : sequence of str
+    tokenizer : str
+        A name of sacreBLEU's ``BLEU.TOKENIZERS``; ``"none"`` splits at whitespace.
     lowercase : bool
         Lowercase every text first.
 
-    Returns
-    -------
+    Yields
+    ------
     Tokens
-        Of n texts.
+        Of some consecutive texts: memory stays bounded.
     """
-    return _concatenate(list(tokenize_blocks(texts, tokenizer_name, lowercase)))
-
-
-def tokenize_blocks(texts: Sequence[str], tokenizer_name: str, lowercase: bool) -> Iterator[Tokens]:
-    """Tokenise as `tokenize_corpus`, one `Tokens` for each block of bounded size."""
-    tokenize = _block_tokenizer(tokenizer_name)
-    for block in text_blocks(texts):
-        yield tokenize([text.lower() for text in block] if lowercase else block)
+    tokenize = _block_tokenizer(tokenizer)
+    return map(tokenize, _lowercased(texts, lowercase))
 
 
 def chrf_word_blocks(texts: Sequence[str], lowercase: bool) -> Iterator[Tokens]:
-    """Split texts into the words of chrF++, one `Tokens` for each block.
+    """Split texts into the words of chrF++.
 
     A word of several characters loses one ASCII punctuation mark to a token of its own: the last
     character if it is one, otherwise the first (``(hi)`` gives ``(hi`` and ``)``).
     """
     rules = _Rules(str, _chrf_classes(), SPACE, _chrf_cuts)
+    return (_split(block, rules) for block in _lowercased(texts, lowercase))
+
+
+def character_blocks(texts: Sequence[str], lowercase: bool, whitespace: bool) -> Iterator[Tokens]:
+    """Split texts into characters, with whitespace or without."""
+    return (_characters(block, whitespace) for block in _lowercased(texts, lowercase))
+
+
+def _lowercased(texts: Sequence[str], lowercase: bool) -> Iterator[Sequence[str]]:
+    # Each text by itself: a final sigma depends on its neighbours.
     for block in text_blocks(texts):
-        yield _split([text.lower() for text in block] if lowercase else block, rules)
+        yield [text.lower() for text in block] if lowercase else block
 
 
-def tercom_tokens(
-    texts: Sequence[str],
-    normalized: bool,
-    no_punct: bool,
-    asian_support: bool,
-    case_sensitive: bool,
-    *,
-    twice: bool = False,
-) -> Tokens:
-    """Tokenise texts line by line as sacreBLEU's TER does, or twice, as it does references."""
-    tokenizer = sacrebleu.tercom_tokenizer(
-        normalized=normalized,
-        no_punct=no_punct,
-        asian_support=asian_support,
-        case_sensitive=case_sensitive,
-    )
+def tercom_tokens(texts: Sequence[str], *options: bool, twice: bool = False) -> Tokens:
+    """Tokenise texts line by line as sacreBLEU's TER does, or twice, as it does references.
+
+    The options are `normalized`, `no_punct`, `asian_support` and `case_sensitive`.
+    """
+    tokenizer = sacrebleu.tercom_tokenizer(*options)
     lines = (tokenizer(text.rstrip()) for text in texts)
     if twice:
         lines = (tokenizer(line.rstrip()) for line in lines)
@@ -152,7 +159,8 @@ def tercom_tokens(
 
 def _block_tokenizer(name: str) -> Callable[[Sequence[str]], Tokens]:
     if name == "char":
-        return _characters_as_tokens
+        # sacreBLEU joins the characters with spaces and splits again: whitespace is lost.
+        return _characters
     if name in _RULES:
         rules = _RULES[name]()
         return lambda texts: _split(texts, rules)
@@ -160,10 +168,9 @@ def _block_tokenizer(name: str) -> Callable[[Sequence[str]], Tokens]:
     return lambda texts: from_lists(tokenizer(text.rstrip()).split() for text in texts)
 
 
-def _characters_as_tokens(texts: Sequence[str]) -> Tokens:
-    # sacreBLEU joins the characters with spaces and splits again: whitespace is lost.
-    ragged = characters(texts)
-    return Tokens(ragged.values.astype(np.int32, copy=False), [], ragged.offsets)
+def _characters(texts: Sequence[str], whitespace: bool = False) -> Tokens:
+    ragged = characters(texts, whitespace=whitespace)
+    return Tokens(ragged.values, [], ragged.offsets)
 
 
 def from_lists(lists: Iterable[Sequence[Any]]) -> Tokens:
@@ -176,13 +183,6 @@ def from_lists(lists: Iterable[Sequence[Any]]) -> Tokens:
     return Tokens(
         np.full(len(words), -1, dtype=np.int32), words, offsets_of(np.array(lengths, np.int64))
     )
-
-
-def _concatenate(parts: Sequence[Tokens]) -> Tokens:
-    codes = [np.zeros(0, dtype=np.int32), *(part.characters for part in parts)]
-    lengths = [np.zeros(0, dtype=np.int64), *(np.diff(part.offsets) for part in parts)]
-    words = [word for part in parts for word in part.words]
-    return Tokens(np.concatenate(codes), words, offsets_of(np.concatenate(lengths)))
 
 
 def _split(texts: Sequence[str], rules: _Rules) -> Tokens:
@@ -284,14 +284,12 @@ def _classes(members: dict[int, Any]) -> Classes:
 
 @cache
 def _chrf_classes() -> Classes:
-    return _classes({PUNCTUATION: code_points("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")})
+    return _classes({PUNCTUATION: code_points(string.punctuation)})
 
 
 def _western() -> dict[int, Any]:
-    # ASCII symbols but for ' , - . and the space, which need not be isolated.
-    symbols = '{|}~[\\]^_`!"#$%&()*+:;<=>?@/'
     return {
-        ISOLATED: code_points(symbols),
+        ISOLATED: code_points("".join(c for c in string.punctuation if c not in "',-.")),
         PUNCTUATION: code_points(".,"),
         DIGIT: code_points("0123456789"),
         DASH: code_points("-"),
@@ -322,7 +320,8 @@ def _rules_zh() -> _Rules:
 
 @cache
 def _rules_intl() -> _Rules:
-    import regex  # the Unicode tables of sacreBLEU's tokeniser, which may be newer than Python's
+    # It comes with sacreBLEU, whose tokeniser reads its Unicode tables; Python's may be older.
+    import regex
 
     members = {
         PUNCTUATION: table_of(regex.compile(r"\p{P}+")),
