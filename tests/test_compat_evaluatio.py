@@ -313,7 +313,7 @@ def test_everything_resampled_is_seeded(call):
         (lambda: error_rate_ci([1], [1, 2], 10, 0.05), "counts, exposure must be the same length, got 1, 2"),
         (lambda: chrf.chrf_ci(ROWS[:3], GOOD, 10, 0.05), "references has 3 entries but hypotheses has 4"),
         (lambda: chrf.chrf_ci(ROWS, GOOD, 10, 1.5), "alpha must be between 0 and 1, got 1.5"),
-        (lambda: chrf.chrf_permutation_test(ROWS, GOOD, BAD[:3], 10), "hypotheses1 and hypotheses2 must be the same length, got 4 and 3"),
+        (lambda: chrf.chrf_permutation_test(ROWS, GOOD, BAD[:3], 10), "hypotheses1, hypotheses2 must be the same length, got 4, 3"),
         (lambda: chrf.chrf_permutation_test(ROWS[:3], GOOD, BAD, 10), "references has 3 entries"),
         (lambda: bleu.bleu_ci(ROWS, GOOD[:3], 10, 0.05), "references has 4 entries"),
         (lambda: bleu.bleu_bootstrap_test(ROWS, GOOD, BAD, 0), "iterations must be at least 1, got 0"),

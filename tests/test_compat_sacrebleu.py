@@ -16,7 +16,6 @@ from sacrebleu import significance as sacre_significance
 import evalstats as es
 import evalstats.compat.sacrebleu as ours
 from evalstats.compat.sacrebleu import draws as sacrebleu_draws
-from evalstats.compat.sacrebleu import private
 from evalstats.compat.sacrebleu.metrics import METRICS
 from evalstats.compat.sacrebleu.scores import scores_of_totals
 from evalstats.compat.sacrebleu.significance import PairedTest, Result, estimate_ci
@@ -206,8 +205,7 @@ def test_paired_test(systems, streams, monkeypatch, seed, test, intervals):
 @pytest.mark.parametrize("block", [1, 32 * N, 100 * N])
 def test_block_size_and_jobs_change_nothing(systems, streams, monkeypatch, test, block):
     expected = as_plain(PairedTest(systems, {"": ours.CHRF()}, streams, test, 203, 50)())
-    monkeypatch.setattr(sacrebleu_draws, "_BLOCK_DRAWS", block)
-    monkeypatch.setattr(sacrebleu_draws, "_BLOCK_MASKS", block)
+    monkeypatch.setattr(sacrebleu_draws, "_BLOCK", block)
     found = PairedTest(systems, {"": ours.CHRF()}, streams, test, 203, 50, n_jobs=4)
     assert as_plain(found()) == expected
     assert found.n_jobs == 4
@@ -218,8 +216,7 @@ def test_block_size_and_jobs_change_nothing(systems, streams, monkeypatch, test,
 def test_draws_are_numpys_and_leave_the_generator_as_numpy_does(
     monkeypatch, n_segments, n_resamples
 ):
-    monkeypatch.setattr(sacrebleu_draws, "_BLOCK_DRAWS", 3 * n_segments)
-    monkeypatch.setattr(sacrebleu_draws, "_BLOCK_MASKS", 1)
+    monkeypatch.setattr(sacrebleu_draws, "_BLOCK", 3 * n_segments)
     size = (n_resamples, n_segments)
     drawn, expected = np.random.default_rng(5), np.random.default_rng(5)
     for _ in range(2):  # the second masks begin where the first choice left half a word
@@ -491,8 +488,8 @@ def test_text_that_looks_tokenised(caplog):
 def test_segments_of_one_corpus_are_counted_alike(sample):
     """One segment goes through sacreBLEU, several through us."""
     metric = ours.CHRF()
-    both = private.segment_statistics(metric, ["a cat", "a dog"], [["the cat", "the dog"]])
-    alone = private.segment_statistics(metric, ["a cat"], [["the cat"]])
+    both = metric._extract_corpus_statistics(["a cat", "a dog"], [["the cat", "the dog"]])
+    alone = metric._extract_corpus_statistics(["a cat"], [["the cat"]])
     assert both[0] == alone[0]
 
 
@@ -588,6 +585,18 @@ def test_a_tokenizer_of_ones_own():
     )
 
 
+def test_a_tokenizer_of_ones_own_by_the_name_of_sacrebleus():
+    class Tokenizer13a:
+        def __call__(self, line):
+            return " ".join(line)
+
+    scores = []
+    for metric in (ours.metrics.BLEU(), sacrebleu.metrics.BLEU()):
+        metric.tokenizer = Tokenizer13a()
+        scores.append(metric.corpus_score(["the cat", "a dog"], [["the hat", "a dog"]]).score)
+    assert scores[0] == scores[1] != ours.corpus_bleu(["the cat", "a dog"], [["the hat", "a dog"]])
+
+
 def test_the_modules_of_the_metrics():
     from evalstats.compat.sacrebleu.metrics.bleu import BLEU, BLEUScore
     from evalstats.compat.sacrebleu.metrics.chrf import CHRF
@@ -596,3 +605,29 @@ def test_the_modules_of_the_metrics():
     assert (BLEU, CHRF, TER) == (ours.metrics.BLEU, ours.metrics.CHRF, ours.metrics.TER)
     assert BLEUScore is sacrebleu.metrics.BLEUScore
     assert ours.metrics.bleu.BLEU is BLEU
+
+
+@pytest.mark.parametrize(
+    "module, name",
+    [
+        ("utils", "Color"),
+        ("metrics.base", "Score"),
+        ("metrics.helpers", "extract_all_char_ngrams"),
+        ("metrics.chrf", "CHRFScore"),
+        ("tokenizers", "tokenizer_base"),
+        ("tokenizers.tokenizer_13a", "Tokenizer13a"),
+        ("tokenizers.tokenizer_zh", "TokenizerZh"),
+        ("sacrebleu", "main"),
+    ],
+)
+def test_other_modules_hold_sacrebleus_own_objects(module, name):
+    """In a fresh interpreter: by import, from the module, and as attributes of the package."""
+    code = f"""
+import evalstats.compat.sacrebleu.{module}
+import evalstats.compat.sacrebleu as sacrebleu
+from evalstats.compat.sacrebleu.{module} import {name}
+from sacrebleu.{module} import {name} as theirs
+assert {name} is theirs is sacrebleu.{module}.{name}
+assert sacrebleu.metrics.BLEU is sacrebleu.BLEU is not __import__("sacrebleu").BLEU
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from evalstats.checks import integer, listed, real
+from collections.abc import Iterable
+
+from evalstats.checks import check_same_length, integer, listed, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.totals import MOST_RESAMPLES
+
+Texts = Iterable[str]
 
 
 def resamples(iterations: int) -> int:
@@ -20,10 +24,13 @@ def fraction(value: float, name: str) -> float:
     return number
 
 
-def strings(value: object, name: str) -> list[str]:
-    """Return a list of strings, which may be empty."""
-    texts = listed(value, name, "strings")
-    for i, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputTypeError(f"{name}[{i}] must be a string, got {type(text).__name__}")
-    return texts
+def text_pairs(references: Texts, hypotheses: Texts) -> tuple[list[str], list[str]]:
+    """Return two lists of strings of the same length, which may be empty."""
+    pairs = {"references": references, "hypotheses": hypotheses}
+    lists = {name: listed(value, name, "strings") for name, value in pairs.items()}
+    for name, texts in lists.items():
+        for i, text in enumerate(texts):
+            if not isinstance(text, str):
+                raise InputTypeError(f"{name}[{i}] must be a string, got {type(text).__name__}")
+    check_same_length(**lists)
+    return lists["references"], lists["hypotheses"]

@@ -18,15 +18,7 @@ __all__ = ["Alignment", "optimal_alignment"]
 
 @dataclass(frozen=True)
 class Alignment:
-    """The part of the hypothesis that stands for one token of the reference.
-
-    Attributes
-    ----------
-    index : int
-        Position in the reference.
-    start, end : int
-        Span in the hypothesis, `end` exclusive.
-    """
+    """The span of the hypothesis, `end` exclusive, for the token at `index` of the reference."""
 
     index: int
     start: int
@@ -36,26 +28,17 @@ class Alignment:
 def optimal_alignment(
     references: Iterable[Any], hypotheses: Iterable[Any], *, optimal: bool = False
 ) -> list[Alignment]:
-    """Return the span of the hypothesis for every token of the reference.
+    """Return the span of the hypothesis for every token of the reference, in its order.
 
     Parameters
     ----------
     references, hypotheses : iterable
-        Tokens of any type, compared by ``==``.
+        Tokens of any type, compared by ``==``; a bare string raises an `InputTypeError`. If either
+        is empty, so is the result.
     optimal : bool
         evaluatio's spans do not always come from an alignment with the fewest edits
-        (`lowest_path`). True gives those that do: one token each, or an
-        empty span where the token is missing; inserted tokens are in none.
-
-    Returns
-    -------
-    list of Alignment
-        By position in the reference; empty when either side is.
-
-    Raises
-    ------
-    InputTypeError
-        For a bare string: split it into tokens first.
+        (`lowest_path`). True gives those that do: one token each, or an empty span where the
+        token is missing; inserted tokens are in none.
 
     Examples
     --------
@@ -85,11 +68,10 @@ def optimal_alignment(
 def lowest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the path of evaluatio 0.5 from the last pair of tokens to the first, `(L, 2)`.
 
-    Steps to the neighbour with the smallest distance, whatever the step itself costs; of equals
-    it leaves out a token of the hypothesis first, then one of the reference, then one of both. Know
-    what this is: pairs of tokens without gaps, a token in several pairs, and not always a path
-    with the fewest edits. A repeated word of which one is missing is paired twice with the one that
-    is there, and is no error (`shortest_path` deletes it).
+    It steps to the neighbour with the smallest distance, whatever the step itself costs; of equals
+    it leaves out a token of the hypothesis first, then one of the reference, then one of both. The
+    path pairs tokens without gaps, may have a token in several pairs, and does not always have the
+    fewest edits: of a repeated word, one that is missing is paired with the one that is there.
     """
     table = edit_table(same).tolist()
     i, j = same.shape

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evalstats.compat.sacrebleu.metrics import BLEU, CHRF, TER, Streams
+from evalstats.compat.sacrebleu.counting import Streams
+from evalstats.compat.sacrebleu.metrics import BLEU, CHRF, TER
 
 __all__ = [
     "corpus_bleu",

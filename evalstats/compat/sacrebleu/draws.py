@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.compat.sacrebleu import private
 from evalstats.compat.sacrebleu.scores import scores_of_totals
+from evalstats.compat.sacrebleu.twins import kind_of
 from evalstats.errors import InputError
 
 Array = NDArray[Any]
@@ -25,11 +25,8 @@ Array = NDArray[Any]
 DEFAULT_SEED = 12345
 #: Its defaults for `--paired-bs-n` and `--paired-ar-n`.
 N_BOOTSTRAP, N_RANDOMIZATION = 1_000, 10_000
-#: Draws and masks in a block: few enough for a processor's cache, enough to score many totals at
-#: once. They bound the memory and change no result.
-_BLOCK_DRAWS, _BLOCK_MASKS = 1 << 18, 1 << 20
-#: NumPy draws masks 32 at a time: blocks of whole words continue its stream.
-_WORD = 32
+#: Draws or masks in a block, which bounds the memory and changes no result.
+_BLOCK = 1 << 19
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,11 @@ class Counted:
     @cached_property
     def score(self) -> Any:
         """The corpus score, an object of sacreBLEU."""
-        return private.score_of_segments(self.metric, self.rows)
+        rows = self.rows
+        if kind_of(self.metric) is not None:
+            # Adds up in sacreBLEU's order, so that fractions are rounded as it rounds them.
+            rows = rows.sum(axis=0, keepdims=True)
+        return self.metric._aggregate_and_compute(rows.tolist())
 
 
 def environment_seed() -> int | None:
@@ -79,6 +80,8 @@ def bootstrap_scores(
     order they are made; elsewhere (thirds of words in TER against three references, more than
     2^24 characters) the segments are gathered and added one after the other, as sacreBLEU does.
     """
+    if not tables:
+        return []
     singles = [table.rows.astype(np.float32) for table in tables]
     edges = np.cumsum([0, *(single.shape[1] for single in singles)])
     stacked = np.concatenate(singles, axis=1)
@@ -114,18 +117,17 @@ def randomization_differences(
     and of halves are exact. Those of other fractions (TER against three references) may differ
     from sacreBLEU's in the last bit, which can decide ties.
     """
+    if not pairs:
+        return []
     changes = [baseline.rows - system.rows for baseline, system in pairs]
     edges = np.cumsum([0, *(change.shape[1] for change in changes)])
     stacked = np.concatenate(changes, axis=1)
     # Sums of differences of either sign are bounded by the sum of their sizes.
     small = np.all(np.abs(stacked).sum(axis=0) < _exact_limit(np.abs(stacked)))
     stacked = stacked.astype(np.float32 if small else np.float64)
-    varies = np.any(stacked != 0, axis=0)
-    stacked = stacked[:, varies]
     differences: list[list[Array]] = [[] for _ in pairs]
     for masks in _drawn_masks(rng, len(stacked), n_resamples):
-        moved = np.zeros((len(masks), len(varies)))
-        moved[:, varies] = masks.astype(stacked.dtype) @ stacked
+        moved = masks.astype(stacked.dtype) @ stacked
         for i, (baseline, system) in enumerate(pairs):
             block = moved[:, edges[i] : edges[i + 1]].astype(changes[i].dtype)
             stays = scores_of_totals(system.metric, system.rows.sum(axis=0) + block)
@@ -148,34 +150,25 @@ def _drawn_segments(
     rng: np.random.Generator, n_segments: int, n_resamples: int
 ) -> Iterator[NDArray[np.int64]]:
     """Yield blocks of rows of `rng.choice(N, size=(B, N))`, its stream unbroken."""
-    step = max(1, _BLOCK_DRAWS // n_segments)
+    step = max(1, _BLOCK // n_segments)
     for start in range(0, n_resamples, step):
         yield rng.choice(n_segments, size=(min(step, n_resamples - start), n_segments))
 
 
 def _drawn_masks(
     rng: np.random.Generator, n_segments: int, n_resamples: int
-) -> Iterator[NDArray[np.uint8]]:
+) -> Iterator[NDArray[np.bool_]]:
     """Yield blocks of rows of `rng.integers(2, size=(B, N), dtype=bool)`, its stream unbroken.
 
-    NumPy takes truth values from words of 32 bits, the lowest bit first. Drawing the words
-    themselves gives the same and leaves the generator in the same state, in a third of the time.
+    NumPy takes truth values from words of 32 bits: blocks of 32 rows end where a word ends.
     """
-    step = _WORD * max(1, _BLOCK_MASKS // (_WORD * n_segments))
+    step = 32 * max(1, _BLOCK // (32 * n_segments))
     for start in range(0, n_resamples, step):
-        n_rows = min(step, n_resamples - start)
-        n_bits = n_rows * n_segments
-        words = rng.integers(2**_WORD, size=-(-n_bits // _WORD), dtype=np.uint32)
-        octets = words.astype("<u4", copy=False).view(np.uint8)
-        masks = np.unpackbits(octets, count=n_bits, bitorder="little")
-        yield masks.reshape(n_rows, n_segments)
+        yield rng.integers(2, size=(min(step, n_resamples - start), n_segments), dtype=np.bool_)
 
 
 def _weights(drawn: NDArray[np.int64]) -> NDArray[np.float32]:
     """Count how often each segment was drawn, `(B, N) -> (B, N)`."""
-    n_rows, n_segments = drawn.shape
-    weights = np.zeros(n_rows * n_segments, dtype=np.float32)
-    rows = (np.arange(n_rows) * n_segments)[:, None]
-    # A float32 increment keeps NumPy on its fast path; a Python float is ten times slower.
-    np.add.at(weights, (drawn + rows).reshape(-1), np.float32(1))
-    return weights.reshape(n_rows, n_segments)
+    cells = drawn + (np.arange(len(drawn)) * drawn.shape[1])[:, None]
+    counts = np.bincount(cells.reshape(-1), minlength=drawn.size)
+    return counts.reshape(drawn.shape).astype(np.float32)

@@ -1,9 +1,12 @@
-"""sacreBLEU's two paired tests on its own draws, all systems and metrics at once."""
+"""sacreBLEU's two paired tests on its own draws, all systems and metrics at once.
+
+A group holds the systems of one metric, the baseline first. P-values come in a list a group, one
+for each system but the baseline.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,51 +18,39 @@ from evalstats.compat.sacrebleu.draws import (
 )
 from evalstats.inference import significance
 
-#: The systems of one metric, the baseline first.
-Group = Sequence[Counted]
-
-
-@dataclass(frozen=True)
-class Tested:
-    """A system against the baseline: its p-value, and its replicates where it has some, `(B,)`."""
-
-    pvalue: float | None
-    replicates: Array | None = None
+Groups = Sequence[Sequence[Counted]]
 
 
 def paired_bootstrap(
-    groups: Sequence[Group], n_resamples: int, rng: np.random.Generator
-) -> list[list[Tested]]:
-    """Run `--paired-bs`; the baselines have no p-value."""
-    tables = [table for group in groups for table in group]
-    scores = iter(bootstrap_scores(tables, n_resamples, rng))
-    results = []
-    for group in groups:
-        first = next(scores)
-        results.append([Tested(None, first)])
-        for system in group[1:]:
-            replicates = next(scores)
-            observed = system.score.score - group[0].score.score
-            pvalue = significance.moses_bootstrap_pvalue(observed, replicates - first)
-            results[-1].append(Tested(pvalue, replicates))
-    return results
+    groups: Groups, n_resamples: int, rng: np.random.Generator
+) -> tuple[list[list[float]], list[list[Array]]]:
+    """Run `--paired-bs`: p-values, and the replicates `(B,)` of baselines and systems."""
+    scores = iter(bootstrap_scores([t for group in groups for t in group], n_resamples, rng))
+    replicates = [[next(scores) for _ in group] for group in groups]
+    pvalues = [
+        [
+            significance.moses_bootstrap_pvalue(_observed(group[0], system), values - first)
+            for system, values in zip(group[1:], others, strict=True)
+        ]
+        for group, (first, *others) in zip(groups, replicates, strict=True)
+    ]
+    return pvalues, replicates
 
 
 def paired_randomization(
-    groups: Sequence[Group], n_trials: int, rng: np.random.Generator
-) -> list[list[Tested]]:
-    """Run `--paired-ar`; the baselines have no p-value."""
+    groups: Groups, n_trials: int, rng: np.random.Generator
+) -> list[list[float]]:
+    """Run `--paired-ar`: p-values."""
     pairs = [(group[0], system) for group in groups for system in group[1:]]
-    shuffled = iter(randomization_differences(pairs, n_trials, rng) if pairs else [])
+    differences = iter(randomization_differences(pairs, n_trials, rng))
     return [
-        [Tested(None)]
-        + [
-            Tested(
-                significance.strict_randomization_pvalue(
-                    system.score.score - group[0].score.score, next(shuffled)
-                )
-            )
+        [
+            significance.strict_randomization_pvalue(_observed(group[0], system), next(differences))
             for system in group[1:]
         ]
         for group in groups
     ]
+
+
+def _observed(baseline: Counted, system: Counted) -> float:
+    return float(system.score.score - baseline.score.score)

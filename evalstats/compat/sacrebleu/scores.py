@@ -1,9 +1,8 @@
 """sacreBLEU's scores of many totals at once, to the last bit.
 
-Its tests compare by `>`, and its bootstrap computes in float32. Where two differences are equal, or
-all but equal, the last bit of a score decides a p-value; scores as exact as `Metric.score` gives
-them would decide some of them differently. Hence sacreBLEU's operations here, in its order and in
-the dtype that it has: float32 totals for the bootstrap, whole numbers for randomisation.
+sacreBLEU counts `difference > observed`, in its bootstrap in float32. Rounding decides ties, so its
+p-values are reproduced only by its own operations in its order and dtype: float32 totals for the
+bootstrap, whole numbers for randomisation.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.compat.sacrebleu import private
+from evalstats.compat.sacrebleu.twins import kind_of
 
 Array = NDArray[Any]
 
@@ -25,18 +24,23 @@ def scores_of_totals(metric: Any, totals: Array) -> Array:
     Rows in which nothing is zero are scored together, the others by sacreBLEU itself. The result
     has the dtype of an array of sacreBLEU's scores: float32 where it computed in float32.
     """
-    together = {"BLEU": _bleu, "CHRF": _chrf, "TER": _ter}.get(private.kind_of(metric) or "")
+    together = {"BLEU": _bleu, "CHRF": _chrf, "TER": _ter}.get(kind_of(metric) or "")
     if together is None:
-        return np.array(private.scores_one_by_one(metric, totals))
+        return _one_by_one(metric, totals)
     ordinary = np.all(totals > 0, axis=1)
     if np.all(ordinary):
         return together(metric, totals)
-    special = np.array(private.scores_one_by_one(metric, totals[~ordinary]))
+    special = _one_by_one(metric, totals[~ordinary])
     found = together(metric, totals[ordinary])
     dtype = np.result_type(found, special) if len(found) else special.dtype
     scores = np.empty(len(totals), dtype=dtype)
     scores[ordinary], scores[~ordinary] = found, special
     return scores
+
+
+def _one_by_one(metric: Any, totals: Array) -> Array:
+    # Copies, since add-k smoothing changes what it is given.
+    return np.array([metric._compute_score_from_stats(row.copy()).score for row in totals])
 
 
 def _bleu(metric: Any, totals: Array) -> Array:

@@ -9,15 +9,16 @@ import numpy as np
 from sacrebleu.significance import Result, estimate_ci
 
 from evalstats.checks import choice, flag, integer, listed
+from evalstats.compat.sacrebleu.counting import Streams, as_streams, count
 from evalstats.compat.sacrebleu.draws import (
     N_BOOTSTRAP,
     N_RANDOMIZATION,
+    Array,
     Counted,
     bootstrap_scores,
     environment_seed,
 )
-from evalstats.compat.sacrebleu.metrics import Streams, as_streams, count
-from evalstats.compat.sacrebleu.paired import paired_bootstrap, paired_randomization
+from evalstats.compat.sacrebleu.paired import Groups, paired_bootstrap, paired_randomization
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.text.references import as_texts
@@ -133,27 +134,25 @@ class PairedTest:
             `Result` a system: score, p_value (`None` for the baseline), mean, ci (the half-width).
         """
         rng = self._generator()
+        groups, replicates = list(self._tables.values()), None
         if self.test_type == "bs":
-            found = paired_bootstrap(list(self._tables.values()), self.n_samples, rng)
+            pvalues, replicates = paired_bootstrap(groups, self.n_samples, rng)
         else:
-            groups = [[self._swappable(t) for t in group] for group in self._tables.values()]
-            found = paired_randomization(groups, self.n_samples, rng)
-        results = {
-            name: [
-                Result(table.score.score, self._pvalue(group[0], table, tested.pvalue))
-                for table, tested in zip(group, tests, strict=True)
+            swappable = [[self._swappable(table) for table in group] for group in groups]
+            pvalues = paired_randomization(swappable, self.n_samples, rng)
+            if self.n_ar_confidence > 0:
+                replicates = self._replicates(groups, rng)
+        scores: dict[str, list[Any]] = {"System": [name for name, _ in self.named_systems]}
+        for i, (name, group) in enumerate(self._tables.items()):
+            results = [Result(group[0].score.score)] + [
+                Result(table.score.score, self._pvalue(group[0], table, pvalue))
+                for table, pvalue in zip(group[1:], pvalues[i], strict=True)
             ]
-            for (name, group), tests in zip(self._tables.items(), found, strict=True)
-        }
-        for group, tests in zip(results.values(), found, strict=True):
-            for result, tested in zip(group, tests, strict=True):
-                if tested.replicates is not None:
-                    result.mean, result.ci = estimate_ci(tested.replicates)
-        if self.test_type == "ar" and self.n_ar_confidence > 0:
-            self._add_intervals(results, rng)
-        names = [name for name, _ in self.named_systems]
-        signatures = {name: self._signature(name) for name in self.metrics}
-        return signatures, {"System": names, **results}
+            if replicates is not None:
+                for result, values in zip(results, replicates[i], strict=True):
+                    result.mean, result.ci = estimate_ci(values)
+            scores[name] = results
+        return {name: self._signature(name) for name in self.metrics}, scores
 
     def _signature(self, name: str) -> Any:
         made = self.metrics[name].get_signature()
@@ -167,22 +166,24 @@ class PairedTest:
         # sacreBLEU takes 0 for "no seed".
         return np.random.default_rng(self.seed or None if self.faithful else self.seed)
 
-    def _add_intervals(self, results: dict[str, list[Result]], rng: np.random.Generator) -> None:
-        """Add the intervals of "ar": the baseline's from the seed, the others' after the masks."""
-        for part, generator in ((slice(0, 1), self._generator()), (slice(1, None), rng)):
-            tables = [table for group in self._tables.values() for table in group[part]]
-            if tables:
-                replicates = iter(bootstrap_scores(tables, self.n_ar_confidence, generator))
-                for result in (r for group in results.values() for r in group[part]):
-                    result.mean, result.ci = estimate_ci(next(replicates))
+    def _replicates(self, groups: Groups, rng: np.random.Generator) -> list[list[Array]]:
+        """Resample for the intervals of "ar": baselines from the seed, systems after the masks."""
+        baselines = [group[0] for group in groups]
+        first = bootstrap_scores(baselines, self.n_ar_confidence, self._generator())
+        systems = [table for group in groups for table in group[1:]]
+        others = iter(bootstrap_scores(systems, self.n_ar_confidence, rng))
+        return [
+            [values, *(next(others) for _ in group[1:])]
+            for values, group in zip(first, groups, strict=True)
+        ]
 
     def _swappable(self, table: Counted) -> Counted:
         # Whole numbers cannot take the fraction of k in add-k smoothing; sacreBLEU drops it.
         return table if self.faithful else Counted(table.metric, table.rows.astype(np.float64))
 
-    def _pvalue(self, baseline: Counted, system: Counted, pvalue: float | None) -> float | None:
+    def _pvalue(self, baseline: Counted, system: Counted, pvalue: float) -> float:
         """Return the p-value, or 1 where the system is the baseline in all but its name."""
-        identical = pvalue is not None and np.array_equal(baseline.rows, system.rows)
+        identical = np.array_equal(baseline.rows, system.rows)
         return 1.0 if identical and not self.faithful else pvalue
 
 

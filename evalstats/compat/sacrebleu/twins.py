@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from dataclasses import fields
+from typing import Any, cast
 
-from evalstats.compat.sacrebleu import private
 from evalstats.errors import InputError
 from evalstats.metrics.base import Metric
 from evalstats.metrics.bleu import BLEU
 from evalstats.metrics.chrf import CHRF
 from evalstats.metrics.ter import TER
 
-_CHRF_OPTIONS = ("char_order", "word_order", "beta", "lowercase", "whitespace", "eps_smoothing")
-_TER_OPTIONS = ("normalized", "no_punct", "asian_support", "case_sensitive")
-_BLEU_OPTIONS = (
-    "lowercase",
-    "smooth_method",
-    "smooth_value",
-    "max_ngram_order",
-    "effective_order",
-)
+#: Our metrics by the names of sacreBLEU's classes.
+OURS: dict[str, type[Metric]] = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}
 
 
 def to_sacrebleu(metric: Metric) -> Any:
@@ -30,37 +24,67 @@ def to_sacrebleu(metric: Metric) -> Any:
     InputError
         For a metric that sacreBLEU does not have.
     """
-    from sacrebleu.metrics import bleu, chrf, ter
+    from sacrebleu.metrics import METRICS
 
-    if type(metric) is BLEU:
-        options = {name: getattr(metric, name) for name in _BLEU_OPTIONS}
-        return bleu.BLEU(tokenize=metric.tokenizer, force=True, **options)
-    if type(metric) is CHRF:
-        return chrf.CHRF(**{name: getattr(metric, name) for name in _CHRF_OPTIONS})
-    if type(metric) is TER:
-        return ter.TER(**{name: getattr(metric, name) for name in _TER_OPTIONS})
+    for kind, ours in OURS.items():
+        if type(metric) is ours:
+            options = _options(ours, metric)
+            if isinstance(metric, BLEU):
+                options.update(tokenize=metric.tokenizer, force=True)
+            return METRICS[kind](**options)
     raise InputError(f"sacreBLEU has BLEU, chrF and TER, and no {metric.name}")
 
 
 def from_sacrebleu(metric: Any) -> Metric | None:
     """Return our metric with the settings that sacreBLEU's object has now.
 
-    `None` for what is not exactly one of sacreBLEU's three metrics: a subclass may count otherwise.
+    `None` for what may count otherwise: an object of a derived class, or one with a tokeniser that
+    is not sacreBLEU's.
 
     Raises
     ------
     InputError
         For settings that are out of range, where sacreBLEU would go on.
     """
-    kind = private.kind_of(metric)
+    kind = kind_of(metric)
+    if kind is None:
+        return None
+    options = _options(OURS[kind], metric)
     if kind == "BLEU":
-        tokenize = private.tokenizer_name(metric.tokenizer)
-        if tokenize is None:
+        options["tokenize"] = tokenizer_name(metric.tokenizer)
+        if options["tokenize"] is None:
             return None
-        options = {name: getattr(metric, name) for name in _BLEU_OPTIONS}
-        return BLEU(tokenize=tokenize, **options)
-    if kind == "CHRF":
-        return CHRF(**{name: getattr(metric, name) for name in _CHRF_OPTIONS})
-    if kind == "TER":
-        return TER(**{name: getattr(metric, name) for name in _TER_OPTIONS})
+    return OURS[kind](**options)
+
+
+def kind_of(metric: object) -> str | None:
+    """Return "BLEU", "CHRF" or "TER" for a metric that counts and scores as sacreBLEU's does.
+
+    That is sacreBLEU's own class or ours, which says so in its attribute `kind`. A class derived
+    from either may score otherwise.
+    """
+    from sacrebleu.metrics import METRICS
+
+    for name, theirs in METRICS.items():
+        if type(metric) is theirs or vars(type(metric)).get("kind") == name:
+            return str(name)
     return None
+
+
+def tokenizer_name(made: object) -> str | None:
+    """Return the name of one of sacreBLEU's tokenisers, `None` for an object of another class."""
+    from sacrebleu.metrics import bleu
+
+    for name, path in bleu._TOKENIZERS.items():
+        module, _, class_name = path.rpartition(".")
+        # A class that has an object is loaded.
+        loaded = sys.modules.get(f"sacrebleu.tokenizers.{module}")
+        if type(made) is getattr(loaded, class_name, None):
+            return str(name)
+    return None
+
+
+def _options(ours: type[Metric], metric: object) -> dict[str, Any]:
+    """Return the settings that both have, by the fields of our metric."""
+    names = {field.name for field in fields(cast(Any, ours))} - {"tokenize", "trg_lang"}
+    return {name: getattr(metric, name) for name in names}

@@ -1,4 +1,7 @@
-"""Bootstrap intervals, as in ``evaluatio.inference.ci``."""
+"""Percentile bootstrap intervals, as in ``evaluatio.inference.ci``.
+
+The bounds are the order statistics that evaluatio takes, and `mean` is the observed score.
+"""
 
 from __future__ import annotations
 
@@ -21,29 +24,13 @@ __all__ = ["ConfidenceInterval", "bootstrap_confidence_interval", "error_rate_ci
 def bootstrap_confidence_interval(
     x: Iterable[float], iterations: int, alpha: float, *, rng: Rng = 12345
 ) -> ConfidenceInterval:
-    """Return the mean with a percentile bootstrap interval.
-
-    Parameters
-    ----------
-    x : iterable of float
-        Finite scores, at least one.
-    iterations : int
-        Resamples, at least 1.
-    alpha : float
-        In (0, 1): 0.05 gives a 95 % interval.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
-
-    Raises
-    ------
-    InputError
-        For empty input, NaN or infinity, `iterations` or `alpha` out of range.
+    """Return the mean of finite scores, of which there must be one, with its interval.
 
     Examples
     --------
     >>> ci = bootstrap_confidence_interval([0.4, 0.7, 0.5, 0.9], 1000, 0.05)
-    >>> print(round(ci.mean, 3), round(ci.lower, 3), round(ci.upper, 3))
-    0.625 0.45 0.8
+    >>> print(f"{ci.mean:.3f}", 0.4 <= ci.lower < ci.mean < ci.upper <= 0.9)
+    0.625 True
     """
     n_resamples, level = resamples(iterations), fraction(alpha, "alpha")
     metric = Mean("mean")
@@ -60,30 +47,16 @@ def error_rate_ci(
     *,
     rng: Rng = 12345,
 ) -> ConfidenceInterval:
-    """Return sum of counts over sum of exposures, with a percentile bootstrap interval.
+    """Return sum of counts over sum of exposures with its interval.
 
-    Parameters
-    ----------
-    counts, exposure : iterable of int
-        Errors and tokens of every segment, not negative.
-    iterations : int
-        Resamples, at least 1.
-    alpha : float
-        In (0, 1): 0.05 gives a 95 % interval.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, empty input, numbers out of range, or a resample without errors and
-        without exposure, whose rate 0/0 is none.
+    Counts are errors and exposures tokens, whole numbers of at least 0, one of each for every
+    segment. A resample without errors and without tokens has no rate, and raises an `InputError`.
 
     Examples
     --------
     >>> ci = error_rate_ci([1, 0, 3, 2, 0, 1], [4, 5, 6, 4, 5, 6], 1000, 0.05)
-    >>> print(round(ci.mean, 3), round(ci.lower, 3), round(ci.upper, 3))
-    0.233 0.071 0.406
+    >>> print(f"{ci.mean:.3f}", ci.lower < ci.mean < ci.upper)
+    0.233 True
     """
     n_resamples, level = resamples(iterations), fraction(alpha, "alpha")
     columns = [_counts(counts, "counts"), _counts(exposure, "exposure")]

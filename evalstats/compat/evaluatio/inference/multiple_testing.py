@@ -1,4 +1,7 @@
-"""Corrections for multiple testing, as in ``evaluatio.inference.multiple_testing``."""
+"""Corrections for multiple testing, as in ``evaluatio.inference.multiple_testing``.
+
+P-values lie in [0, 1]; an empty list has an empty result, and NaN raises an `InputError`.
+"""
 
 from __future__ import annotations
 
@@ -18,18 +21,7 @@ __all__ = ["MultipleTestingResult", "bonferroni_correction", "holm_correction"]
 
 @dataclass
 class MultipleTestingResult:
-    """Adjusted p-values and verdicts, in the order of the input.
-
-    Attributes
-    ----------
-    rejected : ndarray of bool
-        Whether the adjusted p-value is at most `alpha`.
-    adjusted_pvalues : ndarray of float
-    method : str
-        ``"holm"`` or ``"bonferroni"``.
-    alpha : float
-        Family-wise error rate.
-    """
+    """Adjusted p-values, and which of them are at most `alpha`, the family-wise error rate."""
 
     rejected: NDArray[np.bool_]
     adjusted_pvalues: NDArray[np.float64]
@@ -38,19 +30,7 @@ class MultipleTestingResult:
 
 
 def holm_correction(pvalues: Iterable[float], alpha: float = 0.05) -> MultipleTestingResult:
-    """Adjust by Holm's (1979) step-down method; see `evalstats.inference.multiplicity.holm`.
-
-    Parameters
-    ----------
-    pvalues : iterable of float
-        In [0, 1].
-    alpha : float
-        In (0, 1).
-
-    Raises
-    ------
-    InputError
-        For a number out of range, NaN included.
+    """Adjust by Holm's (1979) step-down method.
 
     Examples
     --------
@@ -62,19 +42,7 @@ def holm_correction(pvalues: Iterable[float], alpha: float = 0.05) -> MultipleTe
 
 
 def bonferroni_correction(pvalues: Iterable[float], alpha: float = 0.05) -> MultipleTestingResult:
-    """Multiply by the number of tests (Dunn, 1961): `evalstats.inference.multiplicity.bonferroni`.
-
-    Parameters
-    ----------
-    pvalues : iterable of float
-        In [0, 1].
-    alpha : float
-        In (0, 1).
-
-    Raises
-    ------
-    InputError
-        For a number out of range, NaN included.
+    """Multiply by the number of tests (Dunn, 1961).
 
     Examples
     --------

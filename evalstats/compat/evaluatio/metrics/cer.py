@@ -1,20 +1,28 @@
-"""Character error rate, as in ``evaluatio.metrics.cer``.
+"""Character error rate, as in ``evaluatio.metrics.cer``; new code may prefer `evalstats.CER`.
 
-Rates are fractions and may exceed 1. Against an empty reference a rate is infinite; nothing against
-nothing is NaN. New code may prefer `evalstats.CER` with `estimate` and `compare`.
+Characters are code points, white space included; all else is as in `wer`.
+
+Examples
+--------
+>>> references, hypotheses = ["aaaaaa", "aa"], ["aaabbb", "aa"]
+>>> character_edit_distance_per_pair(references, hypotheses)
+[3, 0]
+>>> character_error_rate_per_pair(references, hypotheses)
+[0.5, 0.0]
+>>> character_error_rate(references, hypotheses)
+0.375
+>>> ci = character_error_rate_ci(references, hypotheses, iterations=1000, alpha=0.05)
+>>> ci.lower <= ci.mean <= ci.upper
+True
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.bleu import ConfidenceInterval
-from evalstats.checks import check_same_length
-from evalstats.compat.evaluatio import _rates
-from evalstats.compat.evaluatio._arguments import strings
+from evalstats.compat.evaluatio._arguments import Texts, text_pairs
+from evalstats.compat.evaluatio.inference.ci import ConfidenceInterval, error_rate_ci, rates
 from evalstats.metrics import CER
 from evalstats.resampling.weights import Rng
 
@@ -27,96 +35,29 @@ __all__ = [
 ]
 
 
-def character_error_rate_per_pair(
-    references: Iterable[str], hypotheses: Iterable[str]
-) -> list[float]:
-    """Return edits per character of the reference, pair by pair.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, or entries that are not strings.
-
-    Examples
-    --------
-    >>> character_error_rate_per_pair(["aaaaaa", "aa"], ["aaabbb", "aa"])
-    [0.5, 0.0]
-    """
-    return _rates.rate_per_pair(_statistics(references, hypotheses))
+def character_error_rate_per_pair(references: Texts, hypotheses: Texts) -> list[float]:
+    """Return edits per character of the reference, pair by pair."""
+    return list(map(float, rates(_statistics(references, hypotheses))))
 
 
-def character_edit_distance_per_pair(
-    references: Iterable[str], hypotheses: Iterable[str]
-) -> list[int]:
-    """Return the fewest insertions, deletions and substitutions of code points, pair by pair.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, or entries that are not strings.
-
-    Examples
-    --------
-    >>> character_edit_distance_per_pair(["aaaaaa", "aa"], ["aaabbb", "aa"])
-    [3, 0]
-    """
-    return _rates.distances(_statistics(references, hypotheses))
+def character_edit_distance_per_pair(references: Texts, hypotheses: Texts) -> list[int]:
+    """Return the fewest insertions, deletions and substitutions of characters, pair by pair."""
+    return list(map(int, _statistics(references, hypotheses)[:, 0]))
 
 
-def character_error_rate(references: Iterable[str], hypotheses: Iterable[str]) -> float:
-    """Return all edits per character of all references.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, or entries that are not strings.
-
-    Examples
-    --------
-    >>> character_error_rate(["aaaaaa", "aa"], ["aaabbb", "aa"])
-    0.375
-    """
-    return _rates.rate(_statistics(references, hypotheses))
+def character_error_rate(references: Texts, hypotheses: Texts) -> float:
+    """Return all edits per character of all references."""
+    return float(rates(_statistics(references, hypotheses).sum(axis=0)))
 
 
 def character_error_rate_ci(
-    references: Iterable[str],
-    hypotheses: Iterable[str],
-    iterations: int,
-    alpha: float,
-    *,
-    rng: Rng = 12345,
+    references: Texts, hypotheses: Texts, iterations: int, alpha: float, *, rng: Rng = 12345
 ) -> ConfidenceInterval:
-    """Return the corpus rate with a percentile bootstrap interval over segments.
-
-    Parameters
-    ----------
-    references, hypotheses
-        One entry per segment.
-    iterations : int
-        Resamples, at least 1.
-    alpha : float
-        In (0, 1): 0.05 gives a 95 % interval.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, empty input, entries that are not strings, numbers out of
-        range, or a resample of empty pairs.
-
-    Examples
-    --------
-    >>> ci = character_error_rate_ci(["aaaaaa", "aa"], ["aaabbb", "aa"], 1000, 0.05)
-    >>> ci.lower <= ci.mean <= ci.upper
-    True
-    """
-    return _rates.rate_ci(_statistics(references, hypotheses), iterations, alpha, rng)
+    """Return the corpus rate with a percentile bootstrap interval over segments."""
+    edits, lengths = _statistics(references, hypotheses).T
+    return error_rate_ci(edits, lengths, iterations, alpha, rng=rng)
 
 
-def _statistics(references: Iterable[str], hypotheses: Iterable[str]) -> NDArray[np.int64]:
-    """Return edits and reference length of every pair, `(N, 2)`."""
-    refs, hyps = strings(references, "references"), strings(hypotheses, "hypotheses")
-    check_same_length(references=refs, hypotheses=hyps)
+def _statistics(references: Texts, hypotheses: Texts) -> NDArray[np.int64]:
+    refs, hyps = text_pairs(references, hypotheses)
     return CER().statistics(hyps, refs) if refs else np.zeros((0, 2), dtype=np.int64)

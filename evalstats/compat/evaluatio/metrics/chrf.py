@@ -1,16 +1,22 @@
-"""chrF, as in ``evaluatio.metrics.chrf``."""
+"""chrF, as in ``evaluatio.metrics.chrf``.
+
+References are one list a segment, with the same number of references each; hypotheses are one
+string a segment. `chrf` is a `sacrebleu.CHRF` or an `evalstats.CHRF`, by default one with
+sacreBLEU's defaults.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.bleu import ConfidenceInterval
-from evalstats.checks import integer
-from evalstats.compat.evaluatio._arguments import fraction, resamples
+from evalstats.checks import check_same_length, integer
+from evalstats.compat.evaluatio._arguments import Texts, fraction, resamples
 from evalstats.compat.evaluatio.inference.hypothesis import paired_permutation_test
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import intervals
@@ -21,12 +27,10 @@ from evalstats.text.references import References, as_references, as_texts
 
 __all__ = ["ConfidenceInterval", "chrf_ci", "chrf_permutation_test"]
 
-_PARAMETERS = ("char_order", "word_order", "beta", "lowercase", "whitespace", "eps_smoothing")
-
 
 def chrf_ci(
-    references: Iterable[Iterable[str]],
-    hypotheses: Iterable[str],
+    references: Iterable[Texts],
+    hypotheses: Texts,
     iterations: int,
     alpha: float,
     chrf: Any = None,
@@ -38,27 +42,11 @@ def chrf_ci(
 
     Parameters
     ----------
-    references
-        One entry per segment, with the same number of references each.
-    hypotheses : iterable of str
-        One output per segment.
-    iterations : int
-        Resamples, at least 1.
-    alpha : float
-        In (0, 1): 0.05 gives a 95 % interval.
-    chrf : sacrebleu.CHRF or evalstats.CHRF, optional
-        A configured metric; by default sacreBLEU's defaults.
     seed : int
         Seed of evaluatio's own draws, which are made again one by one: the same seed gives its
         numbers, but for their float32 rounding (about 1e-5).
     rng : int or numpy.random.Generator, optional
-        Draw as `estimate` does instead; `None` asks for fresh entropy.
-
-    Raises
-    ------
-    InputError
-        For differing lengths or numbers of references, empty input, `iterations`, `alpha` or
-        `seed` out of range.
+        Draw as `estimate` does instead.
 
     Examples
     --------
@@ -82,9 +70,9 @@ def chrf_ci(
 
 
 def chrf_permutation_test(
-    references: Iterable[Iterable[str]],
-    hypotheses1: Iterable[str],
-    hypotheses2: Iterable[str],
+    references: Iterable[Texts],
+    hypotheses1: Texts,
+    hypotheses2: Texts,
     iterations: int,
     two_tailed: bool = True,
     chrf: Any = None,
@@ -94,26 +82,7 @@ def chrf_permutation_test(
     """Return the p-value of random sign flips of the *sentence* scores' differences.
 
     The mean of sentence scores is not corpus chrF; `evalstats.compare` with ``"chrf"`` tests that.
-
-    Parameters
-    ----------
-    references
-        One entry per segment, with the same number of references each.
-    hypotheses1, hypotheses2 : iterable of str
-        The outputs of two systems, one per segment.
-    iterations : int
-        Resamples, at least 1.
-    two_tailed : bool
-        If false, the test is for system 1 better than system 2.
-    chrf : sacrebleu.CHRF or evalstats.CHRF, optional
-        A configured metric; by default sacreBLEU's defaults.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
-
-    Raises
-    ------
-    InputError
-        For differing lengths or numbers of references, empty input, `iterations` out of range.
+    With ``two_tailed=False`` the test is for system 1 better than system 2.
 
     Examples
     --------
@@ -124,11 +93,7 @@ def chrf_permutation_test(
     """
     metric = _metric(chrf)
     first, second = as_texts(hypotheses1, "hypotheses1"), as_texts(hypotheses2, "hypotheses2")
-    if len(first) != len(second):
-        raise InputError(
-            f"hypotheses1 and hypotheses2 must be the same length, got {len(first)} "
-            f"and {len(second)}"
-        )
+    check_same_length(hypotheses1=first, hypotheses2=second)
     refs = _references(references, len(first))
     x1, x2 = (metric.score(metric.statistics(texts, refs)) for texts in (first, second))
     return paired_permutation_test(x1, x2, iterations, two_tailed, rng=rng)
@@ -138,14 +103,15 @@ def _metric(chrf: Any) -> CHRF:
     """Return our metric with the parameters of sacreBLEU's."""
     if chrf is None:
         return CHRF()
-    if not all(hasattr(chrf, name) for name in _PARAMETERS):
+    names = [option.name for option in fields(CHRF)]
+    if not all(hasattr(chrf, name) for name in names):
         raise InputTypeError(
             f"chrf must be a sacrebleu.CHRF, an evalstats.CHRF or None, got {type(chrf).__name__}"
         )
-    return CHRF(**{name: getattr(chrf, name) for name in _PARAMETERS})
+    return CHRF(**{name: getattr(chrf, name) for name in names})
 
 
-def _references(references: Iterable[Iterable[str]], n_segments: int) -> References:
+def _references(references: Iterable[Texts], n_segments: int) -> References:
     refs = as_references(references, n_segments)
     if len(set(refs.counts.tolist())) > 1:
         raise InputError(

@@ -1,8 +1,12 @@
 """Point-of-interest error rate, as in ``evaluatio.metrics.pier``; see `evalstats.poi_errors`.
 
-The flags belong to the reference, as evaluatio's documentation has it and its `poi_edit_distance`
-does. Its `poi_error_rate` wants them for the hypothesis: swap the first two arguments to get that
-number.
+Tokens are of any type and compared by ``==``. Points of interest are flags, one for each token of
+the reference, as evaluatio's documentation has it and its `poi_edit_distance` does. Its
+`poi_error_rate` wants them for the hypothesis: swap the first two arguments to get that number.
+Another number of flags raises an `InputError`, as does an empty reference with a hypothesis.
+
+evaluatio counts along a path that does not always have the fewest edits: of a repeated word, one
+may be missing without being an error. ``optimal=True`` counts along a path that has.
 """
 
 from __future__ import annotations
@@ -31,27 +35,8 @@ def poi_edit_distance(
 ) -> int:
     """Return the errors at points of interest of one pair.
 
-    Parameters
-    ----------
-    references, hypotheses : iterable
-        Tokens of any type, compared by ``==``.
-    points_of_interest : iterable of bool
-        One flag per token of the reference.
-    optimal : bool
-        evaluatio counts along a path that does not always have the fewest edits: of a repeated
-        word, one may be missing without being an error. True counts along one that has.
-
-    Raises
-    ------
-    InputError
-        For a number of flags that does not fit, or an empty reference with a hypothesis.
-    InputTypeError
-        For a bare string, or flags that are not bool.
-
     Examples
     --------
-    >>> poi_edit_distance(["very", "very", "big"], ["very", "big"], [False, False, True])
-    0
     >>> poi_edit_distance(["no", "no"], ["no"], [True, True])
     0
     >>> poi_edit_distance(["no", "no"], ["no"], [True, True], optimal=True)
@@ -72,28 +57,7 @@ def poi_error_rate(
     *,
     optimal: bool = False,
 ) -> float:
-    """Return errors at points of interest, per point, of all pairs.
-
-    Parameters
-    ----------
-    references, hypotheses : iterable of iterables
-        Tokens of any type, compared by ``==``.
-    points_of_interest : iterable of iterables of bool
-        One flag per token of each reference.
-    optimal : bool
-        As in `poi_edit_distance`.
-
-    Returns
-    -------
-    float
-        A fraction, NaN where there is no point of interest.
-
-    Raises
-    ------
-    InputError
-        For differing lengths; the message names the segment.
-    InputTypeError
-        For a bare string, or flags that are not bool.
+    """Return errors per point of interest of all pairs, NaN where there is no such point.
 
     Examples
     --------

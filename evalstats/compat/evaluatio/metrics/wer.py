@@ -1,21 +1,33 @@
-"""Word error rate, as in ``evaluatio.metrics.wer``.
+"""Word error rate, as in ``evaluatio.metrics.wer``; new code may prefer `evalstats.WER`.
 
-Rates are fractions and may exceed 1. Against an empty reference a rate is infinite; nothing against
-nothing is NaN. New code may prefer `evalstats.WER` with `estimate` and `compare`.
+References and hypotheses are N strings each, and words are what white space separates. Rates are
+fractions and may exceed 1: infinite against an empty reference, NaN for nothing against nothing.
+Lists of different lengths or of anything but strings raise an `InputError`; so does an interval of
+which one resample has nothing but empty pairs.
+
+Examples
+--------
+>>> references, hypotheses = ["hello world", "a b c"], ["hello work", "a b c"]
+>>> word_edit_distance_per_pair(references, hypotheses)
+[1, 0]
+>>> word_error_rate_per_pair(references, hypotheses)
+[0.5, 0.0]
+>>> word_error_rate(references, hypotheses)
+0.2
+>>> ci = word_error_rate_ci(references, hypotheses, iterations=1000, alpha=0.05)
+>>> ci.lower <= ci.mean <= ci.upper
+True
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.bleu import ConfidenceInterval
-from evalstats.checks import check_same_length
-from evalstats.compat.evaluatio import _rates
-from evalstats.compat.evaluatio._arguments import strings
+from evalstats.compat.evaluatio._arguments import Texts, text_pairs
+from evalstats.compat.evaluatio.inference.ci import ConfidenceInterval, error_rate_ci, rates
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.weights import Rng
 
@@ -32,94 +44,31 @@ _SEPARATORS = re.compile("[\x1c-\x1f]")
 _WORDS = re.compile(r"(?:\S|[\x1c-\x1f])+")
 
 
-def word_error_rate_per_pair(references: Iterable[str], hypotheses: Iterable[str]) -> list[float]:
-    """Return edits per word of the reference, pair by pair.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, or entries that are not strings.
-
-    Examples
-    --------
-    >>> word_error_rate_per_pair(["hello world", "a b c"], ["hello work", "a b c"])
-    [0.5, 0.0]
-    """
-    return _rates.rate_per_pair(_statistics(references, hypotheses))
+def word_error_rate_per_pair(references: Texts, hypotheses: Texts) -> list[float]:
+    """Return edits per word of the reference, pair by pair."""
+    return list(map(float, rates(_statistics(references, hypotheses))))
 
 
-def word_edit_distance_per_pair(references: Iterable[str], hypotheses: Iterable[str]) -> list[int]:
-    """Return the fewest insertions, deletions and substitutions of words, pair by pair.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, or entries that are not strings.
-
-    Examples
-    --------
-    >>> word_edit_distance_per_pair(["hello world", "a b c"], ["hello work", "a b c"])
-    [1, 0]
-    """
-    return _rates.distances(_statistics(references, hypotheses))
+def word_edit_distance_per_pair(references: Texts, hypotheses: Texts) -> list[int]:
+    """Return the fewest insertions, deletions and substitutions of words, pair by pair."""
+    return list(map(int, _statistics(references, hypotheses)[:, 0]))
 
 
-def word_error_rate(references: Iterable[str], hypotheses: Iterable[str]) -> float:
-    """Return all edits per word of all references.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, or entries that are not strings.
-
-    Examples
-    --------
-    >>> word_error_rate(["hello world", "a b c"], ["hello work", "a b c"])
-    0.2
-    """
-    return _rates.rate(_statistics(references, hypotheses))
+def word_error_rate(references: Texts, hypotheses: Texts) -> float:
+    """Return all edits per word of all references."""
+    return float(rates(_statistics(references, hypotheses).sum(axis=0)))
 
 
 def word_error_rate_ci(
-    references: Iterable[str],
-    hypotheses: Iterable[str],
-    iterations: int,
-    alpha: float,
-    *,
-    rng: Rng = 12345,
+    references: Texts, hypotheses: Texts, iterations: int, alpha: float, *, rng: Rng = 12345
 ) -> ConfidenceInterval:
-    """Return the corpus rate with a percentile bootstrap interval over segments.
-
-    Parameters
-    ----------
-    references, hypotheses
-        One entry per segment.
-    iterations : int
-        Resamples, at least 1.
-    alpha : float
-        In (0, 1): 0.05 gives a 95 % interval.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, empty input, entries that are not strings, numbers out of
-        range, or a resample of empty pairs.
-
-    Examples
-    --------
-    >>> ci = word_error_rate_ci(["hello world", "a b c"], ["hello work", "a b c"], 1000, 0.05)
-    >>> ci.lower <= ci.mean <= ci.upper
-    True
-    """
-    return _rates.rate_ci(_statistics(references, hypotheses), iterations, alpha, rng)
+    """Return the corpus rate with a percentile bootstrap interval over segments."""
+    edits, lengths = _statistics(references, hypotheses).T
+    return error_rate_ci(edits, lengths, iterations, alpha, rng=rng)
 
 
-def _statistics(references: Iterable[str], hypotheses: Iterable[str]) -> NDArray[np.int64]:
-    """Return edits and reference length of every pair, `(N, 2)`."""
-    refs, hyps = strings(references, "references"), strings(hypotheses, "hypotheses")
-    check_same_length(references=refs, hypotheses=hyps)
+def _statistics(references: Texts, hypotheses: Texts) -> NDArray[np.int64]:
+    refs, hyps = text_pairs(references, hypotheses)
     return token_edits(map(_words, hyps), map(_words, refs))
 
 
