@@ -17,8 +17,8 @@ import evalstats as es
 from evalstats.resampling import totals as resampling
 from evalstats.shards.hierarchy import multinomial_rows, shard_batches, shard_draws
 from evalstats.shards.keyed import poisson_weights
+from evalstats.shards.segment_ids import _hash
 from evalstats.statistics.archives import read_archive, write_archive
-from evalstats.statistics.segment_ids import _hash
 
 GOLDEN = json.loads(Path(__file__).with_name("golden_shards.json").read_text(encoding="utf-8"))
 FIELDS = ("systems", "n_segments", "id_kind", "seed", "n_resamples", "unit", "resolution")
@@ -462,7 +462,7 @@ def test_bad_ids(statistics, ids, message):
 
 
 def test_strings_with_one_hash(statistics, monkeypatch):
-    monkeypatch.setattr("evalstats.statistics.segment_ids._hash", lambda value, i: len(value))
+    monkeypatch.setattr("evalstats.shards.segment_ids._hash", lambda value, i: len(value))
     with pytest.raises(es.InputError, match="ids 'x' and 'y' have the same 64-bit hash"):
         es.resample_shard(part(statistics, range(3)), ["x", "abc", "y"], 5)
 

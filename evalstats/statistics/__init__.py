@@ -4,7 +4,6 @@
 - `extraction`: texts to statistics
 - `interchange`, `archives`: statistics as files
 - `files`, `sacrebleu_sets`: files of texts, and the test sets that sacreBLEU knows
-- `segment_ids`: names of segments that are elsewhere
 
 May import `text`, `metrics`, `resampling` and `results`.
 """
