@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.training import monitor, selection, sequential
+from evalstats.training import history, monitor, selection, sequential
 from evalstats.training.selection import Bags, Contest
 from evalstats.training.sequential import improvement_pvalue, spent_level
 
@@ -340,7 +340,7 @@ def test_bags_that_left_nothing_out_are_dropped():
 @contextmanager
 def interrupted_at_line(number):
     """Raise KeyboardInterrupt at this line of ours, counted as they are run."""
-    files = {module.__file__ for module in (monitor, selection, sequential)}
+    files = {module.__file__ for module in (history, monitor, selection, sequential)}
     left = number
 
     def trace(frame, event, argument):
