@@ -55,6 +55,14 @@ def count_as_extreme(
     return int(np.count_nonzero(np.abs(null) >= abs(observed) - tolerance))
 
 
+def tie_tolerance(score: float, n_segments: int) -> float:
+    """Return how far differences of scores of this size may lie apart and still be ties.
+
+    A relative distance of 1e-12, and what rounding N statistics to the exact grid may move.
+    """
+    return (1e-12 + 2.0**-51 * n_segments) * abs(score)
+
+
 def randomization_pvalue(
     observed: float, shuffled: Floats, alternative: str = "two-sided", tolerance: float = 0.0
 ) -> float:

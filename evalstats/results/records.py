@@ -35,8 +35,24 @@ class EstimateRecord:
     notes: tuple[str, ...] = field(default=(), repr=False)
 
 
+class Record:
+    """A dataclass that turns into plain values, and in a notebook into a table of its fields."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain Python values."""
+        return plain_record(self)
+
+    def _title(self) -> str:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        own_text = [] if type(self).__str__ is object.__str__ else [str(self)]
+        return report.fragment_html([report.record_table(self._title(), self.to_dict())], own_text)
+
+
 @dataclass(frozen=True)
-class Difference:
+class Difference(Record):
     """A system against a baseline under one metric; `difference` is system minus baseline.
 
     Attributes
@@ -88,14 +104,8 @@ class Difference:
             return None
         return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain Python values."""
-        return plain_record(self)
-
-    def _repr_html_(self) -> str:
-        """Return HTML for a notebook, a row for each field."""
-        title = f"{self.system} - {self.baseline}, {self.metric}"
-        return report.fragment_html([report.record_table(title, self.to_dict())], [])
+    def _title(self) -> str:
+        return f"{self.system} - {self.baseline}, {self.metric}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -158,9 +158,14 @@ def _rows(references: Any, job: tuple[Metric, str, Any]) -> NDArray[Any]:
     """Return the statistics of one system under one metric, `(N, k)`."""
     metric, name, texts = job
     try:
-        rows = np.asarray(metric.statistics(texts, references))
+        return rows_of(metric, texts, references)
     except InputError as error:
         raise type(error)(f"system {name!r}: {error}") from None
+
+
+def rows_of(metric: Metric, texts: Any, references: Any) -> NDArray[Any]:
+    """Return the statistics of texts under a metric, `(N, k)`, if it returns that."""
+    rows = np.asarray(metric.statistics(texts, references))
     expected = (len(texts), len(metric.columns))
     if rows.shape != expected:
         raise InputError(

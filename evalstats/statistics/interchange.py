@@ -67,7 +67,7 @@ def write(path: str | os.PathLike[str], table: Stored) -> None:
     # Reading and writing zip files takes longer to load than this file.
     from evalstats.statistics.archives import write_archive
 
-    write_archive(target, header, {_ARRAY: _narrowest(table.values)})
+    write_archive(target, header, {_ARRAY: narrowest(table.values)})
 
 
 def read(path: str | os.PathLike[str], metric: object = None) -> Stored:
@@ -162,7 +162,7 @@ def _refuse(path: object, reason: str) -> NoReturn:
     raise InputError(f"cannot load statistics from {str(path)!r}: {reason}") from None
 
 
-def _narrowest(values: NDArray[Any]) -> NDArray[Any]:
+def narrowest(values: NDArray[Any]) -> NDArray[Any]:
     """Return counts in the narrowest integers that hold them, anything in little-endian order."""
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())

@@ -68,20 +68,17 @@ class Monitor:
     Notes
     -----
     *Real improvement.* Each check is compared with the best step: the first one, until a later one
-    is a real improvement on it, and then that. The p-value is that of a paired one-sided t test on
-    influence values (`evalstats.training.sequential.improvement_pvalue`), and look j may spend
-    αH/((H+j-1)(H+j)) of the significance level α, H being `expected_checks`. On a plateau the
-    step that all are compared with was not chosen among them, so that each look holds its level,
-    and by Bonferroni's inequality the whole run claims an improvement with a probability of at
-    most α. After a real improvement the best step is one that was chosen for a high score, which
-    makes a later false claim less likely, not more. Small steps add up: what is compared is the
-    score, not the last change.
+    is a real improvement on it, and then that. Small steps add up. The p-value is that of a paired
+    one-sided t test on influence values (`evalstats.training.sequential.improvement_pvalue`), and
+    look j may spend αH/((H+j-1)(H+j)) of the significance level α, H being `expected_checks`. On a
+    plateau the step that all are compared with was not chosen among them, so that each look holds
+    its level, and by Bonferroni's inequality the whole run claims an improvement with a
+    probability of at most α. After a real improvement the best step is one that was chosen for a
+    high score, which makes a later false claim less likely.
 
     *The chosen checkpoint* (`chosen`) is the one with the best score of all. Its score is corrected
     by what resamples would choose, and how that scores on the segments they left out
-    (`evalstats.training.selection`; Tsamardinos, Greasidou and Borboudakis, 2018). For this the
-    state keeps, for each resample, the winner so far with its two scores: all checks count, and
-    none of their statistics are kept.
+    (`evalstats.training.selection`; Tsamardinos, Greasidou and Borboudakis, 2018).
 
     A check that is interrupted leaves everything as it was before.
 
@@ -200,19 +197,12 @@ class Monitor:
         return self._history.chosen()
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the run so far: `evalstats.plots.curve`; needs ``evalstats-text[plot]``.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw.
+        """Draw the run so far, into `ax` if given: `evalstats.plots.curve`.
 
         Raises
         ------
         InputError
-            Before the first check.
-        MissingExtraError
-            When matplotlib is not installed.
+            Before the first check, or without matplotlib (``evalstats-text[plot]``).
         """
         best = self._history.best
         if best is None:
@@ -248,11 +238,8 @@ class Monitor:
         The checks, the statistics of the best step and a few numbers for each resample: about
         90 kB for BLEU on 2,000 segments and 0.5 kB for every check.
         """
-        return {
-            "version": _STATE_VERSION,
-            "options": self._options(),
-            **self._history.to_dict(),
-        }
+        options = self._options()
+        return {"version": _STATE_VERSION, "options": options, **self._history.to_dict()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -315,14 +302,10 @@ class Monitor:
 
     def _rows(self, hypotheses: Any) -> NDArray[Any]:
         """Return the statistics of every segment or group, `(N, k)`."""
-        if isinstance(hypotheses, Accumulator):
-            hypotheses = self._collected(hypotheses)
-        if isinstance(hypotheses, SegmentStatistics):
-            table = self._given(hypotheses)
-        else:
-            rows = np.asarray(self.metric.statistics(hypotheses, self.references))
-            table = SegmentStatistics(rows[None], ("hypotheses",), self.metric)
-        expected = self._n_expected()
+        table = self._table(hypotheses)
+        best = self._history.best
+        known = (self.references, self._codes, None if best is None else best.rows)
+        expected = next((len(entries) for entries in known if entries is not None), None)
         if expected is not None and table.n_segments != expected:
             raise InputError(
                 f"hypotheses has {table.n_segments} segments, expected {expected} as in the "
@@ -337,32 +320,26 @@ class Monitor:
         found: NDArray[Any] = table.values[0]
         return found
 
-    def _collected(self, accumulator: Accumulator) -> SegmentStatistics:
-        ids = accumulator.ids
-        if ids is None or ids != list(range(len(ids))):
-            raise InputError(
-                "the Accumulator must have ids, the positions 0 to N - 1 of all segments among "
-                "the references"
-            )
-        return accumulator.statistics()
-
-    def _given(self, statistics: SegmentStatistics) -> SegmentStatistics:
-        theirs, mine = (f"{m.name} {m.signature}" for m in (statistics.metric, self.metric))
+    def _table(self, hypotheses: Any) -> SegmentStatistics:
+        """Return the statistics of one system, before segments are grouped."""
+        if isinstance(hypotheses, Accumulator):
+            if hypotheses.ids is None or hypotheses.ids != list(range(len(hypotheses))):
+                raise InputError(
+                    "the Accumulator must have ids, the positions 0 to N - 1 of all segments among "
+                    "the references"
+                )
+            hypotheses = hypotheses.statistics()
+        if not isinstance(hypotheses, SegmentStatistics):
+            rows = np.asarray(self.metric.statistics(hypotheses, self.references))
+            return SegmentStatistics(rows[None], ("hypotheses",), self.metric)
+        theirs, mine = (f"{m.name} {m.signature}" for m in (hypotheses.metric, self.metric))
         if theirs != mine:
             raise InputError(f"hypotheses must be statistics under {mine}, got {theirs}")
-        if len(statistics.systems) != 1:
+        if len(hypotheses.systems) != 1:
             raise InputError(
-                f"hypotheses must be statistics of one system, got {len(statistics.systems)}"
+                f"hypotheses must be statistics of one system, got {len(hypotheses.systems)}"
             )
-        return statistics
-
-    def _n_expected(self) -> int | None:
-        if self.references is not None:
-            return len(self.references)
-        if self._codes is not None:
-            return len(self._codes)
-        best = self._history.best
-        return None if best is None else len(best.rows)
+        return hypotheses
 
 
 _OPTION_NAMES = {
