@@ -11,13 +11,7 @@ import numpy as np
 
 from evalstats.analysis import sampling
 from evalstats.analysis.estimate import result_signature, score_estimates
-from evalstats.analysis.inputs import (
-    N_RESAMPLES,
-    SEED,
-    as_tables,
-    is_statistics,
-    plan_of_shard,
-)
+from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
 from evalstats.analysis.notes import comparison_notes, size_notes
 from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, option
 from evalstats.analysis.sampling import Sample

@@ -8,13 +8,7 @@ from typing import Any, overload
 import numpy as np
 
 from evalstats.analysis import sampling
-from evalstats.analysis.inputs import (
-    N_RESAMPLES,
-    SEED,
-    as_tables,
-    is_statistics,
-    plan_of_shard,
-)
+from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
 from evalstats.analysis.notes import size_notes
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.sampling import Sample

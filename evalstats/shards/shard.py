@@ -15,7 +15,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.shards.segment_ids import Ids, check_runs, merged_runs, numbers_of
-from evalstats.statistics.segments import as_names
+from evalstats.statistics.names import as_names
 
 Integers: TypeAlias = NDArray[np.int64]
 

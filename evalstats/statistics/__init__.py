@@ -1,6 +1,7 @@
 """The waist of the hourglass: statistics of S systems on N segments, `(S, N, k)`.
 
 - `segments`: `SegmentStatistics`
+- `names`: names of systems and segments, labels of groups
 - `extraction`: texts to statistics
 - `interchange`, `archives`: statistics as files
 - `files`, `sacrebleu_sets`: files of texts, and the test sets that sacreBLEU knows

@@ -14,8 +14,9 @@ from evalstats.checks import listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.executors import Workers, as_workers, run_all
-from evalstats.statistics.segments import SegmentStatistics, as_names
-from evalstats.text.references import References, as_references
+from evalstats.statistics.names import as_names
+from evalstats.statistics.segments import SegmentStatistics
+from evalstats.text.references import as_references
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -109,18 +110,14 @@ def extract_all(
     named = as_systems(systems)
     chosen = as_metrics(metrics)
     outputs = {name: _as_list(texts, name) for name, texts in named.items()}
-    lengths = {name: len(texts) for name, texts in outputs.items()}
-    if len(set(lengths.values())) > 1:
-        given = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+    lengths = [len(texts) for texts in outputs.values()]
+    if len(set(lengths)) > 1:
+        given = ", ".join(f"{name!r} has {len(texts)}" for name, texts in outputs.items())
         raise InputError(f"hypotheses must have the same number of segments: {given}")
-    prepared = None
+    prepared: Any = None
     if any(metric.uses_references for metric in chosen):
         # An empty corpus is reported as that, not as a disagreement with the references.
-        n_segments = next(iter(lengths.values()))
-        prepared = as_references(references, n_segments) if n_segments else references
-    label = fingerprint = None
-    if isinstance(prepared, References):
-        label, fingerprint = prepared.label, prepared.fingerprint
+        prepared = as_references(references, lengths[0]) if lengths[0] else references
     jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
     work = partial(_rows, prepared)
     if isinstance(workers, int):
@@ -140,8 +137,7 @@ def extract_all(
             np.stack(rows[i * size : (i + 1) * size]),
             tuple(outputs),
             metric,
-            label if metric.uses_references else None,
-            fingerprint if metric.uses_references else None,
+            *((prepared.label, prepared.fingerprint) if metric.uses_references else ()),
         )
         for i, metric in enumerate(chosen)
     ]

@@ -20,7 +20,8 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.signatures import signature
-from evalstats.statistics.segments import SegmentStatistics, group_codes
+from evalstats.statistics.names import group_codes
+from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator
 from evalstats.training.curves import curve
