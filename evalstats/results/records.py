@@ -6,6 +6,7 @@ which know both.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -140,3 +141,13 @@ def plain_record(result: Any) -> dict[str, Any]:
     """Return the fields of a record, without its replicates, as plain Python values."""
     values = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "replicates"}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+
+
+def ranked(estimates: Sequence[EstimateRecord]) -> list[EstimateRecord]:
+    """Return the estimates best first; equal scores keep their order."""
+    return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
+
+
+def size(estimate: EstimateRecord) -> str:
+    """Return ``2,037 segments``."""
+    return f"{estimate.n_segments:,} {estimate.unit}s"

@@ -225,6 +225,11 @@ def interval(low: float, high: float, decimals: int, sign: bool = False) -> str:
     return f"[{number(low, decimals, sign)}, {number(high, decimals, sign)}]"
 
 
+def level(confidence_level: float) -> str:
+    """Return ``95 % interval``."""
+    return f"{100 * confidence_level:.10g} % interval"
+
+
 def pvalue(p: float) -> str:
     """Return a p-value with four decimals, and never as zero."""
     return "<0.0001" if p < 0.00005 else f"{p:.4f}"

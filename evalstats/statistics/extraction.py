@@ -16,7 +16,7 @@ from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.executors import Workers, as_workers, run_all
 from evalstats.statistics.names import as_names
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.references import as_references
+from evalstats.text.references import References, as_references
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -118,6 +118,7 @@ def extract_all(
     if any(metric.uses_references for metric in chosen):
         # An empty corpus is reported as that, not as a disagreement with the references.
         prepared = as_references(references, lengths[0]) if lengths[0] else references
+    identity = (prepared.label, prepared.fingerprint) if isinstance(prepared, References) else ()
     jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
     work = partial(_rows, prepared)
     if isinstance(workers, int):
@@ -137,7 +138,7 @@ def extract_all(
             np.stack(rows[i * size : (i + 1) * size]),
             tuple(outputs),
             metric,
-            *((prepared.label, prepared.fingerprint) if metric.uses_references else ()),
+            *(identity if metric.uses_references else ()),
         )
         for i, metric in enumerate(chosen)
     ]
