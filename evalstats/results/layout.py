@@ -21,17 +21,17 @@ def score_tables(estimates: Sequence[Estimate]) -> list[Table]:
         group = [estimate for estimate in estimates if estimate.metric == metric]
         decimals = _decimals(group)
         rows = tuple(
-            (
-                estimate.system,
-                report.number(estimate.score, decimals),
-                report.interval(estimate.low, estimate.high, decimals),
-                report.number(estimate.standard_error, decimals),
-            )
+            (*_score_cells(estimate, decimals), report.number(estimate.standard_error, decimals))
             for estimate in ranked(group)
         )
         header = ("system", "score", f"[{report.level(group[0].confidence_level)}]", "std. error")
         tables.append(Table(_title(group[0]), header, rows, "<>>>"))
     return tables
+
+
+def _score_cells(estimate: Estimate, decimals: int) -> list[str]:
+    score = report.number(estimate.score, decimals)
+    return [estimate.system, score, report.interval(estimate.low, estimate.high, decimals)]
 
 
 def _title(estimate: Estimate) -> str:
@@ -76,11 +76,7 @@ def baseline_table(
     header = ("system", "score", f"[{report.level(comparison.confidence_level)}]", *columns)
     rows = []
     for estimate in sorted(ranked(estimates), key=lambda e: e.system != comparison.baseline):
-        row = [
-            estimate.system,
-            report.number(estimate.score, decimals),
-            report.interval(estimate.low, estimate.high, decimals),
-        ]
+        row = _score_cells(estimate, decimals)
         if estimate.system in by_system:
             row += _difference_cells(comparison, by_system[estimate.system], decimals, several)
         else:
@@ -136,9 +132,7 @@ def pair_tables(
     rows = tuple(
         (
             str(place[estimate.system]),
-            estimate.system,
-            report.number(estimate.score, decimals),
-            report.interval(estimate.low, estimate.high, decimals),
+            *_score_cells(estimate, decimals),
             _ranges(beaten[estimate.system]) or "-",
         )
         for estimate in best_first
@@ -148,7 +142,7 @@ def pair_tables(
         ("#", "system", "score", f"[{level}]", "better than"),
         rows,
         "><>><",
-        f"better than: {adjusted} <= {comparison.significance_level:g}",
+        (f"better than: {adjusted} <= {comparison.significance_level:g}",),
     )
     # A one-sided p-value belongs to one direction, which a matrix in order of rank would hide.
     if len(best_first) <= _LISTED_SYSTEMS or comparison.alternative != "two-sided":
@@ -190,5 +184,5 @@ def _pair_matrix(
         ("#", *(f"{i + 1} " for i in range(len(best_first)))),
         tuple((str(i + 1), *row) for i, row in enumerate(cells)),
         ">" * (len(best_first) + 1),
-        f"* p ({comparison.adjustment}) <= {comparison.significance_level:g}",
+        (f"* p ({comparison.adjustment}) <= {comparison.significance_level:g}",),
     )

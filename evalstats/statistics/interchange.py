@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,20 +31,8 @@ _KINDS: tuple[type[Metric], ...] = (*_COUNTING, Mean, Ratio)
 _OWN: dict[str, type[Any]] = {kind.__name__: kind for kind in _KINDS}
 
 
-class Stored(NamedTuple):
-    """What a file holds, under the names of the fields of `SegmentStatistics`."""
-
-    values: NDArray[Any]  # (S, N, k)
-    systems: Sequence[str]
-    metric: Metric
-    reference_label: str | None
-    fingerprint: str | None
-    segment_ids: Sequence[str] | None
-    metric_signature: str
-
-
-def write(path: str | os.PathLike[str], table: Stored) -> None:
-    """Write statistics to a ``.npz`` file, whole or not at all."""
+def write(path: str | os.PathLike[str], table: Any) -> None:
+    """Write a `SegmentStatistics` to a ``.npz`` file, whole or not at all."""
     target = Path(path)
     if target.suffix != ".npz":
         raise InputError(f"path must end in .npz, got {str(target)!r}")
@@ -70,8 +58,8 @@ def write(path: str | os.PathLike[str], table: Stored) -> None:
     write_archive(target, header, {_ARRAY: narrowest(table.values)})
 
 
-def read(path: str | os.PathLike[str], metric: object = None) -> Stored:
-    """Read what `write` wrote; `metric` is needed for a metric that is not evalstats' own."""
+def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
+    """Return the fields that `write` wrote; `metric` is needed for one that is not evalstats'."""
     from evalstats.statistics.archives import read_archive
 
     header, arrays = read_archive(path, "iuf")
@@ -88,15 +76,15 @@ def read(path: str | os.PathLike[str], metric: object = None) -> Stored:
     if isinstance(rebuilt, _COUNTING) and np.any(values < 0):
         where = [int(i) for i in np.argwhere(values < 0)[0]]
         _refuse(path, f"statistics{where} is negative, but {rebuilt.name} counts")
-    return Stored(
-        values,
-        _field(path, header, "systems", list),
-        rebuilt,
-        _field(path, header, "reference_label", str, optional=True),
-        _field(path, header, "fingerprint", str, optional=True),
-        _field(path, header, "segment_ids", list, optional=True),
-        signature,
-    )
+    return {
+        "values": values,
+        "systems": _field(path, header, "systems", list),
+        "metric": rebuilt,
+        "reference_label": _field(path, header, "reference_label", str, optional=True),
+        "fingerprint": _field(path, header, "fingerprint", str, optional=True),
+        "segment_ids": _field(path, header, "segment_ids", list, optional=True),
+        "metric_signature": signature,
+    }
 
 
 def _configuration(metric: Metric) -> dict[str, Any]:

@@ -149,8 +149,7 @@ class SegmentStatistics:
         InputError
             When the path does not end in ``.npz``, or the file cannot be written.
         """
-        fields = {name: getattr(self, name) for name in interchange.Stored._fields}
-        interchange.write(path, interchange.Stored(**fields))
+        interchange.write(path, self)
 
     @classmethod
     def load(
@@ -179,9 +178,9 @@ class SegmentStatistics:
         >>> found.systems, found.metric.name, found.scores.tolist()
         (('A',), 'accuracy', [0.5])
         """
-        stored = interchange.read(path, metric)
+        fields = interchange.read(path, metric)
         try:
-            return cls(**stored._asdict())
+            return cls(**fields)
         except InputError as error:
             raise type(error)(f"cannot load statistics from {str(path)!r}: {error}") from None
 
