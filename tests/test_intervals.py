@@ -23,25 +23,12 @@ def resampled(request, sample):
 
 def scipy_interval(metric, rows, replicates, method, level):
     """Let SciPy make its interval from our replicates."""
-
-    def score(index, axis=-1):
-        return (
-            metric.score(np.moveaxis(rows[index], axis, 0).sum(axis=0))
-            if axis != -1
-            else (metric.score(rows[index].sum(axis=-2)))
-        )
-
-    given = BootstrapResult(None, replicates, None)
-    result = stats.bootstrap(
+    return stats.bootstrap(
         (np.arange(len(rows)),),
-        score,
-        n_resamples=0,
-        bootstrap_result=given,
-        method=method,
-        confidence_level=level,
-        vectorized=True,
-    )
-    return result
+        lambda index, axis: metric.score(rows[index].sum(axis=-2)),
+        n_resamples=0, bootstrap_result=BootstrapResult(None, replicates, None),
+        method=method, confidence_level=level, vectorized=True,
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])

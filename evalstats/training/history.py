@@ -29,11 +29,13 @@ class Rules:
     confidence_level: float
 
     def __post_init__(self) -> None:
-        if self.patience is not None:
-            integer(self.patience, "patience", 1)
-        share(self.significance_level, "significance_level")
-        integer(self.expected_checks, "expected_checks", 1)
-        share(self.confidence_level, "confidence_level")
+        patience = self.patience
+        vars(self).update(
+            patience=None if patience is None else integer(patience, "patience", 1),
+            significance_level=share(self.significance_level, "significance_level"),
+            expected_checks=integer(self.expected_checks, "expected_checks", 1),
+            confidence_level=share(self.confidence_level, "confidence_level"),
+        )
 
 
 @dataclass(frozen=True)

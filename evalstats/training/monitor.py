@@ -161,8 +161,7 @@ class Monitor:
         rows = self._rows(hypotheses)
         if self._bags is None or self._bags.n_segments != len(rows):
             self._bags = Bags(len(rows), self.n_resamples, self.seed)
-        # The only change that is seen, and it is one assignment: an interruption comes before it or
-        # after it.
+        # One assignment: an interruption comes before it or after it.
         self._history = history = self._history.after(step, rows, self.rules, self._bags)
         return history.checks[-1]
 
@@ -188,13 +187,7 @@ class Monitor:
 
     @property
     def chosen(self) -> Chosen:
-        """The checkpoint with the best score, corrected for the choosing.
-
-        Raises
-        ------
-        InputError
-            Before the first check.
-        """
+        """The checkpoint with the best score, corrected; an InputError before the first check."""
         return self._history.chosen()
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -258,10 +251,9 @@ class Monitor:
             stays as it was.
         """
         try:
-            if state["version"] != _STATE_VERSION:
-                raise InputError(
-                    f"state has version {state['version']!r}, expected {_STATE_VERSION}"
-                )
+            version = state["version"]
+            if version != _STATE_VERSION:
+                raise InputError(f"state has version {version!r}, expected {_STATE_VERSION}")
             self._check_options(dict(state["options"]))
             history = History.from_dict(state, self.metric)
         except InputError:
