@@ -134,15 +134,10 @@ def paired_permutation_test(
         )
     columns, difference, tolerance = _prepared(pairs)
     if enumerate_all:
-        halves = all_swap_totals(columns[differs])
+        halves, test = all_swap_totals(columns[differs]), significance.exact_randomization_pvalue
     else:
-        halves = swap_totals(columns, n_resamples, seed)
+        halves, test = swap_totals(columns, n_resamples, seed), significance.randomization_pvalue
     flipped = difference - 2 * _mean_difference(halves, len(pairs))
-    test = (
-        significance.exact_randomization_pvalue
-        if enumerate_all
-        else significance.randomization_pvalue
-    )
     pvalue = test(difference, flipped, alternative, tolerance)
     return _result(difference, pvalue, enumerate_all, len(halves), seed)
 

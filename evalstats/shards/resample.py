@@ -87,12 +87,11 @@ def resample_shard(
 
     Notes
     -----
-    Sums are sums of integers and therefore exact, which is why statistics must lie on a grid that
-    is known beforehand: a grid chosen by looking at the data of one shard would not be that of
-    the next. Rounding moves a mean by at most half of `resolution`.
+    Sums are sums of integers and therefore exact. So statistics must lie on a grid that is known
+    beforehand, the same for all shards; rounding moves a mean by at most half of `resolution`.
 
-    With Poisson weights the replicates do not depend on the sharding. With two-stage weights they
-    do (each shard has streams of its own), and only their distribution is that of the bootstrap.
+    With Poisson weights the replicates do not depend on the sharding. With two-stage weights only
+    their distribution does not: it is that of the bootstrap.
 
     References
     ----------

@@ -149,12 +149,8 @@ class Accumulator:
     ) -> Estimate:
         """Return the score with its confidence interval, as `evalstats.estimate` does.
 
-        Parameters
-        ----------
-        method, confidence_level, n_resamples, rng
-            As in `evalstats.estimate`. ``method="t"`` needs no resampling. With ids from 0 to
-            N - 1 the result is that of `estimate` on the whole corpus, bit for bit; without ids
-            the resamples draw the rows in another order.
+        With ids from 0 to N - 1 the result is that of `estimate` on the whole corpus, bit for bit;
+        without ids the resamples draw the rows in another order.
         """
         found: Estimate = estimate(
             self.statistics(),
