@@ -72,10 +72,10 @@ def randomization_pvalue(
 
 
 def exact_randomization_pvalue(
-    observed: float, enumerated: Floats, alternative: str = "two-sided", tolerance: float = 0.0
+    observed: float, shuffled: Floats, alternative: str = "two-sided", tolerance: float = 0.0
 ) -> float:
     """Return count/2^n over the differences after all swaps, the observed one among them."""
-    return count_as_extreme(observed, enumerated, alternative, tolerance) / len(enumerated)
+    return count_as_extreme(observed, shuffled, alternative, tolerance) / len(shuffled)
 
 
 def centred_bootstrap_pvalue(
