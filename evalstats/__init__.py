@@ -27,7 +27,8 @@ from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
-from evalstats.shards.shard import Shard, merge_shards, resample_shard
+from evalstats.shards.resample import resample_shard
+from evalstats.shards.shard import Shard, merge_shards
 from evalstats.statistics.extraction import extract
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.testing import assert_not_worse

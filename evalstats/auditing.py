@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from evalstats.metrics import BLEU
 from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import layout, report
-from evalstats.results.records import Difference
+from evalstats.results.records import Difference, plain_record
 from evalstats.results.report import Table
 from evalstats.results.results import Comparison, Result
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
@@ -97,17 +97,14 @@ class AuditedTest:
     @property
     def verdict(self) -> str:
         """Which of the two is at most 0.05: "both", "neither", or one of them "only"."""
-        verdicts = {
-            (True, True): "both",
-            (False, False): "neither",
-            (True, False): "printed only",
-            (False, True): "calibrated only",
-        }
-        return verdicts[self.pvalue <= LEVEL, self.calibrated <= LEVEL]
+        printed, calibrated = self.pvalue <= LEVEL, self.calibrated <= LEVEL
+        if printed == calibrated:
+            return "both" if printed else "neither"
+        return "printed only" if printed else "calibrated only"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields and the verdict as plain Python values."""
-        return {**asdict(self), "verdict": self.verdict}
+        return {**plain_record(self), "verdict": self.verdict}
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,14 +142,8 @@ class Audit(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tests and the comparison beside them as plain Python values."""
-        return {
-            "tests": [test.to_dict() for test in self.tests],
-            "n_bootstrap": self.n_bootstrap,
-            "n_randomization": self.n_randomization,
-            "sacrebleu_seed": self.sacrebleu_seed,
-            "notes": list(self.notes),
-            "comparison": self.comparison.to_dict(),
-        }
+        records = {"tests": self._records(), "comparison": self.comparison.to_dict()}
+        return {**plain_record(self), **records}
 
     def _records(self) -> list[dict[str, Any]]:
         return [test.to_dict() for test in self.tests]
@@ -209,10 +200,8 @@ def audit(
 
     Parameters
     ----------
-    hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of SegmentStatistics
-        As in `compare`.
-    references
-        One entry per segment, as in `compare`.
+    hypotheses, references, rng, progress
+        As in `compare`; a `Shard` has no segments to audit.
     metrics : str or Metric, or a list of them
         BLEU, chrF or TER. evaluatio tests BLEU only, with one tokeniser, smoothing and order.
     baseline : str, optional
@@ -221,10 +210,6 @@ def audit(
         sacreBLEU's `--paired-bs-n` and `--paired-ar-n`, at least 2.
     n_resamples : int
         Of the calibrated test and of evaluatio's, at least 2.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator of the calibrated test, as in `compare`.
-    progress : callable, optional
-        Called as ``progress(done, total, label)`` before each extraction.
 
     Returns
     -------

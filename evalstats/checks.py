@@ -111,3 +111,11 @@ def check_same_length(**lists: Sized) -> None:
         raise InputError(
             f"{', '.join(lists)} must be the same length, got {', '.join(map(str, lengths))}"
         )
+
+
+def share(value: object, name: str, most: float = 1.0) -> float:
+    """Return `value` as a float between 0 and `most`, both excluded."""
+    found = real(value, name, 0.0)
+    if not 0 < found < most:
+        raise InputError(f"{name} must be between 0 and {most:g}, got {value}")
+    return found

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 from evalstats.analysis.compare import compare
-from evalstats.checks import real
+from evalstats.checks import real, share
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.resampling.weights import Rng
@@ -45,10 +45,10 @@ def assert_not_worse(
 ) -> Difference:
     r"""Fail when a system is significantly worse than a baseline, or not shown to be as good.
 
-    For tests under pytest or anything else that reports an AssertionError. Without `margin`, it
-    fails when the one-sided p-value of a loss is at most `significance_level`. With it, it passes
-    when the one-sided bound of the loss, at confidence 1 - `significance_level`, is below
-    `margin`, and a loss that is significant but surely smaller passes.
+    Without `margin`, it fails when the one-sided p-value of a loss is at most
+    `significance_level`. With it, it passes when the one-sided bound of the loss, at confidence
+    1 - `significance_level`, is below `margin`; a loss that is significant but surely smaller
+    passes.
 
     Parameters
     ----------
@@ -66,12 +66,8 @@ def assert_not_worse(
     significance_level : float
         In (0, 0.5). Several gates, and gates that run with every change, want a smaller one: of
         100 runs of an unchanged quality, 5 fail at 0.05.
-    groups : sequence, optional
-        One label (a document) per segment: resamples and swaps whole groups.
-    n_resamples : int
-        B, at least 2.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
+    groups, n_resamples, rng
+        As in `compare`.
 
     Returns
     -------
@@ -107,9 +103,7 @@ def assert_not_worse(
     """
     # pytest then shows the line of the test, not ours.
     __tracebackhide__ = True
-    level = real(significance_level, "significance_level", 0.0)
-    if not 0 < level < 0.5:
-        raise InputError(f"significance_level must be between 0 and 0.5, got {level}")
+    level = share(significance_level, "significance_level", 0.5)
     if margin is not None and real(margin, "margin", 0.0) == 0:
         raise InputError("margin must be above 0; leave it out to test for a loss of any size")
     table = _tables(hypotheses, baseline, references, metric)
@@ -136,11 +130,8 @@ def _tables(
     hypotheses: Any, baseline: Any, references: Any, metric: str | Metric | None
 ) -> SegmentStatistics:
     """Return the statistics of the baseline and, after it, of the system."""
-    given = {
-        name: value
-        for name, value in (("hypotheses", hypotheses), ("baseline", baseline))
-        if isinstance(value, SegmentStatistics)
-    }
+    sides = {"hypotheses": hypotheses, "baseline": baseline}
+    given = {name: value for name, value in sides.items() if isinstance(value, SegmentStatistics)}
     for name, table in given.items():
         if metric is not None:
             raise InputError(f"metric must be left out: {name} has its own, {table.metric!r}")

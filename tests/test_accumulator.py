@@ -50,7 +50,7 @@ def parts(draw, n, padded):
     return [rows[a:b] for a, b in pairwise(edges)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data(), nasty_corpora, st.sampled_from(METRICS), st.booleans())
 def test_any_split_and_any_order_of_merging_gives_the_same_bits(data, corpus, metric, ids):
     hypotheses, references = (column * 2 for column in corpus)

@@ -25,7 +25,8 @@ ROOMS = [
     {"analysis"},
     {"training", "compat"},
 ]
-DOORS = {"auditing", "testing", "plots", "integrations", "data", "cli", "__init__", "__main__"}
+DOORS = {"auditing", "testing", "plots", "integrations", "data", "cli", "command_line"}
+DOORS |= {"__init__", "__main__"}
 
 
 def room(module):

@@ -79,7 +79,7 @@ def test_iterables_are_welcome():
         (lambda: es.bleu_ci(REFERENCES, "good", 9, 0.05), "got a bare str"),
         (
             lambda: es.bleu_bootstrap_test(REFERENCES, GOOD, BAD[:3], 9),
-            "hyp1 and hyp2 must be the same length",
+            "hyp1, hyp2 must be the same length, got 4, 3",
         ),
         (lambda: es.bleu_bootstrap_test(REFERENCES[:3], GOOD, BAD, 9), "references has 3 entries"),
         (lambda: es.bleu_bootstrap_test(REFERENCES, GOOD, [None] * 4, 9), r"hyp2\[0\] must be a"),

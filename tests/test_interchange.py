@@ -365,6 +365,11 @@ def test_foreign_files_are_refused(tmp_path):
         archive.writestr("../../evil.npy", b"")
     with pytest.raises(es.InputError, match=r"../../evil.npy is not a NumPy array"):
         SegmentStatistics.load(path)
+    rebuilt(path)
+    with zipfile.ZipFile(path, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
+        archive.writestr("header.npy", b"")
+    with pytest.raises(es.InputError, match="a name occurs twice"):
+        SegmentStatistics.load(path)
 
 
 def test_a_size_beyond_the_file_is_not_allocated(tmp_path):

@@ -146,10 +146,7 @@ def test_seeded():
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (
-            ([1, 2], [1, 2, 3]),
-            "x1 and x2 must be the same length, one score a segment, got 2 and 3",
-        ),
+        (([1, 2], [1, 2, 3]), "x1 and x2 must be the same length.* got 2 and 3"),
         (([], []), "x1 is empty"),
         (([1, float("nan")], [1, 2]), r"x1\[1\] is nan"),
         (("12", [1, 2]), "x1 must be a list of numbers"),
@@ -164,16 +161,10 @@ def test_bad_scores(function, arguments, message):
 @pytest.mark.parametrize(
     "call, message",
     [
-        (
-            lambda: es.paired_bootstrap_test([1], [2]),
-            "x1 has 1 score; the bootstrap needs at least",
-        ),
+        (lambda: es.paired_bootstrap_test([1], [2]), "x1 has 1 score; the bootstrap needs at"),
         (lambda: es.paired_bootstrap_test(X1, X2, n_resamples=0), "n_resamples must be at least 1"),
         (lambda: es.paired_bootstrap_test(X1, X2, rng=-1), "rng must be a non-negative int"),
-        (
-            lambda: es.paired_bootstrap_test(X1, X2, alternative="both"),
-            "alternative must be one of",
-        ),
+        (lambda: es.paired_bootstrap_test(X1, X2, alternative="x"), "alternative must be one of"),
         (lambda: es.paired_permutation_test(X1, X2, exact="yes"), "exact must be True or False"),
         (
             lambda: es.paired_permutation_test(range(1, 22), [0] * 21, exact=True),

@@ -339,12 +339,9 @@ def test_two_metrics_each_have_their_figure():
 def test_a_missing_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[plot\]'"):
-        PAIRS.plot()
-    with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[plot\]'"):
-        PAIRS.plot_pvalues()
-    with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[plot\]'"):
-        RUNS[3].plot()
+    for draw in (PAIRS.plot, PAIRS.plot_pvalues, RUNS[3].plot):
+        with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[plot\]'"):
+            draw()
     with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[pandas\]'"):
         PAIRS.to_dataframe()
 

@@ -1,7 +1,5 @@
 """The bundled sample corpus is what its generator writes, and is what its README says."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -18,7 +16,7 @@ SYSTEMS = [
 TYPOGRAPHIC = set("£€°äöüÄÖÜßáéÉ")
 
 
-def read(name: str) -> list[str]:
+def read(name) -> list[str]:
     """Return the lines of a shipped file."""
     text = (DATA / name).read_bytes().decode("utf-8")
     assert text.endswith("\n")
@@ -36,29 +34,25 @@ def generated() -> dict[str, str]:
     return sample.generate()
 
 
-def test_regenerating_gives_the_shipped_bytes(generated: dict[str, str]) -> None:
-    """The shipped files are those of the generator."""
+def test_regenerating_gives_the_shipped_bytes(generated):
     assert set(generated) == {*REFERENCES, *SYSTEMS, "documents.tsv"}
     for name, text in generated.items():
         assert (DATA / name).read_bytes() == text.encode("utf-8"), name
 
 
-def test_command_writes_the_shipped_bytes(tmp_path: Path) -> None:
-    """The command writes line feeds and UTF-8 on every system."""
+def test_command_writes_the_shipped_bytes(tmp_path):
     sample.main([str(tmp_path)])
     for name in [*REFERENCES, *SYSTEMS, "documents.tsv"]:
         assert (tmp_path / name).read_bytes() == (DATA / name).read_bytes(), name
 
 
-def test_another_seed_gives_other_text(generated: dict[str, str]) -> None:
-    """The seed matters."""
+def test_another_seed_gives_other_text(generated):
     other = sample.generate(sample.SEED + 1)
     assert all(other[name] != generated[name] for name in [*REFERENCES, *SYSTEMS])
 
 
 @pytest.mark.parametrize("name", [*REFERENCES, *SYSTEMS])
-def test_lines_are_clean(name: str) -> None:
-    """Lines are not empty and hold no remains of a template."""
+def test_lines_are_clean(name):
     lines = read(name)
     assert len(lines) == sample.N_SEGMENTS == 480
     for line in lines:
@@ -70,23 +64,20 @@ def test_lines_are_clean(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_no_segment_occurs_twice_in_a_reference(name: str) -> None:
-    """Every reference segment is unique."""
+def test_no_segment_occurs_twice_in_a_reference(name):
     lines = read(name)
     assert len(set(lines)) == len(lines)
 
 
 @pytest.mark.parametrize("name", REFERENCES)
-def test_sentence_lengths_vary(name: str) -> None:
-    """There are short and long sentences."""
+def test_sentence_lengths_vary(name):
     lengths = [len(line.split()) for line in read(name)]
     assert min(lengths) <= 4
     assert max(lengths) >= 35
     assert 11 <= sum(lengths) / len(lengths) <= 16
 
 
-def test_documents() -> None:
-    """There are 40 documents of 6 to 18 consecutive segments."""
+def test_documents():
     rows = [tuple(line.split("\t")) for line in read("documents.tsv")]
     assert len(rows) == sample.N_SEGMENTS
     sizes = Counter(rows)
@@ -101,20 +92,17 @@ def test_documents() -> None:
     assert len(changes) == len(sizes)
 
 
-def test_references_are_two_renderings() -> None:
-    """The references share content, not wording."""
+def test_references_are_two_renderings():
     a, b = (read(name) for name in REFERENCES)
     assert 35 <= bleu(a, b) <= 55
 
 
-def test_copy_is_byte_identical() -> None:
-    """The copy is the baseline."""
+def test_copy_is_byte_identical():
     baseline, copy = ((DATA / name).read_bytes() for name in SYSTEMS[:2])
     assert baseline == copy
 
 
-def test_systems_are_ordered_as_their_error_rates() -> None:
-    """The scores follow the known truth."""
+def test_systems_are_ordered_as_their_error_rates():
     assert (
         sample.BASELINE_ERROR_RATE
         > sample.SLIGHTLY_BETTER_ERROR_RATE
@@ -128,7 +116,6 @@ def test_systems_are_ordered_as_their_error_rates() -> None:
     assert 4 <= clearly - baseline <= 6
 
 
-def test_all_files_together_are_small() -> None:
-    """The corpus does not bloat the package."""
+def test_all_files_together_are_small():
     files = [path for path in DATA.rglob("*") if path.suffix in {".txt", ".tsv", ".py", ".md"}]
     assert sum(path.stat().st_size for path in files) < 350_000

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import integer, real
-from evalstats.errors import InputError
+from evalstats.checks import check_same_length, integer, share
 from evalstats.inference import significance
 from evalstats.metrics import BLEU
 from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
@@ -93,9 +92,7 @@ def bleu_ci(
     """
     texts = as_texts(hypotheses)
     iterations = integer(iterations, "iterations", 1, MOST_RESAMPLES)
-    level = real(alpha, "alpha", 0.0)
-    if not 0 < level < 1:
-        raise InputError(f"alpha must be between 0 and 1, got {alpha}")
+    level = share(alpha, "alpha")
     refs = as_references(references, len(texts))
     metric = BLEU(effective_order=effective_order)
     observed, replicates = _replicates(metric, [texts], refs, iterations, rng)
@@ -123,16 +120,10 @@ def bleu_bootstrap_test(
 
     Parameters
     ----------
-    references
-        One entry per segment: a list of strings, or a string.
     hyp1, hyp2 : iterable of str
         The outputs of the two systems, one per segment.
-    iterations : int
-        Resamples, at least 1.
-    effective_order : bool
-        Leave out the orders that are longer than the whole output.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
+    references, iterations, effective_order, rng
+        As in `bleu_ci`.
 
     Returns
     -------
@@ -158,11 +149,7 @@ def bleu_bootstrap_test(
     """
     first, second = as_texts(hyp1, "hyp1"), as_texts(hyp2, "hyp2")
     iterations = integer(iterations, "iterations", 1, MOST_RESAMPLES)
-    if len(first) != len(second):
-        raise InputError(
-            f"hyp1 and hyp2 must be the same length, one output a segment, got {len(first)} "
-            f"and {len(second)}"
-        )
+    check_same_length(hyp1=first, hyp2=second)
     refs = as_references(references, len(first))
     metric = BLEU(effective_order=effective_order)
     observed, replicates = _replicates(metric, [first, second], refs, iterations, rng)

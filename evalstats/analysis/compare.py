@@ -1,4 +1,4 @@
-"""The only composer: texts or statistics in, estimates and comparisons out."""
+"""Which systems differ: texts or statistics in, differences with intervals and p-values out."""
 
 from __future__ import annotations
 
@@ -11,17 +11,9 @@ import numpy as np
 
 from evalstats.analysis import sampling
 from evalstats.analysis.estimate import result_signature, score_estimates
-from evalstats.analysis.inputs import (
-    N_RESAMPLES,
-    SEED,
-    check_enough,
-    given_tables,
-    grouped_tables,
-    is_statistics,
-    plan_of_shard,
-)
+from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
 from evalstats.analysis.notes import comparison_notes, size_notes
-from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, make_plan, option
+from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, option
 from evalstats.analysis.sampling import Sample
 from evalstats.errors import InputError
 from evalstats.inference import multiplicity, significance
@@ -31,11 +23,7 @@ from evalstats.resampling.weights import Rng
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison, Estimate
 from evalstats.shards.shard import Shard
-from evalstats.statistics.extraction import Metrics, Progress, as_systems, extract_all
-
-#: Scores whose relative distance is below this are ties; so is what rounding to the grid may move.
-_TIE = 1e-12
-_GRID = 2.0**-51
+from evalstats.statistics.extraction import Metrics, Progress, as_systems
 
 
 def compare(
@@ -65,45 +53,26 @@ def compare(
         Outputs of at least two systems, by name; or their statistics, and then no references
         (those of one metric are joined, `SegmentStatistics.join`); or a `Shard`, for the bootstrap
         test and the first three intervals.
-    references
-        One entry per segment: a string, a list of strings with `None` for an absent one, or a
-        `References`.
-    metrics : str or Metric, or a list of them
-        Names or configured objects.
+    references, metrics
+        As in `estimate`.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
     test : {"ar", "bootstrap"}
         Paired approximate randomisation (Noreen, 1989; Riezler and Maxwell, 2005), which
         enumerates all swaps where 2^n <= n_resamples for the n segments that differ; or the
         centred paired bootstrap (Hall and Wilson, 1991).
-    method : {"expanded", "percentile", "basic", "bca", "studentized", "t"}
-        Interval of scores and differences, as in `estimate`.
+    method, confidence_level
+        Interval of scores and of differences, as in `estimate`.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the system's score is greater than the baseline's; without `baseline`, the
         later system's than the earlier one's. It speaks of the number, not of quality: a better
         system has a lower TER. Intervals are two-sided all the same.
     adjustment : {"holm", "benjamini-hochberg", "bonferroni", "none"}
         How p-values are adjusted for the comparisons under one metric.
-    confidence_level : float
-        In (0, 1).
-    n_resamples : int
-        B, at least 2.
     groups : sequence, optional
         One label (a document, a speaker) per segment: resamples and swaps whole groups.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
-    weights : {"multinomial", "bayesian"}
-        What a resample is: segments drawn with replacement (Efron, 1979), or the Bayesian bootstrap
-        (Rubin, 1981), whose percentile interval is a credible interval.
-    n_draws : int, optional
-        Segments in a resample, 2 to N: the m-out-of-n bootstrap (Bickel, Götze and van Zwet, 1997).
-        Replicates are brought back to the spread of N segments, ``score + √(m/N)(score* - score)``,
-        but keep the shape of m: below some twenty, intervals of few-valued scores are too short.
-    executor : concurrent.futures.Executor, or int, optional
-        Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
-        or all its cores. Changes no bit of the result.
-    progress : callable, optional
-        Called as ``progress(done, total, label)`` before each extraction.
+    n_resamples, rng, weights, n_draws, executor, progress
+        As in `estimate`.
 
     Returns
     -------
@@ -128,7 +97,7 @@ def compare(
     >>> [(d.system, d.pvalue) for d in result if d.pvalue == 1]
     [('copy', 1.0)]
     """
-    plan = make_plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
+    plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
     test = option(test, TESTS, "test")
     alternative = option(alternative, ALTERNATIVES, "alternative")
     adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
@@ -139,15 +108,11 @@ def compare(
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
-        if is_statistics(hypotheses):
-            tables = given_tables(hypotheses, references, metrics)
-            pairs = _pairs(tables[0].systems, baseline)
-        else:
+        if not is_statistics(hypotheses):
             # What costs nothing is checked before what costs seconds.
-            pairs = _pairs(tuple(as_systems(hypotheses)), baseline)
-            tables = extract_all(hypotheses, references, metrics, progress, plan.executor)
-        tables = grouped_tables(tables, groups)
-        check_enough(tables[0].n_segments, unit)
+            _pairs(tuple(as_systems(hypotheses)), baseline)
+        tables = as_tables(hypotheses, references, metrics, groups, plan, progress)
+        pairs = _pairs(tables[0].systems, baseline)
         samples = sampling.bootstrap(tables, plan, always=test == "bootstrap")
         if test == "ar":
             samples = sampling.swap(samples, plan)
@@ -203,8 +168,8 @@ def _difference(
     replicates = sample.replicates[:, b] - sample.replicates[:, a]
     low, high, error = sampling.bounds(sample, plan, replicates, observed, (a, b))
     n_differing = sample.n_differing(a, b)
-    tie = _TIE + _GRID * sample.n_segments
-    tolerance = tie * float(max(abs(sample.scores[a]), abs(sample.scores[b])))
+    largest = float(np.max(np.abs(sample.scores[[a, b]])))
+    tolerance = significance.tie_tolerance(largest, sample.n_segments)
     exact = test == "ar" and 2**n_differing <= plan.n_resamples
     if exact:
         differs = np.any(sample.table.values[a] != sample.table.values[b], axis=1)

@@ -8,17 +8,9 @@ from typing import Any, overload
 import numpy as np
 
 from evalstats.analysis import sampling
-from evalstats.analysis.inputs import (
-    N_RESAMPLES,
-    SEED,
-    check_enough,
-    given_tables,
-    grouped_tables,
-    is_statistics,
-    plan_of_shard,
-)
+from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
 from evalstats.analysis.notes import size_notes
-from evalstats.analysis.plan import Plan, make_plan
+from evalstats.analysis.plan import Plan
 from evalstats.analysis.sampling import Sample
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Workers
@@ -26,7 +18,7 @@ from evalstats.resampling.weights import Rng
 from evalstats.results.results import Estimate, Estimates
 from evalstats.results.signatures import signature
 from evalstats.shards.shard import Shard
-from evalstats.statistics.extraction import Metrics, Progress, extract_all
+from evalstats.statistics.extraction import Metrics, Progress
 from evalstats.statistics.segments import SegmentStatistics
 
 
@@ -133,8 +125,7 @@ def estimate(
     >>> result.low < result.score < result.high
     True
     """
-    plan = make_plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
-    single_metric = isinstance(metric, (str, Metric))
+    plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
     unit = "segment" if groups is None else "group"
     if isinstance(hypotheses, Shard):
         single = len(hypotheses.metrics) == len(hypotheses.systems) == 1
@@ -142,15 +133,12 @@ def estimate(
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
+        single = isinstance(metric, (str, Metric)) and not isinstance(hypotheses, Mapping)
         if is_statistics(hypotheses):
-            tables = given_tables(hypotheses, references, metric)
-            single = isinstance(hypotheses, SegmentStatistics) and len(tables[0].systems) == 1
-        else:
-            single = single_metric and not isinstance(hypotheses, Mapping)
-            systems = hypotheses if isinstance(hypotheses, Mapping) else {"system": hypotheses}
-            tables = extract_all(systems, references, metric, progress, plan.executor)
-        tables = grouped_tables(tables, groups)
-        check_enough(tables[0].n_segments, unit)
+            single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
+        elif not isinstance(hypotheses, Mapping):
+            hypotheses = {"system": hypotheses}
+        tables = as_tables(hypotheses, references, metric, groups, plan, progress)
         samples = sampling.bootstrap(tables, plan)
     notes = size_notes(samples[0].n_segments, unit)
     found = tuple(e for sample in samples for e in score_estimates(sample, plan, unit, notes))
@@ -185,26 +173,22 @@ def score_estimates(
 
 def result_signature(sample: Sample, plan: Plan, unit: str, **test: str) -> str:
     """Return everything needed to make the numbers under one metric again."""
-    table = sample.table
-    parts = {"nrefs": table.reference_label} if table.reference_label else {}
+    table, shard = sample.table, sample.shard
+    weights, resolution = (plan.kind, 1.0) if shard is None else (shard.weights, shard.resolution)
     resamples = sample.replicates.shape[0] or (plan.n_resamples if "test" in test else 0)
     return signature(
         table.metric.name,
         table.metric_signature,
         {
-            **parts,
+            "nrefs": table.reference_label or None,
             **test,
             "ci": plan.method,
             "level": f"{plan.confidence_level:.10g}",
-            **({"n": str(resamples), "seed": str(plan.seed)} if resamples else {}),
-            **({"weights": plan.kind} if plan.kind != "multinomial" else {}),
-            **({"draws": str(plan.n_draws)} if plan.n_draws is not None else {}),
-            **({} if sample.shard is None else _shard_parts(sample.shard)),
+            "n": str(resamples) if resamples else None,
+            "seed": str(plan.seed) if resamples else None,
+            "weights": weights if weights != "multinomial" else None,
+            "draws": None if plan.n_draws is None else str(plan.n_draws),
+            "resolution": f"{resolution:g}" if resolution < 1 else None,
             "unit": unit,
         },
     )
-
-
-def _shard_parts(shard: Shard) -> dict[str, str]:
-    rounded = {"resolution": f"{shard.resolution:g}"} if shard.resolution < 1 else {}
-    return {"weights": shard.weights, **rounded}

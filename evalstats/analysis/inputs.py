@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from evalstats.analysis.plan import Plan
 from evalstats.checks import listed
 from evalstats.errors import InputError
 from evalstats.shards.shard import Shard
-from evalstats.statistics.extraction import Metrics, as_metrics
+from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
 
 #: Defaults, which a Shard overrules.
@@ -19,7 +20,7 @@ N_RESAMPLES, SEED = 9999, 12345
 Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 
 
-def is_statistics(value: object) -> bool:
+def is_statistics(value: object) -> TypeGuard[Statistics]:
     """Return whether statistics came in place of texts."""
     return isinstance(value, SegmentStatistics) or (
         isinstance(value, (list, tuple))
@@ -91,14 +92,24 @@ def plan_of_shard(
     return replace(plan, n_resamples=shard.n_resamples, seed=shard.seed)
 
 
-def grouped_tables(
-    tables: list[SegmentStatistics], groups: Iterable[Hashable] | None
+def as_tables(
+    hypotheses: object,
+    references: object,
+    metrics: Metrics,
+    groups: Iterable[Hashable] | None,
+    plan: Plan,
+    progress: Progress | None,
 ) -> list[SegmentStatistics]:
-    """Sum the statistics within groups, where there are any."""
-    if groups is None:
-        return tables
-    labels = listed(groups, "groups", "labels, one a segment")
-    return [table.grouped(labels) for table in tables]
+    """Return the statistics of what is to be analysed, one table a metric, summed within groups."""
+    if is_statistics(hypotheses):
+        tables = given_tables(hypotheses, references, metrics)
+    else:
+        tables = extract_all(hypotheses, references, metrics, progress, plan.executor)
+    if groups is not None:
+        labels = listed(groups, "groups", "labels, one a segment")
+        tables = [table.grouped(labels) for table in tables]
+    check_enough(tables[0].n_segments, "segment" if groups is None else "group")
+    return tables
 
 
 def check_enough(n_segments: int, unit: str) -> None:

@@ -12,7 +12,7 @@ sentences, edits, a judge's marks. The weights and the p-values are those of `co
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,17 +29,14 @@ from evalstats.resampling.totals import (
     swap_totals,
 )
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results import report
+from evalstats.results.records import Record
 
-#: Means whose relative distance is below this are ties; so is what rounding to the grid may move.
-_TIE = 1e-12
-_GRID = 2.0**-51
 #: All 2^20 sign patterns take 100 MB and a tenth of a second.
 _MOST_ENUMERATED = 20
 
 
 @dataclass(frozen=True)
-class PairedTestResult:
+class PairedTestResult(Record):
     """The verdict of a paired test.
 
     Attributes
@@ -65,9 +62,8 @@ class PairedTestResult:
     n_resamples: int
     seed: int
 
-    def _repr_html_(self) -> str:
-        """Return HTML for a notebook, a row for each field."""
-        return report.fragment_html([report.record_table("paired test", asdict(self))], [])
+    def _title(self) -> str:
+        return "paired test"
 
 
 def paired_permutation_test(
@@ -126,9 +122,7 @@ def paired_permutation_test(
     0.03125
     """
     pairs = as_paired_scores(x1, x2)
-    alternative = option(alternative, ALTERNATIVES, "alternative")
-    n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
-    seed = as_seed(rng)
+    alternative, n_resamples, seed = _options(alternative, n_resamples, rng)
     # As they were given: rounding to the grid may tell equal scores apart.
     differs = pairs[:, 0] != pairs[:, 1]
     m = int(np.count_nonzero(differs))
@@ -139,18 +133,13 @@ def paired_permutation_test(
             f"leave it out to draw n_resamples of them"
         )
     columns, difference, tolerance = _prepared(pairs)
-    n = len(pairs)
     if enumerate_all:
-        halves = all_swap_totals(columns[differs])
-        flipped = difference - 2 * _mean_difference(halves, n)
-        pvalue = significance.exact_randomization_pvalue(
-            difference, flipped, alternative, tolerance
-        )
-        return PairedTestResult(difference, pvalue, 0.0, True, len(halves), seed)
-    halves = swap_totals(columns, n_resamples, seed)
-    flipped = difference - 2 * _mean_difference(halves, n)
-    pvalue = significance.randomization_pvalue(difference, flipped, alternative, tolerance)
-    return _drawn(difference, pvalue, n_resamples, seed)
+        halves, test = all_swap_totals(columns[differs]), significance.exact_randomization_pvalue
+    else:
+        halves, test = swap_totals(columns, n_resamples, seed), significance.randomization_pvalue
+    flipped = difference - 2 * _mean_difference(halves, len(pairs))
+    pvalue = test(difference, flipped, alternative, tolerance)
+    return _result(difference, pvalue, enumerate_all, len(halves), seed)
 
 
 def paired_bootstrap_test(
@@ -169,12 +158,8 @@ def paired_bootstrap_test(
     ----------
     x1, x2 : array_like of float, shape (N,)
         At least two finite scores of two systems, segment by segment.
-    alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: x1 is greater than x2.
-    n_resamples : int
-        B, at least 1.
-    rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
+    alternative, n_resamples, rng
+        As in `paired_permutation_test`.
 
     Returns
     -------
@@ -194,8 +179,8 @@ def paired_bootstrap_test(
     >>> x1 = [0.81, 0.77, 0.90, 0.64, 0.70, 0.85]
     >>> x2 = [0.83, 0.80, 0.88, 0.71, 0.72, 0.84]
     >>> result = paired_bootstrap_test(x1, x2)
-    >>> print(f"{result.difference:+.3f}, p = {result.pvalue:.2f} ± {result.pvalue_error:.3f}")
-    -0.018, p = 0.14 ± 0.003
+    >>> round(result.difference, 3), 0.12 < result.pvalue < 0.16, result.pvalue_error < 0.005
+    (-0.018, True, True)
     """
     pairs = as_paired_scores(x1, x2)
     if len(pairs) < 2:
@@ -203,15 +188,18 @@ def paired_bootstrap_test(
             f"x1 has {len(pairs)} score; the bootstrap needs at least two segments to say "
             f"anything about uncertainty"
         )
-    alternative = option(alternative, ALTERNATIVES, "alternative")
-    n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
-    seed = as_seed(rng)
+    alternative, n_resamples, seed = _options(alternative, n_resamples, rng)
     columns, difference, tolerance = _prepared(pairs)
     totals = bootstrap_totals(columns, n_resamples, seed)
     pvalue = significance.centred_bootstrap_pvalue(
         difference, _mean_difference(totals, len(pairs)), alternative, tolerance
     )
-    return _drawn(difference, pvalue, n_resamples, seed)
+    return _result(difference, pvalue, False, n_resamples, seed)
+
+
+def _options(alternative: str, n_resamples: int, rng: Rng) -> tuple[str, int, int]:
+    chosen = option(alternative, ALTERNATIVES, "alternative")
+    return chosen, integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES), as_seed(rng)
 
 
 def _prepared(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
@@ -219,8 +207,9 @@ def _prepared(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, f
     columns = exact_grid(pairs)
     totals = np.sum(columns, axis=0)
     n = len(columns)
-    tolerance = (_TIE + _GRID * n) * float(np.max(np.abs(totals))) / n
-    return columns, float(_mean_difference(totals, n)), tolerance
+    largest = float(np.max(np.abs(totals))) / n
+    difference = float(_mean_difference(totals, n))
+    return columns, difference, significance.tie_tolerance(largest, n)
 
 
 def _mean_difference(totals: NDArray[np.float64], n: int) -> NDArray[np.float64]:
@@ -228,6 +217,8 @@ def _mean_difference(totals: NDArray[np.float64], n: int) -> NDArray[np.float64]
     return np.asarray((totals[..., 0] - totals[..., 1]) / n)
 
 
-def _drawn(difference: float, pvalue: float, n_resamples: int, seed: int) -> PairedTestResult:
-    error = significance.monte_carlo_error(pvalue, n_resamples)
-    return PairedTestResult(difference, pvalue, error, False, n_resamples, seed)
+def _result(
+    difference: float, pvalue: float, exact: bool, n_resamples: int, seed: int
+) -> PairedTestResult:
+    error = 0.0 if exact else significance.monte_carlo_error(pvalue, n_resamples)
+    return PairedTestResult(difference, pvalue, error, exact, n_resamples, seed)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
-from evalstats.checks import integer, real
+from evalstats.checks import integer, share
 from evalstats.errors import InputError
 from evalstats.inference.multiplicity import ADJUSTMENTS as _ADJUSTMENTS
 from evalstats.inference.significance import ALTERNATIVES as ALTERNATIVES
-from evalstats.resampling.executors import Workers, as_workers
+from evalstats.resampling.executors import as_workers
 from evalstats.resampling.totals import KINDS, MOST_RESAMPLES, as_kind
-from evalstats.resampling.weights import Rng, as_seed
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
+from evalstats.resampling.weights import as_seed
 
 METHODS = ("expanded", "percentile", "basic", "bca", "studentized", "t")
 #: Their corrections are derived for it, or they do not resample at all.
@@ -40,48 +37,35 @@ _SPELLINGS = {
 
 @dataclass(frozen=True)
 class Plan:
-    """Options of a call, checked."""
+    """The options that `estimate` and `compare` share, checked and in one spelling."""
 
     method: str
     confidence_level: float
     n_resamples: int
-    seed: int
-    kind: str
+    seed: Any  # int, made of what was given as rng
+    kind: str  # of weights
     n_draws: int | None
-    executor: Executor | int
+    executor: Any  # Executor, or number of threads
 
-
-def make_plan(
-    method: str,
-    confidence_level: float,
-    n_resamples: int,
-    rng: Rng,
-    weights: str,
-    n_draws: int | None,
-    executor: Workers,
-) -> Plan:
-    """Check the options that `estimate` and `compare` share."""
-    level = real(confidence_level, "confidence_level", 0.0)
-    if not 0 < level < 1:
-        raise InputError(f"confidence_level must be between 0 and 1, got {confidence_level}")
-    method = option(method, METHODS, "method")
-    kind, draws = as_kind(option(weights, KINDS, "weights"), n_draws, None)
-    if draws == 1:
-        raise InputError("n_draws must be at least 2, got 1")
-    if method in _OF_THE_PLAIN_BOOTSTRAP and (kind, draws) != ("multinomial", None):
-        raise InputError(
-            f"method {method!r} needs multinomial weights with N draws; with others use "
-            f"{', '.join(m for m in METHODS if m not in _OF_THE_PLAIN_BOOTSTRAP)}"
+    def __post_init__(self) -> None:
+        method = option(self.method, METHODS, "method")
+        kind, n_draws = as_kind(option(self.kind, KINDS, "weights"), self.n_draws, None)
+        if n_draws == 1:
+            raise InputError("n_draws must be at least 2, got 1")
+        if method in _OF_THE_PLAIN_BOOTSTRAP and (kind, n_draws) != ("multinomial", None):
+            raise InputError(
+                f"method {method!r} needs multinomial weights with N draws; with others use "
+                f"{', '.join(m for m in METHODS if m not in _OF_THE_PLAIN_BOOTSTRAP)}"
+            )
+        vars(self).update(
+            method=method,
+            confidence_level=share(self.confidence_level, "confidence_level"),
+            n_resamples=integer(self.n_resamples, "n_resamples", 2, MOST_RESAMPLES),
+            seed=as_seed(self.seed),
+            kind=kind,
+            n_draws=n_draws,
+            executor=as_workers(self.executor),
         )
-    return Plan(
-        method,
-        level,
-        integer(n_resamples, "n_resamples", 2, MOST_RESAMPLES),
-        as_seed(rng),
-        kind,
-        draws,
-        as_workers(executor),
-    )
 
 
 def option(value: object, options: tuple[str, ...], name: str) -> str:

@@ -63,13 +63,6 @@ SMALL_WORDS = frozenset(_SMALL_WORDS.split())
 class Draws:
     """A stream of uniform numbers, remembered by key.
 
-    Parameters
-    ----------
-    seed
-        Seed of the stream.
-
-    Notes
-    -----
     Systems that ask for the same key get the same number.  This is how they share wordings and
     errors, as real systems trained on similar data do.
     """
@@ -129,23 +122,10 @@ def _drop_clause(words: list[str], late: bool) -> list[str]:
 def corrupt(
     sentences: list[str], rate: float, draw: Draw, lexicon: dict[str, tuple[str, str]]
 ) -> list[str]:
-    """Put errors into sentences.
+    """Put errors into sentences, none of which becomes empty.
 
-    Parameters
-    ----------
-    sentences
-        Clean sentences.
-    rate
-        Probability that a word becomes an error; names and numbers are spared.
-    draw
-        Uniform numbers by key; a word has an error if its number is below `rate`.
-    lexicon
-        Wrong and untranslated forms of words.
-
-    Returns
-    -------
-    list of str
-        The sentences with errors, none empty.
+    A word becomes an error with probability `rate`, where the uniform number that `draw` has for
+    it is below; names and numbers are spared. The lexicon has the wrong and untranslated forms.
     """
     result = []
     for i, sentence in enumerate(sentences):
@@ -208,18 +188,7 @@ def _make_error(
 
 
 def generate(seed: int = SEED) -> dict[str, str]:
-    """Return the text of every file of the corpus.
-
-    Parameters
-    ----------
-    seed
-        Seed of the wordings, of the errors and of the optional sentences that are left out.
-
-    Returns
-    -------
-    dict of str to str
-        File name, with ``/`` as separator, to file text.
-    """
+    """Return the text of every file of the corpus, by file name with ``/`` as separator."""
     streams = iter(Draws(1000 * seed + i) for i in range(100))
     corpus = read_corpus(next(streams), N_SEGMENTS)
     lexicon = read_lexicon()

@@ -40,22 +40,9 @@ def read_lines(name: str) -> list[str]:
 def read_corpus(draw: Draw, n_segments: int) -> Corpus:
     """Read the templates, fill in the facts and leave out optional sentences.
 
-    Parameters
-    ----------
-    draw
-        Uniform numbers which decide what optional sentences go, so that `n_segments` are left.
-    n_segments
-        Number of segments of the corpus.
-
-    Returns
-    -------
-    Corpus
-        Documents grouped by domain; the two documents of a story are kept apart.
-
-    Raises
-    ------
-    ValueError
-        If the templates do not allow for that number of segments.
+    The uniform numbers of `draw` decide which optional sentences go, so that `n_segments` are
+    left. Documents are grouped by domain; the two documents of a story are kept apart. A number of
+    segments that the templates do not allow for is a ValueError.
     """
     stories: list[tuple[str, dict[str, list[str]], list[tuple[str, str]]]] = []
     for line in read_lines("templates.txt"):
@@ -136,24 +123,10 @@ def repair(text: str) -> str:
 
 
 def render(templates: list[str], choose: Choose) -> list[str]:
-    """Render templates as sentences.
+    """Render each template as a sentence, no sentence twice.
 
-    Parameters
-    ----------
-    templates
-        Templates of a corpus.
-    choose
-        Called with a key and a number of options; returns the option to take.
-
-    Returns
-    -------
-    list of str
-        One sentence per template, no sentence twice.
-
-    Raises
-    ------
-    ValueError
-        If a template yields nothing but sentences that are already there.
+    `choose` is called with a key and a number of options, and returns the option to take. A
+    template that yields nothing but sentences that are already there is a ValueError.
     """
     sentences: dict[str, None] = {}
     for i, template in enumerate(templates):

@@ -55,6 +55,14 @@ def count_as_extreme(
     return int(np.count_nonzero(np.abs(null) >= abs(observed) - tolerance))
 
 
+def tie_tolerance(score: float, n_segments: int) -> float:
+    """Return how far differences of scores of this size may lie apart and still be ties.
+
+    A relative distance of 1e-12, and what rounding N statistics to the exact grid may move.
+    """
+    return (1e-12 + 2.0**-51 * n_segments) * abs(score)
+
+
 def randomization_pvalue(
     observed: float, shuffled: Floats, alternative: str = "two-sided", tolerance: float = 0.0
 ) -> float:
@@ -64,10 +72,10 @@ def randomization_pvalue(
 
 
 def exact_randomization_pvalue(
-    observed: float, enumerated: Floats, alternative: str = "two-sided", tolerance: float = 0.0
+    observed: float, shuffled: Floats, alternative: str = "two-sided", tolerance: float = 0.0
 ) -> float:
     """Return count/2^n over the differences after all swaps, the observed one among them."""
-    return count_as_extreme(observed, enumerated, alternative, tolerance) / len(enumerated)
+    return count_as_extreme(observed, shuffled, alternative, tolerance) / len(shuffled)
 
 
 def centred_bootstrap_pvalue(

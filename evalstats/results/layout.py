@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evalstats.results import report
 from evalstats.results.records import ComparisonRecord as Comparison
-from evalstats.results.records import Difference
+from evalstats.results.records import Difference, ranked, size
 from evalstats.results.records import EstimateRecord as Estimate
 from evalstats.results.report import Table
 
@@ -21,39 +21,30 @@ def score_tables(estimates: Sequence[Estimate]) -> list[Table]:
         group = [estimate for estimate in estimates if estimate.metric == metric]
         decimals = _decimals(group)
         rows = tuple(
-            (
-                estimate.system,
-                report.number(estimate.score, decimals),
-                report.interval(estimate.low, estimate.high, decimals),
-                report.number(estimate.standard_error, decimals),
-            )
-            for estimate in _ranked(group)
+            (*_score_cells(estimate, decimals), report.number(estimate.standard_error, decimals))
+            for estimate in ranked(group)
         )
-        header = ("system", "score", f"[{_level(group[0].confidence_level)}]", "std. error")
+        header = ("system", "score", f"[{report.level(group[0].confidence_level)}]", "std. error")
         tables.append(Table(_title(group[0]), header, rows, "<>>>"))
     return tables
+
+
+def _score_cells(estimate: Estimate, decimals: int) -> list[str]:
+    score = report.number(estimate.score, decimals)
+    return [estimate.system, score, report.interval(estimate.low, estimate.high, decimals)]
 
 
 def _title(estimate: Estimate) -> str:
     better = "higher" if estimate.higher_is_better else "lower"
     return (
         f"{estimate.metric} {report.direction(estimate.higher_is_better)} "
-        f"({better} is better), {estimate.n_segments:,} {estimate.unit}s"
+        f"({better} is better), {size(estimate)}"
     )
-
-
-def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return the estimates best first; equal scores keep their order."""
-    return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
 
 
 def _decimals(estimates: Sequence[Estimate]) -> int:
     """Return the decimals that give the smallest standard error two digits."""
     return report.decimals([estimate.standard_error for estimate in estimates])
-
-
-def _level(confidence_level: float) -> str:
-    return f"{100 * confidence_level:.10g} % interval"
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -81,23 +72,24 @@ def baseline_table(
     decimals = _decimals(estimates)
     by_system = {difference.system: difference for difference in differences}
     several = len(differences) > 1
-    level = _level(comparison.confidence_level)
-    header = ["system", "score", f"[{level}]", "difference", f"[{level}]", "p"]
+    columns, align = _difference_columns(comparison, several)
+    header = ("system", "score", f"[{report.level(comparison.confidence_level)}]", *columns)
     rows = []
-    for estimate in sorted(_ranked(estimates), key=lambda e: e.system != comparison.baseline):
-        row = [
-            estimate.system,
-            report.number(estimate.score, decimals),
-            report.interval(estimate.low, estimate.high, decimals),
-        ]
+    for estimate in sorted(ranked(estimates), key=lambda e: e.system != comparison.baseline):
+        row = _score_cells(estimate, decimals)
         if estimate.system in by_system:
             row += _difference_cells(comparison, by_system[estimate.system], decimals, several)
         else:
             row += ["baseline", "", "", *([""] if several else []), ""]
         rows.append(tuple(row))
+    return Table(_title(estimates[0]), header, tuple(rows), "<>>" + align)
+
+
+def _difference_columns(comparison: Comparison, several: bool) -> tuple[list[str], str]:
+    """Return the header of what `_difference_cells` says, and the sides of its columns."""
+    header = ["difference", f"[{report.level(comparison.confidence_level)}]", "p"]
     header += ([f"p ({comparison.adjustment})"] if several else []) + ["verdict"]
-    align = "<>>>>>" + (">" if several else "") + "<"
-    return Table(_title(estimates[0]), tuple(header), tuple(rows), align)
+    return header, ">" * (len(header) - 1) + "<"
 
 
 def _difference_cells(
@@ -128,72 +120,69 @@ def pair_tables(
 ) -> list[Table]:
     """Lay out a ranking that says who beats whom, then the differences of all pairs."""
     decimals = _decimals(estimates)
-    ranked = _ranked(estimates)
-    place = {estimate.system: i + 1 for i, estimate in enumerate(ranked)}
-    beaten: dict[str, list[int]] = {estimate.system: [] for estimate in ranked}
+    best_first = ranked(estimates)
+    place = {estimate.system: i + 1 for i, estimate in enumerate(best_first)}
+    beaten: dict[str, list[int]] = {estimate.system: [] for estimate in best_first}
     for difference in differences:
         if comparison.significant(difference) and difference.winner is not None:
             loser = {difference.system, difference.baseline} - {difference.winner}
             beaten[difference.winner].append(place[loser.pop()])
     adjusted = f"p ({comparison.adjustment})" if len(differences) > 1 else "p"
-    level = _level(comparison.confidence_level)
+    level = report.level(comparison.confidence_level)
     rows = tuple(
         (
             str(place[estimate.system]),
-            estimate.system,
-            report.number(estimate.score, decimals),
-            report.interval(estimate.low, estimate.high, decimals),
+            *_score_cells(estimate, decimals),
             _ranges(beaten[estimate.system]) or "-",
         )
-        for estimate in ranked
+        for estimate in best_first
     )
     ranking = Table(
         _title(estimates[0]),
         ("#", "system", "score", f"[{level}]", "better than"),
         rows,
         "><>><",
-        f"better than: {adjusted} <= {comparison.significance_level:g}",
+        (f"better than: {adjusted} <= {comparison.significance_level:g}",),
     )
     # A one-sided p-value belongs to one direction, which a matrix in order of rank would hide.
-    if len(ranked) <= _LISTED_SYSTEMS or comparison.alternative != "two-sided":
+    if len(best_first) <= _LISTED_SYSTEMS or comparison.alternative != "two-sided":
         return [ranking, _pair_list(comparison, differences, decimals)]
-    return [ranking, _pair_matrix(comparison, ranked, differences, decimals)]
+    return [ranking, _pair_matrix(comparison, best_first, differences, decimals)]
 
 
 def _pair_list(comparison: Comparison, differences: Sequence[Difference], decimals: int) -> Table:
     several = len(differences) > 1
-    header = ["system", "baseline", "difference", f"[{_level(comparison.confidence_level)}]", "p"]
-    header += ([f"p ({comparison.adjustment})"] if several else []) + ["verdict"]
+    header, align = _difference_columns(comparison, several)
     rows = tuple(
         (d.system, d.baseline, *_difference_cells(comparison, d, decimals, several))
         for d in differences
     )
-    align = "<<>>>" + (">" if several else "") + "<"
-    return Table("differences, system - baseline", tuple(header), rows, align)
+    title = "differences, system - baseline"
+    return Table(title, ("system", "baseline", *header), rows, "<<" + align)
 
 
 def _pair_matrix(
     comparison: Comparison,
-    ranked: Sequence[Estimate],
+    best_first: Sequence[Estimate],
     differences: Sequence[Difference],
     decimals: int,
 ) -> Table:
     """Lay out all pairs: differences above the diagonal, adjusted p-values below."""
-    place = {estimate.system: i for i, estimate in enumerate(ranked)}
-    cells = [["" for _ in ranked] for _ in ranked]
+    place = {estimate.system: i for i, estimate in enumerate(best_first)}
+    cells = [["" for _ in best_first] for _ in best_first]
     for d in differences:
         i, j = place[d.system], place[d.baseline]
         value = d.difference if i < j else -d.difference
         mark = "*" if comparison.significant(d) else " "
         cells[min(i, j)][max(i, j)] = report.number(value, decimals, sign=True) + mark
         cells[max(i, j)][min(i, j)] = report.pvalue(d.pvalue_adjusted) + " "
-    for i in range(len(ranked)):
+    for i in range(len(best_first)):
         cells[i][i] = "· "
     return Table(
-        f"{ranked[0].metric}: difference row - column above the diagonal, "
+        f"{best_first[0].metric}: difference row - column above the diagonal, "
         f"p ({comparison.adjustment}) below",
-        ("#", *(f"{i + 1} " for i in range(len(ranked)))),
+        ("#", *(f"{i + 1} " for i in range(len(best_first)))),
         tuple((str(i + 1), *row) for i, row in enumerate(cells)),
-        ">" * (len(ranked) + 1),
-        f"* p ({comparison.adjustment}) <= {comparison.significance_level:g}",
+        ">" * (len(best_first) + 1),
+        (f"* p ({comparison.adjustment}) <= {comparison.significance_level:g}",),
     )

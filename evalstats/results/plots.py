@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import report
 from evalstats.results.records import ComparisonRecord as Comparison
-from evalstats.results.records import Difference
+from evalstats.results.records import Difference, ranked, size
 from evalstats.results.records import EstimateRecord as Estimate
 
 if TYPE_CHECKING:
@@ -50,15 +50,9 @@ def scores(estimates: Sequence[Estimate], ax: Axes | None = None) -> Axes:
     ax : matplotlib Axes, optional
         Where to draw.
     """
-    rows = _ranked(estimates)
-    axes, edges = _rows_axes(ax, [wrapped(e.system, _LABEL) for e in rows])
-    values = np.array([[e.score, e.low, e.high] for e in rows])
-    _whiskers(axes, values, _centres(edges), [BLUE] * len(rows), [True] * len(rows))
-    name_axes(
-        axes,
-        f"Scores, {_size(rows[0])}",
-        f"{_metric(rows[0])}, {_level(rows[0].confidence_level)}",
-    )
+    rows = ranked(estimates)
+    axes, edges = _rows_axes(ax, [e.system for e in rows])
+    _score_whiskers(axes, rows, _centres(edges), "Scores")
     return axes
 
 
@@ -80,7 +74,7 @@ def differences(comparison: Comparison, metric: str | None = None, ax: Axes | No
     Raises
     ------
     InputError
-        For more than 80 differences: draw `pvalues`, or compare with a baseline.
+        For more than 40 differences: draw `pvalues`, or compare with a baseline.
     """
     estimates = of_metric(comparison.estimates, metric)
     found = [d for d in comparison.differences if d.metric == estimates[0].metric]
@@ -92,17 +86,17 @@ def differences(comparison: Comparison, metric: str | None = None, ax: Axes | No
     better = 1 if estimates[0].higher_is_better else -1
     found.sort(key=lambda d: -better * d.difference)
     one = comparison.baseline
-    labels = [wrapped(d.system if one else f"{d.system} − {d.baseline}", _LABEL) for d in found]
+    labels = [d.system if one else f"{d.system} − {d.baseline}" for d in found]
     axes, edges = _rows_axes(ax, labels, extra=0.15)
     axes.axvline(0, color=GREY, linewidth=0.6, zorder=0)
     certain = [comparison.significant(d) for d in found]
     colours = [_colour(d, sure) for d, sure in zip(found, certain, strict=True)]
     values = np.array([[d.difference, d.low, d.high] for d in found])
     _whiskers(axes, values, _centres(edges), colours, certain)
-    level = _level(comparison.confidence_level)
+    level = report.level(comparison.confidence_level)
     name_axes(
         axes,
-        f"Differences{' from ' + one if one else ''}, {_size(estimates[0])}",
+        f"Differences{' from ' + one if one else ''}, {size(estimates[0])}",
         f"difference in {_metric(estimates[0])}, {level}",
         f"filled: {_adjusted(comparison, found)}",
     )
@@ -119,10 +113,8 @@ def pvalues(comparison: Comparison, metric: str | None = None, ax: Axes | None =
     ----------
     comparison : Comparison
         Of all pairs.
-    metric : str, optional
-        Which, when there are several.
-    ax : matplotlib Axes, optional
-        Where to draw.
+    metric, ax
+        As in `differences`.
 
     Raises
     ------
@@ -136,9 +128,9 @@ def pvalues(comparison: Comparison, metric: str | None = None, ax: Axes | None =
         )
     from matplotlib.colors import BoundaryNorm
 
-    rows = _ranked(of_metric(comparison.estimates, metric))
+    rows = ranked(of_metric(comparison.estimates, metric))
     place = {e.system: i for i, e in enumerate(rows)}
-    axes, edges = _rows_axes(ax, [wrapped(e.system, _LABEL) for e in rows], extra=0.45)
+    axes, edges = _rows_axes(ax, [e.system for e in rows], extra=0.45)
     centres = _centres(edges)
     found = [d for d in comparison.differences if d.metric == rows[0].metric]
     cells = np.full((len(rows), len(rows)), np.nan)
@@ -176,7 +168,7 @@ def pvalues(comparison: Comparison, metric: str | None = None, ax: Axes | None =
     axes.set_xticks(shown, [str(number) for number in shown])
     name_axes(
         axes,
-        f"p-values, {_metric(rows[0])}, {_size(rows[0])}",
+        f"p-values, {_metric(rows[0])}, {size(rows[0])}",
         f"• {_adjusted(comparison, found)}",
     )
     inch = 1 / float(edges[-1])
@@ -193,20 +185,18 @@ def replicates(estimates: Sequence[Estimate], ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    estimates : sequence of Estimate
-        Of one metric.
-    ax : matplotlib Axes, optional
-        Where to draw.
+    estimates, ax
+        As in `scores`.
 
     Raises
     ------
     InputError
         When nothing was resampled (the t interval).
     """
-    rows = _ranked(estimates)
+    rows = ranked(estimates)
     if any(len(e.replicates) == 0 for e in rows):
         raise InputError("there are no replicates: method 't' draws none; use another method")
-    axes, edges = _rows_axes(ax, [wrapped(e.system, _LABEL) for e in rows], taller=0.15)
+    axes, edges = _rows_axes(ax, [e.system for e in rows], taller=0.15)
     height = 0.22
     floors = _centres(edges) + height / 2
     for e, floor in zip(rows, floors, strict=True):
@@ -216,14 +206,18 @@ def replicates(estimates: Sequence[Estimate], ax: Axes | None = None) -> Axes:
             heights = np.repeat(height * counts / counts.max(), 2)
             outline = np.repeat(bins, 2)[1:-1]
             axes.fill_between(outline, floor, floor - heights, color=SKY, linewidth=0)
-    values = np.array([[e.score, e.low, e.high] for e in rows])
-    _whiskers(axes, values, floors, [BLUE] * len(rows), [True] * len(rows))
-    name_axes(
-        axes,
-        f"{len(rows[0].replicates):,} replicates, {_size(rows[0])}",
-        f"{_metric(rows[0])}, {_level(rows[0].confidence_level)}",
-    )
+    _score_whiskers(axes, rows, floors, f"{len(rows[0].replicates):,} replicates")
     return axes
+
+
+def _score_whiskers(
+    axes: Axes, rows: Sequence[Estimate], places: NDArray[np.float64], title: str
+) -> None:
+    """Draw the scores with their intervals, and say what they are."""
+    values = np.array([[e.score, e.low, e.high] for e in rows])
+    _whiskers(axes, values, places, [BLUE] * len(rows), [True] * len(rows))
+    level = report.level(rows[0].confidence_level)
+    name_axes(axes, f"{title}, {size(rows[0])}", f"{_metric(rows[0])}, {level}")
 
 
 def own_axes(height: float) -> Axes:
@@ -242,6 +236,7 @@ def _rows_axes(
     ax: Axes | None, labels: Sequence[str], *, extra: float = 0.0, taller: float = 0.0
 ) -> tuple[Axes, NDArray[np.float64]]:
     """Return axes with a row for each label, and the rows' edges in inches from the top."""
+    labels = [wrapped(label, _LABEL) for label in labels]
     heights = [_GAP + taller + _LINE * (label.count("\n") + 1) for label in labels]
     edges = np.concatenate(([0.0], np.cumsum(heights)))
     axes = own_axes(_FRAME + extra + float(edges[-1])) if ax is None else ax
@@ -296,21 +291,8 @@ def of_metric(estimates: Sequence[Estimate], metric: str | None) -> list[Estimat
     return [e for e in estimates if e.metric == chosen[0]]
 
 
-def _ranked(estimates: Sequence[Estimate]) -> list[Estimate]:
-    """Return the estimates best first; equal scores keep their order."""
-    return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
-
-
 def _metric(estimate: Estimate) -> str:
     return f"{estimate.metric} {report.direction(estimate.higher_is_better)}"
-
-
-def _size(estimate: Estimate) -> str:
-    return f"{estimate.n_segments:,} {estimate.unit}s"
-
-
-def _level(confidence_level: float) -> str:
-    return f"{100 * confidence_level:.10g} % interval"
 
 
 def _adjusted(comparison: Comparison, found: Sequence[Difference]) -> str:

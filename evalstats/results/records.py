@@ -6,6 +6,7 @@ which know both.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -35,8 +36,24 @@ class EstimateRecord:
     notes: tuple[str, ...] = field(default=(), repr=False)
 
 
+class Record:
+    """A dataclass that turns into plain values, and in a notebook into a table of its fields."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain Python values."""
+        return plain_record(self)
+
+    def _title(self) -> str:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        own_text = [] if type(self).__str__ is object.__str__ else [str(self)]
+        return report.fragment_html([report.record_table(self._title(), self.to_dict())], own_text)
+
+
 @dataclass(frozen=True)
-class Difference:
+class Difference(Record):
     """A system against a baseline under one metric; `difference` is system minus baseline.
 
     Attributes
@@ -88,14 +105,8 @@ class Difference:
             return None
         return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain Python values."""
-        return plain_record(self)
-
-    def _repr_html_(self) -> str:
-        """Return HTML for a notebook, a row for each field."""
-        title = f"{self.system} - {self.baseline}, {self.metric}"
-        return report.fragment_html([report.record_table(title, self.to_dict())], [])
+    def _title(self) -> str:
+        return f"{self.system} - {self.baseline}, {self.metric}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,3 +141,13 @@ def plain_record(result: Any) -> dict[str, Any]:
     """Return the fields of a record, without its replicates, as plain Python values."""
     values = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "replicates"}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+
+
+def ranked(estimates: Sequence[EstimateRecord]) -> list[EstimateRecord]:
+    """Return the estimates best first; equal scores keep their order."""
+    return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
+
+
+def size(estimate: EstimateRecord) -> str:
+    """Return ``2,037 segments``."""
+    return f"{estimate.n_segments:,} {estimate.unit}s"

@@ -65,7 +65,7 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     align: str
-    note: str = ""
+    notes: tuple[str, ...] = ()
 
     def text(self) -> str:
         """Return aligned columns for a terminal."""
@@ -79,14 +79,14 @@ class Table:
             for line in lines
         ]
         rule = "-" * max(map(_width, body))
-        return "\n".join([self.title, rule, body[0], rule, *body[1:], *self._notes()])
+        return "\n".join([self.title, rule, body[0], rule, *body[1:], *self.notes])
 
     def markdown(self) -> str:
         """Return a pipe table."""
         sides = {"<": ":--", ">": "--:"}
         rule = "|" + "|".join(sides[side] for side in self.align) + "|"
         lines = ["| " + " | ".join(map(_markdown, row)) + " |" for row in (self.header, *self.rows)]
-        notes = [_markdown(note) for note in self._notes()]
+        notes = [_markdown(note) for note in self.notes]
         return "\n".join(
             [f"**{_markdown(self.title)}**", "", lines[0], rule, *lines[1:]]
             + (["", *notes] if notes else [])
@@ -107,7 +107,7 @@ class Table:
                 *lines[1:],
                 r"\bottomrule",
                 r"\end{tabular}",
-                *(rf"\\ {latex_escape(note)}" for note in self._notes()),
+                *(rf"\\ {latex_escape(note)}" for note in self.notes),
             ]
         )
 
@@ -134,12 +134,9 @@ class Table:
                 *(f"<tr>{line}</tr>" for line in lines),
                 "</tbody>",
                 "</table>",
-                *(f"<p>{escape(note)}</p>" for note in self._notes()),
+                *(f"<p>{escape(note)}</p>" for note in self.notes),
             ]
         )
-
-    def _notes(self) -> list[str]:
-        return [self.note] if self.note else []
 
 
 def document_text(tables: Sequence[Table], footer: Sequence[str]) -> str:
@@ -223,6 +220,11 @@ def number(value: float, decimals: int, sign: bool = False) -> str:
 def interval(low: float, high: float, decimals: int, sign: bool = False) -> str:
     """Return ``[low, high]``."""
     return f"[{number(low, decimals, sign)}, {number(high, decimals, sign)}]"
+
+
+def level(confidence_level: float) -> str:
+    """Return ``95 % interval``."""
+    return f"{100 * confidence_level:.10g} % interval"
 
 
 def pvalue(p: float) -> str:

@@ -206,15 +206,9 @@ class Comparison(ComparisonRecord, Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return settings, estimates and differences as plain Python values."""
-        settings = {
-            name: getattr(self, name)
-            for name in ("baseline", "test", "method", "alternative", "adjustment")
-        }
+        settings = ("baseline", "test", "method", "alternative", "adjustment", "confidence_level")
         return {
-            **settings,
-            "confidence_level": self.confidence_level,
-            "n_resamples": self.n_resamples,
-            "seed": self.seed,
+            **{name: getattr(self, name) for name in (*settings, "n_resamples", "seed")},
             "estimates": [estimate.to_dict() for estimate in self.estimates],
             "differences": [
                 {**difference.to_dict(), "significant": self.significant(difference)}

@@ -1,25 +1,10 @@
-"""Resampling where the data lives: a shard's part of every resampled total, and sums of parts.
-
-A total is a sum over segments, so it is a sum over shards of sums over their segments. Each shard
-draws the weights of its own segments and keeps nothing but B partial totals; adding up the parts
-gives the resampled totals of the whole corpus, whose scores are its replicates.
-
-*Poisson weights* (Hanley and MacGibbon, 2006; Chamandy, Muralidharan, Najmi and Naidu, 2012) are
-independent, so that no shard needs to know of another, not even how many segments there are. The
-weight of a segment in a resample is a function of the seed, the segment's id and the number of
-the resample: the sum is the same, bit for bit, however the segments were sharded. What a Poisson
-resample leaves open is its number of segments, which is N ± √N. A score that stays the same when
-all totals are doubled (a mean, a ratio, BLEU) does not notice. *Two-stage multinomial weights*
-are for the other scores and for small N: where all shard sizes are known, they give the ordinary
-bootstrap of N segments.
-"""
+"""A shard's part of every resampled total: kept, saved, loaded, and added up without rounding."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,27 +14,21 @@ from evalstats.checks import choice, integer, listed, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.totals import MOST_RESAMPLES
-from evalstats.shards.hierarchy import shard_batches
-from evalstats.shards.keyed import poisson_blocks
-from evalstats.statistics.segment_ids import Ids, as_ids, check_runs, runs_of
-from evalstats.statistics.segments import SegmentStatistics, as_names, check_same_segments
+from evalstats.shards.segment_ids import Ids, check_runs, merged_runs, numbers_of
+from evalstats.statistics.names import as_names
 
 Integers: TypeAlias = NDArray[np.int64]
 
 #: Partial totals stay below this, so that the sum of two cannot wrap around.
-_MOST = 2**62
-#: No weight is larger: a byte holds it.
-_LARGEST_WEIGHT = 255
-#: Integers below it are exact in a float of 24 or 53 bits, and so are sums that stay below.
-_SINGLE_LIMIT = 2.0**24
-_DOUBLE_LIMIT = 2.0**53
-#: Segments whose weights are multiplied at once in the second stage.
-_COLUMNS = 1 << 14
-_UNITS = ("segment", "group")
+MOST = 2**62
+UNITS = ("segment", "group")
 _ID_KINDS = ("integer", "string")
 _FORMAT = "evalstats shard 1"
 #: Fields of a shard that its file's header holds as they are.
 _PLAIN = ("n_segments", "seed", "n_resamples", "unit", "resolution", "id_kind")
+_SHARED = (*_PLAIN[1:], "systems", "weights", "shard_sizes")
+#: Fields that hold an array for each metric.
+_ARRAYS = ("totals", "resampled", "differing")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,10 +48,8 @@ class Shard:
         Number of references per segment under each metric, for the signature.
     n_segments : int
         N, of all shards that were added up.
-    totals : tuple of ndarray of int64, shape (S, k)
-        Observed totals under each metric, in units of `resolution`.
-    resampled : tuple of ndarray of int64, shape (B, S, k)
-        Resampled totals under each metric, in units of `resolution`.
+    totals, resampled : tuple of ndarray of int64, shapes (S, k) and (B, S, k)
+        Observed and resampled totals under each metric, in units of `resolution`.
     differing : tuple of ndarray of int64, shape (S, S)
         On how many segments the statistics of two systems differ, under each metric.
     id_runs : ndarray of uint64, shape (R, 2)
@@ -113,9 +90,9 @@ class Shard:
         integer(self.n_segments, "n_segments", 1)
         integer(self.seed, "seed", 0)
         integer(self.n_resamples, "n_resamples", 2, MOST_RESAMPLES)
-        choice(self.unit, _UNITS, "unit")
+        choice(self.unit, UNITS, "unit")
         choice(self.id_kind, _ID_KINDS, "id_kind")
-        _as_resolution(self.resolution)
+        as_resolution(self.resolution)
         _check_sizes(self.shard_sizes, self.shards, self.n_segments)
         each = (self.reference_labels, self.totals, self.resampled, self.differing)
         if not self.metrics or any(len(values) != len(self.metrics) for values in each):
@@ -134,7 +111,7 @@ class Shard:
                         f"a shard of {n_systems} systems under {metric.name} needs int64 arrays "
                         f"of shape {shape}, got {array.dtype} {array.shape}"
                     )
-                if np.any(array >= _MOST) or np.any(array <= -_MOST):
+                if _too_large(array):
                     raise InputError(
                         f"totals of {metric.name} reach 2**62 units and cannot be counted exactly; "
                         f"give resample_shard a coarser resolution"
@@ -158,11 +135,7 @@ class Shard:
     @property
     def ids(self) -> Ids:
         """The ids (hashes of ids that were strings), sorted, `(N,)`."""
-        first, last = self.id_runs.T
-        lengths = (last - first).astype(np.int64) + 1
-        starts = np.cumsum(lengths) - lengths
-        within = np.arange(self.n_segments) - np.repeat(starts, lengths)
-        return np.asarray(np.repeat(first, lengths) + within.astype(np.uint64))
+        return numbers_of(self.id_runs)
 
     def __radd__(self, other: object) -> Shard:
         """Let `sum` begin with 0."""
@@ -197,15 +170,13 @@ class Shard:
             "reference_labels": list(self.reference_labels),
             **{name: getattr(self, name) for name in _PLAIN},
         }
+        numbers = range(len(self.metrics))
         arrays: dict[str, NDArray[Any]] = {
             "id_runs": self.id_runs,
             "shard_sizes": np.array(self.shard_sizes, dtype=np.int64),
             "shards": np.array(self.shards, dtype=np.int64),
+            **{f"{field}_{i}": getattr(self, field)[i] for i in numbers for field in _ARRAYS},
         }
-        for i in range(len(self.metrics)):
-            arrays[f"totals_{i}"] = self.totals[i]
-            arrays[f"resampled_{i}"] = self.resampled[i]
-            arrays[f"differing_{i}"] = self.differing[i]
         write_archive(path, header, arrays)
 
     @classmethod
@@ -240,16 +211,17 @@ class Shard:
                 f"but metric is {_described(identities)}"
             )
         try:
-            each: dict[str, Any] = {
-                field: tuple(_int64(arrays[f"{field}_{i}"]) for i in range(len(metrics)))
-                for field in ("totals", "resampled", "differing")
-            }
-            each |= {name: header[name] for name in _PLAIN}
+            labels = header["reference_labels"]
+            if not isinstance(labels, list) or {type(v) for v in labels} - {str, type(None)}:
+                raise InputError(f"reference_labels must be strings or null, got {labels!r}")
+            numbers = range(len(metrics))
+            each: dict[str, Any] = {name: header[name] for name in _PLAIN}
+            each |= {name: tuple(arrays[f"{name}_{i}"] for i in numbers) for name in _ARRAYS}
             return cls(
                 systems=tuple(header["systems"]),
                 metrics=metrics,
-                reference_labels=_labels(header["reference_labels"]),
-                id_runs=arrays["id_runs"].astype(np.uint64),
+                reference_labels=tuple(labels),
+                id_runs=arrays["id_runs"],
                 shard_sizes=tuple(arrays["shard_sizes"].tolist()),
                 shards=tuple(arrays["shards"].tolist()),
                 **each,
@@ -258,127 +230,6 @@ class Shard:
             raise InputError(f"{path} is not a whole shard: {error} is missing") from None
         except (InputError, TypeError) as error:
             raise InputError(f"{path} is damaged: {error}") from None
-
-
-def resample_shard(
-    statistics: SegmentStatistics | Sequence[SegmentStatistics],
-    ids: Iterable[int] | Iterable[str],
-    n_resamples: int = 9999,
-    rng: int = 12345,
-    *,
-    unit: str = "segment",
-    resolution: float | None = None,
-    shard_sizes: Sequence[int] | None = None,
-    shard: int | None = None,
-) -> Shard:
-    """Resample the segments of one shard, where they are.
-
-    Parameters
-    ----------
-    statistics : SegmentStatistics, or a list of them, one a metric
-        Of the shard's segments.
-    ids : sequence of int or of str
-        A different id for each segment of the *whole* corpus: integers in [0, 2**64), or strings,
-        of which 64 bits of BLAKE2b are kept. A `range` is the cheapest.
-    n_resamples : int
-        B, at least 2; the same for all shards.
-    rng : int
-        Seed; the same for all shards.
-    unit : {"segment", "group"}
-        What the rows are: "group" for statistics that were `grouped`, whose ids are the groups'. A
-        group must be whole, in one shard.
-    resolution : float, optional
-        A power of two, at most 1, to multiples of which statistics are rounded, for example
-        ``2**-20``. Left out, all statistics must be whole numbers.
-    shard_sizes : sequence of int, optional
-        Numbers of segments of *all* shards, the same for all shards: draws two-stage multinomial
-        weights instead of Poisson ones.
-    shard : int, optional
-        Which of these this shard is, from 0.
-
-    Returns
-    -------
-    Shard
-
-    Raises
-    ------
-    InputError
-        For an id that occurs twice, statistics that are not on the grid, and other bad input.
-
-    Notes
-    -----
-    Sums are sums of integers and therefore exact, which is why statistics must lie on a grid that
-    is known beforehand: a grid chosen by looking at the data of one shard would not be that of
-    the next. Rounding moves a mean by at most half of `resolution`.
-
-    With Poisson weights the replicates do not depend on the sharding. With two-stage weights they
-    do (each shard has streams of its own), and only their distribution is that of the bootstrap.
-
-    References
-    ----------
-    Hanley and MacGibbon (2006), "Creating non-parametric bootstrap samples using Poisson
-    frequencies". Chamandy, Muralidharan, Najmi and Naidu (2012), "Estimating uncertainty for
-    massive data streams".
-
-    Examples
-    --------
-    >>> import evalstats as es
-    >>> rows = [[i % 3 > 0, 1] for i in range(600)]
-    >>> def part(start, stop):
-    ...     statistics = es.SegmentStatistics([rows[start:stop]], ["A"], es.Ratio("accuracy"))
-    ...     return es.resample_shard(statistics, range(start, stop), n_resamples=999)
-    >>> merged = part(400, 600) + part(0, 400)
-    >>> np.array_equal(merged.resampled, part(0, 600).resampled)
-    True
-    >>> result = es.estimate(merged)
-    >>> round(result.score, 3), result.n_segments, 0.015 < result.standard_error < 0.023
-    (0.667, 600, True)
-    """
-    tables = [statistics] if isinstance(statistics, SegmentStatistics) else list(statistics)
-    if not tables or not all(isinstance(table, SegmentStatistics) for table in tables):
-        raise InputTypeError(
-            "statistics must be a SegmentStatistics or a list of them, one a metric; "
-            "extract() makes them from texts"
-        )
-    check_same_segments(tables)
-    n_segments = tables[0].n_segments
-    n_resamples = integer(n_resamples, "n_resamples", 2, MOST_RESAMPLES)
-    if isinstance(rng, np.random.Generator) or rng is None:
-        raise InputTypeError("rng must be an int: all shards must be given the same seed")
-    seed = integer(rng, "rng", 0)
-    choice(unit, _UNITS, "unit")
-    sizes, members = _as_sizes(shard_sizes, shard, n_segments)
-    numbers, id_kind = as_ids(ids, n_segments)
-    grid = 1.0 if resolution is None else _as_resolution(resolution)
-    totals = tuple(_observed(table, grid, rounds=resolution is not None) for table in tables)
-    id_runs = runs_of(np.sort(numbers))
-    add = _Sum(tables, grid, n_resamples)
-    if sizes:
-        add.by_rows(shard_batches(sizes, members[0], n_resamples, seed))
-    else:
-        add.by_segments(poisson_blocks(numbers, n_resamples, seed))
-    ends = np.cumsum([part.size for part in totals])[:-1]
-    resampled = [
-        np.ascontiguousarray(part).reshape(n_resamples, *observed.shape)
-        for part, observed in zip(np.split(add.totals, ends, axis=1), totals, strict=True)
-    ]
-    return Shard(
-        systems=tables[0].systems,
-        metrics=tuple(table.metric for table in tables),
-        reference_labels=tuple(table.reference_label for table in tables),
-        n_segments=n_segments,
-        totals=totals,
-        resampled=tuple(resampled),
-        differing=tuple(_differing(table) for table in tables),
-        id_runs=id_runs,
-        id_kind=id_kind,
-        seed=seed,
-        n_resamples=n_resamples,
-        unit=unit,
-        resolution=grid,
-        shard_sizes=sizes,
-        shards=members,
-    )
 
 
 def merge_shards(shards: Iterable[Shard]) -> Shard:
@@ -417,149 +268,27 @@ def merge_shards(shards: Iterable[Shard]) -> Shard:
         if not isinstance(part, Shard):
             raise InputTypeError(f"shards[{i}] must be a Shard, got {type(part).__name__}")
         _check_fits(part, parts[0], i)
-    first = parts[0]
-    id_runs = _merged_runs(parts)
-    n_metrics = range(len(first.metrics))
+    labels = zip(*(part.reference_labels for part in parts), strict=True)
     return replace(
-        first,
+        parts[0],
         n_segments=sum(part.n_segments for part in parts),
-        reference_labels=tuple(
-            _common_label([part.reference_labels[i] for part in parts]) for i in n_metrics
-        ),
-        totals=tuple(_added([part.totals[i] for part in parts]) for i in n_metrics),
-        resampled=tuple(_added([part.resampled[i] for part in parts]) for i in n_metrics),
-        differing=tuple(_added([part.differing[i] for part in parts]) for i in n_metrics),
-        id_runs=id_runs,
+        reference_labels=tuple(each[0] if len(set(each)) == 1 else "var" for each in labels),
+        totals=_added([part.totals for part in parts]),
+        resampled=_added([part.resampled for part in parts]),
+        differing=_added([part.differing for part in parts]),
+        id_runs=merged_runs([part.id_runs for part in parts], parts[0].id_kind),
         shards=tuple(sorted(j for part in parts for j in part.shards)),
     )
 
 
-class _Sum:
-    """Resampled totals `(B, K)` of all systems under all metrics, added up without rounding."""
-
-    def __init__(
-        self, tables: Sequence[SegmentStatistics], resolution: float, n_resamples: int
-    ) -> None:
-        self._tables = tables
-        self._resolution = resolution
-        width = sum(len(table.systems) * table.values.shape[2] for table in tables)
-        self.totals = np.zeros((n_resamples, width), dtype=np.int64)
-
-    def by_segments(self, blocks: Iterator[tuple[slice, slice, NDArray[np.uint8]]]) -> None:
-        """Add weights that come segments first, all resamples of them before the next."""
-        held, product = slice(0, 0), None
-        for segments, rows, weights in blocks:
-            if product is None or segments != held:
-                held, product = segments, self._product(segments)
-            self.totals[rows] += product(weights)
-
-    def by_rows(self, batches: Iterator[tuple[slice, NDArray[np.uint8]]]) -> None:
-        """Add weights that come resample by resample, for all segments."""
-        starts = range(0, self._tables[0].n_segments, _COLUMNS)
-        parts = [slice(start, start + _COLUMNS) for start in starts]
-        products = [self._product(part) for part in parts]
-        for rows, weights in batches:
-            for part, product in zip(parts, products, strict=True):
-                self.totals[rows] += product(weights[:, part])
-
-    def _product(self, segments: slice) -> Callable[[NDArray[np.uint8]], Integers]:
-        """Return weights times the statistics of some segments, exact, as a function."""
-        block = np.concatenate(
-            [_units(table, segments, self._resolution) for table in self._tables], axis=1
-        )
-        # The power of two that divides a whole column need not go through the product: whole
-        # numbers counted in units of 2**-20 are as small there as they were.
-        bits = np.bitwise_or.reduce(block, axis=0)
-        common = np.maximum(bits & -bits, 1)
-        block //= common
-        magnitude = float(np.max(np.sum(np.abs(block), axis=0, dtype=np.float64)))
-        if _LARGEST_WEIGHT * magnitude >= _DOUBLE_LIMIT:
-            raise InputError(
-                "statistics are too large: sums beyond 2**53 units cannot be counted exactly; "
-                "give a coarser resolution, or smaller numbers"
-            )
-        countable = magnitude < _SINGLE_LIMIT and bool(np.all(block >= 0))
-        columns: NDArray[Any] = block.astype(np.float32 if countable else np.float64)
-
-        def product(weights: NDArray[np.uint8]) -> Integers:
-            totals = weights.astype(columns.dtype) @ columns
-            # No partial sum of nonnegative integers exceeds the last: below 2**24 none rounds.
-            if countable and np.max(totals) >= _SINGLE_LIMIT:
-                totals = weights.astype(np.float64) @ columns.astype(np.float64)
-            return np.asarray(totals.astype(np.int64) * common)
-
-        return product
-
-
-def _units(table: SegmentStatistics, segments: slice, resolution: float) -> Integers:
-    """Return statistics as whole numbers of units, all systems side by side, `(n, S k)`."""
-    values = table.values[:, segments].transpose(1, 0, 2)
-    if values.dtype.kind in "iu":
-        units = values.astype(np.int64) * int(1 / resolution)
-    else:
-        units = np.rint(values.astype(np.float64) / resolution).astype(np.int64)
-    return np.asarray(units.reshape(len(units), -1))
-
-
-def _observed(table: SegmentStatistics, resolution: float, *, rounds: bool) -> Integers:
-    """Return the totals in units, `(S, k)`, after a look at every number."""
-    totals = np.zeros((len(table.systems), table.values.shape[2]), dtype=np.int64)
-    magnitude = np.zeros(totals.shape)
-    for start in range(0, table.n_segments, _COLUMNS):
-        segments = slice(start, start + _COLUMNS)
-        # A power of two divides floats without rounding; what overflows is too large.
-        with np.errstate(over="ignore"):
-            values = table.values[:, segments].astype(np.float64) / resolution
-            magnitude += np.sum(np.abs(values), axis=1)
-        if np.any(_LARGEST_WEIGHT * magnitude >= _MOST):
-            raise InputError(
-                f"statistics of {table.metric.name} are too large to be counted exactly in units "
-                f"of {resolution:g}; give a coarser resolution, or smaller numbers"
-            )
-        fractional = values != np.rint(values)
-        if not rounds and np.any(fractional):
-            i, n, j = (int(at) for at in np.argwhere(fractional)[0])
-            raise InputError(
-                f"statistics of {table.metric.name} must be whole numbers, got "
-                f"{table.values[i, start + n, j]} for segment {start + n}; give resolution, for "
-                f"example 2**-20, and all are rounded to multiples of it: sums that do not depend "
-                f"on the sharding need a grid that all shards share"
-            )
-        totals += np.sum(_units(table, segments, resolution), axis=0).reshape(totals.shape)
-    return totals
-
-
-def _as_resolution(value: object) -> float:
+def as_resolution(value: object) -> float:
+    """Return a power of two, at most 1, or say what came instead."""
     resolution = real(value, "resolution", 0.0)
     if not 0 < resolution <= 1 or np.frexp(resolution)[0] != 0.5:
         raise InputError(
             f"resolution must be a power of two that is at most 1, such as 2**-20, got {value}"
         )
     return resolution
-
-
-def _as_sizes(
-    shard_sizes: Sequence[int] | None, shard: int | None, n_segments: int
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the sizes of all shards and which this is; nothing for Poisson weights."""
-    if (shard_sizes is None) != (shard is None):
-        raise InputError(
-            "shard_sizes and shard go together: the sizes of all shards, and which of them this is"
-        )
-    if shard_sizes is None:
-        return (), ()
-    sizes = tuple(
-        integer(size, f"shard_sizes[{i}]", 1)
-        for i, size in enumerate(listed(shard_sizes, "shard_sizes", "sizes"))
-    )
-    if not sizes:
-        raise InputError("shard_sizes is empty; give the sizes of all shards")
-    number = integer(shard, "shard", 0, len(sizes) - 1)
-    if sizes[number] != n_segments:
-        raise InputError(
-            f"shard_sizes[{number}] is {sizes[number]} but statistics has {n_segments} segments"
-        )
-    return sizes, (number,)
 
 
 def _check_sizes(sizes: tuple[int, ...], members: tuple[int, ...], n_segments: int) -> None:
@@ -573,38 +302,9 @@ def _check_sizes(sizes: tuple[int, ...], members: tuple[int, ...], n_segments: i
         raise InputError(f"n_segments is {n_segments}, which is not what shard_sizes add up to")
 
 
-def _merged_runs(parts: list[Shard]) -> Ids:
-    """Return the ids of all parts, or say which two share one."""
-    runs = np.concatenate([part.id_runs for part in parts])
-    owners = np.repeat(np.arange(len(parts)), [len(part.id_runs) for part in parts])
-    order = np.argsort(runs[:, 0], kind="stable")
-    first, last = runs[order].T
-    shared = np.flatnonzero(first[1:] <= last[:-1])
-    if len(shared):
-        at = int(shared[0])
-        i, j = sorted(int(owners[order[k]]) for k in (at, at + 1))
-        number = int(first[at + 1])
-        name = (
-            f"id {number}"
-            if parts[i].id_kind == "integer"
-            else f"the string whose hash is {number:#018x}"
-        )
-        raise InputError(
-            f"shards[{i}] and shards[{j}] share a segment: {name} is in both; "
-            f"every segment must be counted once"
-        )
-    # Runs that touch become one, so that the result does not depend on the order of merging.
-    starts = np.concatenate([[True], first[1:] - last[:-1] != 1])
-    ends = np.concatenate([starts[1:], [True]])
-    return np.stack([first[starts], last[ends]], axis=1)
-
-
 def _check_fits(part: Shard, first: Shard, i: int) -> None:
     """Raise unless a shard can be added to the first."""
-    for name in (
-        *("seed", "n_resamples", "systems", "unit", "resolution", "id_kind", "weights"),
-        "shard_sizes",
-    ):
+    for name in _SHARED:
         here, there = getattr(part, name), getattr(first, name)
         if here != there:
             raise InputError(
@@ -619,28 +319,19 @@ def _check_fits(part: Shard, first: Shard, i: int) -> None:
         )
 
 
-def _added(arrays: list[Integers]) -> Integers:
-    total = np.array(arrays[0])
-    for array in arrays[1:]:
-        # Both are below 2**62: the sum does not wrap around, and `Shard` refuses it beyond.
-        total += array
-        if np.any(total >= _MOST) or np.any(total <= -_MOST):
-            break
-    return total
+def _added(parts: list[tuple[Integers, ...]]) -> tuple[Integers, ...]:
+    """Add up the arrays of all parts, metric by metric."""
+    totals = [np.array(array) for array in parts[0]]
+    for arrays in parts[1:]:
+        for total, array in zip(totals, arrays, strict=True):
+            # Both are below 2**62: their sum does not wrap around, and `Shard` refuses it beyond.
+            if not _too_large(total):
+                total += array
+    return tuple(totals)
 
 
-def _common_label(labels: list[str | None]) -> str | None:
-    """Return the label that all shards have, or "var"."""
-    return labels[0] if len(set(labels)) == 1 else "var"
-
-
-def _differing(table: SegmentStatistics) -> Integers:
-    """Count the segments on which two systems differ, for all pairs, `(S, S)`."""
-    counts = np.zeros((len(table.systems), len(table.systems)), dtype=np.int64)
-    for a, b in combinations(range(len(table.systems)), 2):
-        differs = np.any(table.values[a] != table.values[b], axis=1)
-        counts[a, b] = counts[b, a] = np.count_nonzero(differs)
-    return counts
+def _too_large(totals: Integers) -> bool:
+    return bool(np.any(totals >= MOST) or np.any(totals <= -MOST))
 
 
 def _identity(metric: Metric) -> list[Any]:
@@ -653,13 +344,3 @@ def _described(identities: Any) -> str:
         return ", ".join(f"{name} {signature}" for name, signature, _ in identities)
     except (TypeError, ValueError):
         return "no metrics"
-
-
-def _int64(array: NDArray[Any]) -> Integers:
-    return np.asarray(array.astype(np.int64)) if array.dtype.kind == "i" else array
-
-
-def _labels(labels: Any) -> tuple[str | None, ...]:
-    if not isinstance(labels, list) or not all(isinstance(v, (str, type(None))) for v in labels):
-        raise InputError(f"reference_labels must be strings or null, got {labels!r}")
-    return tuple(labels)

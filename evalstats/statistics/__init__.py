@@ -1,10 +1,10 @@
 """The waist of the hourglass: statistics of S systems on N segments, `(S, N, k)`.
 
 - `segments`: `SegmentStatistics`
+- `names`: names of systems and segments, labels of groups
 - `extraction`: texts to statistics
 - `interchange`, `archives`: statistics as files
 - `files`, `sacrebleu_sets`: files of texts, and the test sets that sacreBLEU knows
-- `segment_ids`: names of segments that are elsewhere
 
 May import `text`, `metrics`, `resampling` and `results`.
 """

@@ -14,7 +14,8 @@ from evalstats.checks import listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.executors import Workers, as_workers, run_all
-from evalstats.statistics.segments import SegmentStatistics, as_names
+from evalstats.statistics.names import as_names
+from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References, as_references
 
 if TYPE_CHECKING:
@@ -109,18 +110,15 @@ def extract_all(
     named = as_systems(systems)
     chosen = as_metrics(metrics)
     outputs = {name: _as_list(texts, name) for name, texts in named.items()}
-    lengths = {name: len(texts) for name, texts in outputs.items()}
-    if len(set(lengths.values())) > 1:
-        given = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+    lengths = [len(texts) for texts in outputs.values()]
+    if len(set(lengths)) > 1:
+        given = ", ".join(f"{name!r} has {len(texts)}" for name, texts in outputs.items())
         raise InputError(f"hypotheses must have the same number of segments: {given}")
-    prepared = None
+    prepared: Any = None
     if any(metric.uses_references for metric in chosen):
         # An empty corpus is reported as that, not as a disagreement with the references.
-        n_segments = next(iter(lengths.values()))
-        prepared = as_references(references, n_segments) if n_segments else references
-    label = fingerprint = None
-    if isinstance(prepared, References):
-        label, fingerprint = prepared.label, prepared.fingerprint
+        prepared = as_references(references, lengths[0]) if lengths[0] else references
+    identity = (prepared.label, prepared.fingerprint) if isinstance(prepared, References) else ()
     jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
     work = partial(_rows, prepared)
     if isinstance(workers, int):
@@ -140,8 +138,7 @@ def extract_all(
             np.stack(rows[i * size : (i + 1) * size]),
             tuple(outputs),
             metric,
-            label if metric.uses_references else None,
-            fingerprint if metric.uses_references else None,
+            *(identity if metric.uses_references else ()),
         )
         for i, metric in enumerate(chosen)
     ]
@@ -158,9 +155,14 @@ def _rows(references: Any, job: tuple[Metric, str, Any]) -> NDArray[Any]:
     """Return the statistics of one system under one metric, `(N, k)`."""
     metric, name, texts = job
     try:
-        rows = np.asarray(metric.statistics(texts, references))
+        return rows_of(metric, texts, references)
     except InputError as error:
         raise type(error)(f"system {name!r}: {error}") from None
+
+
+def rows_of(metric: Metric, texts: Any, references: Any) -> NDArray[Any]:
+    """Return the statistics of texts under a metric, `(N, k)`, if it returns that."""
+    rows = np.asarray(metric.statistics(texts, references))
     expected = (len(texts), len(metric.columns))
     if rows.shape != expected:
         raise InputError(

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,20 +29,8 @@ _INTEGERS = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<i8", "<u8")
 _OWN: dict[str, type[Any]] = {kind.__name__: kind for kind in BUILT_IN}
 
 
-class Stored(NamedTuple):
-    """What a file holds, under the names of the fields of `SegmentStatistics`."""
-
-    values: NDArray[Any]  # (S, N, k)
-    systems: Sequence[str]
-    metric: Metric
-    reference_label: str | None
-    fingerprint: str | None
-    segment_ids: Sequence[str] | None
-    metric_signature: str
-
-
-def write(path: str | os.PathLike[str], table: Stored) -> None:
-    """Write statistics to a ``.npz`` file, whole or not at all."""
+def write(path: str | os.PathLike[str], table: Any) -> None:
+    """Write a `SegmentStatistics` to a ``.npz`` file, whole or not at all."""
     target = Path(path)
     if target.suffix != ".npz":
         raise InputError(f"path must end in .npz, got {str(target)!r}")
@@ -65,11 +53,11 @@ def write(path: str | os.PathLike[str], table: Stored) -> None:
     # Reading and writing zip files takes longer to load than this file.
     from evalstats.statistics.archives import write_archive
 
-    write_archive(target, header, {_ARRAY: _narrowest(table.values)})
+    write_archive(target, header, {_ARRAY: narrowest(table.values)})
 
 
-def read(path: str | os.PathLike[str], metric: object = None) -> Stored:
-    """Read what `write` wrote; `metric` is needed for a metric that is not evalstats' own."""
+def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
+    """Return the fields that `write` wrote; `metric` is needed for one that is not evalstats'."""
     from evalstats.statistics.archives import read_archive
 
     header, arrays = read_archive(path, "iuf")
@@ -86,15 +74,15 @@ def read(path: str | os.PathLike[str], metric: object = None) -> Stored:
     if rebuilt.counts and np.any(values < 0):
         where = [int(i) for i in np.argwhere(values < 0)[0]]
         _refuse(path, f"statistics{where} is negative, but {rebuilt.name} counts")
-    return Stored(
-        values,
-        _field(path, header, "systems", list),
-        rebuilt,
-        _field(path, header, "reference_label", str, optional=True),
-        _field(path, header, "fingerprint", str, optional=True),
-        _field(path, header, "segment_ids", list, optional=True),
-        signature,
-    )
+    return {
+        "values": values,
+        "systems": _field(path, header, "systems", list),
+        "metric": rebuilt,
+        "reference_label": _field(path, header, "reference_label", str, optional=True),
+        "fingerprint": _field(path, header, "fingerprint", str, optional=True),
+        "segment_ids": _field(path, header, "segment_ids", list, optional=True),
+        "metric_signature": signature,
+    }
 
 
 def _configuration(metric: Metric) -> dict[str, Any]:
@@ -160,7 +148,7 @@ def _refuse(path: object, reason: str) -> NoReturn:
     raise InputError(f"cannot load statistics from {str(path)!r}: {reason}") from None
 
 
-def _narrowest(values: NDArray[Any]) -> NDArray[Any]:
+def narrowest(values: NDArray[Any]) -> NDArray[Any]:
     """Return counts in the narrowest integers that hold them, anything in little-endian order."""
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())

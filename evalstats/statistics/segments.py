@@ -7,20 +7,16 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
-from unicodedata import category
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.results import report
 from evalstats.results.signatures import merged_versions, without_versions
 from evalstats.statistics import interchange
-
-#: Control characters, lone surrogates, line and paragraph separators.
-_UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
+from evalstats.statistics.names import as_names, as_segment_ids, group_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +79,9 @@ class SegmentStatistics:
         made_by = self.metric_signature or own
         if without_versions(made_by) != without_versions(own):
             raise InputError(f"metric_signature must fit {own!r}, got {made_by!r}")
-        ids = None if self.segment_ids is None else _as_ids(self.segment_ids, values.shape[1])
+        ids = (
+            None if self.segment_ids is None else as_segment_ids(self.segment_ids, values.shape[1])
+        )
         for field, value in (
             ("metric", metric),
             ("values", values),
@@ -126,12 +124,8 @@ class SegmentStatistics:
         """Sum the statistics within groups (documents), `(S, N, k) -> (S, G, k)`.
 
         Resampling the result resamples whole documents, which is what to do when segments of a
-        document resemble each other. Groups keep the order of their first segment.
-
-        Parameters
-        ----------
-        groups : sequence of hashable
-            N labels, one a segment.
+        document resemble each other. `groups` are N labels, one a segment; groups keep the order
+        of their first segment.
         """
         codes = group_codes(groups, self.n_segments)
         summed = np.zeros((len(self.systems), int(codes.max()) + 1, self.values.shape[2]))
@@ -145,23 +139,17 @@ class SegmentStatistics:
         return replace(self, values=summed, fingerprint=fingerprint, segment_ids=None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the statistics to a ``.npz`` file, whole or not at all.
+        """Write the statistics to a file that ends in ``.npz``, whole or not at all.
 
         The file holds numbers, names, the metric's configuration and a hash of the references: no
-        text. The same statistics make the same file, byte for byte.
-
-        Parameters
-        ----------
-        path : str or path
-            Ends in ``.npz``; what is there is replaced.
+        text. The same statistics make the same file, byte for byte. What is there is replaced.
 
         Raises
         ------
         InputError
-            When the file cannot be written.
+            When the path does not end in ``.npz``, or the file cannot be written.
         """
-        fields = {name: getattr(self, name) for name in interchange.Stored._fields}
-        interchange.write(path, interchange.Stored(**fields))
+        interchange.write(path, self)
 
     @classmethod
     def load(
@@ -170,15 +158,8 @@ class SegmentStatistics:
         """Read statistics that `save` wrote.
 
         Safe for files from strangers: nothing is unpickled, and no more memory is taken than the
-        file is long.
-
-        Parameters
-        ----------
-        path : str or path
-            The file.
-        metric : Metric or str, optional
-            The metric that made the statistics, needed where it is not one of evalstats' own; its
-            name, signature, columns and direction must be those in the file.
+        file is long. `metric`, which made the statistics, is needed where it is not one of
+        evalstats' own; its name, signature, columns and direction must be those in the file.
 
         Raises
         ------
@@ -197,9 +178,9 @@ class SegmentStatistics:
         >>> found.systems, found.metric.name, found.scores.tolist()
         (('A',), 'accuracy', [0.5])
         """
-        stored = interchange.read(path, metric)
+        fields = interchange.read(path, metric)
         try:
-            return cls(**stored._asdict())
+            return cls(**fields)
         except InputError as error:
             raise type(error)(f"cannot load statistics from {str(path)!r}: {error}") from None
 
@@ -256,38 +237,6 @@ def joined_by_metric(tables: Sequence[SegmentStatistics]) -> list[SegmentStatist
     return [SegmentStatistics.join(*group) for group in groups.values()]
 
 
-def group_codes(groups: Iterable[Hashable], n_segments: int) -> NDArray[np.intp]:
-    """Return the number of the group of each segment, `(N,)`, in order of first appearance."""
-    labels = listed(groups, "groups", "labels, one a segment")
-    if len(labels) != n_segments:
-        raise InputError(
-            f"groups has {len(labels)} labels but there are {n_segments} segments; "
-            f"give one label per segment"
-        )
-    numbers: dict[Hashable, int] = {}
-    try:
-        codes = [numbers.setdefault(label, len(numbers)) for label in labels]
-    except TypeError as error:
-        raise InputTypeError(f"groups must hold hashable labels: {error}") from None
-    return np.array(codes, dtype=np.intp)
-
-
-def as_names(systems: object) -> tuple[str, ...]:
-    """Return different, non-empty system names, or say what is wrong with them."""
-    names = listed(systems, "systems", "names")
-    for name in names:
-        if not isinstance(name, str) or not name:
-            raise InputTypeError(f"system names must be non-empty strings, got {name!r}")
-        if any(category(c) in _UNPRINTABLE for c in name):
-            raise InputError(f"system names must be printable text on one line, got {name!r}")
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise InputError(f"system names must differ, got {repeated[0]!r} more than once")
-    if not names:
-        raise InputError("systems is empty; give at least one")
-    return tuple(names)
-
-
 def _as_values(values: ArrayLike) -> NDArray[Any]:
     # A copy, and read-only: what was checked stays as it was.
     try:
@@ -338,32 +287,14 @@ def _check_same_segments(a: SegmentStatistics, b: SegmentStatistics, one: str, t
 
 
 def _check_same_metric(a: SegmentStatistics, b: SegmentStatistics) -> None:
-    def identity(table: SegmentStatistics) -> tuple[Any, ...]:
-        metric = table.metric
-        signature = without_versions(table.metric_signature)
-        return metric.name, signature, tuple(metric.columns), metric.higher_is_better
-
+    first, second = (
+        (t.metric.name, without_versions(t.metric_signature), tuple(t.metric.columns),
+         t.metric.higher_is_better)
+        for t in (a, b)
+    )  # fmt: skip
     # Signatures round (a smoothing value to two decimals): the scores have the last word.
-    if identity(a) != identity(b) or not np.array_equal(
-        a.metric.score(b.totals), b.metric.score(b.totals)
-    ):
+    if first != second or not np.array_equal(a.metric.score(b.totals), b.metric.score(b.totals)):
         raise InputError(
             f"tables to join must have the same metric, got {a.metric!r} for {list(a.systems)} "
             f"and {b.metric!r} for {list(b.systems)}"
         )
-
-
-def _as_ids(ids: object, n_segments: int) -> tuple[str, ...]:
-    names = listed(ids, "segment_ids", "strings, one a segment")
-    for name in names:
-        if not isinstance(name, str):
-            raise InputTypeError(f"segment_ids must be strings, got {type(name).__name__} {name!r}")
-    if len(names) != n_segments:
-        raise InputError(
-            f"segment_ids has {len(names)} names but there are {n_segments} segments; "
-            f"give one name per segment"
-        )
-    if len(set(names)) < n_segments:
-        repeated = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f"segment_ids must differ, got {repeated!r} more than once")
-    return tuple(names)

@@ -14,7 +14,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.text.ragged import Ragged, blocks, concatenate, offsets_of
+from evalstats.text.ragged import Ragged, blocks, offsets_of
 
 UNICODE = 0x110000  # number of code points
 

@@ -2,6 +2,7 @@
 
 - `accumulator`: statistics of batches, merged across processes
 - `monitor`: which checkpoints are real improvements
+- `history`: what the checks of a run have left, and what one more adds
 - `records`, `curves`: what a monitor says, and its figure
 - `sequential`: how the significance level is spent on many looks
 - `selection`: what the choice of the best checkpoint adds to its score

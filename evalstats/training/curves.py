@@ -30,21 +30,12 @@ def curve(
 
     Parameters
     ----------
-    checks : sequence of Check
-        Of one run.
-    chosen : Chosen
-        The step with the best score.
-    n_segments : int
-        Number of segments or groups.
-    unit : str
-        ``"segment"`` or ``"group"``.
+    checks, chosen : sequence of Check, Chosen
+        Of one run, at least one check.
+    n_segments, unit : int, str
+        How many segments or groups there are: ``"segment"`` or ``"group"``.
     ax : matplotlib Axes, optional
         Where to draw.
-
-    Raises
-    ------
-    InputError
-        When there are no checks.
     """
     if not checks:
         raise InputError("there are no checks to draw; call Monitor.check first")

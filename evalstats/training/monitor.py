@@ -10,49 +10,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import integer, listed, real
+from evalstats.checks import integer, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.inference import influence, intervals
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.signatures import signature
-from evalstats.statistics.segments import SegmentStatistics, group_codes
+from evalstats.statistics.names import group_codes
+from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator
 from evalstats.training.curves import curve
+from evalstats.training.history import History, Rules
 from evalstats.training.records import Check, Chosen
-from evalstats.training.selection import Bags, Contest
-from evalstats.training.sequential import improvement_pvalue, spent_level
+from evalstats.training.selection import Bags
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _STATE_VERSION = 1
-
-
-@dataclass(frozen=True)
-class _Best:
-    """The last real improvement."""
-
-    step: int
-    score: float
-    rows: NDArray[Any]  # (N, k)
-    influence: NDArray[np.float64]  # (N,)
-
-
-@dataclass(frozen=True)
-class _State:
-    """Everything that a check changes. Replaced as a whole, so that a check happens or does not."""
-
-    checks: tuple[Check, ...] = ()
-    best: _Best | None = None
-    contest: Contest | None = None
 
 
 class Monitor:
@@ -89,20 +69,17 @@ class Monitor:
     Notes
     -----
     *Real improvement.* Each check is compared with the best step: the first one, until a later one
-    is a real improvement on it, and then that. The p-value is that of a paired one-sided t test on
-    influence values (`evalstats.training.sequential.improvement_pvalue`), and look j may spend
-    αH/((H+j-1)(H+j)) of the significance level α, H being `expected_checks`. On a plateau the
-    step that all are compared with was not chosen among them, so that each look holds its level,
-    and by Bonferroni's inequality the whole run claims an improvement with a probability of at
-    most α. After a real improvement the best step is one that was chosen for a high score, which
-    makes a later false claim less likely, not more. Small steps add up: what is compared is the
-    score, not the last change.
+    is a real improvement on it, and then that. Small steps add up. The p-value is that of a paired
+    one-sided t test on influence values (`evalstats.training.sequential.improvement_pvalue`), and
+    look j may spend αH/((H+j-1)(H+j)) of the significance level α, H being `expected_checks`. On a
+    plateau the step that all are compared with was not chosen among them, so that each look holds
+    its level, and by Bonferroni's inequality the whole run claims an improvement with a
+    probability of at most α. After a real improvement the best step is one that was chosen for a
+    high score, which makes a later false claim less likely.
 
     *The chosen checkpoint* (`chosen`) is the one with the best score of all. Its score is corrected
     by what resamples would choose, and how that scores on the segments they left out
-    (`evalstats.training.selection`; Tsamardinos, Greasidou and Borboudakis, 2018). For this the
-    state keeps, for each resample, the winner so far with its two scores: all checks count, and
-    none of their statistics are kept.
+    (`evalstats.training.selection`; Tsamardinos, Greasidou and Borboudakis, 2018).
 
     A check that is interrupted leaves everything as it was before.
 
@@ -139,6 +116,9 @@ class Monitor:
         rng: Rng = 12345,
     ) -> None:
         self.metric = as_metric(metric)
+        self.rules = Rules(
+            self.metric, patience, significance_level, expected_checks, confidence_level
+        )
         if self.metric.uses_references and not isinstance(references, References):
             if references is None:
                 raise InputTypeError(
@@ -148,10 +128,6 @@ class Monitor:
         if not self.metric.uses_references and references is not None:
             raise InputError(f"references must be None: {self.metric.name} does not use any")
         self.references: References | None = references
-        self.patience = None if patience is None else integer(patience, "patience", 1)
-        self.significance_level = _share(significance_level, "significance_level")
-        self.expected_checks = integer(expected_checks, "expected_checks", 1)
-        self.confidence_level = _share(confidence_level, "confidence_level")
         self.n_resamples = integer(n_resamples, "n_resamples", 1, 100_000)
         self.seed = as_seed(rng)
         self._codes: NDArray[np.intp] | None = None
@@ -159,7 +135,7 @@ class Monitor:
             labels = listed(groups, "groups", "labels, one a segment")
             self._codes = group_codes(labels, len(references or labels))
         self._bags: Bags | None = None
-        self._state = _State()
+        self._history = History()
 
     def check(self, step: int, hypotheses: Any) -> Check:
         """Score the outputs of one step and compare them with the best step so far.
@@ -183,20 +159,21 @@ class Monitor:
         """
         step = integer(step, "step", 0)
         rows = self._rows(hypotheses)
-        state = self._checked(self._state, step, rows)
-        # The only change, and it is one assignment: an interruption comes before it or after it.
-        self._state = state
-        return state.checks[-1]
+        if self._bags is None or self._bags.n_segments != len(rows):
+            self._bags = Bags(len(rows), self.n_resamples, self.seed)
+        # One assignment: an interruption comes before it or after it.
+        self._history = history = self._history.after(step, rows, self.rules, self._bags)
+        return history.checks[-1]
 
     @property
     def checks(self) -> tuple[Check, ...]:
         """All checks, in order."""
-        return self._state.checks
+        return self._history.checks
 
     @property
     def last(self) -> Check | None:
         """The last check, `None` before the first."""
-        return self._state.checks[-1] if self._state.checks else None
+        return self.checks[-1] if self.checks else None
 
     @property
     def best_step(self) -> int | None:
@@ -210,49 +187,18 @@ class Monitor:
 
     @property
     def chosen(self) -> Chosen:
-        """The checkpoint with the best score, corrected for the choosing.
-
-        Raises
-        ------
-        InputError
-            Before the first check.
-        """
-        contest = self._state.contest
-        if contest is None:
-            raise InputError("there is nothing to choose from yet; call check first")
-        check = next(c for c in self.checks if c.step == contest.step and c.score == contest.score)
-        optimism = contest.optimism(self.metric.higher_is_better)
-        moved = -optimism if self.metric.higher_is_better else optimism
-        return Chosen(
-            step=contest.step,
-            metric=self.metric.name,
-            score=contest.score,
-            standard_error=check.standard_error,
-            corrected=contest.score + moved,
-            low=check.low + moved,
-            high=check.high + moved,
-            optimism=optimism,
-            agreement=contest.agreement,
-            n_checks=len(self.checks),
-            confidence_level=check.confidence_level,
-        )
+        """The checkpoint with the best score, corrected; an InputError before the first check."""
+        return self._history.chosen()
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the run so far: `evalstats.plots.curve`; needs ``evalstats-text[plot]``.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw.
+        """Draw the run so far, into `ax` if given: `evalstats.plots.curve`.
 
         Raises
         ------
         InputError
-            Before the first check.
-        MissingExtraError
-            When matplotlib is not installed.
+            Before the first check, or without matplotlib (``evalstats-text[plot]``).
         """
-        best = self._state.best
+        best = self._history.best
         if best is None:
             raise InputError("there is nothing to draw yet; call check first")
         return curve(self.checks, self.chosen, len(best.rows), self._unit, ax)
@@ -286,14 +232,8 @@ class Monitor:
         The checks, the statistics of the best step and a few numbers for each resample: about
         90 kB for BLEU on 2,000 segments and 0.5 kB for every check.
         """
-        state = self._state
-        return {
-            "version": _STATE_VERSION,
-            "options": self._options(),
-            "checks": [check.to_dict() for check in state.checks],
-            "best_rows": None if state.best is None else state.best.rows.tolist(),
-            "contest": None if state.contest is None else state.contest.to_dict(),
-        }
+        options = self._options()
+        return {"version": _STATE_VERSION, "options": options, **self._history.to_dict()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -311,37 +251,32 @@ class Monitor:
             stays as it was.
         """
         try:
-            version, options = state["version"], dict(state["options"])
-            checks = tuple(Check(**check) for check in state["checks"])
+            version = state["version"]
+            if version != _STATE_VERSION:
+                raise InputError(f"state has version {version!r}, expected {_STATE_VERSION}")
+            self._check_options(dict(state["options"]))
+            history = History.from_dict(state, self.metric)
+        except InputError:
+            raise
         except (KeyError, TypeError, ValueError) as error:
-            raise _not_a_state(error) from None
-        if version != _STATE_VERSION:
-            raise InputError(f"state has version {version!r}, expected {_STATE_VERSION}")
+            raise InputError(f"state must be what state_dict returned: {error!r}") from None
+        self._history = history
+
+    def _check_options(self, theirs: Mapping[str, Any]) -> None:
         for key, mine in self._options().items():
-            if key != "level" and options.get(key) != mine:
+            if key != "level" and theirs.get(key) != mine:
                 raise InputError(
                     f"state is from a monitor with different {_OPTION_NAMES[key]}: "
-                    f"{options.get(key)!r} there, {mine!r} here"
+                    f"{theirs.get(key)!r} there, {mine!r} here"
                 )
-        loaded = _State()
-        if checks:
-            try:
-                rows = np.array(state["best_rows"])
-                contest = Contest.from_dict(state["contest"])
-                score, values, _ = self._estimated(rows)
-                best = _Best(checks[-1].best_step, score, rows, values)
-                loaded = _State(checks, best, contest)
-            except (KeyError, TypeError, ValueError) as error:
-                raise _not_a_state(error) from None
-        self._state = loaded
 
     def _options(self) -> dict[str, Any]:
         return {
             "metric": f"{self.metric.name}|{self.metric.signature}",
             "segments": self._fingerprint(),
-            "alpha": self.significance_level,
-            "checks": self.expected_checks,
-            "level": self.confidence_level,
+            "alpha": self.rules.significance_level,
+            "checks": self.rules.expected_checks,
+            "level": self.rules.confidence_level,
             "n": self.n_resamples,
             "seed": self.seed,
         }
@@ -360,14 +295,10 @@ class Monitor:
 
     def _rows(self, hypotheses: Any) -> NDArray[Any]:
         """Return the statistics of every segment or group, `(N, k)`."""
-        if isinstance(hypotheses, Accumulator):
-            hypotheses = self._collected(hypotheses)
-        if isinstance(hypotheses, SegmentStatistics):
-            table = self._given(hypotheses)
-        else:
-            rows = np.asarray(self.metric.statistics(hypotheses, self.references))
-            table = SegmentStatistics(rows[None], ("hypotheses",), self.metric)
-        expected = self._n_expected()
+        table = self._table(hypotheses)
+        best = self._history.best
+        known = (self.references, self._codes, None if best is None else best.rows)
+        expected = next((len(entries) for entries in known if entries is not None), None)
         if expected is not None and table.n_segments != expected:
             raise InputError(
                 f"hypotheses has {table.n_segments} segments, expected {expected} as in the "
@@ -382,101 +313,26 @@ class Monitor:
         found: NDArray[Any] = table.values[0]
         return found
 
-    def _collected(self, accumulator: Accumulator) -> SegmentStatistics:
-        ids = accumulator.ids
-        if ids is None or ids != list(range(len(ids))):
-            raise InputError(
-                "the Accumulator must have ids, the positions 0 to N - 1 of all segments among "
-                "the references"
-            )
-        return accumulator.statistics()
-
-    def _given(self, statistics: SegmentStatistics) -> SegmentStatistics:
-        theirs, mine = (f"{m.name} {m.signature}" for m in (statistics.metric, self.metric))
+    def _table(self, hypotheses: Any) -> SegmentStatistics:
+        """Return the statistics of one system, before segments are grouped."""
+        if isinstance(hypotheses, Accumulator):
+            if hypotheses.ids is None or hypotheses.ids != list(range(len(hypotheses))):
+                raise InputError(
+                    "the Accumulator must have ids, the positions 0 to N - 1 of all segments among "
+                    "the references"
+                )
+            hypotheses = hypotheses.statistics()
+        if not isinstance(hypotheses, SegmentStatistics):
+            rows = np.asarray(self.metric.statistics(hypotheses, self.references))
+            return SegmentStatistics(rows[None], ("hypotheses",), self.metric)
+        theirs, mine = (f"{m.name} {m.signature}" for m in (hypotheses.metric, self.metric))
         if theirs != mine:
             raise InputError(f"hypotheses must be statistics under {mine}, got {theirs}")
-        if len(statistics.systems) != 1:
+        if len(hypotheses.systems) != 1:
             raise InputError(
-                f"hypotheses must be statistics of one system, got {len(statistics.systems)}"
+                f"hypotheses must be statistics of one system, got {len(hypotheses.systems)}"
             )
-        return statistics
-
-    def _n_expected(self) -> int | None:
-        if self.references is not None:
-            return len(self.references)
-        if self._codes is not None:
-            return len(self._codes)
-        return None if self._state.best is None else len(self._state.best.rows)
-
-    def _checked(self, state: _State, step: int, rows: NDArray[Any]) -> _State:
-        """Return the state after one more check."""
-        metric = self.metric
-        if self._bags is None or self._bags.n_segments != len(rows):
-            self._bags = Bags(len(rows), self.n_resamples, self.seed)
-        score, own, error = self._estimated(rows)
-        in_bag, out_of_bag = self._bags.scores(metric, rows)
-        low, high = self._interval(score, error, len(rows))
-        if state.best is None or state.contest is None:
-            contest = Contest.opened(step, score, in_bag, out_of_bag)
-            compared_with, improved, waited = None, False, 0
-            best = _Best(step, score, rows, own)
-            difference, bounds, pvalue, level = 0.0, (0.0, 0.0), 1.0, 0.0
-        else:
-            before, better = state.checks[-1], metric.higher_is_better
-            contest = state.contest.entered(step, score, in_bag, out_of_bag, better)
-            compared_with = state.best.step
-            difference = score - state.best.score
-            spread = influence.standard_error(own - state.best.influence)
-            bounds = self._interval(difference, float(spread), len(rows))
-            pvalue = improvement_pvalue(metric, state.best.rows, rows)
-            level = spent_level(len(state.checks), self.significance_level, self.expected_checks)
-            # Far from a linear score the p-value may see an improvement that the score does not.
-            improved = pvalue <= level and (difference > 0 if better else difference < 0)
-            best = _Best(step, score, rows, own) if improved else state.best
-            waited = 0 if improved else before.checks_without_improvement + 1
-        check = Check(
-            step=step,
-            metric=metric.name,
-            score=score,
-            low=low,
-            high=high,
-            standard_error=error,
-            compared_with=compared_with,
-            difference=difference,
-            difference_low=bounds[0],
-            difference_high=bounds[1],
-            pvalue=pvalue,
-            level=level,
-            improved=improved,
-            best_step=best.step,
-            best_score=best.score,
-            highest_step=contest.step,
-            highest_score=contest.score,
-            checks_without_improvement=waited,
-            should_stop=self.patience is not None and waited >= self.patience,
-            higher_is_better=metric.higher_is_better,
-            confidence_level=self.confidence_level,
-        )
-        return _State((*state.checks, check), best, contest)
-
-    def _estimated(self, rows: NDArray[Any]) -> tuple[float, NDArray[np.float64], float]:
-        """Return the score, each segment's influence on it `(N,)`, and its standard error."""
-        metric = self.metric
-        score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
-        (values,) = influence.influence_values(metric, rows[None])
-        error = float(influence.standard_error(values))
-        if not np.all(np.isfinite((score, error))):
-            raise InputError(
-                f"{metric.name} or its gradient is not finite; define the score for every total, "
-                f"for example where a denominator is 0"
-            )
-        return score, values, error
-
-    def _interval(self, observed: float, error: float, n_segments: int) -> tuple[float, float]:
-        low, high = intervals.student_t(
-            np.float64(observed), np.float64(error), n_segments, self.confidence_level
-        )
-        return float(low), float(high)
+        return hypotheses
 
 
 _OPTION_NAMES = {
@@ -487,14 +343,3 @@ _OPTION_NAMES = {
     "n": "n_resamples",
     "seed": "rng",
 }
-
-
-def _not_a_state(error: Exception) -> InputError:
-    return InputError(f"state must be what state_dict returned: {error!r}")
-
-
-def _share(value: object, name: str) -> float:
-    level = real(value, name, 0.0)
-    if not 0 < level < 1:
-        raise InputError(f"{name} must be between 0 and 1, got {value}")
-    return level

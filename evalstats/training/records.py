@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from evalstats.results import report
+from evalstats.results.records import Record
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Record):
     """What one evaluation of a run says.
 
     Two steps are worth knowing, and they differ: the *best* step is the last real improvement (the
@@ -73,10 +73,6 @@ class Check:
     higher_is_better: bool
     confidence_level: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain Python values."""
-        return asdict(self)
-
     def to_log(self, prefix: str = "") -> dict[str, float]:
         """Return a flat dictionary of floats, for TensorBoard or Weights & Biases.
 
@@ -117,14 +113,12 @@ class Check:
             f"p = {self.pvalue:.2g} (level {self.level:.2g}): {verdict}"
         )
 
-    def _repr_html_(self) -> str:
-        """Return HTML for a notebook, a row for each field."""
-        table = report.record_table(f"step {self.step}, {self.metric}", self.to_dict())
-        return report.fragment_html([table], [str(self)])
+    def _title(self) -> str:
+        return f"step {self.step}, {self.metric}"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class Chosen(Record):
     """The checkpoint with the best score, and what choosing it added.
 
     Attributes
@@ -163,10 +157,6 @@ class Chosen:
     n_checks: int
     confidence_level: float
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain Python values."""
-        return asdict(self)
-
     def __str__(self) -> str:
         decimals = report.decimals([self.standard_error])
         return (
@@ -176,10 +166,8 @@ class Chosen:
             f"{report.interval(self.low, self.high, decimals)}"
         )
 
-    def _repr_html_(self) -> str:
-        """Return HTML for a notebook, a row for each field."""
-        title = f"step {self.step}, best of {self.n_checks}, {self.metric}"
-        return report.fragment_html([report.record_table(title, self.to_dict())], [str(self)])
+    def _title(self) -> str:
+        return f"step {self.step}, best of {self.n_checks}, {self.metric}"
 
 
 def log_name(metric: str) -> str:

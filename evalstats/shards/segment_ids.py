@@ -53,10 +53,7 @@ def as_ids(ids: object, n_segments: int) -> tuple[Ids, str]:
 
 def _number(value: object, i: int) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise InputTypeError(
-            f"ids must be all integers or all strings, but ids[{i}] is {value!r} "
-            f"({type(value).__name__})"
-        )
+        raise _mixed(value, i)
     if not 0 <= value < 2**64:
         raise InputError(f"ids[{i}] is {value}; ids must be in [0, 2**64)")
     return int(value)
@@ -64,15 +61,19 @@ def _number(value: object, i: int) -> int:
 
 def _hash(value: object, i: int) -> int:
     if not isinstance(value, str):
-        raise InputTypeError(
-            f"ids must be all integers or all strings, but ids[{i}] is {value!r} "
-            f"({type(value).__name__})"
-        )
+        raise _mixed(value, i)
     from hashlib import blake2b
 
     # Lone surrogates are ids like any other.
     digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
+
+
+def _mixed(value: object, i: int) -> InputTypeError:
+    kind = type(value).__name__
+    return InputTypeError(
+        f"ids must be all integers or all strings, but ids[{i}] is {value!r} ({kind})"
+    )
 
 
 def runs_of(numbers: Ids) -> Ids:
@@ -94,3 +95,34 @@ def check_runs(runs: Ids, n_segments: int) -> None:
     n_ids = len(runs) + int(np.sum(last - first))
     if n_ids != n_segments:
         raise InputError(f"there are {n_ids} ids for {n_segments} segments")
+
+
+def numbers_of(runs: Ids) -> Ids:
+    """Return the numbers in runs, `(R, 2) -> (N,)`."""
+    first, last = runs.T
+    lengths = (last - first).astype(np.int64) + 1
+    starts = np.cumsum(lengths) - lengths
+    within = np.arange(np.sum(lengths)) - np.repeat(starts, lengths)
+    return np.asarray(np.repeat(first, lengths) + within.astype(np.uint64))
+
+
+def merged_runs(shards: Sequence[Ids], kind: str) -> Ids:
+    """Return the runs of all shards as one set, or say which two shards share an id."""
+    runs = np.concatenate(shards)
+    owners = np.repeat(np.arange(len(shards)), [len(part) for part in shards])
+    order = np.argsort(runs[:, 0], kind="stable")
+    first, last = runs[order].T
+    shared = np.flatnonzero(first[1:] <= last[:-1])
+    if len(shared):
+        at = int(shared[0])
+        i, j = sorted(owners[order[at : at + 2]].tolist())
+        number = int(first[at + 1])
+        name = f"id {number}" if kind == "integer" else f"the string whose hash is {number:#018x}"
+        raise InputError(
+            f"shards[{i}] and shards[{j}] share a segment: {name} is in both; "
+            f"every segment must be counted once"
+        )
+    # Runs that touch become one, so that the result does not depend on the order of merging.
+    starts = np.concatenate([[True], first[1:] - last[:-1] != 1])
+    ends = np.concatenate([starts[1:], [True]])
+    return np.stack([first[starts], last[ends]], axis=1)
