@@ -44,8 +44,8 @@ class Bags:
     """
 
     def __init__(self, n_segments: int, n_resamples: int, seed: int) -> None:
-        recipe_of_rows = recipe(n_segments, seed)
-        weights = np.concatenate([rows for _, rows in batches(recipe_of_rows, n_resamples)])
+        drawn = batches(recipe(n_segments, seed), n_resamples)
+        weights = np.concatenate([rows for _, rows in drawn])
         self.n_segments = n_segments
         weights = weights[np.any(weights == 0, axis=1)]
         # One product gives both totals: in the bag above, out of it below.
