@@ -70,7 +70,7 @@ def test_fuzzed_corpora(seed):
     fuzz.check_corpus(random.Random(seed))
 
 
-@pytest.mark.parametrize("n", [100, pytest.param(4000, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("n", [100, pytest.param(1500, marks=pytest.mark.thorough)])
 def test_fuzzed_corpora_in_tiny_chunks_and_short_keys(bounds, n):
     for seed in range(n):
         fuzz.check_corpus(random.Random(seed), bounds=True)
