@@ -2,6 +2,8 @@
 
 - `intervals`: confidence intervals of scores and differences
 - `significance`: p-values
+- `studentised`: differences in units of their own standard error
+- `proportions`: intervals and tests of 0/1 scores
 - `multiplicity`: adjustments for several comparisons
 - `influence`: how much each segment moves a score
 - `effects`: effect sizes

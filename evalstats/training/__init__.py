@@ -5,6 +5,7 @@
 - `history`: what the checks of a run have left, and what one more adds
 - `records`, `curves`: what a monitor says, and its figure
 - `sequential`: how the significance level is spent on many looks
+- `boundaries`: how the significance level is spent on looks that depend on one another
 - `selection`: what the choice of the best checkpoint adds to its score
 
 May import every room but `compat`.

@@ -1,0 +1,93 @@
+"""Differences in units of their own standard error, as they are and after swaps.
+
+Approximate randomisation swaps two systems' outputs at random. It is exact where the systems are
+exchangeable. Where only their scores are equal it is not: after swaps both systems are alike, and
+the spread of their difference need not be that of the difference of two unlike systems (a score
+with a kink, as BLEU's brevity penalty, makes it so). Dividing every difference by its own standard
+error mends that: the test stays exact under exchangeability and holds its level asymptotically
+where only the scores are equal (Janssen, 1997; Chung and Romano, 2013).
+
+The standard error of an arrangement comes from its influence values, and they from sums. With the
+rows a and b of a segment, their mean m = (a + b)/2, half their difference e = (b - a)/2 and a sign
+s = ±1, the swapped rows are m - s·e and m + s·e. With the gradients g and g' of the score at the
+totals of each system, h = g' - g and q = g' + g,
+
+    Σ u² = hᵀ(Σ m mᵀ)h + qᵀ(Σ e eᵀ)q + 2 hᵀ(Σ s m eᵀ)q,
+
+and only the last sum depends on the signs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.metrics.base import Metric
+
+Floats = NDArray[np.float64]
+
+
+def cross_columns(metric: Metric, first: Floats, second: Floats) -> Floats:
+    """Return m (e·q) of every segment, `(N, k)`, with q at the mean of both totals.
+
+    Their signed sums stand for (Σ s m eᵀ)q. After swaps q differs from that by order 1/√N, h is as
+    small, and the whole term is of order 1/N beside the others.
+    """
+    mean, half = (first + second) / 2, (second - first) / 2
+    direction = 2 * metric.gradient(np.sum(mean, axis=0))
+    return np.asarray(mean * (half @ direction)[:, None])
+
+
+def studentised_difference(metric: Metric, first: Floats, second: Floats) -> float:
+    """Return the difference of two systems' scores, second - first, over its standard error.
+
+    Parameters
+    ----------
+    metric : Metric
+    first, second : ndarray, shape (N, k)
+        Statistics of every segment.
+    """
+    totals = np.sum(first, axis=0), np.sum(second, axis=0)
+    difference = metric.score(totals[1]) - metric.score(totals[0])
+    values = second @ metric.gradient(totals[1]) - first @ metric.gradient(totals[0])
+    n = len(values)
+    variance = n / (n - 1) * np.sum((values - np.mean(values)) ** 2)
+    return float(_ratio(np.asarray(difference), np.asarray(variance)))
+
+
+def studentised_swaps(
+    metric: Metric, first: Floats, second: Floats, moved: Floats, crossed: Floats
+) -> Floats:
+    """Return differences after swaps over their standard errors, `(B,)`.
+
+    Parameters
+    ----------
+    metric : Metric
+    first, second : ndarray, shape (N, k)
+        Statistics of every segment.
+    moved : ndarray, shape (B, k)
+        What moves from the second system to the first, Σ w (b - a) over the swapped segments.
+    crossed : ndarray, shape (B, k)
+        Σ w c over the swapped segments, with the `cross_columns` c.
+    """
+    n = len(first)
+    mean, half = (first + second) / 2, (second - first) / 2
+    cross = np.sum(cross_columns(metric, first, second), axis=0) - 2 * crossed
+    totals = np.sum(first, axis=0) + moved, np.sum(second, axis=0) - moved
+    gradients = metric.gradient(totals[0]), metric.gradient(totals[1])
+    change, both = gradients[1] - gradients[0], gradients[1] + gradients[0]
+    squares = np.einsum("bk,bk->b", change @ (mean.T @ mean), change)
+    squares += np.einsum("bk,bk->b", both @ (half.T @ half), both)
+    squares += 2 * np.einsum("bk,bk->b", change, cross)
+    sums = np.einsum("bk,bk->b", gradients[1], totals[1])
+    sums -= np.einsum("bk,bk->b", gradients[0], totals[0])
+    variance = n / (n - 1) * (squares - sums**2 / n)
+    return _ratio(metric.score(totals[1]) - metric.score(totals[0]), variance)
+
+
+def _ratio(difference: Floats, variance: Floats) -> Floats:
+    """Return differences over the roots of their variances; 0 stays 0, whatever its variance."""
+    # A difference without spread lies infinitely many standard errors from zero.
+    far = np.where(difference == 0, 0.0, np.copysign(np.inf, difference))
+    positive = (variance > 0) & (difference != 0)
+    return np.divide(difference, np.sqrt(np.abs(variance)), where=positive, out=far)

@@ -1,0 +1,128 @@
+"""How small the p-value of a look must be: a boundary that knows how looks depend on one another.
+
+All looks of a run compare with the same best step, and successive checkpoints resemble each
+other, so that their test statistics rise and fall together. Bonferroni's inequality ignores that
+and wastes half of the significance level. Here the level is spent look by look (Lan and DeMets,
+1983) on the joint distribution of all looks since the best step, which sign flips of the segments'
+influence values give: the same flips at every look, so that the draws depend on one another as
+the looks do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.errors import InputError
+from evalstats.resampling.totals import swap_totals
+
+#: Sign flips behind a boundary; the first look of fifty spends some thirty of them.
+N_FLIPS = 1 << 15
+#: Segments are flipped in at most so many sets, each as one: more would take time and say the same.
+_MOST_SETS = 1000
+#: What the expected looks share of the significance level, in equal parts; later looks share the
+#: rest.
+_EXPECTED_SHARE = 0.9
+
+
+def spent_by(look: int, significance_level: float, expected_looks: int) -> float:
+    """Return the level that looks 1, 2, ..., j may spend together.
+
+    0.9 αj/H for the H looks that are expected, in equal parts, and α(1 - 0.1 H/j) from there on:
+    less than α for any number of looks, so that nobody needs to know when the run will end.
+
+    Examples
+    --------
+    >>> [round(spent_by(j, 0.05, 50), 4) for j in (1, 25, 50, 100, 1000)]
+    [0.0009, 0.0225, 0.045, 0.0475, 0.0498]
+    """
+    share = look / expected_looks
+    if share <= 1:
+        return significance_level * _EXPECTED_SHARE * share
+    return significance_level * (1 - (1 - _EXPECTED_SHARE) / share)
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """Sign flips that no look since the best step would have called an improvement.
+
+    Attributes
+    ----------
+    alive : ndarray of bool, shape (R,)
+        Which draws are left.
+    before : float
+        The level that was spent before the first look of this boundary.
+    """
+
+    alive: NDArray[np.bool_]
+    before: float
+
+    @classmethod
+    def opened(cls, before: float = 0.0) -> Boundary:
+        """Return a boundary that nothing has crossed yet, as after a change of the best step."""
+        return cls(np.ones(N_FLIPS, dtype=np.bool_), before)
+
+    def entered(
+        self, influence: NDArray[np.float64], spent: float, seed: int
+    ) -> tuple[float, Boundary]:
+        """Return the level of one more look, and the boundary after it.
+
+        As many draws cross as the spent level says, those with the largest values among the ones
+        that are left. The level of the look is how often a draw is as large by itself.
+
+        Parameters
+        ----------
+        influence : ndarray, shape (N,)
+            Of each segment on the improvement: positive where the new step is better.
+        spent : float
+            What the looks of the run may spend together up to this one, `spent_by`.
+        seed : int
+            Of the flips, the same for all looks of a run.
+        """
+        draws = _flipped(influence, seed)
+        due = round((spent - self.before) * N_FLIPS) - int(np.count_nonzero(~self.alive))
+        due = min(due, int(np.count_nonzero(self.alive)))
+        if due <= 0 or not np.any(draws):
+            return 0.0, self
+        highest = np.sort(draws[self.alive])[::-1]
+        # Ties with what is not due do not cross: nothing is spent that is not allowed.
+        threshold = highest[due - 1]
+        if due < len(highest) and highest[due] == threshold:
+            above = highest[highest > threshold]
+            if not len(above):
+                return 0.0, self
+            threshold = above[-1]
+        crossed = draws >= threshold
+        # One more than there are, as for every p-value that is counted.
+        level = float(np.count_nonzero(crossed)) / (N_FLIPS + 1)
+        return level, Boundary(self.alive & ~crossed, self.before)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values, which `from_dict` takes."""
+        return {"alive": np.packbits(self.alive).tobytes().hex(), "before": self.before}
+
+    @classmethod
+    def from_dict(cls, state: Mapping[str, Any]) -> Boundary:
+        """Return the boundary that `to_dict` described, or raise for anything else."""
+        octets = np.frombuffer(bytes.fromhex(state["alive"]), dtype=np.uint8)
+        if len(octets) != N_FLIPS // 8 or not 0 <= float(state["before"]) < 1:
+            raise InputError("the boundary must be what to_dict returned")
+        return cls(np.unpackbits(octets).astype(np.bool_), float(state["before"]))
+
+
+def _flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
+    """Return sums of the influence values under random signs, `(N,) -> (R,)`."""
+    centred = influence - np.mean(influence)
+    # Neighbours go to different sets: segments of a document resemble each other.
+    sets = np.bincount(np.arange(len(centred)) % _MOST_SETS, centred)
+    scale = float(np.max(np.abs(sets)))
+    if not scale > 0:
+        return np.zeros(N_FLIPS)
+    # On a grid of whole numbers sums are exact, and ties are ties.
+    columns = np.rint(sets / scale * 2**20).astype(np.int64)[:, None]
+    halves = swap_totals(columns, N_FLIPS, seed)[:, 0]
+    return np.asarray(np.sum(columns) - 2 * halves)
