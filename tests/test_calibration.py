@@ -12,9 +12,9 @@ import evalstats as es
 from benchmarks.calibration import equality, gates, marked, pairs, promises, runner, runs, tables
 from benchmarks.calibration.__main__ import main
 from benchmarks.calibration.cells import Cell, cells, listed
+from benchmarks.calibration.pairs import METHODS, TESTS
 from benchmarks.calibration.populations import Source, population
 from benchmarks.calibration.runs import Run
-from evalstats.analysis.plan import METHODS, TESTS
 
 SAMPLE = Source("exchangeable", "sample", "bleu", "baseline", "clearly-better")
 MARKS = Cell("pairs", "exchangeable", Source("synthetic", "synthetic", "marks", "marks"), 10)
@@ -94,7 +94,7 @@ def test_checkpoints_that_wobble_have_equal_bleu_and_lengths_on_both_sides_of_th
 def test_quality_jumps_by_as_many_points_as_it_should():
     run = Run("jump", "sample", "bleu", "baseline", "clearly-better", 480, jump=0.5, after=5)
     kinds, metric = runs.checkpoints(run)
-    shares = runs._shares(run, kinds[0], metric)
+    shares = runs.qualities(run, kinds[0], metric)
     totals = kinds[0].sum(axis=1)
     before, after = (
         metric.score((1 - s) * totals[0] + s * totals[1]) for s in (shares[4], shares[5])

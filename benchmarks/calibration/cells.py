@@ -11,7 +11,7 @@ from benchmarks.calibration.runs import Run
 from benchmarks.calibration.texts import available
 
 #: Trials of a cell of the subset.
-N_SUBSET = 200
+N_SUBSET = 300
 EN_DE, EN_ZH, EN_ES, SAMPLE = "en-de", "en-zh", "en-es", "sample"
 #: A real pair of each test set whose systems are unlike in length.
 UNLIKE = {
@@ -106,6 +106,8 @@ def _exchangeable() -> Iterator[Cell]:
         yield from _sizes("exchangeable", source, (10, 100, 1000))
         source = Source("exchangeable", SAMPLE, metric, "baseline", "clearly-better")
         yield from _sizes("exchangeable", source, (10, 100), subset=(10, 100))
+    unlike = Source("exchangeable", EN_DE, "bleu", "Online-B", "", "cut .1", "lengthened")
+    yield from _sizes("exchangeable", unlike, (30, 100, 300, 1000))
     for metric in ("bleu", "chrf"):
         source = Source("exchangeable", EN_ZH, metric, "AISP-SJTU", "GTCOM")
         yield from _sizes("exchangeable", source, (30, 300))

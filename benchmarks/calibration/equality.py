@@ -23,7 +23,7 @@ TOLERANCE = 5e-5
 
 
 def exchangeable(values: NDArray) -> NDArray:
-    """Return a population of exchangeable systems, `(2, M, k) -> (2, 2M, k)`."""
+    """Return a population of exchangeable systems under any metric, `(2, M, k) -> (2, 2M, k)`."""
     return np.concatenate([values, values[::-1]], axis=1)
 
 

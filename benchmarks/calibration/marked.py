@@ -39,7 +39,7 @@ def filled(text: str, results: Results) -> str:
         if kind in NUMBERS:
             value = NUMBERS[kind](results, *arguments)
         elif kind in ("table", "summary"):
-            value = f"\n{(TABLES | SUMMARIES)[arguments[0]](results)}\n"
+            value = f"\n\n{(TABLES | SUMMARIES)[arguments[0]](results)}\n\n"
         else:
             raise ValueError(f"marked part of an unknown kind: {match[1]!r}")
         return f"<!-- calibration: {match[1]} -->{value}<!-- end -->"

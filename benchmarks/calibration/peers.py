@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 import evalstats as es
 from benchmarks.calibration.answers import LEVELS, ROUNDING, Answers
+from benchmarks.calibration.pairs import TESTS
 from benchmarks.calibration.populations import statistics
 from benchmarks.calibration.texts import texts
-from evalstats.analysis.plan import TESTS
 from evalstats.inference import significance
 from evalstats.resampling.totals import bootstrap_totals, swap_totals
 

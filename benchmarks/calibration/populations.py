@@ -33,8 +33,8 @@ class Source:
 
     `kind` is "real" (two systems as they are), "exchangeable", "recentred" (`equality`),
     "manipulated" or "synthetic". A manipulated one equals a manipulation of `first` at a fixed
-    degree, "cut .1", to another at the degree that makes their scores equal, "lengthened"; either
-    may be left out, "" being the outputs as they are, and `second` may be another system.
+    degree, "cut .1", or `first` as it is, to another of `second` at the degree that makes their
+    scores equal, "lengthened". Without `second` it is of the same system.
     A synthetic one is named by `first` and `second`.
     """
 
@@ -47,7 +47,7 @@ class Source:
     tuned: str = ""
 
     def __str__(self) -> str:
-        if self.kind == "manipulated":
+        if self.tuned:
             sides = (f"{self.first} {self.fixed}".strip(), f"{self.second} {self.tuned}".strip())
             return f"{self.corpus}, {sides[0]} against {sides[1]}"
         between = ", " if self.kind == "synthetic" else " against "
@@ -88,8 +88,10 @@ def population(source: Source) -> Population:
     """Make a population."""
     if source.kind == "synthetic":
         return _synthetic(source)
-    if source.kind == "manipulated":
+    if source.tuned:
         rows, metric = _manipulated(source)
+        if source.kind == "exchangeable":
+            return Population(equality.exchangeable(rows), metric)
         return Population(equality.recentred(rows, metric), metric)
     tables = [statistics(source.corpus, name, source.metric) for name in systems(source)]
     rows, metric = np.stack([table for table, _ in tables]), tables[0][1]

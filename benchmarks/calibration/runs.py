@@ -55,7 +55,7 @@ def measure(run: Run, trials: int, seed: int) -> Answers:
     """Watch so many runs."""
     answers = Answers()
     kinds, metric = checkpoints(run)
-    shares = _shares(run, kinds[0], metric)
+    shares = qualities(run, kinds[0], metric)
     for trial in range(trials):
         rng = np.random.default_rng([seed, trial])
         drawn = kinds[:, :, rng.integers(kinds.shape[2], size=run.n)]
@@ -108,7 +108,7 @@ def checkpoints(run: Run) -> tuple[NDArray, es.Metric]:
     return np.stack([short, long]), metric
 
 
-def _shares(run: Run, pair: NDArray, metric: es.Metric) -> list[float]:
+def qualities(run: Run, pair: NDArray, metric: es.Metric) -> list[float]:
     """Return the quality of every checkpoint, the share of the second system."""
     if run.kind == "rise":
         rise = np.linspace(0, 0.5, N_RISING, endpoint=False).tolist()

@@ -41,7 +41,7 @@ def default_test(results: Results) -> str:
     rows = []
     for null in ("exchangeable", "equal scores", "rare failures"):
         rows.append([null, *_spread(results, null, "test|default|two-sided", highest=True)])
-    return markdown(["test", *map(_size, SIZES)], rows)
+    return markdown(["null", *map(_size, SIZES)], rows)
 
 
 def default_intervals(results: Results) -> str:
@@ -50,7 +50,7 @@ def default_intervals(results: Results) -> str:
         [f"{what}s", *_spread(results, "", f"{what}|default", highest=False)]
         for what in ("score", "difference")
     ]
-    return markdown(["test", *map(_size, SIZES)], rows).replace("| test |", "| interval of |")
+    return markdown(["interval of", *map(_size, SIZES)], rows)
 
 
 def intervals(results: Results) -> str:
@@ -59,7 +59,7 @@ def intervals(results: Results) -> str:
         key for _, r in results for key in r["rates"] if key.startswith("difference|")
     )
     rows = [[key.split("|")[1], *_spread(results, "", key, highest=False)] for key in keys]
-    return markdown(["test", *map(_size, SIZES)], rows).replace("| test |", "| method |")
+    return markdown(["method", *map(_size, SIZES)], rows)
 
 
 SUMMARIES: Mapping[str, Callable[[Results], str]] = {

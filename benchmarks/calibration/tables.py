@@ -87,6 +87,7 @@ def markdown(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a Markdown table: words to the left, numbers to the right."""
     header = list(header)
     words = ("null", "run", "population", "metric", "outside", "note", "wrong when it", "test")
+    words += ("interval of", "method")
     lines = [header, [":--" if name in words else "--:" for name in header], *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
