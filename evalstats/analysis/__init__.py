@@ -1,6 +1,8 @@
 """The only composer: texts or statistics in, estimates and comparisons out.
 
 - `estimate`, `compare`: the two questions
+- `pairs`: one pair of systems, its difference, interval and p-value
+- `outcomes`: scores that are shares of segments
 - `inputs`, `plan`: what an analysis is given, and its options
 - `sampling`: one metric's statistics with their replicates, and their intervals
 - `notes`: what a careful reader should know

@@ -7,18 +7,16 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-import numpy as np
-
 from evalstats.analysis import sampling
 from evalstats.analysis.estimate import result_signature, score_estimates
 from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
 from evalstats.analysis.notes import comparison_notes, size_notes
+from evalstats.analysis.pairs import differences
 from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, option
-from evalstats.analysis.sampling import Sample
+from evalstats.checks import share
 from evalstats.errors import InputError
-from evalstats.inference import multiplicity, significance
+from evalstats.inference import multiplicity
 from evalstats.resampling.executors import Workers
-from evalstats.resampling.totals import all_swap_totals
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison, Estimate
@@ -32,11 +30,12 @@ def compare(
     metrics: Metrics = "bleu",
     *,
     baseline: str | None = None,
-    test: str = "ar",
-    method: str = "expanded",
+    test: str = "studentized",
+    method: str = "auto",
     alternative: str = "two-sided",
     adjustment: str = "holm",
     confidence_level: float = 0.95,
+    significance_level: float = 0.05,
     n_resamples: int = N_RESAMPLES,
     groups: Iterable[Hashable] | None = None,
     rng: Rng = SEED,
@@ -57,12 +56,17 @@ def compare(
         As in `estimate`.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
-    test : {"ar", "bootstrap"}
-        Paired approximate randomisation (Noreen, 1989; Riezler and Maxwell, 2005), which
-        enumerates all swaps where 2^n <= n_resamples for the n segments that differ; or the
-        centred paired bootstrap (Hall and Wilson, 1991).
+    test : {"studentized", "ar", "bootstrap"}
+        Paired approximate randomisation of differences divided by their own standard errors, which
+        holds its level where the systems are exchangeable and where only their scores are equal
+        (Janssen, 1997; Chung and Romano, 2013), and for 0/1 scores McNemar's exact test; the same
+        of plain differences (Noreen, 1989; Riezler and Maxwell, 2005), for exchangeable systems;
+        or the centred paired bootstrap (Hall and Wilson, 1991), for equal scores. The first two
+        enumerate all swaps where 2^n <= n_resamples for the n segments that differ.
     method, confidence_level
         Interval of scores and of differences, as in `estimate`.
+    significance_level : float
+        In (0, 1): adjusted p-values up to it make a verdict.
     alternative : {"two-sided", "greater", "less"}
         ``"greater"``: the system's score is greater than the baseline's; without `baseline`, the
         later system's than the earlier one's. It speaks of the number, not of quality: a better
@@ -87,7 +91,8 @@ def compare(
     Notes
     -----
     p = (count + 1)/(B + 1) with ties counted (Phipson and Smyth, 2010), or count/2^n when
-    enumerated; identical systems have p = 1 exactly.
+    enumerated; identical systems have p = 1 exactly. The standard error of a difference, its t
+    interval and the default test rest on the same influence values.
 
     Examples
     --------
@@ -99,6 +104,7 @@ def compare(
     """
     plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
     test = option(test, TESTS, "test")
+    level = share(significance_level, "significance_level")
     alternative = option(alternative, ALTERNATIVES, "alternative")
     adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
     unit = "segment" if groups is None else "group"
@@ -111,29 +117,29 @@ def compare(
         if not is_statistics(hypotheses):
             # What costs nothing is checked before what costs seconds.
             _pairs(tuple(as_systems(hypotheses)), baseline)
-        tables = as_tables(hypotheses, references, metrics, groups, plan, progress)
+        tables, sizes = as_tables(hypotheses, references, metrics, groups, plan, progress)
         pairs = _pairs(tables[0].systems, baseline)
-        samples = sampling.bootstrap(tables, plan, always=test == "bootstrap")
-        if test == "ar":
+        samples = sampling.bootstrap(tables, plan, sizes, always=test == "bootstrap")
+        if test != "bootstrap":
             samples = sampling.swap(samples, plan)
 
     adjust = multiplicity.ADJUSTMENTS[adjustment]
     estimates: list[Estimate] = []
-    differences: list[Difference] = []
+    compared: list[Difference] = []
     signatures: list[str] = []
     for sample in samples:
-        found = [_difference(sample, a, b, plan, test, alternative) for a, b in pairs]
+        found = list(differences(sample, pairs, plan, test, alternative))
         adjusted = adjust([d.pvalue for d in found])
-        differences += [
+        compared += [
             replace(d, pvalue_adjusted=float(p)) for d, p in zip(found, adjusted, strict=True)
         ]
         estimates += score_estimates(sample, plan, unit, ())
-        signatures.append(
-            result_signature(sample, plan, unit, test=test, alt=alternative, adj=adjustment)
-        )
+        used = dict.fromkeys([estimates[-1].method, found[0].method])
+        named = {"test": found[0].test, "alt": alternative, "adj": adjustment}
+        signatures.append(result_signature(sample, plan, unit, "+".join(used), **named))
     result = Comparison(
         estimates=tuple(estimates),
-        differences=tuple(differences),
+        differences=tuple(compared),
         baseline=baseline,
         test=test,
         method=plan.method,
@@ -143,9 +149,10 @@ def compare(
         n_resamples=plan.n_resamples,
         seed=plan.seed,
         signatures=tuple(signatures),
+        significance_level=level,
     )
-    notes = size_notes(samples[0].n_segments, unit) + comparison_notes(result, len(pairs))
-    return replace(result, notes=notes)
+    notes = size_notes(samples[0].n_segments, unit, samples[0].sizes)
+    return replace(result, notes=notes + comparison_notes(result, samples, len(pairs)))
 
 
 def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:
@@ -158,43 +165,3 @@ def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, in
         raise InputError(f"baseline must be one of {', '.join(systems)}; got {baseline!r}")
     first = systems.index(baseline)
     return [(first, i) for i in range(len(systems)) if i != first]
-
-
-def _difference(
-    sample: Sample, a: int, b: int, plan: Plan, test: str, alternative: str
-) -> Difference:
-    """Compare system b with baseline a; the adjusted p-value is filled in by the caller."""
-    observed = sample.scores[b] - sample.scores[a]
-    replicates = sample.replicates[:, b] - sample.replicates[:, a]
-    low, high, error = sampling.bounds(sample, plan, replicates, observed, (a, b))
-    n_differing = sample.n_differing(a, b)
-    largest = float(np.max(np.abs(sample.scores[[a, b]])))
-    tolerance = significance.tie_tolerance(largest, sample.n_segments)
-    exact = test == "ar" and 2**n_differing <= plan.n_resamples
-    if exact:
-        differs = np.any(sample.table.values[a] != sample.table.values[b], axis=1)
-        swaps = [all_swap_totals(sample.values[i][differs]) for i in (a, b)]
-        shuffled = sampling.swapped_differences(sample, a, b, swaps[1] - swaps[0])
-        pvalue = significance.exact_randomization_pvalue(observed, shuffled, alternative, tolerance)
-    elif test == "ar":
-        shuffled = sampling.swapped_differences(sample, a, b, sample.moved(a, b))
-        pvalue = significance.randomization_pvalue(observed, shuffled, alternative, tolerance)
-    else:
-        pvalue = significance.centred_bootstrap_pvalue(observed, replicates, alternative, tolerance)
-    return Difference(
-        metric=sample.name,
-        baseline=sample.table.systems[a],
-        system=sample.table.systems[b],
-        baseline_score=float(sample.scores[a]),
-        system_score=float(sample.scores[b]),
-        difference=float(observed),
-        low=low,
-        high=high,
-        standard_error=error,
-        pvalue=pvalue,
-        pvalue_adjusted=pvalue,
-        pvalue_error=0.0 if exact else significance.monte_carlo_error(pvalue, plan.n_resamples),
-        exact=exact,
-        n_differing=n_differing,
-        higher_is_better=sample.table.metric.higher_is_better,
-    )

@@ -59,7 +59,7 @@ def estimate(
     references: Any = None,
     metric: Metrics = "bleu",
     *,
-    method: str = "expanded",
+    method: str = "auto",
     confidence_level: float = 0.95,
     n_resamples: int = N_RESAMPLES,
     groups: Iterable[Hashable] | None = None,
@@ -82,10 +82,12 @@ def estimate(
         `References`.
     metric : str or Metric, or a list of them
         Names or configured objects.
-    method : {"expanded", "percentile", "basic", "bca", "studentized", "t"}
+    method : {"auto", "expanded", "percentile", "basic", "bca", "studentized", "t"}
         Interval: expanded percentile (Hesterberg, 2015), percentile (Efron, 1979), basic (Davison
         and Hinkley, 1997), BCa (Efron, 1987), studentised (Hall, 1988), or t from the influence
-        values, which needs no resampling.
+        values, which needs no resampling. ``"auto"`` takes the expanded percentile interval of
+        scores and the t interval of differences; for 0/1 scores those of Wilson (1927) and Tango
+        (1998), which count segments.
     confidence_level : float
         In (0, 1).
     n_resamples : int
@@ -138,8 +140,8 @@ def estimate(
             single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
         elif not isinstance(hypotheses, Mapping):
             hypotheses = {"system": hypotheses}
-        tables = as_tables(hypotheses, references, metric, groups, plan, progress)
-        samples = sampling.bootstrap(tables, plan)
+        tables, sizes = as_tables(hypotheses, references, metric, groups, plan, progress)
+        samples = sampling.bootstrap(tables, plan, sizes)
     notes = size_notes(samples[0].n_segments, unit)
     found = tuple(e for sample in samples for e in score_estimates(sample, plan, unit, notes))
     return found[0] if single else Estimates(found)
@@ -153,6 +155,7 @@ def score_estimates(
         replicates = np.ascontiguousarray(sample.replicates[:, i])
         replicates.setflags(write=False)
         low, high, error = sampling.bounds(sample, plan, replicates, sample.scores[i], (i,))
+        method = sampling.method_of(sample, plan, (i,))
         yield Estimate(
             metric=sample.name,
             system=system,
@@ -162,16 +165,16 @@ def score_estimates(
             standard_error=error,
             replicates=replicates,
             confidence_level=plan.confidence_level,
-            method=plan.method,
+            method=method,
             n_segments=sample.n_segments,
             unit=unit,
             higher_is_better=sample.table.metric.higher_is_better,
-            signature=result_signature(sample, plan, unit),
+            signature=result_signature(sample, plan, unit, method),
             notes=notes,
         )
 
 
-def result_signature(sample: Sample, plan: Plan, unit: str, **test: str) -> str:
+def result_signature(sample: Sample, plan: Plan, unit: str, method: str, **test: str) -> str:
     """Return everything needed to make the numbers under one metric again."""
     table, shard = sample.table, sample.shard
     weights, resolution = (plan.kind, 1.0) if shard is None else (shard.weights, shard.resolution)
@@ -182,7 +185,7 @@ def result_signature(sample: Sample, plan: Plan, unit: str, **test: str) -> str:
         {
             "nrefs": table.reference_label or None,
             **test,
-            "ci": plan.method,
+            "ci": method,
             "level": f"{plan.confidence_level:.10g}",
             "n": str(resamples) if resamples else None,
             "seed": str(plan.seed) if resamples else None,

@@ -6,11 +6,14 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evalstats.analysis.plan import Plan
-from evalstats.checks import listed
 from evalstats.errors import InputError
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
+from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
 
 #: Defaults, which a Shard overrules.
@@ -99,17 +102,22 @@ def as_tables(
     groups: Iterable[Hashable] | None,
     plan: Plan,
     progress: Progress | None,
-) -> list[SegmentStatistics]:
-    """Return the statistics of what is to be analysed, one table a metric, summed within groups."""
+) -> tuple[list[SegmentStatistics], NDArray[np.int64] | None]:
+    """Return the statistics of what is to be analysed, one table a metric, summed within groups.
+
+    Beside them the segments of each group, where there are groups.
+    """
     if is_statistics(hypotheses):
         tables = given_tables(hypotheses, references, metrics)
     else:
         tables = extract_all(hypotheses, references, metrics, progress, plan.executor)
+    sizes = None
     if groups is not None:
-        labels = listed(groups, "groups", "labels, one a segment")
-        tables = [table.grouped(labels) for table in tables]
+        codes = group_codes(groups, tables[0].n_segments)
+        tables = [table.grouped(codes) for table in tables]
+        sizes = np.bincount(codes)
     check_enough(tables[0].n_segments, "segment" if groups is None else "group")
-    return tables
+    return tables, sizes
 
 
 def check_enough(n_segments: int, unit: str) -> None:

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.outcomes import Outcomes, as_outcomes
 from evalstats.analysis.plan import Plan
 from evalstats.errors import InputError
-from evalstats.inference import influence, intervals
+from evalstats.inference import clusters, influence, intervals
 from evalstats.metrics import Metric
 from evalstats.resampling.products import exact_grid
 from evalstats.resampling.totals import (
@@ -49,6 +50,8 @@ class Sample:
     moves: Floats | None = None  # (B, S - 1, k): totals of random halves, less the first system's
     shard: Shard | None = None  # where the segments are elsewhere
     differing: NDArray[np.int64] | None = None  # (S, S), of a shard
+    outcomes: Outcomes | None = None  # where scores are shares of segments
+    sizes: NDArray[np.int64] | None = None  # (N,): segments of each group, where there are groups
 
     @property
     def n_segments(self) -> int:
@@ -69,7 +72,12 @@ class Sample:
         return np.asarray(second - first)
 
 
-def bootstrap(tables: list[SegmentStatistics], plan: Plan, always: bool = False) -> list[Sample]:
+def bootstrap(
+    tables: list[SegmentStatistics],
+    plan: Plan,
+    sizes: NDArray[np.int64] | None = None,
+    always: bool = False,
+) -> list[Sample]:
     """Resample all systems under all metrics with one weight matrix."""
     names = _distinct_names([table.metric for table in tables])
     values = [_on_grid(table.values) for table in tables]
@@ -91,7 +99,8 @@ def bootstrap(tables: list[SegmentStatistics], plan: Plan, always: bool = False)
             # The spread of a score goes with 1/√N: what m segments do is brought to what N do.
             shrink = np.sqrt(n_draws / n_segments)
             replicates = np.asarray(scores + shrink * (replicates - scores))
-        samples.append(Sample(table, name, block, totals, scores, replicates, resampled, weights))
+        sample = Sample(table, name, block, totals, scores, replicates, resampled, weights)
+        samples.append(replace(sample, outcomes=as_outcomes(table), sizes=sizes))
     return samples
 
 
@@ -214,6 +223,21 @@ def _distinct_names(metrics: list[Metric]) -> list[str]:
     return full
 
 
+def method_of(sample: Sample, plan: Plan, pair: tuple[int, ...]) -> str:
+    """Return the interval of a score or of a difference: what was asked for, or what fits.
+
+    Shares of segments have intervals made for them. Differences have the t interval, whose standard
+    error is that of the test; scores the expanded percentile interval, which follows their skewness
+    (`benchmarks/calibration` has the coverage of each).
+    """
+    if plan.method != "auto":
+        return plan.method
+    plain = (plan.kind, plan.n_draws) == ("multinomial", None)
+    if sample.outcomes is not None and plain:
+        return "wilson" if len(pair) == 1 else "tango"
+    return "t" if len(pair) > 1 and plain and sample.shard is None else "expanded"
+
+
 def bounds(
     sample: Sample, plan: Plan, replicates: Floats, observed: Floats, pair: tuple[int, ...]
 ) -> tuple[float, float, float]:
@@ -225,7 +249,8 @@ def bounds(
     if not np.all(np.isfinite(found)):
         names = " and ".join(repr(sample.table.systems[i]) for i in pair)
         raise InputError(
-            f"method {plan.method!r} gives no finite interval for {sample.name} of {names}: "
+            f"method {method_of(sample, plan, pair)!r} gives no finite interval for {sample.name} "
+            f"of {names}: "
             f"the score or its gradient is not finite near the totals; use 'expanded'"
         )
     return found
@@ -235,10 +260,17 @@ def _bounds(
     sample: Sample, plan: Plan, replicates: Floats, observed: Floats, pair: tuple[int, ...]
 ) -> tuple[intervals.Bounds, Floats]:
     level, n = plan.confidence_level, sample.n_segments
-    method, metric = plan.method, sample.table.metric
-    if method in ("t", "studentized"):
+    method, metric = method_of(sample, plan, pair), sample.table.metric
+    if method in ("t", "studentized", "wilson", "tango"):
         values = influence.influence_values(metric, sample.values[list(pair)])
-        error = influence.standard_error(values[-1] - values[0] if len(pair) > 1 else values[0])
+        moves = values[-1] - values[0] if len(pair) > 1 else values[0]
+        error = influence.standard_error(moves)
+    if sample.outcomes is not None and method in ("wilson", "tango"):
+        return sample.outcomes.interval(pair, level), error
+    if method == "t" and sample.sizes is not None:
+        error = clusters.standard_error(moves, sample.sizes)
+        degrees = clusters.degrees_of_freedom(sample.sizes)
+        return intervals.student_t(observed, error, degrees + 1, level), error
     if method == "t":
         return intervals.student_t(observed, error, n, level), error
     spread = np.asarray(np.std(replicates, ddof=1))
@@ -269,10 +301,3 @@ def _replicate_errors(sample: Sample, pair: tuple[int, ...]) -> Floats:
         np.concatenate([sample.values[i] for i in pair], axis=1),
         np.concatenate(gradients, axis=1),
     )
-
-
-def swapped_differences(sample: Sample, a: int, b: int, moved: Floats) -> Floats:
-    """Return differences b - a after statistics `(B, k)` moved from b to a, `(B,)`."""
-    score = sample.table.metric.score
-    shuffled = score(sample.totals[b] - moved) - score(sample.totals[a] + moved)
-    return _finite(shuffled[:, None], sample.table, "swapped outputs")[:, 0]

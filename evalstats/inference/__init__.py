@@ -3,6 +3,7 @@
 - `intervals`: confidence intervals of scores and differences
 - `significance`: p-values
 - `studentised`: differences in units of their own standard error
+- `clusters`: standard errors of few groups, or of groups of unlike sizes
 - `proportions`: intervals and tests of 0/1 scores
 - `multiplicity`: adjustments for several comparisons
 - `influence`: how much each segment moves a score

@@ -120,8 +120,13 @@ def studentized(
     return np.where(error > 0, low, observed), np.where(error > 0, high, observed)
 
 
-def student_t(observed: Floats, error: Floats, n_segments: int, confidence_level: float) -> Bounds:
-    """Return θ ± t_{1-α/2, n-1}·se, with the standard error from influence values."""
+def student_t(
+    observed: Floats, error: Floats, n_segments: float, confidence_level: float
+) -> Bounds:
+    """Return θ ± t_{1-α/2, n-1}·se, with the standard error from influence values.
+
+    n need not be whole: groups of unlike sizes have n - 1 degrees of freedom of Satterthwaite's.
+    """
     from scipy.special import stdtrit
 
     quantile = -stdtrit(n_segments - 1, (1 - confidence_level) / 2)

@@ -97,7 +97,7 @@ def _difference_cells(
 ) -> list[str]:
     cells = [
         report.number(difference.difference, decimals, sign=True),
-        report.interval(difference.low, difference.high, decimals, sign=True),
+        _interval_cell(difference, decimals),
         report.pvalue(difference.pvalue),
     ]
     if several:
@@ -105,12 +105,20 @@ def _difference_cells(
     return [*cells, _verdict(comparison, difference)]
 
 
+def _interval_cell(difference: Difference, decimals: int) -> str:
+    # Where nothing differs nothing was measured: no interval but one that counts segments says so.
+    if difference.n_differing == 0 and difference.low == difference.high:
+        return "-"
+    return report.interval(difference.low, difference.high, decimals, sign=True)
+
+
 def _verdict(comparison: Comparison, difference: Difference) -> str:
     if difference.n_differing == 0:
         return "identical"
+    mark = " †" if comparison.disagrees(difference) else ""
     if not comparison.significant(difference) or difference.winner is None:
-        return "no evidence"
-    return "better" if difference.winner == difference.system else "worse"
+        return "no evidence" + mark
+    return ("better" if difference.winner == difference.system else "worse") + mark
 
 
 def pair_tables(

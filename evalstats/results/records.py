@@ -75,11 +75,13 @@ class Difference(Record):
     pvalue_error : float
         Monte-Carlo standard error of `pvalue`; 0 when all swaps were enumerated.
     exact : bool
-        Whether all swaps were enumerated.
+        Whether all swaps were enumerated, or counted (McNemar's test).
     n_differing : int
         Number of segments, or groups, whose statistics differ between the two systems.
     higher_is_better : bool
         Direction of the metric.
+    test, method : str
+        Which test and which interval these are.
     """
 
     metric: str
@@ -97,6 +99,8 @@ class Difference(Record):
     exact: bool
     n_differing: int
     higher_is_better: bool
+    test: str = ""
+    method: str = ""
 
     @property
     def winner(self) -> str | None:
@@ -125,16 +129,18 @@ class ComparisonRecord:
     seed: int
     signatures: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
-
-    @property
-    def significance_level(self) -> float:
-        """1 - confidence_level."""
-        # 1 - 0.95 is 0.050000000000000044: round to what was meant.
-        return round(1 - self.confidence_level, 12)
+    significance_level: float = 0.05
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""
         return difference.pvalue_adjusted <= self.significance_level
+
+    def disagrees(self, difference: Difference) -> bool:
+        """Return whether a two-sided verdict and the interval of the same level say two things."""
+        same_level = abs(self.confidence_level + self.significance_level - 1) < 1e-9
+        if not same_level or self.alternative != "two-sided" or difference.n_differing == 0:
+            return False
+        return (difference.low > 0 or difference.high < 0) != self.significant(difference)
 
 
 def plain_record(result: Any) -> dict[str, Any]:

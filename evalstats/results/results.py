@@ -185,13 +185,15 @@ class Comparison(ComparisonRecord, Result):
     test, method, alternative, adjustment : str
         Significance test, interval method, alternative hypothesis, p-value adjustment.
     confidence_level : float
-        Of the intervals; 1 minus it is the significance level that `significant` uses.
+        Of the intervals.
     n_resamples, seed : int
         What was drawn.
     signatures : tuple of str
         Everything needed to make the numbers again, one for each metric.
     notes : tuple of str
         What a careful reader should know.
+    significance_level : float
+        Adjusted p-values up to it are significant.
     """
 
     estimates: tuple[Estimate, ...]
@@ -207,8 +209,9 @@ class Comparison(ComparisonRecord, Result):
     def to_dict(self) -> dict[str, Any]:
         """Return settings, estimates and differences as plain Python values."""
         settings = ("baseline", "test", "method", "alternative", "adjustment", "confidence_level")
+        numbers = ("significance_level", "n_resamples", "seed")
         return {
-            **{name: getattr(self, name) for name in (*settings, "n_resamples", "seed")},
+            **{name: getattr(self, name) for name in (*settings, *numbers)},
             "estimates": [estimate.to_dict() for estimate in self.estimates],
             "differences": [
                 {**difference.to_dict(), "significant": self.significant(difference)}

@@ -1,0 +1,59 @@
+"""Scores that are shares of segments (accuracy, pass rates): which segments succeed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.inference import intervals, proportions
+from evalstats.metrics import Mean, Ratio
+from evalstats.statistics.segments import SegmentStatistics
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Which segments succeed, and what a share of 1 scores.
+
+    Attributes
+    ----------
+    success : ndarray of bool, shape (S, N)
+    scale : float
+        The score is scale times the share.
+    """
+
+    success: NDArray[np.bool_]
+    scale: float
+
+    def changes(self, a: int, b: int) -> tuple[int, int]:
+        """Count the segments that system b gains against a, and those that it loses."""
+        first, second = self.success[[a, b]]
+        return int(np.count_nonzero(second & ~first)), int(np.count_nonzero(first & ~second))
+
+    def interval(self, pair: tuple[int, ...], confidence_level: float) -> intervals.Bounds:
+        """Return Wilson's interval of a system's score, or Tango's of a difference."""
+        n = self.success.shape[1]
+        if len(pair) == 1:
+            bounds = proportions.wilson(int(self.success[pair[0]].sum()), n, confidence_level)
+        else:
+            bounds = proportions.tango(*self.changes(*pair), n, confidence_level)
+        return np.array(self.scale * bounds[0]), np.array(self.scale * bounds[1])
+
+
+def as_outcomes(table: SegmentStatistics) -> Outcomes | None:
+    """Return the outcomes where every segment counts once and scores 0 or 1; else `None`."""
+    metric = table.metric
+    columns, scale = (0, 1), 1.0
+    if type(metric) is Ratio:
+        above, below = np.array(metric.numerator), np.array(metric.denominator)
+        if np.count_nonzero(above) != 1 or np.count_nonzero(below) != 1:
+            return None
+        columns = int(above.argmax()), int(below.argmax())
+        scale = metric.scale * float(above.max() / below.max())
+    elif type(metric) is not Mean:
+        return None
+    marks, counts = table.values[..., columns[0]], table.values[..., columns[1]]
+    if scale <= 0 or not np.all(counts == 1) or not np.all((marks == 0) | (marks == 1)):
+        return None
+    return Outcomes(marks.astype(np.bool_), scale)

@@ -1,0 +1,169 @@
+"""Pairs of systems under one metric: their differences with intervals and p-values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis import sampling
+from evalstats.analysis.plan import Plan
+from evalstats.analysis.sampling import Sample
+from evalstats.errors import InputError
+from evalstats.inference import significance, studentised
+from evalstats.inference.proportions import mcnemar_pvalue
+from evalstats.resampling.totals import all_swap_totals, swap_totals
+from evalstats.results.records import Difference
+
+Floats = NDArray[np.float64]
+Pair = tuple[int, int]
+
+#: Columns of cross products that are resampled together; they bound the memory.
+_CROSS_COLUMNS = 256
+
+
+def differences(
+    sample: Sample, pairs: Sequence[Pair], plan: Plan, test: str, alternative: str
+) -> Iterator[Difference]:
+    """Yield the difference of each pair (baseline, system); p-values are adjusted by the caller."""
+    counted = sample.outcomes is not None and test == "studentized"
+    drawn = [
+        pair
+        for pair in pairs
+        if test == "studentized" and not counted and not _is_enumerated(sample, pair, plan)
+    ]
+    crossed = _crossed(sample, drawn, plan)
+    for a, b in pairs:
+        observed = sample.scores[b] - sample.scores[a]
+        replicates = sample.replicates[:, b] - sample.replicates[:, a]
+        low, high, error = sampling.bounds(sample, plan, replicates, observed, (a, b))
+        exact = counted or (test != "bootstrap" and _is_enumerated(sample, (a, b), plan))
+        if counted:
+            assert sample.outcomes is not None
+            pvalue = mcnemar_pvalue(*sample.outcomes.changes(a, b), alternative)
+        elif test == "studentized":
+            pvalue = _studentised_pvalue(
+                sample, (a, b), None if exact else next(crossed), alternative
+            )
+        elif test == "ar":
+            pvalue = _randomization_pvalue(sample, (a, b), exact, alternative)
+        else:
+            pvalue = significance.centred_bootstrap_pvalue(
+                observed, replicates, alternative, _tolerance(sample, (a, b))
+            )
+            pvalue = significance.expanded_pvalue(pvalue, sample.n_segments, alternative)
+        yield Difference(
+            metric=sample.name,
+            baseline=sample.table.systems[a],
+            system=sample.table.systems[b],
+            baseline_score=float(sample.scores[a]),
+            system_score=float(sample.scores[b]),
+            difference=float(observed),
+            low=low,
+            high=high,
+            standard_error=error,
+            pvalue=pvalue,
+            pvalue_adjusted=pvalue,
+            pvalue_error=0.0 if exact else significance.monte_carlo_error(pvalue, plan.n_resamples),
+            exact=exact,
+            n_differing=sample.n_differing(a, b),
+            higher_is_better=sample.table.metric.higher_is_better,
+            test="mcnemar" if counted else test,
+            method=sampling.method_of(sample, plan, (a, b)),
+        )
+
+
+def _is_enumerated(sample: Sample, pair: Pair, plan: Plan) -> bool:
+    return bool(2 ** sample.n_differing(*pair) <= plan.n_resamples)
+
+
+def _tolerance(sample: Sample, pair: Pair) -> float:
+    largest = float(np.max(np.abs(sample.scores[list(pair)])))
+    return significance.tie_tolerance(largest, sample.n_segments)
+
+
+def _rows(sample: Sample, pair: Pair) -> tuple[Floats, Floats]:
+    first, second = (sample.values[i].astype(np.float64) for i in pair)
+    return first, second
+
+
+def _differs(sample: Sample, pair: Pair) -> NDArray[np.bool_]:
+    a, b = pair
+    return np.asarray(np.any(sample.table.values[a] != sample.table.values[b], axis=1))
+
+
+def _crossed(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> Iterator[Floats]:
+    """Yield sums of the cross columns over the random halves, `(B, k)` for each pair."""
+    step = max(1, _CROSS_COLUMNS // sample.values.shape[2])
+    for start in range(0, len(pairs), step):
+        some = pairs[start : start + step]
+        columns = [
+            studentised.cross_columns(sample.table.metric, *_rows(sample, pair)) for pair in some
+        ]
+        totals = swap_totals(
+            _finite(np.concatenate(columns, axis=1), sample),
+            plan.n_resamples,
+            plan.seed,
+            executor=plan.executor,
+        )
+        yield from np.split(totals, len(some), axis=1)
+
+
+def _studentised_pvalue(
+    sample: Sample, pair: Pair, crossed: Floats | None, alternative: str
+) -> float:
+    """Return the p-value from random swaps, or from all where no cross columns are given."""
+    metric, (first, second) = sample.table.metric, _rows(sample, pair)
+    if crossed is not None:
+        observed = studentised.studentised_difference(metric, first, second)
+        moved = sample.moved(*pair)
+        shuffled = studentised.studentised_swaps(metric, first, second, moved, crossed)
+    else:
+        differs = _differs(sample, pair)
+        moved = all_swap_totals((second - first)[differs])
+        columns = _finite(studentised.cross_columns(metric, first, second), sample)
+        crossed = all_swap_totals(columns[differs])
+        shuffled = studentised.studentised_swaps(metric, first, second, moved, crossed)
+        # The first arrangement swaps nothing.
+        observed = float(shuffled[0])
+    if np.isnan(observed) or np.any(np.isnan(shuffled)):
+        raise _not_finite(sample)
+    tolerance = 0.0 if np.isinf(observed) else significance.tie_tolerance(observed, len(first))
+    if len(shuffled) == 2 ** sample.n_differing(*pair):
+        return significance.exact_randomization_pvalue(observed, shuffled, alternative, tolerance)
+    return significance.randomization_pvalue(observed, shuffled, alternative, tolerance)
+
+
+def _randomization_pvalue(sample: Sample, pair: Pair, exact: bool, alternative: str) -> float:
+    a, b = pair
+    observed, tolerance = sample.scores[b] - sample.scores[a], _tolerance(sample, pair)
+    if exact:
+        first, second = _rows(sample, pair)
+        moved = all_swap_totals((second - first)[_differs(sample, pair)])
+    else:
+        moved = sample.moved(a, b)
+    score = sample.table.metric.score
+    shuffled = score(sample.totals[b] - moved) - score(sample.totals[a] + moved)
+    if not np.all(np.isfinite(shuffled)):
+        raise InputError(
+            f"{sample.table.metric.name} of swapped outputs of system "
+            f"{sample.table.systems[a]!r} is not finite; define the score for every total, for "
+            f"example where a denominator is 0"
+        )
+    if exact:
+        return significance.exact_randomization_pvalue(observed, shuffled, alternative, tolerance)
+    return significance.randomization_pvalue(observed, shuffled, alternative, tolerance)
+
+
+def _finite(columns: Floats, sample: Sample) -> Floats:
+    if not np.all(np.isfinite(columns)):
+        raise _not_finite(sample)
+    return columns
+
+
+def _not_finite(sample: Sample) -> InputError:
+    return InputError(
+        f"test 'studentized' needs a finite score and gradient of {sample.name} at the totals of "
+        f"swapped outputs; define the score for every total, or use test='ar'"
+    )
