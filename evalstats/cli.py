@@ -137,6 +137,7 @@ def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
         test=options.test,
         alternative=options.alternative,
         adjustment=options.adjustment,
+        significance_level=options.significance_level,
         progress=progress,
         **_settings(options),
     )

@@ -40,8 +40,11 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_input(compare)
     compare.add_argument("--baseline", metavar="NAME", help="compare all others with this system")
-    compare.add_argument("--test", choices=TESTS, default="ar",
-                         help="approximate randomisation (default) or centred paired bootstrap")
+    compare.add_argument("--test", choices=TESTS, default="studentized",
+                         help="studentised (default) or plain approximate randomisation, or centred "
+                              "paired bootstrap")
+    compare.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
+                         help="of verdicts (default: 0.05)")
     compare.add_argument("--alternative", choices=ALTERNATIVES, default="two-sided")
     compare.add_argument("--adjustment", choices=ADJUSTMENTS, default="holm",
                          help="of p-values for several comparisons (default: holm)")
@@ -112,8 +115,9 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def _add_resampling(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("resampling")
-    group.add_argument("--method", choices=METHODS, default="expanded",
-                       help="confidence interval (default: expanded percentile)")
+    group.add_argument("--method", choices=METHODS, default="auto",
+                       help="confidence interval (default: t of differences, expanded percentile "
+                            "of scores, Wilson and Tango of 0/1 scores)")
     group.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL")
     _add_draws(group)
 

@@ -3,14 +3,16 @@
 Scores of two versions nearly always differ; a gate that compares two numbers goes off by chance.
 `assert_not_worse` asks one of two questions:
 
-- Without a margin: *is there evidence that it is worse?* One-sided approximate randomisation. It
-  fails for an unchanged system with probability `significance_level` at most, and sees a loss of
-  2.5 standard errors of the difference four times out of five (at 0.05). On few segments it
-  passes nearly everything: no evidence of a loss is not evidence of no loss.
+- Without a margin: *is there evidence that it is worse?* The one-sided default test of `compare`.
+  It fails for a system of the same quality with a probability of about `significance_level`, and
+  sees a loss of 2.5 standard errors of the difference four times out of five (at 0.05). On few
+  segments it passes nearly everything: no evidence of a loss is not evidence of no loss.
 - With a margin: *is there evidence that it is not worse by as much?* Non-inferiority (Blackwelder,
   1982; Lakens, 2017): the one-sided confidence bound of the loss must lie within the margin. It
-  passes a system that is worse by the margin with probability `significance_level` at most, and
-  on few segments it fails nearly everything. Choose the margin before you see the scores.
+  passes a system that is worse by the margin with a probability of about `significance_level`
+  (`benchmarks/calibration` has the rates; rare large failures that a small test set happens not to
+  hold are seen by nobody). On few segments it fails most systems, or refuses. Choose the margin
+  before you see the scores.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from evalstats.analysis.compare import compare
 from evalstats.checks import real, share
@@ -29,6 +33,9 @@ from evalstats.results.records import Difference
 from evalstats.results.results import Comparison
 from evalstats.statistics.extraction import extract
 from evalstats.statistics.segments import SegmentStatistics
+
+#: Scores with fewer different values lie on a lattice.
+_FEW_VALUES = 10
 
 
 def assert_not_worse(
@@ -81,7 +88,9 @@ def assert_not_worse(
         When the gate fails; the message has the scores, the difference, the bound or the p-value,
         and the signature.
     InputError
-        For bad input; the message names the argument.
+        For bad input; the message names the argument. Also where no outcome could answer: where
+        the smallest possible p-value is above the level, or a margin is asked for and nothing
+        differs between scores of few values.
 
     References
     ----------
@@ -113,17 +122,46 @@ def assert_not_worse(
         baseline=table.systems[0],
         alternative="less" if higher else "greater",
         confidence_level=1 - 2 * level,
+        significance_level=level,
         groups=groups,
         n_resamples=n_resamples,
         rng=rng,
     )
     (difference,) = result
+    _check_answerable(result, table, level, margin)
     loss = -difference.low if higher else difference.high
     if margin is None and difference.pvalue <= level:
         raise AssertionError(_message(result, "is significantly worse than", level, None))
     if margin is not None and loss >= margin:
         raise AssertionError(_message(result, "is not shown to be as good as", level, margin))
     return difference
+
+
+def _check_answerable(
+    result: Comparison, table: SegmentStatistics, level: float, margin: float | None
+) -> None:
+    """Refuse a question that no outcome of these segments could answer."""
+    (difference,), n = result, result.estimates[0].n_segments
+    unit = result.estimates[0].unit
+    if margin is None:
+        smallest = 0.5**n if difference.exact else max(0.5**n, 1 / (result.n_resamples + 1))
+        if smallest > level and difference.n_differing:
+            raise InputError(
+                f"{n} {unit}s and {result.n_resamples} resamples cannot give a p-value below "
+                f"{smallest:.2g}, so that a gate at {level:g} would pass everything; give more "
+                f"{unit}s or resamples, or a larger significance_level"
+            )
+    # Scores of few values: more segments may differ where these are not.
+    elif (
+        difference.n_differing == 0
+        and difference.method == "t"
+        and not table.metric.uses_references
+        and len(np.unique(table.values)) < _FEW_VALUES
+    ):
+        raise InputError(
+            f"the scores are equal on all {n} {unit}s and have few values: nothing bounds the "
+            f"loss on others; give more {unit}s, or leave out margin"
+        )
 
 
 def _tables(

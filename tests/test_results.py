@@ -149,15 +149,20 @@ def test_p_values_are_never_printed_as_zero():
 
 
 def test_notes_say_when_monte_carlo_error_straddles_the_level():
+    from evalstats.analysis import sampling
     from evalstats.analysis.notes import comparison_notes
+    from evalstats.analysis.plan import Plan
 
+    statistics = es.SegmentStatistics(np.ones((1, 500, 2)), ["a"], es.Mean("x"))
     result = comparison(["a", "b", "c"])
     first = result.differences[0]
     for pvalue, adjusted, noted in ((0.02, 0.06, True), (0.046, 0.7, False), (0.049, 0.049, True)):
         changed = dataclasses.replace(
             first, pvalue=pvalue, pvalue_adjusted=adjusted, pvalue_error=0.005, exact=False
         )
-        notes = comparison_notes(dataclasses.replace(result, differences=(changed,)), 3)
+        one = dataclasses.replace(result, differences=(changed,))
+        (sample,) = sampling.bootstrap([statistics], Plan("t", 0.95, 99, 1, "multinomial", None, 1))
+        notes = comparison_notes(one, [sample], 3)
         assert any("too close to 0.05 to call" in note for note in notes) == noted
 
 

@@ -604,7 +604,9 @@ def test_what_a_shard_cannot_give(statistics, options, message):
 
 def test_a_shard_has_its_test_and_its_metrics(statistics):
     whole = shard(statistics, range(90))
-    with pytest.raises(es.InputError, match="test 'ar' needs the statistics of every segment"):
+    with pytest.raises(
+        es.InputError, match="test 'studentized' needs the statistics of every segment"
+    ):
         es.compare(whole)
     with pytest.raises(es.InputError, match=r"metrics must be left out .* its are accuracy"):
         es.estimate(whole, metric="chrf")

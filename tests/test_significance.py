@@ -41,7 +41,7 @@ def test_exact_randomisation_of_bleu_by_brute_force(sample):
     rows = np.flatnonzero(np.any(first != second, axis=1))[:8]
     keep = np.concatenate([np.flatnonzero(np.all(first == second, axis=1)), rows])
     kept = es.SegmentStatistics(statistics.values[:, keep], statistics.systems, metric)
-    (difference,) = es.compare(kept, n_resamples=256)
+    (difference,) = es.compare(kept, test="ar", n_resamples=256)
     assert difference.exact
     assert difference.n_differing == len(rows) == 8
     everything = naive.all_swap_differences(
@@ -104,9 +104,9 @@ def test_one_sided_p_values_of_a_winner_and_a_loser(sample):
             next(iter(es.compare(systems, sample.references, test=test, alternative=alternative)))
             for alternative in ("greater", "less", "two-sided")
         )
-        assert greater.pvalue == 1 / 10_000
+        assert greater.pvalue < 2 / 10_000
         assert less.pvalue == 1.0
-        assert both.pvalue == 1 / 10_000
+        assert both.pvalue < 2 / 10_000
 
 
 def test_reversed_roles_mirror_the_result():

@@ -51,8 +51,8 @@ def test_a_large_loss_is_seen_and_a_small_one_within_the_margin_is_let_through()
     assert failures(20, pair(-0.3)) == 20
     assert failures(20, pair(-0.3), margin=0.8) == 0
     # Few segments: no evidence of a loss, and none of its absence.
-    assert failures(20, pair(-0.1, n=5), margin=0.2) >= 15
-    assert failures(20, pair(0.0, n=5)) <= 5
+    assert failures(20, pair(-0.1, n=6), margin=0.2) >= 15
+    assert failures(20, pair(0.0, n=6)) <= 5
 
 
 @pytest.mark.parametrize("metric, sign", [(MEAN, 1), (ERRORS, -1)], ids=["higher", "lower"])
@@ -78,7 +78,8 @@ def test_p_value_and_bound_are_those_of_compare(sample):
     )
     (expected,) = es.compare(
         {"baseline": old, "system": new}, sample.references, "ter", baseline="baseline",
-        alternative="greater", confidence_level=0.9, groups=sample.documents, n_resamples=199, rng=3,
+        alternative="greater", confidence_level=0.9,
+        significance_level=0.05, groups=sample.documents, n_resamples=199, rng=3,
     )  # fmt: skip
     assert found == expected
 
@@ -105,7 +106,7 @@ def test_messages():
     assert lines[2].endswith("(one-sided, 95 %)")
     assert lines[3] == "  p-value     0.0001 of a loss as large by chance, at most 0.05"
     assert lines[4].startswith("  note        Only 40 segments")
-    assert lines[5].startswith("  signature   judge|mean|test:ar|alt:less|")
+    assert lines[5].startswith("  signature   judge|mean|test:studentized|alt:less|")
     with pytest.raises(AssertionError) as caught:
         es.assert_not_worse(new, old, None, MEAN, margin=1)
     first = str(caught.value).split("\n")[0]

@@ -64,7 +64,7 @@ def plan_of_shard(
             raise InputError(f"{name} must be left out when a Shard is given")
     if (plan.kind, plan.n_draws) != ("multinomial", None):
         raise InputError("weights and n_draws must be left out when a Shard is given")
-    if plan.method not in ("expanded", "percentile", "basic"):
+    if plan.method not in ("auto", "expanded", "percentile", "basic"):
         raise InputError(
             f"method {plan.method!r} needs the statistics of every segment, and a Shard keeps "
             f"totals only; use 'expanded', 'percentile' or 'basic'"

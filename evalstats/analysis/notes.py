@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.sampling import Sample
+from evalstats.analysis.sampling import FEW_DIFFERING, Sample
 from evalstats.inference.clusters import effective_number
 from evalstats.inference.influence import influence_values
 from evalstats.results.records import Difference
@@ -16,8 +16,6 @@ from evalstats.results.results import Comparison
 #: Below these, intervals cover less than they say and tests see little.
 _FEW_SEGMENTS = 100
 _FEW_GROUPS = 30
-#: Where fewer segments differ, a t interval of the difference is rough.
-FEW_DIFFERING = 10
 #: A mean of N numbers of skewness g is not near normal where N < 25 g² (Cochran, 1977).
 _COCHRAN = 25
 #: Pairs that a note names; more are counted.

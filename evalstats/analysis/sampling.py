@@ -31,6 +31,8 @@ from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
 
+#: Where fewer segments differ, how many do is what is uncertain.
+FEW_DIFFERING = 10
 #: Empty resamples of a Poisson bootstrap that are expected at most.
 _EMPTY_RESAMPLES = 0.1
 
@@ -272,7 +274,10 @@ def _bounds(
         degrees = clusters.degrees_of_freedom(sample.sizes)
         return intervals.student_t(observed, error, degrees + 1, level), error
     if method == "t":
-        return intervals.student_t(observed, error, n, level), error
+        width = error
+        if len(pair) > 1 and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
+            width = influence.standard_error(influence.with_unseen(moves))
+        return intervals.student_t(observed, width, n, level), error
     spread = np.asarray(np.std(replicates, ddof=1))
     if method == "percentile":
         return intervals.percentile(replicates, level), spread

@@ -30,6 +30,16 @@ def jackknife_scores(metric: Metric, statistics: NDArray[np.float64]) -> NDArray
     return metric.score(np.sum(statistics, axis=1, keepdims=True) - statistics)
 
 
+def with_unseen(influence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Add two segments that differ as much as any, one either way, `(N,) -> (N + 2,)`.
+
+    Where few segments differ, their number is what is uncertain, and the spread of those that were
+    seen says too little. For 0/1 scores this is the interval of Bonett and Price (2012).
+    """
+    largest = np.max(np.abs(influence))
+    return np.concatenate([influence, [-largest, largest]])
+
+
 def standard_error(influence: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the infinitesimal-jackknife standard error, `(..., N) -> (...)`.
 
