@@ -41,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     _add_input(compare)
     compare.add_argument("--baseline", metavar="NAME", help="compare all others with this system")
     compare.add_argument("--test", choices=TESTS, default="studentized",
-                         help="studentised (default) or plain approximate randomisation, or centred "
+                         help="studentised (default) or plain approximate randomisation, centred "
                               "paired bootstrap")
     compare.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
                          help="of verdicts (default: 0.05)")
