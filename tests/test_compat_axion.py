@@ -223,7 +223,6 @@ def test_a_batch_is_its_items_one_by_one(sample):
         (lambda: axion.MetricRunner(axion.SentenceBLEU()), "metrics must be a list"),
         (lambda: axion.MetricRunner([axion.SentenceBLEU]), r"metrics\[0\] must be a metric"),
         (lambda: axion.MetricRunner([axion.SentenceBLEU()], {"BLEU": 0.5}), "thresholds names 'BLEU'; the metrics are SentenceBLEU"),
-        (lambda: axion.MetricRunner([axion.SentenceBLEU()], threshold=0.5), "has no option 'threshold'"),
         (lambda: run(axion.MetricRunner([axion.SentenceBLEU()]).execute_batch("a")), "evaluation_inputs must be a list"),
         (lambda: run(axion.MetricRunner([axion.SentenceBLEU()]).execute_batch([{"actual": "a"}])), r"evaluation_inputs\[0\] has no 'actual_output'; its keys are actual"),
         (lambda: run(axion.SentenceBLEU().execute("a")), "item must be a DatasetItem or a dict, got str"),
