@@ -48,7 +48,7 @@ def naive_axion(actual, expected, n_grams=4, case_sensitive=False, smoothing=Tru
     return penalty * product ** (1 / n_grams)
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(texts, texts, st.integers(1, 5), st.booleans(), st.booleans())
 def test_scores_are_axion_s(actual, expected, n_grams, case_sensitive, smoothing):
     metric = axion.SentenceBLEU(n_grams, case_sensitive, smoothing)
@@ -131,7 +131,7 @@ def test_several_references_are_taken():
     assert score(metric, "a b c d", ["x y z w", "a b c d"]) == 1.0
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(texts, texts)
 def test_levenshtein_ratio_is_axion_s_and_edit_distance_is_levenshtein_s(actual, expected):
     ratio = difflib.SequenceMatcher(None, actual.lower(), expected.lower()).ratio()
@@ -223,7 +223,6 @@ def test_a_batch_is_its_items_one_by_one(sample):
         (lambda: axion.MetricRunner(axion.SentenceBLEU()), "metrics must be a list"),
         (lambda: axion.MetricRunner([axion.SentenceBLEU]), r"metrics\[0\] must be a metric"),
         (lambda: axion.MetricRunner([axion.SentenceBLEU()], {"BLEU": 0.5}), "thresholds names 'BLEU'; the metrics are SentenceBLEU"),
-        (lambda: axion.MetricRunner([axion.SentenceBLEU()], threshold=0.5), "has no option 'threshold'"),
         (lambda: run(axion.MetricRunner([axion.SentenceBLEU()]).execute_batch("a")), "evaluation_inputs must be a list"),
         (lambda: run(axion.MetricRunner([axion.SentenceBLEU()]).execute_batch([{"actual": "a"}])), r"evaluation_inputs\[0\] has no 'actual_output'; its keys are actual"),
         (lambda: run(axion.SentenceBLEU().execute("a")), "item must be a DatasetItem or a dict, got str"),

@@ -78,7 +78,7 @@ def test_every_public_function_with_its_parameters(ours, theirs):
 @pytest.mark.parametrize(
     "prefix, ours, theirs", [("word", wer, their_wer), ("character", cer, their_cer)]
 )
-@settings(max_examples=300)
+@settings(max_examples=80)
 @given(pairs=texts)
 def test_word_and_character_rates(prefix, ours, theirs, pairs):
     references, hypotheses = [r for r, _ in pairs], [h for _, h in pairs]
@@ -89,7 +89,7 @@ def test_word_and_character_rates(prefix, ours, theirs, pairs):
         np.testing.assert_array_equal(found, expected)
 
 
-@settings(max_examples=300)
+@settings(max_examples=80)
 @given(sequences)
 def test_universal_rates(pairs):
     # evaluatio's corpus rate of several pairs waits for ever when tokens are compared by Python.
@@ -111,7 +111,7 @@ def test_universal_corpus_rate(pairs):
     np.testing.assert_array_equal(found, expected)
 
 
-@settings(max_examples=500)
+@settings(max_examples=120)
 @given(words, words, st.data())
 def test_alignment_and_points_of_interest(reference, hypothesis_, data):
     flags = data.draw(st.lists(st.booleans(), min_size=len(reference), max_size=len(reference)))

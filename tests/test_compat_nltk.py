@@ -47,7 +47,7 @@ def outcome(call):
 
 
 @pytest.mark.parametrize("method", [None, *METHODS])
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(
     corpora,
     weight_rows,
@@ -78,8 +78,8 @@ def test_every_score_is_nltk_s(theirs, method, corpus, weights, auto_reweigh, pa
 
 @pytest.mark.parametrize("order", [1, 4, 9])
 def test_corpus_scores_of_real_text_are_nltk_s(theirs, sample, order):
-    hypotheses = [text.split() for text in sample.systems["baseline"]]
-    references = [[text.split() for text in entry] for entry in sample.references]
+    hypotheses = [text.split() for text in sample.systems["baseline"][:100]]
+    references = [[text.split() for text in entry] for entry in sample.references[:100]]
     weights = (1 / order,) * order
     for method in METHODS if order == 4 else METHODS[:5]:
         expected, result = (
@@ -91,7 +91,7 @@ def test_corpus_scores_of_real_text_are_nltk_s(theirs, sample, order):
         assert result == pytest.approx(expected, rel=1e-12)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(corpora, st.integers(1, 6))
 def test_helpers_are_nltk_s(theirs, corpus, n):
     for hypothesis, references in corpus:

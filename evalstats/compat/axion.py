@@ -33,7 +33,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 from typing import Any, ClassVar
 from uuid import uuid4
 
@@ -56,20 +55,6 @@ __all__ = [
 ]
 
 DIGITS = 4
-#: Options of axion's runner that have nothing to do where a data set is scored at once.
-IDLE_OPTIONS = (
-    "name",
-    "description",
-    "max_concurrent",
-    "summary_generator",
-    "cache_manager",
-    "error_config",
-    "tracer",
-    "dataset_name",
-    "enable_internal_caching",
-    "trace_granularity",
-    "flush_per_metric",
-)
 
 
 @dataclass
@@ -118,21 +103,9 @@ class MetricEvaluationResult:
 
 @dataclass(frozen=True)
 class MetricScore:
-    """One metric's verdict on one item.
+    """One metric's verdict on one item: `passed` is ``score >= threshold``.
 
-    Attributes
-    ----------
-    id : str
-        Of the item.
-    name : str
-        Of the metric.
-    score, threshold : float
-    passed : bool, optional
-        ``score >= threshold``; none for an item that cannot be scored.
-    explanation : str, optional
-    source : str
-    timestamp : str
-        ISO 8601, UTC.
+    An item that cannot be scored has the score NaN, no verdict, and the reason as its explanation.
     """
 
     id: str
@@ -141,8 +114,6 @@ class MetricScore:
     threshold: float
     passed: bool | None
     explanation: str | None
-    source: str = "evalstats"
-    timestamp: str = field(default_factory=lambda: datetime.now(timezone.utc).isoformat())
 
 
 @dataclass(frozen=True)
@@ -164,6 +135,10 @@ class TestResult:
         return self.score_results[0].score
 
 
+#: A candidate and its references.
+_Pair = tuple[str, list[str]]
+
+
 class _Metric(ABC):
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]]
@@ -171,14 +146,11 @@ class _Metric(ABC):
 
     async def execute(self, item: DatasetItem, **kwargs: Any) -> MetricEvaluationResult:
         """Score one item; raises `InputError` where `MetricRunner` records it."""
-        result = self.measure([_item(item, "item")])[0]
-        if isinstance(result, InputError):
-            raise result
-        return result
+        return self.measure([_texts(_item(item, "item"))])[0]
 
     @abstractmethod
-    def measure(self, items: Sequence[DatasetItem]) -> list[MetricEvaluationResult | InputError]:
-        """Score items at once, with the error in the place of one that cannot be scored."""
+    def measure(self, pairs: Sequence[_Pair]) -> list[MetricEvaluationResult]:
+        """Score candidates against their references, of which there is at least one pair."""
 
 
 class SentenceBLEU(_Metric):
@@ -222,19 +194,15 @@ class SentenceBLEU(_Metric):
             effective_order=effective_order,
         )
 
-    def measure(self, items: Sequence[DatasetItem]) -> list[MetricEvaluationResult | InputError]:
-        """Score items at once."""
-        texts = [_texts(item) for item in items]
-        good = [pair for pair in texts if not isinstance(pair, InputError)]
-        if not good:
-            return [pair for pair in texts if isinstance(pair, InputError)]
-        rows = self._bleu.statistics([actual for actual, _ in good], [known for _, known in good])
-        scores = self._bleu.from_statistics(rows).tolist()
-        found = iter(
+    def measure(self, pairs: Sequence[_Pair]) -> list[MetricEvaluationResult]:
+        """Score candidates at once."""
+        rows = self._bleu.statistics([pair[0] for pair in pairs], [pair[1] for pair in pairs])
+        return [
             MetricEvaluationResult(round(score, DIGITS), _counts(row))
-            for score, row in zip(scores, rows.tolist(), strict=True)
-        )
-        return [pair if isinstance(pair, InputError) else next(found) for pair in texts]
+            for score, row in zip(
+                self._bleu.from_statistics(rows).tolist(), rows.tolist(), strict=True
+            )
+        ]
 
 
 #: axion's documentation spells it so, its code does not.
@@ -271,21 +239,16 @@ class LevenshteinRatio(_Metric):
         self.case_sensitive = flag(case_sensitive, "case_sensitive")
         self.edit_distance = flag(edit_distance, "edit_distance")
 
-    def measure(self, items: Sequence[DatasetItem]) -> list[MetricEvaluationResult | InputError]:
-        """Score items one by one."""
-        return [self._ratio(_texts(item)) for item in items]
-
-    def _ratio(
-        self, pair: tuple[str, list[str]] | InputError
-    ) -> MetricEvaluationResult | InputError:
-        if isinstance(pair, InputError):
-            return pair
-        actual, known = pair
-        if not self.case_sensitive:
-            actual, known = actual.lower(), [expected.lower() for expected in known]
+    def measure(self, pairs: Sequence[_Pair]) -> list[MetricEvaluationResult]:
+        """Score candidates one by one."""
         compare = _similarity if self.edit_distance else _block_ratio
-        score = max(compare(actual, expected) for expected in known)
-        return MetricEvaluationResult(round(score, DIGITS))
+        results = []
+        for actual, known in pairs:
+            if not self.case_sensitive:
+                actual, known = actual.lower(), [expected.lower() for expected in known]
+            score = max(compare(actual, expected) for expected in known)
+            results.append(MetricEvaluationResult(round(score, DIGITS)))
+        return results
 
 
 class MetricRunner:
@@ -299,13 +262,13 @@ class MetricRunner:
         Least score that passes by metric: its class name (``"SentenceBLEU"``) or its name
         (``"Sentence BLEU"``). By default each metric's own.
     **options
-        axion's further options (`max_concurrent`, `cache_manager`, ...) have nothing to do here:
-        a data set is scored at once.
+        axion's further options, such as `max_concurrent`, have nothing to do: a data set is
+        scored at once.
 
     Raises
     ------
     InputError
-        For a threshold of a metric that is not there, and for an option that axion has not.
+        For a threshold of a metric that is not there.
     """
 
     def __init__(
@@ -314,12 +277,6 @@ class MetricRunner:
         thresholds: Mapping[str, float] | None = None,
         **options: Any,
     ) -> None:
-        for option in options:
-            if option not in IDLE_OPTIONS:
-                raise InputTypeError(
-                    f"MetricRunner has no option {option!r}; it has metrics, thresholds, "
-                    f"{', '.join(IDLE_OPTIONS)}"
-                )
         self.metrics = listed(metrics, "metrics", "metrics of this module")
         for i, metric in enumerate(self.metrics):
             if not isinstance(metric, _Metric):
@@ -327,14 +284,12 @@ class MetricRunner:
                     f"metrics[{i}] must be a metric of evalstats.compat.axion, "
                     f"got {type(metric).__name__}"
                 )
-        self.thresholds = {
-            name: real(value, f"thresholds[{name!r}]", 0.0)
-            for name, value in (thresholds or {}).items()
-        }
         known = [alias for metric in self.metrics for alias in metric.aliases]
-        for name in self.thresholds:
+        self.thresholds: dict[str, float] = {}
+        for name, value in (thresholds or {}).items():
             if name not in known:
                 raise InputError(f"thresholds names {name!r}; the metrics are {', '.join(known)}")
+            self.thresholds[name] = real(value, f"thresholds[{name!r}]", 0.0)
 
     async def execute_batch(
         self, evaluation_inputs: Any, *, show_progress: bool = True
@@ -350,31 +305,31 @@ class MetricRunner:
         Returns
         -------
         list of TestResult
-            One for each item, in order. An item that cannot be scored has the score NaN, no
-            verdict, and the reason as its explanation; the others are not affected.
+            One for each item, in order. An item that cannot be scored does not affect the others.
         """
         items = _items(evaluation_inputs)
-        verdicts = [
-            [self._verdict(metric, item, result) for item, result in zip(items, row, strict=True)]
-            for metric, row in ((metric, metric.measure(items)) for metric in self.metrics)
-        ]
-        return [TestResult(item, [row[i] for row in verdicts]) for i, item in enumerate(items)]
+        results: list[list[MetricScore]] = [[] for _ in items]
+        pairs, problems = {}, {}
+        for i, item in enumerate(items):
+            try:
+                pairs[i] = _texts(item)
+            except InputError as error:
+                problems[i] = f"Error executing metric: {error}"
+        for metric in self.metrics:
+            chosen = (self.thresholds[name] for name in metric.aliases if name in self.thresholds)
+            least = next(chosen, metric.threshold)
+            scored = iter(metric.measure(list(pairs.values())) if pairs else [])
+            for i, item in enumerate(items):
+                if i in problems:
+                    verdict = (math.nan, least, None, problems[i])
+                else:
+                    result = next(scored)
+                    verdict = (result.score, least, result.score >= least, result.explanation)
+                results[i].append(MetricScore(item.id, metric.name, *verdict))
+        return list(map(TestResult, items, results))
 
     #: axion's documentation calls it so, its code does not.
     run = execute_batch
-
-    def _verdict(
-        self, metric: _Metric, item: DatasetItem, result: MetricEvaluationResult | InputError
-    ) -> MetricScore:
-        chosen = (self.thresholds[name] for name in metric.aliases if name in self.thresholds)
-        threshold = next(chosen, metric.threshold)
-        if isinstance(result, InputError):
-            reason = f"Error executing metric: {result}"
-            return MetricScore(item.id, metric.name, math.nan, threshold, None, reason)
-        passed = result.score >= threshold
-        return MetricScore(
-            item.id, metric.name, result.score, threshold, passed, result.explanation
-        )
 
 
 def _items(inputs: Any) -> list[DatasetItem]:
@@ -398,21 +353,16 @@ def _item(entry: object, name: str) -> DatasetItem:
     return entry
 
 
-def _texts(item: DatasetItem) -> tuple[str, list[str]] | InputError:
-    """Return candidate and references; the error if they are not text."""
+def _texts(item: DatasetItem) -> _Pair:
+    """Return candidate and references, or say why they are not text."""
     actual = "" if item.actual_output is None else item.actual_output
     expected = "" if item.expected_output is None else item.expected_output
     known = [expected] if isinstance(expected, str) else expected
     if not isinstance(actual, str):
-        return InputTypeError(
-            f"actual_output must be a string or None, got {type(actual).__name__}"
-        )
-    if (
-        not isinstance(known, (list, tuple))
-        or not known
-        or not all(isinstance(text, str) for text in known)
-    ):
-        return InputTypeError(
+        raise InputTypeError(f"actual_output must be a string or None, got {type(actual).__name__}")
+    strings = isinstance(known, (list, tuple)) and all(isinstance(text, str) for text in known)
+    if not strings or not known:
+        raise InputTypeError(
             f"expected_output must be a string, a list of strings or None, got {expected!r:.40}"
         )
     return actual, list(known)

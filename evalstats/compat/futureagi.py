@@ -47,14 +47,7 @@ CONFIG = ("mode", "max_n_gram", "weights", "smooth", "corrected")
 
 @dataclass(frozen=True)
 class TestCase:
-    """One output and what was expected.
-
-    Attributes
-    ----------
-    response : str
-    expected_text : str or list of str
-        One reference or several; called `expected_response` since version 1.
-    """
+    """One output, and the reference or list of references, `expected_response` since version 1."""
 
     __test__: ClassVar[bool] = False  # not a test case of pytest's
 
@@ -76,15 +69,7 @@ class EvalResultMetric:
 
 @dataclass(frozen=True)
 class EvalResult:
-    """One result, read as ``.output`` or as ``.metrics[0].value``.
-
-    Attributes
-    ----------
-    output : float
-        The score; NaN where the item cannot be scored.
-    reason : str
-        How it was computed, or what is wrong with the item.
-    """
+    """A score, NaN where the item cannot be scored, and how it was computed or what is wrong."""
 
     output: float
     reason: str
@@ -150,18 +135,11 @@ class BLEUScore:
         self.weights: list[float] = matrix[0]
 
     def evaluate(self, inputs: Sequence[Any]) -> BatchRunResult:
-        """Score a batch.
+        """Score a sequence of `TestCase` or dict.
 
-        Parameters
-        ----------
-        inputs : sequence of TestCase or dict
-
-        Returns
-        -------
-        BatchRunResult
-            In sentence mode one result for each item; an item that cannot be scored has the score
-            NaN and the reason. In corpus mode one result for all items that can be read; the
-            reason names the others.
+        In sentence mode there is one result for each item; an item that cannot be scored has the
+        score NaN and the reason. In corpus mode there is one result for all items that can be read;
+        its reason names the others.
         """
         items = listed(inputs, "inputs", "test cases")
         if self.mode == "sentence" or not items:

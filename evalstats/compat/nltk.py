@@ -43,26 +43,10 @@ from numpy.typing import NDArray
 
 from evalstats.checks import listed
 from evalstats.errors import InputError
+from evalstats.metrics import smoothing, token_lists
 from evalstats.metrics.bleu import brevity_penalty as _penalty
 from evalstats.metrics.sentence_bleu import geometric_mean, weight_matrix
-from evalstats.metrics.smoothing import (
-    NAMED,
-    Smoothing,
-    add_k,
-    averaged,
-    by_length,
-    exponential,
-    floor,
-    interpolated,
-)
-from evalstats.metrics.token_lists import (
-    TokenList,
-    as_token_list,
-    clipped_counts,
-    closest_length,
-    corpus_statistics,
-    segment_statistics,
-)
+from evalstats.metrics.token_lists import TokenList, as_token_list
 
 __all__ = [
     "SmoothingFunction",
@@ -138,7 +122,7 @@ def corpus_bleu(
     *,
     corrected: bool = False,
 ) -> Any:
-    """Score a corpus, 0 to 1 (methods 5 to 7 may exceed 1).
+    """Score a corpus, 0 to 1 (methods 5 to 7 may exceed 1); the integer 0 where nothing matches.
 
     Parameters
     ----------
@@ -150,18 +134,13 @@ def corpus_bleu(
         A method of `SmoothingFunction`, or any function that is called as
         ``f(p_n, references=..., hypothesis=..., hyp_len=...)`` with a list of fractions, the
         last sentence's references and tokens, and the length of all hypotheses, and returns
-        the precisions.
+        the precisions. Without one, every order without a match gives a `UserWarning`.
     auto_reweigh : bool
         Weigh only as many orders as there are tokens if these are fewer than 4 and the weights
         are the default.
     corrected : bool
         Give the formula's number where NLTK's differs (see the module); the weights must then be
         non-negative with sum 1, and `auto_reweigh` has nothing to do.
-
-    Returns
-    -------
-    float, or list of float with several weights
-        The integer 0, as in NLTK, where nothing matches.
 
     Raises
     ------
@@ -170,11 +149,6 @@ def corpus_bleu(
         without a match of three tokens.
     InputError
         For no sentences, no references, text that was not split into tokens, no weights.
-
-    Warns
-    -----
-    UserWarning
-        For every order without a match if there is no smoothing.
     """
     outputs, by_segment = _checked(list_of_references, hypotheses)
     rows, several = _weights(weights)
@@ -210,14 +184,14 @@ def modified_precision(references: Sequence[TokenList], hypothesis: TokenList, n
 
     The denominator is 1 for a hypothesis without n-grams.
     """
-    tokens, known = _segment(references, hypothesis, "references", "hypothesis")
-    correct, total = clipped_counts(tokens, known, n)
+    tokens, known = _segment(references, hypothesis, ("references", "hypothesis"))
+    correct, total = token_lists.clipped_counts(tokens, known, n)
     return Precision(correct, max(total, 1))
 
 
 def closest_ref_length(references: Iterable[TokenList], hyp_len: int) -> int:
     """Return the reference length closest to `hyp_len`, the shorter of two equally close."""
-    return closest_length(list(references), hyp_len)
+    return token_lists.closest_length(list(references), hyp_len)
 
 
 def brevity_penalty(closest_ref_len: int, hyp_len: int) -> float:
@@ -259,49 +233,31 @@ class SmoothingFunction:
 
     def method1(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Precisions:
         """Put epsilon in the place of no matches."""
-        return _list(floor(*_counts(p_n), self.epsilon))
+        return _list(smoothing.floor(*_counts(p_n), self.epsilon))
 
     def method2(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Precisions:
         """Add 1 to matches and n-grams above the unigrams."""
-        return _list(add_k(*_counts(p_n), 1.0))
+        return _list(smoothing.add_k(*_counts(p_n), 1.0))
 
     def method3(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Precisions:
         """Halve with every order without a match, as NIST does."""
-        return _list(exponential(*_counts(p_n)))
+        return _list(smoothing.exponential(*_counts(p_n)))
 
     def method4(
-        self,
-        p_n: Precisions,
-        references: Any = None,
-        hypothesis: TokenList = (),
-        hyp_len: int | None = None,
-        *args: Any,
-        **kwargs: Any,
+        self, p_n: Precisions, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
     ) -> Precisions:
         """Shrink method 3's counts by the logarithm of the length."""
-        return _list(by_length(*_counts(p_n), self.k, hyp_len or len(hypothesis)))
+        return _list(smoothing.by_length(*_counts(p_n), self.k, hyp_len or len(hypothesis)))
 
     def method5(
-        self,
-        p_n: Precisions,
-        references: Sequence[TokenList],
-        hypothesis: TokenList,
-        hyp_len: int | None = None,
-        *args: Any,
-        **kwargs: Any,
+        self, p_n: Precisions, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
     ) -> Precisions:
         """Average with the neighbouring orders; after the last one comes the five-grams'."""
         following = modified_precision(references, hypothesis, 5)
-        return _list(averaged(np.array([*p_n, following], dtype=np.float64)))
+        return _list(smoothing.averaged(np.array([*p_n, following], dtype=np.float64)))
 
     def method6(
-        self,
-        p_n: Precisions,
-        references: Sequence[TokenList],
-        hypothesis: TokenList,
-        hyp_len: int | None = None,
-        *args: Any,
-        **kwargs: Any,
+        self, p_n: Precisions, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
     ) -> Precisions:
         """Interpolate with the trend of the orders below, from three-grams on."""
         if len(p_n) < 3 or p_n[2] == 0:
@@ -311,16 +267,10 @@ class SmoothingFunction:
             )
         correct, total = _counts(p_n)
         total[2:] = [max(len(hypothesis) - i, 0) for i in range(2, len(p_n))]
-        return _list(interpolated(correct, total, self.alpha))
+        return _list(smoothing.interpolated(correct, total, self.alpha))
 
     def method7(
-        self,
-        p_n: Precisions,
-        references: Sequence[TokenList],
-        hypothesis: TokenList,
-        hyp_len: int | None = None,
-        *args: Any,
-        **kwargs: Any,
+        self, p_n: Precisions, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
     ) -> Precisions:
         """Apply method 4, then method 5."""
         p_n = self.method4(p_n, references, hypothesis, hyp_len)
@@ -328,10 +278,8 @@ class SmoothingFunction:
 
 
 def _counts(p_n: Precisions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return (
-        np.array([precision.numerator for precision in p_n], dtype=np.float64),
-        np.array([precision.denominator for precision in p_n], dtype=np.float64),
-    )
+    counts = np.array([(p.numerator, p.denominator) for p in p_n], dtype=np.float64)
+    return counts[:, 0], counts[:, 1]
 
 
 def _list(precisions: NDArray[np.float64]) -> Precisions:
@@ -371,40 +319,37 @@ def _corrected(
     return scores
 
 
-def _core_method(function: Callable[..., Precisions] | None) -> Smoothing | None:
+def _core_method(function: Callable[..., Precisions] | None) -> smoothing.Smoothing | None:
     """Return the core's method behind a method of `SmoothingFunction`; none for other functions."""
     if function is None:
-        return NAMED["none"]
+        return smoothing.NAMED["none"]
     name: str = getattr(function, "__name__", "")
     owner: Any = getattr(function, "__self__", None)
-    ours = isinstance(owner, SmoothingFunction) and name in NAMED
+    ours = isinstance(owner, SmoothingFunction) and name in smoothing.NAMED
     if not ours or getattr(type(owner), name) is not getattr(SmoothingFunction, name):
         return None
     values = {"method1": owner.epsilon, "method4": owner.k, "method6": owner.alpha}
     values["method7"] = owner.k
-    return replace(NAMED[name], value=values.get(name, NAMED[name].value))
+    return replace(smoothing.NAMED[name], value=values.get(name, smoothing.NAMED[name].value))
 
 
 def _statistics(
     outputs: list[TokenList], by_segment: list[list[TokenList]], order: int
 ) -> NDArray[np.int64]:
     if len(outputs) == 1:
-        return segment_statistics(outputs[0], by_segment[0], order)[None]
-    return corpus_statistics(outputs, by_segment, order)
+        return token_lists.segment_statistics(outputs[0], by_segment[0], order)[None]
+    return token_lists.corpus_statistics(outputs, by_segment, order)
 
 
 def _weights(weights: Any) -> tuple[list[Any], bool]:
     """Return the rows of weights, and whether the result is a list."""
     if not len(weights):
         raise InputError("weights is empty; give one for each order")
-    try:
-        weights[0][0]
-    except (TypeError, IndexError):
-        rows = [weights]
-    else:
-        rows = list(weights)
+    several = np.ndim(weights[0]) > 0
     # A list of one row gives one number, as in NLTK.
-    rows = [row if isinstance(row, tuple) else list(row) for row in rows]
+    rows = [
+        row if isinstance(row, tuple) else list(row) for row in (weights if several else [weights])
+    ]
     return rows, len(rows) > 1
 
 
@@ -420,22 +365,20 @@ def _checked(
         )
     if not outputs:
         raise InputError("hypotheses is empty; give at least one sentence")
-    pairs = [
-        _segment(references, tokens, f"list_of_references[{i}]", f"hypotheses[{i}]")
-        for i, (references, tokens) in enumerate(zip(by_segment, outputs, strict=True))
-    ]
+    names = [(f"list_of_references[{i}]", f"hypotheses[{i}]") for i in range(len(outputs))]
+    pairs = [_segment(*row) for row in zip(by_segment, outputs, names, strict=True)]
     return [tokens for tokens, _ in pairs], [references for _, references in pairs]
 
 
 def _segment(
-    references: Any, hypothesis: Any, references_name: str, hypothesis_name: str
+    references: Any, hypothesis: Any, names: tuple[str, str]
 ) -> tuple[TokenList, list[TokenList]]:
-    known = listed(references, references_name, "token lists")
+    """Return the tokens of a hypothesis and of its references."""
+    known = listed(references, names[0], "token lists")
     if not known:
-        raise InputError(f"{references_name} is empty; give at least one token list")
-    return _tokens(hypothesis, hypothesis_name), [
-        _tokens(reference, f"{references_name}[{j}]") for j, reference in enumerate(known)
-    ]
+        raise InputError(f"{names[0]} is empty; give at least one token list")
+    tokens = [_tokens(reference, f"{names[0]}[{j}]") for j, reference in enumerate(known)]
+    return _tokens(hypothesis, names[1]), tokens
 
 
 def _tokens(value: Any, name: str) -> TokenList:

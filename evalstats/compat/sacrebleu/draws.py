@@ -26,7 +26,7 @@ DEFAULT_SEED = 12345
 #: Its defaults for `--paired-bs-n` and `--paired-ar-n`.
 N_BOOTSTRAP, N_RANDOMIZATION = 1_000, 10_000
 #: Draws or masks in a block, which bounds the memory and changes no result.
-_BLOCK = 1 << 19
+_BLOCK = 1 << 21
 
 
 @dataclass(frozen=True)

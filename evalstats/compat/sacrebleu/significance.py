@@ -52,7 +52,7 @@ class PairedTest:
     n_ar_confidence : int
         Resamples for the intervals of "ar"; -1 for none, 0 for 1,000.
     n_jobs : int
-        Accepted and without effect: results do not depend on it, and one process is fast enough.
+        Accepted and without effect.
     faithful : bool
         Reproduce sacreBLEU's three defects as well: seed 0 draws from the operating system,
         identical systems get p = 1/(n_samples + 1), and "ar" loses the fraction of k in add-k
