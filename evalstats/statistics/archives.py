@@ -38,13 +38,8 @@ def write_archive(
 ) -> None:
     """Write arrays of numbers and a header that JSON can hold; all of it, or nothing.
 
-    The file is written beside its place and then moved there, so that an interrupted run leaves
-    the old file or the new one, and nothing else.
-
-    Raises
-    ------
-    InputError
-        Where the file cannot be written.
+    The file is written beside its place and then moved there: an interrupted run leaves the old
+    file or the new one. One that cannot be written raises an `InputError`.
     """
     text = json.dumps(dict(header), allow_nan=False).encode()
     members = {_HEADER: np.frombuffer(text, np.uint8), **arrays}
@@ -80,17 +75,8 @@ def read_archive(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays that `write_archive` wrote.
 
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    kinds : str
-        Which numbers are welcome: NumPy's letters, of ``"i"``, ``"u"`` and ``"f"``.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be read, was cut short, or holds anything else.
+    `kinds` says which numbers are welcome, in NumPy's letters ("i", "u", "f"). A file that cannot
+    be read, was cut short, or holds anything else raises an `InputError`.
     """
     try:
         room = Path(path).stat().st_size
