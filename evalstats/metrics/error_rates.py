@@ -155,11 +155,6 @@ def token_edits(
         One sequence of tokens per segment, of any type, compared by ``==``; equal tokens must have
         equal hashes, as Python demands.
 
-    Returns
-    -------
-    ndarray of int64, shape (N, 2)
-        Edits, and tokens of the reference.
-
     Raises
     ------
     InputError
