@@ -56,10 +56,6 @@ def extract(
     progress : callable, optional
         Called as ``progress(done, total, label)`` before each system.
 
-    Returns
-    -------
-    SegmentStatistics
-
     Raises
     ------
     InputError

@@ -41,12 +41,12 @@ def write(path: str | os.PathLike[str], table: Any) -> None:
     target = Path(path)
     if target.suffix != ".npz":
         raise InputError(f"path must end in .npz, got {str(target)!r}")
-    identity = {**_identity(table.metric), "signature": table.metric_signature}
+    stated = {**identity(table.metric), "signature": table.metric_signature}
     header = {
         "format": _FORMAT,
         "version": _VERSION,
         "evalstats": version(),
-        "metric": {**identity, **_configuration(table.metric)},
+        "metric": {**stated, **_configuration(table.metric)},
         **{name: getattr(table, name) for name in _PLAIN},
     }
     # Reading and writing zip files takes longer to load than this file.
@@ -77,7 +77,7 @@ def checked(
     signature = _field(record, "signature", str)
     rebuilt = _rebuilt(record) if metric is None else as_metric(metric)
     stated = {**record, "signature": without_versions(signature)}
-    for key, value in _identity(rebuilt).items():
+    for key, value in identity(rebuilt).items():
         if stated.get(key) != value:
             raise InputError(
                 f"{key} of its metric is {stated.get(key)!r}, that of {rebuilt!r} is {value!r}"
@@ -94,7 +94,7 @@ def checked(
     return {"values": values, "metric": rebuilt, "metric_signature": signature, **plain}
 
 
-def _identity(metric: Metric) -> dict[str, Any]:
+def identity(metric: Metric) -> dict[str, Any]:
     """Return what tells a metric from others, as JSON gives it back."""
     return {
         "name": metric.name,

@@ -136,8 +136,6 @@ class SegmentStatistics:
 
         The file holds numbers, names, the metric's configuration and a hash of the references: no
         text. The same statistics make the same file, byte for byte. What is there is replaced.
-
-        Raises an `InputError` when the path ends otherwise, or the file cannot be written.
         """
         interchange.write(path, self)
 
@@ -276,11 +274,7 @@ def _check_same_segments(a: SegmentStatistics, b: SegmentStatistics, one: str, t
 
 
 def _check_same_metric(a: SegmentStatistics, b: SegmentStatistics) -> None:
-    first, second = (
-        (t.metric.name, without_versions(t.metric_signature), tuple(t.metric.columns),
-         t.metric.higher_is_better)
-        for t in (a, b)
-    )  # fmt: skip
+    first, second = (interchange.identity(table.metric) for table in (a, b))
     # Signatures round (a smoothing value to two decimals): the scores have the last word.
     if first != second or not np.array_equal(a.metric.score(b.totals), b.metric.score(b.totals)):
         raise InputError(
