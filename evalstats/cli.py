@@ -116,28 +116,25 @@ def _read(options: argparse.Namespace) -> tuple[Any, ...]:
 
 def _settings(options: argparse.Namespace, *names: str) -> dict[str, Any]:
     """Return the settings of these names and of the resampling."""
-    return {
-        **{name: getattr(options, name) for name in names},
-        "n_resamples": integer(options.resamples, "--resamples", 2, MOST_RESAMPLES),
-        "rng": integer(options.seed, "--seed", 0),
-    }
-
-
-def _groups(options: argparse.Namespace) -> list[str] | None:
-    return read_segments(options.groups) if options.groups else None
+    settings: dict[str, Any] = {name: getattr(options, name) for name in names}
+    if "groups" in names:
+        settings["groups"] = read_segments(options.groups) if options.groups else None
+    settings["n_resamples"] = integer(options.resamples, "--resamples", 2, MOST_RESAMPLES)
+    settings["rng"] = integer(options.seed, "--seed", 0)
+    return settings
 
 
 def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
-    names = ("method", "confidence_level", "baseline", "test", "alternative", "adjustment")
-    settings = _settings(options, *names)
-    return compare(*_read(options), groups=_groups(options), progress=progress, **settings)
+    settings = _settings(
+        options, "groups", "method", "confidence_level", "baseline", "test", "alternative",
+        "adjustment",
+    )  # fmt: skip
+    return compare(*_read(options), progress=progress, **settings)
 
 
 def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
-    settings = _settings(options, "method", "confidence_level")
-    result: Result = estimate(
-        *_read(options), groups=_groups(options), progress=progress, **settings
-    )
+    settings = _settings(options, "groups", "method", "confidence_level")
+    result: Result = estimate(*_read(options), progress=progress, **settings)
     return result
 
 

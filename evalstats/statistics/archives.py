@@ -90,12 +90,8 @@ def read_archive(
                     raise ValueError(f"{entry.filename} claims {entry.file_size:,} bytes")
             if len({entry.filename for entry in entries}) < len(entries):
                 raise ValueError("a name occurs twice")
-            members = {
-                entry.filename.removesuffix(".npy"): _array(
-                    archive.read(entry), entry.filename, kinds
-                )
-                for entry in entries
-            }
+            arrays = {e.filename: _array(archive.read(e), e.filename, kinds) for e in entries}
+            members = {name.removesuffix(".npy"): array for name, array in arrays.items()}
         if _HEADER not in members:
             raise ValueError(f"expected {_HEADER}.npy in it, found {', '.join(members)[:99]!r}")
         header = json.loads(members.pop(_HEADER).tobytes().decode("utf-8"))
