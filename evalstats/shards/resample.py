@@ -125,7 +125,8 @@ def resample_shard(
     numbers, id_kind = as_ids(ids, n_segments)
     grid = 1.0 if resolution is None else as_resolution(resolution)
     totals = tuple(_observed(table, grid, rounds=resolution is not None) for table in tables)
-    add = _Sum(tables, grid, n_resamples)
+    width = sum(observed.size for observed in totals)
+    add = _Sum(tables, grid, np.zeros((n_resamples, width), dtype=np.int64))
     if sizes:
         add.by_rows(shard_batches(sizes, members[0], n_resamples, seed))
     else:
@@ -158,12 +159,9 @@ class _Sum:
     """Resampled totals `(B, K)` of all systems under all metrics, added up without rounding."""
 
     def __init__(
-        self, tables: Sequence[SegmentStatistics], resolution: float, n_resamples: int
+        self, tables: Sequence[SegmentStatistics], resolution: float, totals: Integers
     ) -> None:
-        self._tables = tables
-        self._resolution = resolution
-        width = sum(len(table.systems) * table.values.shape[2] for table in tables)
-        self.totals = np.zeros((n_resamples, width), dtype=np.int64)
+        self._tables, self._resolution, self.totals = tables, resolution, totals
 
     def by_segments(self, blocks: Iterator[tuple[slice, slice, NDArray[np.uint8]]]) -> None:
         """Add weights that come segments first, all resamples of them before the next."""

@@ -145,7 +145,10 @@ class Shard:
         return merge_shards(shards)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the shard to a file, whole or not at all: NumPy's `.npz`, without pickles."""
+        """Write the shard to a file, whole or not at all: NumPy's `.npz`, without pickles.
+
+        A path that cannot be written raises an `InputError`.
+        """
         # Reading and writing zip files takes longer to load than this file.
         from evalstats.statistics.archives import write_archive
 

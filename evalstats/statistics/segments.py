@@ -135,7 +135,8 @@ class SegmentStatistics:
         """Write the statistics to a file that ends in ``.npz``, whole or not at all.
 
         The file holds numbers, names, the metric's configuration and a hash of the references: no
-        text. The same statistics make the same file, byte for byte. What is there is replaced.
+        text. The same statistics make the same file, byte for byte. What is there is replaced;
+        a path that cannot be written raises an `InputError`.
         """
         interchange.write(path, self)
 
