@@ -243,8 +243,8 @@ def test_thirds_of_words_are_rounded_as_sacrebleu_rounds_them(sample):
 def test_sums_that_float32_cannot_hold_are_rounded_as_sacrebleu_rounds_them():
     rows = np.random.default_rng(0).integers(1, 2**17, size=(300, 6))
     metric = sacre.CHRF(char_order=2)
-    (found,) = sacrebleu_draws.bootstrap_scores(
-        [sacrebleu_draws.Counted(metric, rows)], 40, np.random.default_rng(12345)
+    ((found,),) = sacrebleu_draws.bootstrap_scores(
+        [[sacrebleu_draws.Counted(metric, rows)]], 40, np.random.default_rng(12345)
     )
     _, expected = sacre_significance._bootstrap_resample(rows.tolist(), metric, 40)
     np.testing.assert_array_equal(found, [score.score for score in expected])

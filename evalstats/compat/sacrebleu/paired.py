@@ -1,35 +1,33 @@
 """sacreBLEU's two paired tests on its own draws, all systems and metrics at once.
 
-A group holds the systems of one metric, the baseline first. P-values come in a list a group, one
-for each system but the baseline.
+P-values come in a list for each metric, one for each system but the baseline.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 
 from evalstats.compat.sacrebleu.draws import (
     Array,
     Counted,
+    Groups,
     bootstrap_scores,
     randomization_differences,
 )
-from evalstats.inference import significance
-
-Groups = Sequence[Sequence[Counted]]
+from evalstats.inference.significance import (
+    moses_bootstrap_pvalue,
+    strict_randomization_pvalue,
+)
 
 
 def paired_bootstrap(
     groups: Groups, n_resamples: int, rng: np.random.Generator
 ) -> tuple[list[list[float]], list[list[Array]]]:
     """Run `--paired-bs`: p-values, and the replicates `(B,)` of baselines and systems."""
-    scores = iter(bootstrap_scores([t for group in groups for t in group], n_resamples, rng))
-    replicates = [[next(scores) for _ in group] for group in groups]
+    replicates = bootstrap_scores(groups, n_resamples, rng)
     pvalues = [
         [
-            significance.moses_bootstrap_pvalue(_observed(group[0], system), values - first)
+            moses_bootstrap_pvalue(_observed(group[0], system), values - first)
             for system, values in zip(group[1:], others, strict=True)
         ]
         for group, (first, *others) in zip(groups, replicates, strict=True)
@@ -41,14 +39,14 @@ def paired_randomization(
     groups: Groups, n_trials: int, rng: np.random.Generator
 ) -> list[list[float]]:
     """Run `--paired-ar`: p-values."""
-    pairs = [(group[0], system) for group in groups for system in group[1:]]
-    differences = iter(randomization_differences(pairs, n_trials, rng))
     return [
         [
-            significance.strict_randomization_pvalue(_observed(group[0], system), next(differences))
-            for system in group[1:]
+            strict_randomization_pvalue(_observed(group[0], system), values)
+            for system, values in zip(group[1:], differences, strict=True)
         ]
-        for group in groups
+        for group, differences in zip(
+            groups, randomization_differences(groups, n_trials, rng), strict=True
+        )
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from evalstats.analysis import paired
 from evalstats.checks import flag
-from evalstats.compat.evaluatio._arguments import resamples
+from evalstats.compat.evaluatio.inference.ci import resamples
 from evalstats.resampling.weights import Rng
 
 __all__ = ["paired_bootstrap_test", "paired_permutation_test"]

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.bleu import ConfidenceInterval
-from evalstats.checks import check_same_length, integer
-from evalstats.compat.evaluatio._arguments import Texts, fraction, resamples
+from evalstats.checks import check_same_length, integer, share
+from evalstats.compat.evaluatio.inference.ci import resamples
 from evalstats.compat.evaluatio.inference.hypothesis import paired_permutation_test
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import intervals
@@ -26,6 +26,8 @@ from evalstats.resampling.weights import Rng
 from evalstats.text.references import References, as_references, as_texts
 
 __all__ = ["ConfidenceInterval", "chrf_ci", "chrf_permutation_test"]
+
+Texts = Iterable[str]
 
 
 def chrf_ci(
@@ -55,7 +57,7 @@ def chrf_ci(
     >>> ci.lower < ci.mean < ci.upper
     True
     """
-    n_resamples, level = resamples(iterations), fraction(alpha, "alpha")
+    n_resamples, level = resamples(iterations), share(alpha, "alpha")
     metric = _metric(chrf)
     texts = as_texts(hypotheses)
     statistics = metric.statistics(texts, _references(references, len(texts)))
