@@ -70,7 +70,7 @@ class UnusableError(InputError, AssertionError):
 class Precision(Fraction):
     """Matches of n-grams: two of four stays 2/4, since smoothing asks for both numbers."""
 
-    # Attributes where Fraction has properties, which reduce.
+    # In the place of Fraction's properties, which reduce.
     numerator: int = 0
     denominator: int = 1
 

@@ -22,9 +22,6 @@ from evalstats.errors import InputError
 
 Array = NDArray[Any]
 
-DEFAULT_SEED = 12345
-#: Its defaults for `--paired-bs-n` and `--paired-ar-n`.
-N_BOOTSTRAP, N_RANDOMIZATION = 1_000, 10_000
 #: Draws or masks in a block, which bounds the memory and changes no result.
 _BLOCK = 1 << 21
 
@@ -52,7 +49,7 @@ Groups = Sequence[Sequence[Counted]]
 
 def environment_seed() -> int | None:
     """Return the seed in `$SACREBLEU_SEED`, by default 12345; `None` for "none", fresh entropy."""
-    text = os.environ.get("SACREBLEU_SEED", str(DEFAULT_SEED))
+    text = os.environ.get("SACREBLEU_SEED", "12345")
     if text.lower() == "none":
         return None
     try:

@@ -11,8 +11,6 @@ from sacrebleu.significance import Result, estimate_ci
 from evalstats.checks import choice, flag, integer, listed
 from evalstats.compat.sacrebleu.counting import Streams, as_streams, count
 from evalstats.compat.sacrebleu.draws import (
-    N_BOOTSTRAP,
-    N_RANDOMIZATION,
     Array,
     Counted,
     Groups,
@@ -26,7 +24,7 @@ from evalstats.text.references import as_texts
 
 __all__ = ["PairedTest", "Result", "estimate_ci"]
 
-_DEFAULT_SAMPLES = {"ar": N_RANDOMIZATION, "bs": N_BOOTSTRAP}
+_DEFAULT_SAMPLES = {"ar": 10_000, "bs": 1_000}
 
 
 class PairedTest:
@@ -94,7 +92,7 @@ class PairedTest:
         n_samples = integer(n_samples, "n_samples", 0, MOST_RESAMPLES)
         self.n_samples = n_samples or _DEFAULT_SAMPLES[self.test_type]
         n_ar_confidence = integer(n_ar_confidence, "n_ar_confidence", -1, MOST_RESAMPLES)
-        self.n_ar_confidence = n_ar_confidence or N_BOOTSTRAP
+        self.n_ar_confidence = n_ar_confidence or _DEFAULT_SAMPLES["bs"]
         self.n_jobs = integer(n_jobs, "n_jobs", 0)
         self.faithful = flag(faithful, "faithful")
         self.seed = environment_seed()
@@ -124,15 +122,10 @@ class PairedTest:
         self._tables[name] = tables
 
     def __call__(self) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-        """Run the test.
+        """Return signatures and scores, both by the names of the metrics' scores.
 
-        Returns
-        -------
-        signatures : dict of str to Signature
-            sacreBLEU's object for each metric, by the name of its score.
-        scores : dict of str to list
-            The names of the systems under "System", and under the name of each metric's score one
-            `Result` a system: score, p_value (`None` for the baseline), mean, ci (the half-width).
+        The scores are one `Result` a system: score, p_value (`None` for the baseline), mean, ci
+        (the half-width). The names of the systems are under "System".
         """
         rng = self._generator()
         groups, replicates = list(self._tables.values()), None

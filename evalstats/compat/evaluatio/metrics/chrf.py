@@ -65,10 +65,8 @@ def chrf_ci(
         totals = _evaluatio_totals(statistics, n_resamples, integer(seed, "seed", 0))
     else:
         totals = bootstrap_totals(statistics, n_resamples, rng)
-    low, high = intervals.percentile(metric.score(totals), 1 - level)
-    return ConfidenceInterval(
-        float(metric.score(np.sum(statistics, axis=0))), float(low), float(high)
-    )
+    low, high = map(float, intervals.percentile(metric.score(totals), 1 - level))
+    return ConfidenceInterval(float(metric.score(np.sum(statistics, axis=0))), low, high)
 
 
 def chrf_permutation_test(
