@@ -12,14 +12,7 @@ Examples
 --------
 >>> import asyncio
 >>> from evalstats.compat.axion import DatasetItem, MetricRunner, SentenceBleu
->>> item = DatasetItem(
-...     actual_output="The cat sat on the mat.",
-...     expected_output="The cat is sitting on the mat.",
-... )
->>> result = asyncio.run(SentenceBleu().execute(item))
->>> print(result.pretty())
-score: 0.4139
-6 tokens against 7; matches of 1- to 4-grams: 5/6, 3/5, 1/4, 0/3
+>>> item = DatasetItem("The cat sat on the mat.", "The cat is sitting on the mat.")
 >>> runner = MetricRunner(metrics=[SentenceBleu()], thresholds={"SentenceBleu": 0.4})
 >>> (tested,) = asyncio.run(runner.execute_batch([item]))
 >>> [(score.name, score.score, score.passed) for score in tested.score_results]
@@ -203,10 +196,8 @@ class LevenshteinRatio(_Metric):
 
     Parameters
     ----------
-    case_sensitive : bool
-        False lowercases first.
-    threshold : float
-        Least score that passes, unless the runner sets it.
+    case_sensitive, threshold
+        As for `SentenceBLEU`.
     edit_distance : bool
         False is axion's: ``difflib.SequenceMatcher(None, actual, expected).ratio()``, which
         changes when the texts change places. True is Levenshtein's (1966): 1 - edits / length of
@@ -238,17 +229,11 @@ class LevenshteinRatio(_Metric):
 
 
 class MetricRunner:
-    """Scores data sets with several metrics.
+    """Scores data sets with several metrics of this module.
 
-    Parameters
-    ----------
-    metrics : list
-        Metrics of this module.
-    thresholds : dict, optional
-        Least score that passes by metric: its class name (``"SentenceBLEU"``) or its name
-        (``"Sentence BLEU"``), or an `InputError` is raised. By default each metric's own.
-    **options
-        axion's further options, such as `max_concurrent`, have nothing to do.
+    `thresholds` has the least score that passes by a metric's class name (``"SentenceBLEU"``) or
+    name (``"Sentence BLEU"``), by default each metric's own; other names raise an `InputError`.
+    axion's further options, such as `max_concurrent`, have nothing to do.
     """
 
     def __init__(

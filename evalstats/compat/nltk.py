@@ -324,11 +324,9 @@ def _weights(weights: Any) -> tuple[list[Any], bool]:
     """Return the rows of weights, and whether the result is a list."""
     if not len(weights):
         raise InputError("weights is empty; give one for each order")
-    several = np.ndim(weights[0]) > 0
     # A list of one row gives one number, as in NLTK.
-    rows = [
-        row if isinstance(row, tuple) else list(row) for row in (weights if several else [weights])
-    ]
+    given = weights if np.ndim(weights[0]) > 0 else [weights]
+    rows = [row if isinstance(row, tuple) else list(row) for row in given]
     return rows, len(rows) > 1
 
 

@@ -5,19 +5,17 @@ P-values come in a list for each metric, one for each system but the baseline.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from evalstats.compat.sacrebleu.draws import (
     Array,
-    Counted,
     Groups,
     bootstrap_scores,
     randomization_differences,
 )
-from evalstats.inference.significance import (
-    moses_bootstrap_pvalue,
-    strict_randomization_pvalue,
-)
+from evalstats.inference.significance import moses_bootstrap_pvalue, strict_randomization_pvalue
 
 
 def paired_bootstrap(
@@ -25,30 +23,25 @@ def paired_bootstrap(
 ) -> tuple[list[list[float]], list[list[Array]]]:
     """Run `--paired-bs`: p-values, and the replicates `(B,)` of baselines and systems."""
     replicates = bootstrap_scores(groups, n_resamples, rng)
-    pvalues = [
-        [
-            moses_bootstrap_pvalue(_observed(group[0], system), values - first)
-            for system, values in zip(group[1:], others, strict=True)
-        ]
-        for group, (first, *others) in zip(groups, replicates, strict=True)
-    ]
-    return pvalues, replicates
+    differences = [[values - first for values in others] for first, *others in replicates]
+    return _pvalues(moses_bootstrap_pvalue, groups, differences), replicates
 
 
 def paired_randomization(
     groups: Groups, n_trials: int, rng: np.random.Generator
 ) -> list[list[float]]:
     """Run `--paired-ar`: p-values."""
+    differences = randomization_differences(groups, n_trials, rng)
+    return _pvalues(strict_randomization_pvalue, groups, differences)
+
+
+def _pvalues(
+    pvalue: Callable[[float, Array], float], groups: Groups, differences: list[list[Array]]
+) -> list[list[float]]:
     return [
         [
-            strict_randomization_pvalue(_observed(group[0], system), values)
-            for system, values in zip(group[1:], differences, strict=True)
+            pvalue(float(system.score.score - baseline.score.score), resampled)
+            for system, resampled in zip(systems, found, strict=True)
         ]
-        for group, differences in zip(
-            groups, randomization_differences(groups, n_trials, rng), strict=True
-        )
+        for (baseline, *systems), found in zip(groups, differences, strict=True)
     ]
-
-
-def _observed(baseline: Counted, system: Counted) -> float:
-    return float(system.score.score - baseline.score.score)

@@ -42,13 +42,8 @@ def chrf_ci(
 ) -> ConfidenceInterval:
     """Return corpus chrF with a percentile bootstrap interval.
 
-    Parameters
-    ----------
-    seed : int
-        Seed of evaluatio's own draws, which are made again one by one: the same seed gives its
-        numbers, but for their float32 rounding (about 1e-5).
-    rng : int or numpy.random.Generator, optional
-        Draw as `estimate` does instead.
+    Without `rng` evaluatio's own draws are made again, one by one: the same `seed` gives its
+    numbers, but for their float32 rounding (about 1e-5). With `rng` the draws are `estimate`'s.
 
     Examples
     --------
