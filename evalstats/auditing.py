@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,18 +40,15 @@ class Meaning(NamedTuple):
 _BS = "sacreBLEU --paired-bs"
 _AR = "sacreBLEU --paired-ar"
 _EVALUATIO = "evaluatio bleu_bootstrap_test"
+_TIES = "count as evidence of a difference: identical systems get 1/(n + 1)"
 MEANINGS = {
     _BS: Meaning(
         "equal scores on the population of segments, with |difference| centred in place of the "
         "difference",
         "one-sided in effect: about half of the two-sided p-value, never much above 0.43",
-        "count as evidence of a difference: identical systems get 1/(n + 1)",
+        _TIES,
     ),
-    _AR: Meaning(
-        "the systems are exchangeable, segment by segment",
-        "two-sided",
-        "count as evidence of a difference: identical systems get 1/(n + 1)",
-    ),
+    _AR: Meaning("the systems are exchangeable, segment by segment", "two-sided", _TIES),
     _EVALUATIO: Meaning(
         "no null hypothesis, but in how many resamples the worse system is at least as good",
         "one-sided, in the direction that the data chose",
@@ -142,42 +140,25 @@ class Audit(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tests and the comparison beside them as plain Python values."""
-        records = {"tests": self._records(), "comparison": self.comparison.to_dict()}
-        return {**plain_record(self), **records}
+        comparison = self.comparison.to_dict()
+        return {**plain_record(self), "tests": self._records(), "comparison": comparison}
 
     def _records(self) -> list[dict[str, Any]]:
         return [test.to_dict() for test in self.tests]
 
     def _tables(self) -> list[Table]:
-        metrics = layout.distinct([test.metric for test in self.tests])
-        return [
-            _table([test for test in self.tests if test.metric == metric]) for metric in metrics
-        ]
+        header = ("system", "difference", "test", "p printed", "p calibrated", f"p <= {LEVEL:g}")
+        rows: dict[str, list[tuple[str, ...]]] = {}
+        for test in self.tests:
+            difference = report.number(test.difference, 2, sign=True)
+            pvalues = report.pvalue(test.pvalue), report.pvalue(test.calibrated)
+            row = (test.system, difference, test.test, *pvalues, test.verdict)
+            rows.setdefault(f"{test.metric}, against {test.baseline}", []).append(row)
+        return [Table(title, header, tuple(found), "<><>><") for title, found in rows.items()]
 
     def _footer(self) -> list[str]:
-        tests = layout.distinct([test.test for test in self.tests])
-        lines = [
-            f"{name} tests: {null}; {sides}. Ties {ties}."
-            for name in tests
-            for null, sides, ties in [MEANINGS[name]]
-        ]
-        return [*lines, *self.notes, *self.comparison.signatures]
-
-
-def _table(tests: list[AuditedTest]) -> Table:
-    rows = tuple(
-        (
-            test.system,
-            report.number(test.difference, 2, sign=True),
-            test.test,
-            report.pvalue(test.pvalue),
-            report.pvalue(test.calibrated),
-            test.verdict,
-        )
-        for test in tests
-    )
-    header = ("system", "difference", "test", "p printed", "p calibrated", f"p <= {LEVEL:g}")
-    return Table(f"{tests[0].metric}, against {tests[0].baseline}", header, rows, "<><>><")
+        lines = [f"{t.test} tests: {t.null}; {t.sides}. Ties {t.ties}." for t in self.tests]
+        return [*layout.distinct(lines), *self.notes, *self.comparison.signatures]
 
 
 def audit(
@@ -210,11 +191,6 @@ def audit(
         sacreBLEU's `--paired-bs-n` and `--paired-ar-n`, at least 2.
     n_resamples : int
         Of the calibrated test and of evaluatio's, at least 2.
-
-    Returns
-    -------
-    Audit
-        Iterating gives an `AuditedTest` for each metric, system and test.
 
     Raises
     ------
@@ -251,12 +227,9 @@ def audit(
     systems = tables[0].systems
     baseline = systems[0] if baseline is None else baseline
     comparison = compare(tables, baseline=baseline, n_resamples=n_resamples, rng=seed)
-    first = systems.index(baseline)
-    order = [first, *(i for i in range(len(systems)) if i != first)]
-    counted = [
-        [Counted(twin, table.values[i]) for i in order]
-        for twin, table in zip(twins, tables, strict=True)
-    ]
+    order = sorted(range(len(systems)), key=lambda i: systems[i] != baseline)
+    both = zip(twins, tables, strict=True)
+    counted = [[Counted(twin, table.values[i]) for i in order] for twin, table in both]
     # sacreBLEU takes 0 for "no seed".
     bootstrap, randomization = (np.random.default_rng(sacrebleu_seed or None) for _ in range(2))
     printed = {
@@ -264,16 +237,13 @@ def audit(
         _AR: (n_randomization, paired_randomization(counted, n_randomization, randomization)),
         _EVALUATIO: (n_resamples, [_reversals(t, order, n_resamples, seed) for t in tables]),
     }
-    differences = iter(comparison)
-    tests: list[AuditedTest] = []
-    for m in range(len(tables)):
-        for i in range(len(order) - 1):
-            difference = next(differences)
-            tests += [
-                _audited(difference, name, pvalues[m][i], n, sacrebleu_seed)
-                for name, (n, pvalues) in printed.items()
-                if pvalues[m]
-            ]
+    places = product(range(len(tables)), range(len(order) - 1))
+    tests = [
+        _audited(difference, name, pvalues[m][i], n, sacrebleu_seed)
+        for difference, (m, i) in zip(comparison, places, strict=True)
+        for name, (n, pvalues) in printed.items()
+        if pvalues[m]
+    ]
     return Audit(
         tests=tuple(tests),
         comparison=comparison,
@@ -316,12 +286,9 @@ def _reversals(
     totals = bootstrap_totals(values.reshape(len(values), -1), n_resamples, seed)
     replicates = its.score(totals.reshape(n_resamples, *values.shape[1:]))
     observed = its.score(values.sum(axis=0))
-    return [
-        significance.reversal_pvalue(
-            float(observed[i] - observed[0]), replicates[:, i] - replicates[:, 0]
-        )
-        for i in range(1, len(order))
-    ]
+    found = (observed - observed[0]).tolist()
+    drawn = replicates - replicates[:, :1]
+    return [significance.reversal_pvalue(found[i], drawn[:, i]) for i in range(1, len(order))]
 
 
 def _notes(tests: list[AuditedTest], seed: int | None, n_systems: int) -> Iterator[str]:
@@ -336,6 +303,4 @@ def _notes(tests: list[AuditedTest], seed: int | None, n_systems: int) -> Iterat
             f"at most {max(t.pvalue_error for t in tests if t.test == _EVALUATIO):.4f} here."
         )
     if n_systems > 1:
-        yield (
-            f"All p-values are of one comparison alone; compare adjusts them for all {n_systems}."
-        )
+        yield f"All p-values are of one comparison alone; compare adjusts them for all {n_systems}."

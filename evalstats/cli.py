@@ -17,7 +17,7 @@ from evalstats.checks import integer
 from evalstats.command_line import METRIC_OPTIONS, metrics_of, parser
 from evalstats.errors import InputError
 from evalstats.resampling.totals import MOST_RESAMPLES
-from evalstats.results.results import Comparison, Estimates, Result
+from evalstats.results.results import Comparison, Result
 from evalstats.statistics.extraction import extract
 from evalstats.statistics.files import read_parallel, read_segments, system_names
 from evalstats.statistics.sacrebleu_sets import test_set_files
@@ -114,37 +114,27 @@ def _read(options: argparse.Namespace) -> tuple[Any, ...]:
     return ([SegmentStatistics.load(path) for path in options.statistics],)
 
 
-def _draws(options: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "n_resamples": integer(options.resamples, "--resamples", 2, MOST_RESAMPLES),
-        "rng": integer(options.seed, "--seed", 0),
-    }
-
-
-def _settings(options: argparse.Namespace) -> dict[str, Any]:
-    return {
-        "method": options.method,
-        "confidence_level": options.confidence_level,
-        "groups": read_segments(options.groups) if options.groups else None,
-        **_draws(options),
-    }
+def _settings(options: argparse.Namespace, *names: str) -> dict[str, Any]:
+    """Return the settings of these names and of the resampling."""
+    settings: dict[str, Any] = {name: getattr(options, name) for name in names}
+    if "groups" in names:
+        settings["groups"] = read_segments(options.groups) if options.groups else None
+    settings["n_resamples"] = integer(options.resamples, "--resamples", 2, MOST_RESAMPLES)
+    settings["rng"] = integer(options.seed, "--seed", 0)
+    return settings
 
 
 def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
-    return compare(
-        *_read(options),
-        baseline=options.baseline,
-        test=options.test,
-        alternative=options.alternative,
-        adjustment=options.adjustment,
-        significance_level=options.significance_level,
-        progress=progress,
-        **_settings(options),
-    )
+    settings = _settings(
+        options, "groups", "method", "confidence_level", "baseline", "test", "alternative",
+        "adjustment", "significance_level",
+    )  # fmt: skip
+    return compare(*_read(options), progress=progress, **settings)
 
 
-def _estimate(options: argparse.Namespace, progress: _Progress) -> Estimates:
-    result: Estimates = estimate(*_read(options), progress=progress, **_settings(options))
+def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
+    settings = _settings(options, "groups", "method", "confidence_level")
+    result: Result = estimate(*_read(options), progress=progress, **settings)
     return result
 
 
@@ -162,11 +152,10 @@ def _extract(options: argparse.Namespace, progress: _Progress) -> None:
 def _audit(options: argparse.Namespace, progress: _Progress) -> Audit:
     return audit(
         *_read(options),
-        baseline=options.baseline,
         n_bootstrap=integer(options.paired_bs_n, "--paired-bs-n", 2, MOST_RESAMPLES),
         n_randomization=integer(options.paired_ar_n, "--paired-ar-n", 2, MOST_RESAMPLES),
         progress=progress,
-        **_draws(options),
+        **_settings(options, "baseline"),
     )
 
 

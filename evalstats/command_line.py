@@ -35,9 +35,7 @@ def parser() -> argparse.ArgumentParser:
     whole.add_argument("--version", action="version", version=f"evalstats {version()}")
     commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    compare = commands.add_parser(
-        "compare", help="compare systems: differences, intervals, p-values"
-    )
+    compare = commands.add_parser("compare", help="systems' differences, intervals, p-values")
     _add_input(compare)
     compare.add_argument("--baseline", metavar="NAME", help="compare all others with this system")
     compare.add_argument("--test", choices=TESTS, default="studentized",
@@ -56,9 +54,7 @@ def parser() -> argparse.ArgumentParser:
     _add_resampling(estimate)
     _add_metric_options(estimate)
 
-    extract = commands.add_parser(
-        "extract", help="keep the statistics of systems, to compare them without texts"
-    )
+    extract = commands.add_parser("extract", help="keep statistics, to compare without texts")
     _add_texts(extract)
     extract.add_argument("--ids", metavar="FILE", help="one name of a segment a line")
     extract.add_argument("-o", "--output", metavar="FILE", required=True,
@@ -70,10 +66,8 @@ def parser() -> argparse.ArgumentParser:
         help="what sacreBLEU and evaluatio print for these texts, beside the calibrated p-value",
     )
     _add_input(audit)
-    audit.add_argument(
-        "--baseline", metavar="NAME",
-        help="compare all others with this system (default: the first, as in sacreBLEU)",
-    )
+    audit.add_argument("--baseline", metavar="NAME",
+                       help="compare all others with this system (default: the first)")
     audit.add_argument("--paired-bs-n", type=int, default=N_BOOTSTRAP, metavar="N",
                        help="sacreBLEU's resamples (default: its own)")
     audit.add_argument("--paired-ar-n", type=int, default=N_RANDOMIZATION, metavar="N",
@@ -146,9 +140,7 @@ def _options_of(kind: type[Any]) -> dict[str, Field[Any]]:
 
 
 #: The metrics that read text, and the options of each.
-METRIC_OPTIONS: dict[type[Metric], dict[str, Field[Any]]] = {
-    kind: _options_of(kind) for kind in BUILT_IN if kind.uses_references
-}
+METRIC_OPTIONS = {kind: _options_of(kind) for kind in BUILT_IN if kind.uses_references}
 
 
 def _add_metric_options(parser: argparse.ArgumentParser) -> None:
@@ -177,16 +169,15 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
     if options.language_pair and options.trg_lang is None and "bleu" in names:
         options.trg_lang = options.language_pair.partition("-")[2]
     makers = [NAMED[name] for name in names]
-    given: dict[object, dict[str, Any]] = {}
+    given: dict[object, dict[str, Any]] = {make.func: {} for make in makers}
     for kind, taken in METRIC_OPTIONS.items():
-        given[kind] = {
-            field.name: getattr(options, option)
-            for option, field in taken.items()
-            if getattr(options, option) is not None
-        }
         for option, field in taken.items():
-            if field.name in given[kind] and kind not in [make.func for make in makers]:
+            value = getattr(options, option)
+            if value is None:
+                continue
+            if kind not in given:
                 raise InputError(
                     f"--{option.replace('_', '-')} has no effect without -m {kind.__name__.lower()}"
                 )
+            given[kind][field.name] = value
     return [make(**given[make.func]) for make in makers]

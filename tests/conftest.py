@@ -59,11 +59,7 @@ nasty_texts = st.one_of(
 )
 #: Corpora: hypotheses and references, one to four a segment, `None` for an absent one.
 nasty_corpora = st.lists(
-    st.tuples(
-        nasty_texts,
-        st.lists(nasty_texts, min_size=1, max_size=4),
-        st.booleans(),
-    ),
+    st.tuples(nasty_texts, st.lists(nasty_texts, min_size=1, max_size=4), st.booleans()),
     min_size=1,
     max_size=6,
 ).map(

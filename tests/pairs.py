@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -41,3 +42,14 @@ def random_pairs(seed: int, count: int, longest: int) -> list[Pair]:
                 ref[place : place + rng.randint(0, 1)] = [rng.randrange(size)] * rng.randint(0, 1)
         pairs.append((hyp, ref))
     return pairs
+
+
+def plain_distance(left: Sequence[Any], right: Sequence[Any]) -> int:
+    """Levenshtein's recursion, row by row."""
+    row = list(range(len(right) + 1))
+    for i, token in enumerate(left, 1):
+        corner, row[0] = row[0], i
+        for j, other in enumerate(right, 1):
+            best = min(corner + (token != other), row[j] + 1, row[j - 1] + 1)
+            corner, row[j] = row[j], best
+    return row[-1]

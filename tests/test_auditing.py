@@ -11,11 +11,8 @@ import evalstats as es
 from evalstats import auditing, cli
 from tests import naive
 
-BS, AR, EVALUATIO = (
-    "sacreBLEU --paired-bs",
-    "sacreBLEU --paired-ar",
-    "evaluatio bleu_bootstrap_test",
-)
+BS, AR = "sacreBLEU --paired-bs", "sacreBLEU --paired-ar"
+EVALUATIO = "evaluatio bleu_bootstrap_test"
 METRICS = {"BLEU": sacre.BLEU, "chrF2": sacre.CHRF, "TER": sacre.TER}
 
 

@@ -48,7 +48,7 @@ def naive_axion(actual, expected, n_grams=4, case_sensitive=False, smoothing=Tru
     return penalty * product ** (1 / n_grams)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(texts, texts, st.integers(1, 5), st.booleans(), st.booleans())
 def test_scores_are_axion_s(actual, expected, n_grams, case_sensitive, smoothing):
     metric = axion.SentenceBLEU(n_grams, case_sensitive, smoothing)
@@ -65,11 +65,6 @@ DOCUMENTED = [
     ("Deep learning needs big data to train properly.", "Machine learning models require large datasets for training.", 0.1604),
     ("The Eiffel Tower is located in the French capital city.", "Paris is the capital of France.", 0.1499),
 ]  # fmt: skip
-
-
-@pytest.mark.parametrize("actual, expected, documented", DOCUMENTED)
-def test_documented_texts(actual, expected, documented):
-    assert score(axion.SentenceBleu(), actual, expected) == documented
 
 
 def test_documented_examples_run_with_only_the_import_changed(capsys):
@@ -121,14 +116,11 @@ def test_edge_scores_of_axion_and_what_effective_order_makes_of_them():
     assert score(axion.SentenceBLEU(), "", "") == 0.0
     assert score(axion.SentenceBLEU(), None, "a") == 0.0
     assert score(axion.SentenceBLEU(smoothing=False), "a b c d x", "a b c y z") == 0.0
-    # Long enough: nothing changes.
+    # Several references; and long enough texts, where nothing changes.
+    assert score(axion.SentenceBLEU(), "a b c d", ["x y z w", "a b c d"]) == 1.0
     for actual, expected, documented in DOCUMENTED:
+        assert score(axion.SentenceBLEU(), actual, expected) == documented
         assert score(axion.SentenceBLEU(effective_order=True), actual, expected) == documented
-
-
-def test_several_references_are_taken():
-    metric = axion.SentenceBLEU()
-    assert score(metric, "a b c d", ["x y z w", "a b c d"]) == 1.0
 
 
 @settings(max_examples=25)

@@ -37,7 +37,7 @@ def test_documented_example():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("method", [f"method{i}" for i in range(8)])
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(texts, st.lists(texts, min_size=1, max_size=3), st.integers(1, 5))
 def test_scores_are_nltk_s_on_whitespace_tokens(method, response, expected, order):
     theirs = pytest.importorskip("nltk.translate.bleu_score")

@@ -47,7 +47,7 @@ def outcome(call):
 
 
 @pytest.mark.parametrize("method", [None, *METHODS])
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(
     corpora,
     weight_rows,
@@ -76,10 +76,10 @@ def test_every_score_is_nltk_s(theirs, method, corpus, weights, auto_reweigh, pa
         assert type(np.ravel(result)[0]) is type(np.ravel(expected)[0])
 
 
-@pytest.mark.parametrize("order", [1, 4, 9])
+@pytest.mark.parametrize("order", [1, 4, 6])
 def test_corpus_scores_of_real_text_are_nltk_s(theirs, sample, order):
-    hypotheses = [text.split() for text in sample.systems["baseline"][:100]]
-    references = [[text.split() for text in entry] for entry in sample.references[:100]]
+    hypotheses = [text.split() for text in sample.systems["baseline"][:40]]
+    references = [[text.split() for text in entry] for entry in sample.references[:40]]
     weights = (1 / order,) * order
     for method in METHODS if order == 4 else METHODS[:5]:
         expected, result = (
@@ -91,7 +91,7 @@ def test_corpus_scores_of_real_text_are_nltk_s(theirs, sample, order):
         assert result == pytest.approx(expected, rel=1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(corpora, st.integers(1, 6))
 def test_helpers_are_nltk_s(theirs, corpus, n):
     for hypothesis, references in corpus:
@@ -207,7 +207,7 @@ def test_precisions_compare_and_hash_as_the_fractions_they_are():
 
 
 @pytest.mark.parametrize("method", [None, *METHODS])
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(corpora, st.randoms(use_true_random=False))
 def test_corrected_is_within_0_and_1_and_does_not_depend_on_the_order(method, corpus, rng):
     smooth = method and getattr(ours.SmoothingFunction(), method)
@@ -249,7 +249,7 @@ def test_corrected_scores_identical_texts_one(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(corpora)
 def test_corrected_sentences_are_the_core_s(method, corpus):
     smooth = getattr(ours.SmoothingFunction(epsilon=0.2, alpha=4, k=3), method)
@@ -262,7 +262,7 @@ def test_corrected_sentences_are_the_core_s(method, corpus):
         assert score == min(core.score(hypothesis, references), 1.0)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(corpora)
 def test_corrected_corpus_score_is_sacrebleu_s(corpus):
     hypotheses, references = map(list, zip(*corpus, strict=True))
@@ -318,7 +318,4 @@ def test_any_ordered_tokens_are_taken():
     assert expected == 1.0
     assert ours.sentence_bleu([tuple("abcd")], np.array(list("abcd"))) == expected
     assert ours.bleu([[1, 2, 3, 4]], (1, 2, 3, 4)) == expected
-
-
-def test_bleu_is_sentence_bleu():
     assert ours.bleu is ours.sentence_bleu

@@ -33,26 +33,11 @@ def scipy_interval(metric, rows, replicates, method, level):
 
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.95, 0.999])
 @pytest.mark.parametrize("method", ["percentile", "basic", "BCa"])
-def test_scipys_intervals(resampled, method, level):
-    metric, rows, observed, replicates = resampled
-    expected = scipy_interval(metric, rows, replicates, method, level)
-    if method == "percentile":
-        low, high = intervals.percentile(replicates, level)
-    elif method == "basic":
-        low, high = intervals.basic(replicates, observed, level)
-    else:
-        jackknife = influence.jackknife_scores(metric, rows[None].astype(float))[0]
-        low, high = intervals.bca(replicates, observed, jackknife, level)
-    assert low == pytest.approx(expected.confidence_interval.low, rel=1e-12)
-    assert high == pytest.approx(expected.confidence_interval.high, rel=1e-12)
-
-
-@pytest.mark.parametrize("method", ["percentile", "basic", "BCa"])
-def test_estimate_gives_scipys_intervals(resampled, method):
+def test_estimate_gives_scipys_intervals(resampled, method, level):
     metric, rows, _, _ = resampled
     statistics = es.SegmentStatistics(rows[None], ["A"], metric)
-    result = es.estimate(statistics, method=method, n_resamples=500, confidence_level=0.9)
-    expected = scipy_interval(metric, rows, result.replicates, method, 0.9)
+    result = es.estimate(statistics, method=method, n_resamples=500, confidence_level=level)
+    expected = scipy_interval(metric, rows, result.replicates, method, level)
     assert result.low == pytest.approx(expected.confidence_interval.low, rel=1e-12)
     assert result.high == pytest.approx(expected.confidence_interval.high, rel=1e-12)
     assert result.standard_error == pytest.approx(expected.standard_error, rel=1e-12)

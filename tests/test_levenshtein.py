@@ -18,18 +18,7 @@ import evalstats as es
 from evalstats.text import levenshtein as edits
 from evalstats.text.levenshtein import levenshtein
 from evalstats.text.ragged import Index, Ragged, offsets_of
-from tests.pairs import Pair, pack, random_pairs
-
-
-def plain_distance(left: Sequence[int], right: Sequence[int]) -> int:
-    """Levenshtein's recursion, row by row."""
-    row = list(range(len(right) + 1))
-    for i, token in enumerate(left, 1):
-        corner, row[0] = row[0], i
-        for j, other in enumerate(right, 1):
-            best = min(corner + (token != other), row[j] + 1, row[j - 1] + 1)
-            corner, row[j] = row[j], best
-    return row[-1]
+from tests.pairs import Pair, pack, plain_distance, random_pairs
 
 
 def measure(pairs: Sequence[Pair]) -> Index:

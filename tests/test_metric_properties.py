@@ -151,17 +151,10 @@ def test_mean_and_ratio_values():
     assert F1.signature == "ratio:1*(2*tp)/(2*tp+1*fp+1*fn)"
 
 
-@pytest.mark.parametrize(
-    "name, expected",
-    [
-        ("bleu", es.BLEU()),
-        ("BLEU", es.BLEU()),
-        ("chrf++", es.CHRF(word_order=2)),
-        ("ter", es.TER()),
-    ],
-)
-def test_metrics_by_name(name, expected):
-    assert as_metric(name) == expected
+def test_metrics_by_name():
+    assert as_metric("bleu") == as_metric("BLEU") == es.BLEU()
+    assert as_metric("chrf++") == es.CHRF(word_order=2)
+    assert as_metric("ter") == es.TER()
 
 
 @pytest.mark.parametrize(

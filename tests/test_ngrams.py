@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 
 import evalstats as es
-from evalstats.text import characters, ngram_index, ngrams
+from evalstats.text import ngram_index
 from evalstats.text.ragged import Ragged, blocks, concatenate, offsets_of
 from tests import fuzz
 from tests.fuzz import TOKENIZERS, check_bleu, check_chrf
@@ -164,24 +164,6 @@ def test_chrf_scores_to_the_last_bit(counts, beta, eps):
     assert ours.score(rows).tolist() == [theirs._compute_f_score(row) for row in rows]
 
 
-def test_references_serve_many_systems_and_stay_as_they_were():
-    references = es.References(["the cat sat", ["a dog", "the dog"]])
-    metric = es.BLEU()
-    first = metric.statistics(["the cat sat", "new words only"], references)
-    kept = dict(references._prepared)
-    metric.statistics(["other words", "of another system"], references)
-    es.BLEU(smooth_method="none").statistics(["x", "y"], references)
-    assert references._prepared.keys() == kept.keys()
-    assert all(references._prepared[key] is value for key, value in kept.items())
-    assert np.array_equal(metric.statistics(["the cat sat", "new words only"], references), first)
-
-
-def test_corpora_beyond_the_kept_size_are_indexed_again(monkeypatch):
-    monkeypatch.setattr(ngrams, "KEPT_BYTES", 0)
-    check_bleu(["a b"], [["a b c"]], tokenize="13a", lowercase=False, max_ngram_order=4)
-    check_chrf(["a b"], [["a b c", "a"]], word_order=2)
-
-
 @given(lengths=st.lists(st.integers(0, 20)), limit=st.integers(1, 50), most=st.integers(1, 5))
 def test_blocks_cover_the_rows_in_bounded_ranges(lengths, limit, most):
     ranges = list(blocks(offsets_of(np.array(lengths, dtype=np.int64)), limit, most))
@@ -202,8 +184,3 @@ def test_ragged_rows_and_take():
     joined = concatenate([ragged, taken])
     assert joined.lengths.tolist() == [1, 0, 3, 3, 1, 3, 0]
     assert len(concatenate([])) == 0
-
-
-def test_lone_text_larger_than_a_block(monkeypatch):
-    monkeypatch.setattr(characters, "BLOCK_CHARACTERS", 1)
-    check_chrf(["abc def", "x"], [["abc"], ["x y", "x"]], word_order=2)

@@ -122,8 +122,12 @@ def test_nothing_overlaps_or_is_cut(make):
             assert across <= 1 or down <= 3, (texts[i].get_text(), texts[j].get_text())
 
 
+def marks(axes, marker="o"):
+    return [line for line in axes.lines if line.get_marker() == marker]
+
+
 def points(axes):
-    return [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    return [mark.get_xdata()[0] for mark in marks(axes)]
 
 
 def segments(axes):
@@ -155,10 +159,9 @@ def test_differences_say_significance_by_shape_and_direction_by_colour(lower):
     result = es.compare(outputs(9), metrics=metric, baseline="online-A", n_resamples=999)
     axes = result.plot()
     found = sorted(result, key=lambda d: d.difference if lower else -d.difference)
-    marks = [line for line in axes.lines if line.get_marker() == "o"]
-    assert [mark.get_xdata()[0] for mark in marks] == [d.difference for d in found]
+    assert points(axes) == [d.difference for d in found]
     kinds = set()
-    for mark, d in zip(marks, found, strict=True):
+    for mark, d in zip(marks(axes), found, strict=True):
         sure = result.significant(d)
         assert (mark.get_markerfacecolor() == "white") == (not sure)
         expected = GREY
@@ -182,8 +185,7 @@ def test_pvalues_stand_below_the_diagonal_in_order_of_rank():
     for d in PAIRS:
         i, j = sorted((place[d.system], place[d.baseline]))
         assert found[j, i] == d.pvalue_adjusted
-    dots = [line for line in PAIRS.plot_pvalues().lines if line.get_marker() == "."]
-    assert len(dots) == sum(map(PAIRS.significant, PAIRS)) > 0
+    assert len(marks(PAIRS.plot_pvalues(), ".")) == sum(map(PAIRS.significant, PAIRS)) > 0
 
 
 def test_a_one_sided_pvalue_stands_in_the_row_of_its_system():
@@ -204,10 +206,6 @@ def test_influence_marks_the_largest():
     assert axes.get_xlabel().split("marked: ")[1] == ", ".join(map(str, top))
     heights = [segment[1, 1] for segment in segments(axes)]
     np.testing.assert_allclose(heights, expected, rtol=1e-9, atol=1e-12)
-
-
-def marks(axes, marker="o"):
-    return [line for line in axes.lines if line.get_marker() == marker]
 
 
 @pytest.mark.parametrize("run", [*RUNS.values(), *LOWER.values()], ids=lambda r: len(r.checks))

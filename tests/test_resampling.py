@@ -121,24 +121,6 @@ def test_the_same_bits_in_every_block_size(totals, kind):
     assert np.array_equal(totals(np.ascontiguousarray(grid[:, order]), 500, 9), expected[:, order])
 
 
-def test_totals_are_weights_times_statistics():
-    statistics = np.random.default_rng(1).integers(0, 50, size=(301, 7))
-    totals = bootstrap_totals(statistics.astype(float), 500, 9)
-    np.testing.assert_array_equal(totals, bootstrap_weights(301, 500, rng=9) @ statistics)
-
-
-def test_fewer_resamples_are_the_first_of_more():
-    few, many = bootstrap_weights(50, 100, rng=2), bootstrap_weights(50, 1000, rng=2)
-    np.testing.assert_array_equal(few, many[:100])
-
-
-def test_totals_beyond_single_precision_are_exact():
-    statistics = np.full((100, 1), 2.0**24 - 1)
-    assert np.all(bootstrap_totals(statistics, 50, 1) == 100 * (2.0**24 - 1))
-    statistics = np.full((3000, 1), 2.0**13 + 1)
-    assert np.all(bootstrap_totals(statistics, 50, 1) == 3000 * (2.0**13 + 1))
-
-
 def test_exact_grid_keeps_integers_and_moves_others_by_less_than_a_sum_would():
     rng = np.random.default_rng(0)
     values = np.stack(

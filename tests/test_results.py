@@ -123,7 +123,6 @@ def test_latex_and_markdown_escape_names():
 
 def test_wide_characters_are_aligned_by_their_width():
     table = Table("t", ("a", "b"), (("系统", "1"), ("e\u0301x", "2")), "<>")
-    assert table.text().split("\n")[3:] == ["----" + "---", "系统  1", "e\u0301x    2"][-2:] or True
     lines = table.text().split("\n")
     assert lines[-2] == "系统  1"
     assert lines[-1] == "e\u0301x    2"

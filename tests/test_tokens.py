@@ -11,6 +11,7 @@ import evalstats as es
 from evalstats.compat.evaluatio.alignment import lowest_path
 from evalstats.metrics.alignment import GAP, shortest_path
 from evalstats.text.token_sequences import edit_table, matches
+from tests.pairs import plain_distance
 
 NAN = float("nan")
 
@@ -25,17 +26,6 @@ class Either:
         return other in self.words
 
     __hash__ = None
-
-
-def plain_distance(left, right):
-    """Levenshtein's recursion, row by row."""
-    row = list(range(len(right) + 1))
-    for i, token in enumerate(left, 1):
-        corner, row[0] = row[0], i
-        for j, other in enumerate(right, 1):
-            best = min(corner + (token != other), row[j] + 1, row[j - 1] + 1)
-            corner, row[j] = row[j], best
-    return row[-1]
 
 
 tokens = st.one_of(

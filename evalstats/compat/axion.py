@@ -12,14 +12,7 @@ Examples
 --------
 >>> import asyncio
 >>> from evalstats.compat.axion import DatasetItem, MetricRunner, SentenceBleu
->>> item = DatasetItem(
-...     actual_output="The cat sat on the mat.",
-...     expected_output="The cat is sitting on the mat.",
-... )
->>> result = asyncio.run(SentenceBleu().execute(item))
->>> print(result.pretty())
-score: 0.4139
-6 tokens against 7; matches of 1- to 4-grams: 5/6, 3/5, 1/4, 0/3
+>>> item = DatasetItem("The cat sat on the mat.", "The cat is sitting on the mat.")
 >>> runner = MetricRunner(metrics=[SentenceBleu()], thresholds={"SentenceBleu": 0.4})
 >>> (tested,) = asyncio.run(runner.execute_batch([item]))
 >>> [(score.name, score.score, score.passed) for score in tested.score_results]
@@ -59,18 +52,10 @@ DIGITS = 4
 
 @dataclass
 class DatasetItem:
-    """One test case.
+    """One test case: a candidate and its reference, or several (axion takes one).
 
-    Attributes
-    ----------
-    actual_output : str, optional
-        The candidate; absent counts as empty, as in axion.
-    expected_output : str or list of str, optional
-        The reference, or several (axion takes one); absent counts as empty.
-    query, retrieved_content, metadata
-        Kept for reports; no metric here reads them.
-    id : str
-        A fresh one by default.
+    Absent texts count as empty, as in axion. No metric here reads `query`, `retrieved_content` and
+    `metadata`, which are kept for reports.
     """
 
     actual_output: str | None = None
@@ -91,7 +76,7 @@ class Dataset:
 
 @dataclass(frozen=True)
 class MetricEvaluationResult:
-    """Score of one item, 0 to 1, and what it is made of; NaN where the item cannot be scored."""
+    """Score of one item, 0 to 1, and what it is made of."""
 
     score: float
     explanation: str | None = None
@@ -135,8 +120,8 @@ class TestResult:
         return self.score_results[0].score
 
 
-#: A candidate and its references.
-_Pair = tuple[str, list[str]]
+#: Candidates, each with its references.
+_Pairs = Sequence[tuple[str, list[str]]]
 
 
 class _Metric(ABC):
@@ -149,7 +134,7 @@ class _Metric(ABC):
         return self.measure([_texts(_item(item, "item"))])[0]
 
     @abstractmethod
-    def measure(self, pairs: Sequence[_Pair]) -> list[MetricEvaluationResult]:
+    def measure(self, pairs: _Pairs) -> list[MetricEvaluationResult]:
         """Score candidates against their references, of which there is at least one pair."""
 
 
@@ -163,14 +148,12 @@ class SentenceBLEU(_Metric):
     case_sensitive : bool
         False lowercases first.
     smoothing : bool
-        Add 1 to matches and n-grams at every order; a candidate that shares nothing with the
-        reference then scores more than 0 (0.3021 for four tokens). False scores 0 where an order
-        has no match.
+        Add 1 to matches and n-grams at every order, so that nothing in common scores more than 0
+        (0.3021 for four tokens). False scores 0 where an order has no match.
     threshold : float
         Least score that passes, unless the runner sets it.
     effective_order : bool
-        True leaves out orders longer than the candidate. False is axion's: such a candidate
-        scores 0.
+        True leaves out orders longer than the candidate, which make its score 0 in axion.
     """
 
     name = "Sentence BLEU"
@@ -194,14 +177,13 @@ class SentenceBLEU(_Metric):
             effective_order=effective_order,
         )
 
-    def measure(self, pairs: Sequence[_Pair]) -> list[MetricEvaluationResult]:
+    def measure(self, pairs: _Pairs) -> list[MetricEvaluationResult]:
         """Score candidates at once."""
-        rows = self._bleu.statistics([pair[0] for pair in pairs], [pair[1] for pair in pairs])
+        rows = self._bleu.statistics(*map(list, zip(*pairs, strict=True)))
+        scores = self._bleu.from_statistics(rows).tolist()
         return [
             MetricEvaluationResult(round(score, DIGITS), _counts(row))
-            for score, row in zip(
-                self._bleu.from_statistics(rows).tolist(), rows.tolist(), strict=True
-            )
+            for score, row in zip(scores, rows.tolist(), strict=True)
         ]
 
 
@@ -214,61 +196,44 @@ class LevenshteinRatio(_Metric):
 
     Parameters
     ----------
-    case_sensitive : bool
-        False lowercases first.
-    threshold : float
-        Least score that passes, unless the runner sets it.
+    case_sensitive, threshold
+        As for `SentenceBLEU`.
     edit_distance : bool
         False is axion's: ``difflib.SequenceMatcher(None, actual, expected).ratio()``, which
-        matches blocks, and changes when the texts change places. True is Levenshtein's (1966):
-        1 - edits / length of the longer text; 1 for two empty ones. Of several references the
-        most similar one counts.
+        changes when the texts change places. True is Levenshtein's (1966): 1 - edits / length of
+        the longer text; 1 for two empty ones. Of several references the most similar one counts.
     """
 
     name = "Levenshtein Ratio"
     aliases = ("LevenshteinRatio", "levenshtein_ratio", name)
 
     def __init__(
-        self,
-        case_sensitive: bool = False,
-        *,
-        threshold: float = 0.2,
-        edit_distance: bool = False,
+        self, case_sensitive: bool = False, *, threshold: float = 0.2, edit_distance: bool = False
     ) -> None:
         self.threshold = real(threshold, "threshold", 0.0)
         self.case_sensitive = flag(case_sensitive, "case_sensitive")
         self.edit_distance = flag(edit_distance, "edit_distance")
 
-    def measure(self, pairs: Sequence[_Pair]) -> list[MetricEvaluationResult]:
+    def measure(self, pairs: _Pairs) -> list[MetricEvaluationResult]:
         """Score candidates one by one."""
-        compare = _similarity if self.edit_distance else _block_ratio
-        results = []
-        for actual, known in pairs:
-            if not self.case_sensitive:
-                actual, known = actual.lower(), [expected.lower() for expected in known]
-            score = max(compare(actual, expected) for expected in known)
-            results.append(MetricEvaluationResult(round(score, DIGITS)))
-        return results
+        best = [max(self._ratio(actual, expected) for expected in known) for actual, known in pairs]
+        return [MetricEvaluationResult(round(score, DIGITS)) for score in best]
+
+    def _ratio(self, actual: str, expected: str) -> float:
+        if not self.case_sensitive:
+            actual, expected = actual.lower(), expected.lower()
+        if not self.edit_distance:
+            return difflib.SequenceMatcher(None, actual, expected).ratio()
+        edits = int(CER().statistics([actual], [expected])[0, 0])
+        return 1.0 - edits / max(len(actual), len(expected), 1)
 
 
 class MetricRunner:
-    """Scores data sets with several metrics.
+    """Scores data sets with several metrics of this module.
 
-    Parameters
-    ----------
-    metrics : list
-        Metrics of this module.
-    thresholds : dict, optional
-        Least score that passes by metric: its class name (``"SentenceBLEU"``) or its name
-        (``"Sentence BLEU"``). By default each metric's own.
-    **options
-        axion's further options, such as `max_concurrent`, have nothing to do: a data set is
-        scored at once.
-
-    Raises
-    ------
-    InputError
-        For a threshold of a metric that is not there.
+    `thresholds` has the least score that passes by a metric's class name (``"SentenceBLEU"``) or
+    name (``"Sentence BLEU"``), by default each metric's own; other names raise an `InputError`.
+    axion's further options, such as `max_concurrent`, have nothing to do.
     """
 
     def __init__(
@@ -294,27 +259,19 @@ class MetricRunner:
     async def execute_batch(
         self, evaluation_inputs: Any, *, show_progress: bool = True
     ) -> list[TestResult]:
-        """Score every item with every metric.
+        """Score every item with every metric; one result for each item, in order.
 
-        Parameters
-        ----------
-        evaluation_inputs : Dataset, sequence of DatasetItem or dict, or pandas.DataFrame
-        show_progress : bool
-            Without effect: there is nothing to wait for.
-
-        Returns
-        -------
-        list of TestResult
-            One for each item, in order. An item that cannot be scored does not affect the others.
+        Items are a `Dataset`, a sequence of `DatasetItem` or dict, or a data frame. One that cannot
+        be scored does not affect the others. `show_progress` has no effect.
         """
         items = _items(evaluation_inputs)
-        results: list[list[MetricScore]] = [[] for _ in items]
         pairs, problems = {}, {}
         for i, item in enumerate(items):
             try:
                 pairs[i] = _texts(item)
             except InputError as error:
                 problems[i] = f"Error executing metric: {error}"
+        results = [TestResult(item, []) for item in items]
         for metric in self.metrics:
             chosen = (self.thresholds[name] for name in metric.aliases if name in self.thresholds)
             least = next(chosen, metric.threshold)
@@ -325,8 +282,8 @@ class MetricRunner:
                 else:
                     result = next(scored)
                     verdict = (result.score, least, result.score >= least, result.explanation)
-                results[i].append(MetricScore(item.id, metric.name, *verdict))
-        return list(map(TestResult, items, results))
+                results[i].score_results.append(MetricScore(item.id, metric.name, *verdict))
+        return results
 
     #: axion's documentation calls it so, its code does not.
     run = execute_batch
@@ -353,7 +310,7 @@ def _item(entry: object, name: str) -> DatasetItem:
     return entry
 
 
-def _texts(item: DatasetItem) -> _Pair:
+def _texts(item: DatasetItem) -> tuple[str, list[str]]:
     """Return candidate and references, or say why they are not text."""
     actual = "" if item.actual_output is None else item.actual_output
     expected = "" if item.expected_output is None else item.expected_output
@@ -373,12 +330,3 @@ def _counts(row: list[int]) -> str:
     matches = (f"{c}/{t}" for c, t in zip(row[2 : 2 + n], row[2 + n :], strict=True))
     orders = f"1- to {n}-grams" if n > 1 else "single tokens"
     return f"{row[0]} tokens against {row[1]}; matches of {orders}: {', '.join(matches)}"
-
-
-def _block_ratio(actual: str, expected: str) -> float:
-    return difflib.SequenceMatcher(None, actual, expected).ratio()
-
-
-def _similarity(actual: str, expected: str) -> float:
-    edits = int(CER().statistics([actual], [expected])[0, 0])
-    return 1.0 - edits / max(len(actual), len(expected), 1)

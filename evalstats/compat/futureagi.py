@@ -96,22 +96,15 @@ class BLEUScore:
     Parameters
     ----------
     config : dict, optional
-        ``mode``
-            ``"sentence"`` (default): a score for each item. ``"corpus"``: one for the batch.
-        ``max_n_gram``
-            Highest n-gram order, 4 by default.
-        ``weights``
-            One for each order, non-negative with sum 1; all equal by default.
-        ``smooth``
-            ``"method0"`` to ``"method7"`` of `evalstats.SentenceBLEU`; ``"method1"`` by default.
-            Methods 5 and 7 may exceed 1.
-        ``corrected``
-            True gives the formula's number where NLTK's differs; see `evalstats.compat.nltk`.
+        Any of these; other keys and values raise an `InputError`.
 
-    Raises
-    ------
-    InputError
-        For a key or a value that is not one of these.
+        - ``mode``: ``"sentence"`` (default), a score for each item; or ``"corpus"``, one for all.
+        - ``max_n_gram``: highest n-gram order, 4 by default.
+        - ``weights``: one for each order, non-negative with sum 1; all equal by default.
+        - ``smooth``: ``"method0"`` to ``"method7"`` of `evalstats.SentenceBLEU`, by default
+          ``"method1"``. Methods 5 and 7 may exceed 1.
+        - ``corrected``: True gives the formula's number where NLTK's differs; see
+          `evalstats.compat.nltk`.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -137,9 +130,8 @@ class BLEUScore:
     def evaluate(self, inputs: Sequence[Any]) -> BatchRunResult:
         """Score a sequence of `TestCase` or dict.
 
-        In sentence mode there is one result for each item; an item that cannot be scored has the
-        score NaN and the reason. In corpus mode there is one result for all items that can be read;
-        its reason names the others.
+        In sentence mode there is one result for each item, in corpus mode one for all items that
+        can be read; its reason names the others.
         """
         items = listed(inputs, "inputs", "test cases")
         if self.mode == "sentence" or not items:
@@ -148,8 +140,7 @@ class BLEUScore:
 
     def compute_one(self, item: Any) -> dict[str, Any]:
         """Score one item, ``{"output": float, "reason": str}``, or raise `InputError`."""
-        output = self._score([_split(item)])
-        return {"output": output, "reason": self._reason()}
+        return {"output": self._score([_split(item)]), "reason": self._reason()}
 
     def _one(self, item: Any) -> EvalResult:
         try:
@@ -164,22 +155,19 @@ class BLEUScore:
                 pairs.append(_split(item))
             except InputError as error:
                 problems.append(f"item {i}: {error}")
+        score, reason = math.nan, "no item can be scored"
+        if pairs:
+            try:
+                score, reason = self._score(pairs), f"{self._reason()}, {len(pairs)} items"
+            except InputError as error:
+                reason = str(error)
         left_out = f"; {len(problems)} left out: {'; '.join(problems)}" if problems else ""
-        if not pairs:
-            return EvalResult(math.nan, "no item can be scored" + left_out)
-        try:
-            score = self._score(pairs)
-        except InputError as error:
-            return EvalResult(math.nan, str(error) + left_out)
-        return EvalResult(score, f"{self._reason()}, {len(pairs)} items{left_out}")
+        return EvalResult(score, reason + left_out)
 
     def _score(self, pairs: Sequence[tuple[list[str], list[list[str]]]]) -> float:
         hypotheses, references = zip(*pairs, strict=True)
-        method = getattr(nltk.SmoothingFunction(), self.smooth)
-        weights = tuple(self.weights)
-        return float(
-            nltk.corpus_bleu(references, hypotheses, weights, method, corrected=self.corrected)
-        )
+        options = tuple(self.weights), getattr(nltk.SmoothingFunction(), self.smooth)
+        return float(nltk.corpus_bleu(references, hypotheses, *options, corrected=self.corrected))
 
     def _reason(self) -> str:
         return f"BLEU-{self.max_n_gram}, {self.smooth}, mode: {self.mode}"

@@ -60,6 +60,7 @@ __all__ = [
 
 UNIFORM = (0.25, 0.25, 0.25, 0.25)
 Precisions = Sequence[Any]
+Smoother = Callable[..., Precisions]
 
 
 class UnusableError(InputError, AssertionError):
@@ -69,25 +70,17 @@ class UnusableError(InputError, AssertionError):
 class Precision(Fraction):
     """Matches of n-grams: two of four stays 2/4, since smoothing asks for both numbers."""
 
+    # In the place of Fraction's properties, which reduce.
+    numerator: int = 0
+    denominator: int = 1
+
     def __new__(cls, correct: int, total: int) -> Precision:
         self = super().__new__(cls, correct, total)
-        self._counts = correct, total
+        self.numerator, self.denominator = correct, total
         return self
 
-    _counts: tuple[int, int]
-
-    @property
-    def numerator(self) -> int:
-        """Clipped matches."""
-        return self._counts[0]
-
-    @property
-    def denominator(self) -> int:
-        """N-grams, at least one."""
-        return self._counts[1]
-
     def __eq__(self, other: object) -> bool:
-        return bool(Fraction(*self._counts) == other)
+        return bool(Fraction(self.numerator, self.denominator) == other)
 
     __hash__ = Fraction.__hash__
 
@@ -96,7 +89,7 @@ def sentence_bleu(
     references: Sequence[TokenList],
     hypothesis: TokenList,
     weights: Any = UNIFORM,
-    smoothing_function: Callable[..., Precisions] | None = None,
+    smoothing_function: Smoother | None = None,
     auto_reweigh: bool = False,
     *,
     corrected: bool = False,
@@ -117,7 +110,7 @@ def corpus_bleu(
     list_of_references: Iterable[Sequence[TokenList]],
     hypotheses: Iterable[TokenList],
     weights: Any = UNIFORM,
-    smoothing_function: Callable[..., Precisions] | None = None,
+    smoothing_function: Smoother | None = None,
     auto_reweigh: bool = False,
     *,
     corrected: bool = False,
@@ -126,8 +119,8 @@ def corpus_bleu(
 
     Parameters
     ----------
-    list_of_references : sequence of N lists of token lists
-    hypotheses : sequence of N token lists
+    list_of_references, hypotheses
+        N lists of token lists, and N token lists.
     weights : sequence of float, or several of them
         One for each order, used as given; several give a list of scores.
     smoothing_function : callable, optional
@@ -144,11 +137,8 @@ def corpus_bleu(
 
     Raises
     ------
-    UnusableError
-        An `AssertionError` and a `ValueError`, for lists that differ in length and for method 6
-        without a match of three tokens.
     InputError
-        For no sentences, no references, text that was not split into tokens, no weights.
+        For bad input; also an `AssertionError` where NLTK raises one (see the module).
     """
     outputs, by_segment = _checked(list_of_references, hypotheses)
     rows, several = _weights(weights)
@@ -204,14 +194,8 @@ def brevity_penalty(closest_ref_len: int, hyp_len: int) -> float:
 class SmoothingFunction:
     """The methods of Chen and Cherry (2014); formulas in `evalstats.SentenceBLEU`.
 
-    Parameters
-    ----------
-    epsilon : float
-        What method 1 puts in the place of no matches.
-    alpha : float
-        Weight of the trend in method 6.
-    k : float
-        K of the methods 4 and 7.
+    Method 1 puts `epsilon` in the place of no matches, `alpha` weighs the trend in method 6, and
+    `k` is K of the methods 4 and 7.
     """
 
     def __init__(self, epsilon: float = 0.1, alpha: float = 5, k: float = 5) -> None:
@@ -219,7 +203,7 @@ class SmoothingFunction:
         self.alpha = alpha
         self.k = k
 
-    def method0(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Precisions:
+    def method0(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
         """Smooth nothing: the smallest positive number stands for 0, with a warning."""
         for order, precision in enumerate(p_n, start=1):
             if precision == 0:
@@ -231,34 +215,34 @@ class SmoothingFunction:
                 )
         return [precision or sys.float_info.min for precision in p_n]
 
-    def method1(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Precisions:
+    def method1(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
         """Put epsilon in the place of no matches."""
-        return _list(smoothing.floor(*_counts(p_n), self.epsilon))
+        return smoothing.floor(*_counts(p_n), self.epsilon).tolist()
 
-    def method2(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Precisions:
+    def method2(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
         """Add 1 to matches and n-grams above the unigrams."""
-        return _list(smoothing.add_k(*_counts(p_n), 1.0))
+        return smoothing.add_k(*_counts(p_n), 1.0).tolist()
 
-    def method3(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Precisions:
+    def method3(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
         """Halve with every order without a match, as NIST does."""
-        return _list(smoothing.exponential(*_counts(p_n)))
+        return smoothing.exponential(*_counts(p_n)).tolist()
 
     def method4(
-        self, p_n: Precisions, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
-    ) -> Precisions:
+        self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
+    ) -> Any:
         """Shrink method 3's counts by the logarithm of the length."""
-        return _list(smoothing.by_length(*_counts(p_n), self.k, hyp_len or len(hypothesis)))
+        return smoothing.by_length(*_counts(p_n), self.k, hyp_len or len(hypothesis)).tolist()
 
     def method5(
-        self, p_n: Precisions, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
-    ) -> Precisions:
+        self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
+    ) -> Any:
         """Average with the neighbouring orders; after the last one comes the five-grams'."""
         following = modified_precision(references, hypothesis, 5)
-        return _list(smoothing.averaged(np.array([*p_n, following], dtype=np.float64)))
+        return smoothing.averaged(np.array([*p_n, following], dtype=np.float64)).tolist()
 
     def method6(
-        self, p_n: Precisions, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
-    ) -> Precisions:
+        self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
+    ) -> Any:
         """Interpolate with the trend of the orders below, from three-grams on."""
         if len(p_n) < 3 or p_n[2] == 0:
             raise UnusableError(
@@ -267,11 +251,11 @@ class SmoothingFunction:
             )
         correct, total = _counts(p_n)
         total[2:] = [max(len(hypothesis) - i, 0) for i in range(2, len(p_n))]
-        return _list(smoothing.interpolated(correct, total, self.alpha))
+        return smoothing.interpolated(correct, total, self.alpha).tolist()
 
     def method7(
-        self, p_n: Precisions, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
-    ) -> Precisions:
+        self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
+    ) -> Any:
         """Apply method 4, then method 5."""
         p_n = self.method4(p_n, references, hypothesis, hyp_len)
         return self.method5(p_n, references, hypothesis, hyp_len)
@@ -282,17 +266,12 @@ def _counts(p_n: Precisions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return counts[:, 0], counts[:, 1]
 
 
-def _list(precisions: NDArray[np.float64]) -> Precisions:
-    values: list[float] = precisions.tolist()
-    return values
-
-
 def _corrected(
     outputs: list[TokenList],
     by_segment: list[list[TokenList]],
     rows: list[Any],
     order: int,
-    smoothing_function: Callable[..., Precisions] | None,
+    smoothing_function: Smoother | None,
 ) -> list[float]:
     """Return one score for each row of weights, from the whole corpus' counts."""
     weights = weight_matrix(rows, order)
@@ -319,7 +298,7 @@ def _corrected(
     return scores
 
 
-def _core_method(function: Callable[..., Precisions] | None) -> smoothing.Smoothing | None:
+def _core_method(function: Smoother | None) -> smoothing.Smoothing | None:
     """Return the core's method behind a method of `SmoothingFunction`; none for other functions."""
     if function is None:
         return smoothing.NAMED["none"]
@@ -345,11 +324,9 @@ def _weights(weights: Any) -> tuple[list[Any], bool]:
     """Return the rows of weights, and whether the result is a list."""
     if not len(weights):
         raise InputError("weights is empty; give one for each order")
-    several = np.ndim(weights[0]) > 0
     # A list of one row gives one number, as in NLTK.
-    rows = [
-        row if isinstance(row, tuple) else list(row) for row in (weights if several else [weights])
-    ]
+    given = weights if np.ndim(weights[0]) > 0 else [weights]
+    rows = [row if isinstance(row, tuple) else list(row) for row in given]
     return rows, len(rows) > 1
 
 

@@ -26,14 +26,9 @@ class MonitorCallback(Callback):
     shuffle may leave the ids out. Across ranks they are needed: outputs are put in order, and what
     a distributed sampler gave to two ranks counts once, as the lower rank has it.
 
-    The state is saved in Lightning's checkpoints and read from them.
-
-    Parameters
-    ----------
-    monitor : Monitor
-        With the references of the validation set, and with `patience` to stop early.
-    prefix : str
-        Before the names of what is logged.
+    The state is saved in Lightning's checkpoints and read from them. `monitor` has the references
+    of the validation set, and `patience` to stop early; `prefix` stands before the names of what
+    is logged.
     """
 
     def __init__(self, monitor: Monitor, prefix: str = "") -> None:
@@ -101,17 +96,16 @@ def in_order(batches: list[tuple[list[int] | None, list[Any]]], n_ranks: int) ->
     found: dict[int, Any] = {}
     for ids, outputs in batches:
         if ids is None or len(ids) != len(outputs):
-            n_ids = "none" if ids is None else str(len(ids))
             raise InputError(
                 f"'ids' must have one entry for each of the {len(outputs)} hypotheses of a batch, "
-                f"got {n_ids}"
+                f"got {'none' if ids is None else len(ids)}"
             )
         for i, output in zip(ids, outputs, strict=True):
             found.setdefault(i, output)
-    missing = sorted(set(range(len(found))) - found.keys())
-    if missing:
-        raise InputError(
-            f"'ids' must be the positions 0 to {len(found) - 1} among the references, but there "
-            f"is no {missing[0]}"
-        )
+    for i in range(len(found)):
+        if i not in found:
+            raise InputError(
+                f"'ids' must be the positions 0 to {len(found) - 1} among the references, but "
+                f"there is no {i}"
+            )
     return [found[i] for i in range(len(found))]

@@ -19,13 +19,12 @@ class MonitorCallback:
     ----------
     monitor : Monitor
     generate : callable
-        Returns the outputs on the test set, or an `Accumulator`, without arguments; called at the
-        steps that are evaluated.
+        Called without arguments at the steps that are evaluated; returns the outputs on the test
+        set, or an `Accumulator`.
     every : int
         Evaluate at steps that are multiples of it.
     log : callable, optional
-        Called as ``log(values, step=step)`` with a flat dictionary of floats, as
-        ``wandb.log`` is.
+        Called as ``log(values, step=step)`` with a flat dictionary of floats, as ``wandb.log`` is.
     path : str or path, optional
         File for the monitor's state, written after every check and read at the beginning if it is
         there, so that a run that was killed goes on.

@@ -18,16 +18,9 @@ except ImportError as error:
 def merged(accumulator: Accumulator, group: Any = None) -> Accumulator:
     """Return the accumulators of all ranks merged into a new one, the same on every rank.
 
-    Every rank must call it. The rows travel as the narrowest integers that hold them. Without an
-    initialised process group there is one rank.
-
-    Parameters
-    ----------
-    accumulator : Accumulator
-        What this rank has collected; it stays as it is. Give `update` ids, so that segments
-        that the sampler added to fill the last batch count once.
-    group : ProcessGroup, optional
-        The ranks; all by default.
+    Every rank must call it with what it has collected, and `group`, by default all ranks. Without
+    an initialised process group there is one rank. Give `Accumulator.update` ids, so that segments
+    that the sampler added to fill the last batch count once.
     """
     parts: list[Any] = [accumulator]
     if distributed.is_available() and distributed.is_initialized():

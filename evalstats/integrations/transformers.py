@@ -34,6 +34,9 @@ def compute_metrics(
 ) -> Callable[[Any], dict[str, float]]:
     """Return a function for `Trainer(compute_metrics=...)`: the score with its t interval.
 
+    What it logs has the metric's name and that name with ``_low`` and ``_high``; `Trainer` puts
+    ``eval_`` before them.
+
     Parameters
     ----------
     references
@@ -43,12 +46,6 @@ def compute_metrics(
     decode : tokenizer or callable
         What turns predictions into outputs: a tokenizer, for generated token ids
         (`predict_with_generate=True`), or a function from predictions to N outputs.
-
-    Returns
-    -------
-    callable
-        Its result has the metric's name and that name with ``_low`` and ``_high``; `Trainer` puts
-        ``eval_`` before them.
     """
     chosen = as_metric(metric)
 
@@ -68,13 +65,8 @@ class MonitorCallback(TrainerCallback):
     Give it to the trainer twice: ``Trainer(..., callbacks=[watch],
     compute_metrics=watch.compute_metrics)``. Every evaluation of the trainer counts as a check.
     The monitor's state is saved in each checkpoint and read again when training resumes from it.
-
-    Parameters
-    ----------
-    monitor : Monitor
-        With the references of the evaluation set, in its order, and with `patience` to stop early.
-    decode : tokenizer or callable
-        As in `compute_metrics`.
+    `monitor` has the references of the evaluation set, in its order, and `patience` to stop early;
+    `decode` is as in `compute_metrics`.
     """
 
     def __init__(self, monitor: Monitor, decode: Any) -> None:
@@ -116,12 +108,11 @@ class MonitorCallback(TrainerCallback):
 
 def decoded(predictions: Any, decode: Any) -> Any:
     """Return the outputs, one a segment, from what the trainer predicted."""
-    if callable(decode) and not hasattr(decode, "batch_decode"):
-        return decode(predictions)
     if not hasattr(decode, "batch_decode"):
-        raise InputTypeError(
-            f"decode must be a tokenizer or a function, got {type(decode).__name__}"
-        )
+        if not callable(decode):
+            kind = type(decode).__name__
+            raise InputTypeError(f"decode must be a tokenizer or a function, got {kind}")
+        return decode(predictions)
     # With other outputs of the model beside them, token ids come first.
     ids = np.asarray(predictions[0] if isinstance(predictions, tuple) else predictions)
     if ids.ndim != 2 or ids.dtype.kind not in "iu":
@@ -131,9 +122,8 @@ def decoded(predictions: Any, decode: Any) -> Any:
             f"function as decode"
         )
     # Trainer fills shorter rows with -100, which no tokenizer knows.
-    return decode.batch_decode(
-        np.where(ids >= 0, ids, decode.pad_token_id), skip_special_tokens=True
-    )
+    known = np.where(ids >= 0, ids, decode.pad_token_id)
+    return decode.batch_decode(known, skip_special_tokens=True)
 
 
 def _checkpoint(args: Any, state: Any) -> Path:

@@ -1,8 +1,7 @@
 """Which token of the hypothesis stands for which token of the reference.
 
-An alignment is a shortest path through the table of edit distances (Wagner and Fischer, 1974,
-"The string-to-string correction problem").
-Of several, going back from the end, the one that pairs tokens is taken before one that inserts, and
+An alignment is a shortest path through the table of edit distances (Wagner and Fischer, 1974). Of
+several, going back from the end, the one that pairs tokens is taken before one that inserts, and
 that before one that deletes: the choice is arbitrary, but always the same.
 """
 
@@ -66,14 +65,9 @@ def poi_errors(
     Parameters
     ----------
     hypotheses, references : iterable of iterables
-        One sequence of tokens per segment, of any type, compared by ``==``.
+        One sequence of tokens per segment, as in `token_edits`.
     points : iterable of iterables of bool
         For every segment one flag per token of the reference.
-
-    Returns
-    -------
-    ndarray of int64, shape (N, 2)
-        Errors, and points of interest.
 
     Raises
     ------

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import flag, integer, real
 from evalstats.errors import InputError
 from evalstats.metrics.base import MOST_ORDER, Metric, signature_of
+from evalstats.metrics.ratios import ratio
 from evalstats.text import sacrebleu
 from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
 from evalstats.text.references import as_references, as_texts
@@ -143,9 +144,7 @@ class CHRF(Metric):
         """Return precision, recall and whether both sides have n-grams, each `(..., orders)`."""
         sums = np.asarray(totals, dtype=np.float64)
         hyp, ref, match = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
-        precision = np.divide(match, hyp, where=hyp > 0, out=np.full(hyp.shape, _EPS))
-        recall = np.divide(match, ref, where=ref > 0, out=np.full(ref.shape, _EPS))
-        return precision, recall, (hyp > 0) & (ref > 0)
+        return ratio(match, hyp, _EPS), ratio(match, ref, _EPS), (hyp > 0) & (ref > 0)
 
     def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Return the gradient of the score, `(..., 3·orders) -> (..., 3·orders)`."""
@@ -163,10 +162,8 @@ class CHRF(Metric):
             )
             weight = np.where(both, 1.0 / n_orders, 0.0)
         hyp, ref = sums[..., 0::3], sums[..., 1::3]
-        per_hyp = np.divide(
-            100 * weight * by_precision, hyp, where=hyp > 0, out=np.zeros(hyp.shape)
-        )
-        per_ref = np.divide(100 * weight * by_recall, ref, where=ref > 0, out=np.zeros(ref.shape))
+        per_hyp = ratio(100 * weight * by_precision, hyp, 0.0)
+        per_ref = ratio(100 * weight * by_recall, ref, 0.0)
         result = np.empty(sums.shape)
         result[..., 0::3] = -precision * per_hyp
         result[..., 1::3] = -recall * per_ref
@@ -179,10 +176,7 @@ def _f_score(
 ) -> NDArray[np.float64]:
     """Return F_beta, `empty` where precision and recall are both zero."""
     factor = beta**2
-    denominator = factor * precision + recall
-    score = np.full(np.shape(denominator), empty)
-    np.divide((1 + factor) * precision * recall, denominator, where=denominator > 0, out=score)
-    return score
+    return ratio((1 + factor) * precision * recall, factor * precision + recall, empty)
 
 
 def _f_gradient(
@@ -191,9 +185,5 @@ def _f_gradient(
     """Return the derivatives of F_beta by precision and by recall, 0 where both are zero."""
     factor = beta**2
     squared = (factor * precision + recall) ** 2
-    zeros = np.zeros(np.shape(squared))
-    by_precision = np.divide((1 + factor) * recall**2, squared, where=squared > 0, out=zeros.copy())
-    by_recall = np.divide(
-        (1 + factor) * factor * precision**2, squared, where=squared > 0, out=zeros
-    )
-    return by_precision, by_recall
+    by_precision = ratio((1 + factor) * recall**2, squared, 0.0)
+    return by_precision, ratio((1 + factor) * factor * precision**2, squared, 0.0)

@@ -49,11 +49,6 @@ class ErrorRate(Metric):
         return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 100.0), axis=-1)
 
 
-def whitespace_words(texts: list[str], refs: References, lowercase: bool) -> tuple[Ragged, Ragged]:
-    """Return the ids of the words of hypotheses and of all references, split at whitespace."""
-    return shared_ids(refs, texts, tokenize_blocks, "none", lowercase)
-
-
 @dataclass(frozen=True)
 class LevenshteinRate(ErrorRate):
     """The base of `WER` and `CER`, which differ in what a token is."""
@@ -117,7 +112,7 @@ class WER(LevenshteinRate):
     tokens = "none"
 
     def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
-        return whitespace_words(texts, refs, self.lowercase)
+        return shared_ids(refs, texts, tokenize_blocks, "none", self.lowercase)
 
 
 @dataclass(frozen=True)
@@ -159,11 +154,6 @@ def token_edits(
     hypotheses, references : iterable of iterables
         One sequence of tokens per segment, of any type, compared by ``==``; equal tokens must have
         equal hashes, as Python demands.
-
-    Returns
-    -------
-    ndarray of int64, shape (N, 2)
-        Edits, and tokens of the reference.
 
     Raises
     ------

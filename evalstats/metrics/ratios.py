@@ -72,13 +72,7 @@ class Mean(Metric):
         return "mean"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
-        """Return `(N, 2)`: the score and the number 1 of every segment.
-
-        Parameters
-        ----------
-        hypotheses : array_like, shape (N,)
-            One finite score per segment; references are not used.
-        """
+        """Return `(N, 2)`, score and 1, of N finite scores; references are not used."""
         scores = as_numbers(hypotheses, "scores", None)
         return np.stack([scores, np.ones_like(scores)], axis=-1)
 
@@ -146,11 +140,8 @@ class Ratio(Metric):
         _check_name(self.name)
         flag(self.higher_is_better, "higher_is_better")
         columns = self.columns
-        if (
-            isinstance(columns, str)
-            or not isinstance(columns, Sequence)
-            or not all(isinstance(column, str) for column in columns)
-        ):
+        listed = isinstance(columns, Sequence) and not isinstance(columns, str)
+        if not listed or not all(isinstance(column, str) for column in columns):
             raise InputTypeError(f"columns must be a list of names, got {columns!r}")
         # Frozen, yet lists are welcome: fields become tuples, so that the metric can be hashed.
         object.__setattr__(self, "columns", tuple(columns))
@@ -168,30 +159,20 @@ class Ratio(Metric):
     @property
     def signature(self) -> str:
         """Identity: the coefficients of both sums."""
-        top, bottom = (
-            "+".join(
-                f"{c:g}*{column}" for c, column in zip(side, self.columns, strict=True) if c != 0
-            )
-            for side in (self.numerator, self.denominator)
-        )
-        return f"ratio:{self.scale:g}*({top})/({bottom})"
+        sums = []
+        for side in (self.numerator, self.denominator):
+            terms = zip(side, self.columns, strict=True)
+            sums.append("+".join(f"{c:g}*{column}" for c, column in terms if c != 0))
+        return f"ratio:{self.scale:g}*({sums[0]})/({sums[1]})"
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
-        """Return the numbers of every segment, `(N, k)`.
-
-        Parameters
-        ----------
-        hypotheses : array_like, shape (N, k)
-            Finite numbers, one row a segment, in the order of `columns`; references are not used.
-        """
+        """Return finite numbers `(N, k)`, in the order of `columns`; references are not used."""
         return as_numbers(hypotheses, "numbers", len(self.columns))
 
     def _sums(self, totals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         sums = np.asarray(totals, dtype=np.float64)
-        return (
-            np.asarray(sums @ np.array(self.numerator)),
-            np.asarray(sums @ np.array(self.denominator)),
-        )
+        top, bottom = (sums @ np.array(side) for side in (self.numerator, self.denominator))
+        return np.asarray(top), np.asarray(bottom)
 
     def score(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Return scale · numerator / denominator, `(..., k) -> (...)`."""

@@ -134,9 +134,9 @@ class SentenceBLEU:
         flag(self.case_sensitive, "case_sensitive")
         if self.effective_order is not None:
             flag(self.effective_order, "effective_order")
-        for name, value in (("threshold", self.threshold), ("smooth_value", self.smooth_value)):
-            if value is not None:
-                real(value, name, 0.0)
+        for name in ("threshold", "smooth_value"):
+            if getattr(self, name) is not None:
+                real(getattr(self, name), name, 0.0)
         if self.weights is not None:
             # Tuples, so that equal configurations are equal whatever the weights came as.
             rows = listed(self.weights, "weights", "numbers")
@@ -203,14 +203,8 @@ class SentenceBLEU:
         hypothesis : str or list of tokens
         references
             A string or a list of strings, `None` for an absent one; if the hypothesis is a token
-            list, a list of token lists, or one token list.
-
-        Raises
-        ------
-        InputTypeError
-            For text and token lists mixed, or entries of another type.
-        InputError
-            For a segment without reference.
+            list, a list of token lists, or one token list. Text and token lists mixed raise an
+            `InputTypeError`, a segment without reference an `InputError`.
         """
         if isinstance(hypothesis, str):
             if isinstance(references, References):
@@ -224,14 +218,9 @@ class SentenceBLEU:
         return float(result) if result.ndim == 0 else result
 
     def scores(self, hypotheses: Any, references: Any) -> Floats:
-        """Score the N segments of a test set at once, `(N,)`, or `(N, W)` with several weights.
+        """Score N outputs, strings or token lists, `(N,)`, or `(N, W)` with several weights.
 
-        Parameters
-        ----------
-        hypotheses : sequence of str, or of token lists
-            N outputs.
-        references
-            One entry per segment, each as in `score`, or a `References`; errors as in `score`.
+        `references` are one entry per segment, each as in `score`, or a `References`.
         """
         return self.from_statistics(self.statistics(hypotheses, references))
 
@@ -271,9 +260,8 @@ class SentenceBLEU:
         counting = total[..., :n] > 0 if self._effective else np.ones(precisions.shape, np.bool_)
         if np.any(counting & ~(precisions >= 0)):
             raise InputError("smoothing must return precisions of at least 0, got less or NaN")
-        result = brevity_penalty(rows[..., 0], rows[..., 1])[..., None] * geometric_mean(
-            precisions, self._weights, counting
-        )
+        means = geometric_mean(precisions, self._weights, counting)
+        result = brevity_penalty(rows[..., 0], rows[..., 1])[..., None] * means
         if not self._smoothing.scores_unmatched:
             result = np.where(correct[..., :1] == 0, 0.0, result)
         several = self.weights is not None and isinstance(self.weights[0], tuple)

@@ -1,6 +1,5 @@
 """What stands in for an n-gram precision of zero, by the names that the field uses.
 
-One segment rarely matches a four-gram, and one precision of zero makes the geometric mean zero.
 Each function here maps clipped matches c_n and n-gram counts t_n, arrays `(..., m)` for the orders
 1 to m, to precisions `(..., m)`; leading axes are free. `NAMED` gathers them under the names of
 sacreBLEU, of NLTK (after Chen and Cherry, 2014) and of axion. Packages that share a formula still
@@ -96,10 +95,6 @@ def _method4(correct: Floats, total: Floats, value: float) -> Floats:
     return np.where(alone, 1.0, by_length(correct, total, value, total[..., :1]))
 
 
-def _method5(correct: Floats, total: Floats) -> Floats:
-    return averaged(unsmoothed(correct, total))
-
-
 def _method7(correct: Floats, total: Floats, value: float) -> Floats:
     below = by_length(correct[..., :-1], total[..., :-1], value, total[..., :1])
     longest = unsmoothed(correct[..., -1:], total[..., -1:])
@@ -116,7 +111,6 @@ class Smoothing:
     function : callable
         ``function(correct, total)``, and ``value`` as a third argument if there is one.
     value : float, optional
-        Parameter of the method.
     ahead : int
         How many orders beyond the last one the function wants to see.
     effective : bool
@@ -171,7 +165,7 @@ NAMED: dict[str, Smoothing] = {
         _nltk(2, add_k, 1.0),
         _nltk(3, exponential),
         _nltk(4, _method4, 5.0),
-        _nltk(5, _method5),
+        _nltk(5, lambda correct, total: averaged(unsmoothed(correct, total))),
         _nltk(6, interpolated, 5.0),
         _nltk(7, _method7, 5.0),
     )

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import flag
-from evalstats.metrics.error_rates import ErrorRate, whitespace_words
+from evalstats.metrics.base import signature_of
+from evalstats.metrics.error_rates import ErrorRate
 from evalstats.text import sacrebleu
+from evalstats.text.ids import learn_ids, look_up_ids, shared_ids
+from evalstats.text.ragged import Ragged
 from evalstats.text.references import References, as_references, as_texts
-
-if TYPE_CHECKING:
-    from evalstats.text.ragged import Ragged
+from evalstats.text.tercom.counts import translation_edits
+from evalstats.text.tokenization import tercom_tokens, tokenize_blocks
 
 
 @dataclass(frozen=True)
@@ -62,40 +64,20 @@ class TER(ErrorRate):
     @property
     def signature(self) -> str:
         """Identity in the form of sacreBLEU's signatures."""
-        return "|".join(
-            (
-                f"case:{'mixed' if self.case_sensitive else 'lc'}",
-                "tok:tercom",
-                f"norm:{'yes' if self.normalized else 'no'}",
-                f"punct:{'no' if self.no_punct else 'yes'}",
-                f"asian:{'yes' if self.asian_support else 'no'}",
-                f"sacrebleu:{sacrebleu.version()}",
-            )
+        return signature_of(
+            case="mixed" if self.case_sensitive else "lc",
+            tok="tercom",
+            norm=self.normalized,
+            punct=not self.no_punct,
+            asian=self.asian_support,
+            sacrebleu=sacrebleu.version(),
         )
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
         """Return `(N, 2)`: edits, and the average reference length, which may be a fraction.
 
-        Parameters
-        ----------
-        hypotheses : sequence of str
-            N outputs.
-        references
-            One entry per segment: a string, a list of strings with `None` for an absent one, or
-            a `References`.
-
-        Returns
-        -------
-        ndarray of float64, shape (N, 2)
-
-        Raises
-        ------
-        InputError
-            For empty input, differing lengths, a segment without reference.
+        See `Metric.statistics` for the arguments and the errors.
         """
-        # What reads text is loaded when text comes: `import evalstats` stays fast.
-        from evalstats.text.tercom.counts import translation_edits
-
         texts = as_texts(hypotheses)
         refs = as_references(references, len(texts))
         hyp_ids, ref_ids = self._words(texts, refs)
@@ -106,12 +88,9 @@ class TER(ErrorRate):
 
     def _words(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
         """Return the ids of the words of hypotheses and of all references."""
-        from evalstats.text.ids import learn_ids, look_up_ids
-        from evalstats.text.tokenization import tercom_tokens
-
         if not (self.normalized or self.no_punct):
             # The tokeniser only lowercases and splits at whitespace.
-            return whitespace_words(texts, refs, not self.case_sensitive)
+            return shared_ids(refs, texts, tokenize_blocks, "none", not self.case_sensitive)
         options = (self.normalized, self.no_punct, self.asian_support, self.case_sensitive)
         ids, vocabulary = refs.prepared(
             ("tercom", *options),

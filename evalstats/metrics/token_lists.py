@@ -51,31 +51,15 @@ def segment_statistics(
 ) -> NDArray[np.int64]:
     """Count one segment, `(2·order + 2,)` in the layout of `BLEU`."""
     counts = [clipped_counts(hypothesis, references, n) for n in range(1, order + 1)]
-    length = len(hypothesis)
-    return np.array(
-        [
-            length,
-            closest_length(references, length),
-            *(correct for correct, _ in counts),
-            *(total for _, total in counts),
-        ],
-        dtype=np.int64,
-    )
+    correct, total = zip(*counts, strict=True)
+    lengths = len(hypothesis), closest_length(references, len(hypothesis))
+    return np.array([*lengths, *correct, *total], dtype=np.int64)
 
 
 def corpus_statistics(
     hypotheses: Sequence[TokenList], references: Sequence[Sequence[TokenList]], order: int
 ) -> NDArray[np.int64]:
-    """Count N segments at once, `(N, 2·order + 2)` in the layout of `BLEU`.
-
-    Parameters
-    ----------
-    hypotheses : sequence of N token lists
-    references : sequence of N lists of token lists
-        At least one for each segment.
-    order : int
-        Largest n-gram order.
-    """
+    """Count N segments at once, `(N, 2·order + 2)` in the layout of `BLEU`."""
     counts = np.fromiter(map(len, references), dtype=np.int64, count=len(references))
     ids, vocabulary = learn_ids([from_lists(chain.from_iterable(references))])
     owner = np.repeat(np.arange(len(references)), counts)

@@ -95,14 +95,13 @@ def _difference_columns(comparison: Comparison, several: bool) -> tuple[list[str
 def _difference_cells(
     comparison: Comparison, difference: Difference, decimals: int, several: bool
 ) -> list[str]:
-    cells = [
+    return [
         report.number(difference.difference, decimals, sign=True),
         _interval_cell(difference, decimals),
         report.pvalue(difference.pvalue),
+        *([report.pvalue(difference.pvalue_adjusted)] if several else []),
+        _verdict(comparison, difference),
     ]
-    if several:
-        cells.append(report.pvalue(difference.pvalue_adjusted))
-    return [*cells, _verdict(comparison, difference)]
 
 
 def _interval_cell(difference: Difference, decimals: int) -> str:
@@ -138,12 +137,8 @@ def pair_tables(
     adjusted = f"p ({comparison.adjustment})" if len(differences) > 1 else "p"
     level = report.level(comparison.confidence_level)
     rows = tuple(
-        (
-            str(place[estimate.system]),
-            *_score_cells(estimate, decimals),
-            _ranges(beaten[estimate.system]) or "-",
-        )
-        for estimate in best_first
+        (str(place[e.system]), *_score_cells(e, decimals), _ranges(beaten[e.system]) or "-")
+        for e in best_first
     )
     ranking = Table(
         _title(estimates[0]),

@@ -41,15 +41,7 @@ _PIECES = re.compile(r"[^\s\-_/.]*[\s\-_/.]?")
 
 
 def scores(estimates: Sequence[Estimate], ax: Axes | None = None) -> Axes:
-    """Draw scores of one metric with their intervals, best first.
-
-    Parameters
-    ----------
-    estimates : sequence of Estimate
-        Of one metric.
-    ax : matplotlib Axes, optional
-        Where to draw.
-    """
+    """Draw scores of one metric with their intervals, best first."""
     rows = ranked(estimates)
     axes, edges = _rows_axes(ax, [e.system for e in rows])
     _score_whiskers(axes, rows, _centres(edges), "Scores")
@@ -62,19 +54,8 @@ def differences(comparison: Comparison, metric: str | None = None, ax: Axes | No
     A filled dot is a significant difference (adjusted p-value), blue where the system is better
     and vermillion where it is worse; an open one is no evidence of any.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        The result.
-    metric : str, optional
-        Which, when there are several.
-    ax : matplotlib Axes, optional
-        Where to draw.
-
-    Raises
-    ------
-    InputError
-        For more than 40 differences: draw `pvalues`, or compare with a baseline.
+    `metric` says which, where there are several. More than 40 differences raise an `InputError`:
+    draw `pvalues`, or compare with a baseline.
     """
     estimates = of_metric(comparison.estimates, metric)
     found = [d for d in comparison.differences if d.metric == estimates[0].metric]
@@ -107,19 +88,8 @@ def pvalues(comparison: Comparison, metric: str | None = None, ax: Axes | None =
     """Draw the adjusted p-values of all pairs under one metric, best system first.
 
     A dot marks a significant difference. Up to nine systems the p-values are written out. Of a
-    one-sided test, a cell is the row's system against the column's.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        Of all pairs.
-    metric, ax
-        As in `differences`.
-
-    Raises
-    ------
-    InputError
-        For a comparison with a baseline, which has no pairs: draw `differences`.
+    one-sided test, a cell is the row's system against the column's. A comparison with a baseline
+    has no pairs and raises an `InputError`: draw `differences`.
     """
     if comparison.baseline is not None:
         raise InputError(
@@ -183,15 +153,7 @@ def pvalues(comparison: Comparison, metric: str | None = None, ax: Axes | None =
 def replicates(estimates: Sequence[Estimate], ax: Axes | None = None) -> Axes:
     """Draw the distribution of each system's replicates, its score and its interval.
 
-    Parameters
-    ----------
-    estimates, ax
-        As in `scores`.
-
-    Raises
-    ------
-    InputError
-        When nothing was resampled (the t interval).
+    Where nothing was resampled (the t interval) there are none: an `InputError`.
     """
     rows = ranked(estimates)
     if any(len(e.replicates) == 0 for e in rows):

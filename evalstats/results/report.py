@@ -71,13 +71,8 @@ class Table:
         """Return aligned columns for a terminal."""
         lines = [self.header, *self.rows]
         widths = [max(_width(line[j]) for line in lines) for j in range(len(self.header))]
-        body = [
-            "  ".join(
-                _pad(cell, width, side)
-                for cell, width, side in zip(line, widths, self.align, strict=True)
-            ).rstrip()
-            for line in lines
-        ]
+        padded = (map(_pad, line, widths, self.align) for line in lines)
+        body = ["  ".join(line).rstrip() for line in padded]
         rule = "-" * max(map(_width, body))
         return "\n".join([self.title, rule, body[0], rule, *body[1:], *self.notes])
 
@@ -113,25 +108,20 @@ class Table:
 
     def html(self) -> str:
         """Return a table whose text is escaped and set apart from text of another direction."""
-        sides = {"<": ' class="text"', ">": ""}
-        head = "".join(
-            f'<th scope="col"{sides[side]}>{escape(cell)}</th>'
-            for cell, side in zip(self.header, self.align, strict=True)
-        )
-        lines = [
-            "".join(
-                f"<td{sides[side]}>{escape(cell)}</td>"
-                for cell, side in zip(row, self.align, strict=True)
-            )
-            for row in self.rows
-        ]
+        kinds = [' class="text"' if side == "<" else "" for side in self.align]
+
+        def line(tag: str, scope: str, row: tuple[str, ...]) -> str:
+            cells = zip(row, kinds, strict=True)
+            return "".join(f"<{tag}{scope}{kind}>{escape(cell)}</{tag}>" for cell, kind in cells)
+
+        head = line("th", ' scope="col"', self.header)
         return "\n".join(
             [
                 "<table>",
                 f"<caption>{escape(self.title)}</caption>",
                 f"<thead><tr>{head}</tr></thead>",
                 "<tbody>",
-                *(f"<tr>{line}</tr>" for line in lines),
+                *(f"<tr>{line('td', '', row)}</tr>" for row in self.rows),
                 "</tbody>",
                 "</table>",
                 *(f"<p>{escape(note)}</p>" for note in self.notes),
@@ -159,11 +149,8 @@ def document_latex(tables: Sequence[Table], footer: Sequence[str]) -> str:
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:
     """Lay out named values, a row each; floats with six significant digits."""
-    rows = tuple(
-        (name, f"{value:.6g}" if isinstance(value, float) else str(value))
-        for name, value in record.items()
-    )
-    return Table(title, ("field", "value"), rows, "<<")
+    shown = {k: f"{v:.6g}" if isinstance(v, float) else str(v) for k, v in record.items()}
+    return Table(title, ("field", "value"), tuple(shown.items()), "<<")
 
 
 def fragment_html(tables: Sequence[Table], footer: Sequence[str]) -> str:

@@ -1,9 +1,8 @@
 """The multinomial bootstrap of N segments in two stages: over shards, then within each shard.
 
-Of the N draws of a resample, the number that falls into each shard is multinomial(N; n_j/N), and
-given these numbers the draws within a shard are multinomial over its segments, independently of
-the other shards. So every shard draws the first stage, the same everywhere, from the seed alone,
-and the second stage by itself; together the rows are multinomial(N; 1/N, ..., 1/N), exactly.
+Of the N draws of a resample, the number that falls into each shard is multinomial(N; n_j/N), which
+every shard draws alike from the seed alone. Given these numbers, each shard draws its own segments
+by itself; together the rows are multinomial(N; 1/N, ..., 1/N), exactly.
 """
 
 from __future__ import annotations
@@ -32,16 +31,6 @@ def shard_draws(
 
     Conditional binomials from the first shard on: the numbers of all shards add up to N.
 
-    Parameters
-    ----------
-    shard_sizes : sequence of int
-        Numbers of segments of all shards, at least 1 each.
-    shard : int
-        Which of them.
-    n_resamples, seed : int
-
-    Examples
-    --------
     >>> draws = [shard_draws([5, 20, 10], j, 4, seed=1) for j in range(3)]
     >>> sum(draws).tolist()
     [35, 35, 35, 35]

@@ -24,7 +24,7 @@ _BLOCK_SEGMENTS = 1024
 
 
 def poisson_weights(ids: NDArray[np.uint64], n_resamples: int, seed: int) -> NDArray[np.uint8]:
-    """Draw Poisson(1) weights of segments by their ids, `(n,) -> (B, n)`.
+    """Draw Poisson(1) weights of segments by their ids, `(n,) -> (B, n)`, B below 2**32.
 
     The weight of a segment in a resample is a function of the seed, the segment's id and the
     number of the resample, and of nothing else: neither of the other segments, nor of their
@@ -32,15 +32,6 @@ def poisson_weights(ids: NDArray[np.uint64], n_resamples: int, seed: int) -> NDA
     bytes, in little-endian order, serve 16 resamples; a byte left over is resolved by the first
     64 bits of the counter (id mod 2**32, id // 2**32, b, 1).
 
-    Parameters
-    ----------
-    ids : ndarray of uint64, shape (n,)
-    n_resamples : int
-        B, below 2**32.
-    seed : int
-
-    Examples
-    --------
     >>> weights = poisson_weights(np.arange(5, dtype=np.uint64), 4, seed=12345)
     >>> alone = poisson_weights(np.array([3], dtype=np.uint64), 4, seed=12345)
     >>> weights.shape, np.array_equal(weights[:, 3], alone[:, 0])

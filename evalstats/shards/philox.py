@@ -1,9 +1,8 @@
 """Philox4x32-10: random words that are a function of a counter and a key, and of nothing else.
 
-An ordinary generator walks from state to state, so that its millionth number needs the 999,999
-before it. A counter-based one (Salmon, Moraes, Dror and Shaw, 2011, "Parallel random numbers: as
-easy as 1, 2, 3") encrypts a counter, and any of its numbers can be had at once, anywhere, in any
-order. Ten rounds of multiplication and exclusive or pass every test of TestU01's BigCrush.
+A counter-based generator (Salmon, Moraes, Dror and Shaw, 2011, "Parallel random numbers: as easy as
+1, 2, 3") encrypts a counter, and any of its numbers can be had at once, anywhere, in any order. Ten
+rounds of multiplication and exclusive or pass every test of TestU01's BigCrush.
 """
 
 from __future__ import annotations
@@ -34,24 +33,12 @@ def seed_key(seed: int) -> Key:
 def philox4x32(
     counter: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike], key: Key, work: Words | None = None
 ) -> tuple[Words, Words, Words, Words]:
-    """Encrypt counters: four words each in, four random words each out.
+    """Encrypt counters: four words each in, four random words each out, all in [0, 2**32).
 
-    Parameters
-    ----------
-    counter : four arrays of integers in [0, 2**32)
-        The words of the counters; shapes that broadcast.
-    key : two integers in [0, 2**32)
-    work : ndarray of uint64, shape (5, ...), optional
-        Memory to work in, where many calls have results of one shape: fresh pages cost more time
-        than the arithmetic. The result is in it until the next call.
+    The counters' words may be arrays of shapes that broadcast. `work` is memory `(5, ...)` to work
+    in, where many calls have results of one shape: fresh pages cost more time than the arithmetic.
+    The result is in it until the next call.
 
-    Returns
-    -------
-    four ndarrays of uint64
-        Words in [0, 2**32), of the shape to which the counters broadcast.
-
-    Examples
-    --------
     The first known answer of the authors' own tests:
 
     >>> [f"{int(word):08x}" for word in philox4x32((0, 0, 0, 0), (0, 0))]

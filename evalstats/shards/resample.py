@@ -1,16 +1,14 @@
 """Resampling where the data lives: what the weights of one shard's segments make of its totals.
 
-A total is a sum over segments, so it is a sum over shards of sums over their segments. Each shard
-draws the weights of its own segments and keeps nothing but B partial totals; adding up the parts
-gives the resampled totals of the whole corpus, whose scores are its replicates.
+A total is a sum over segments, so it is a sum over shards. Each shard draws the weights of its own
+segments and keeps nothing but B partial totals; their sums over shards are the resampled totals of
+the whole corpus.
 
-*Poisson weights* are independent, so that no shard needs to know of another, not even how many
-segments there are. The weight of a segment in a resample is a function of the seed, the segment's
-id and the number of the resample: the sum is the same, bit for bit, however the segments were
-sharded. Only the number of segments in a resample varies, N ± √N, which scores that stay the same
-when all totals are doubled (a mean, a ratio, BLEU) do not notice. *Two-stage multinomial weights*
-are for the other scores and for small N: where all shard sizes are known, they give the ordinary
-bootstrap of N segments.
+*Poisson weights* (`keyed`) are independent, so that no shard needs to know of another: the sum is
+the same, bit for bit, however the segments were sharded. Only the number of segments in a resample
+varies, N ± √N, which scores that stay the same when all totals are doubled (a mean, a ratio, BLEU)
+do not notice. *Two-stage multinomial weights* (`hierarchy`) are for the other scores and for small
+N: where all shard sizes are known, they give the ordinary bootstrap of N segments.
 """
 
 from __future__ import annotations
@@ -60,10 +58,8 @@ def resample_shard(
     ids : sequence of int or of str
         A different id for each segment of the *whole* corpus: integers in [0, 2**64), or strings,
         of which 64 bits of BLAKE2b are kept. A `range` is the cheapest.
-    n_resamples : int
-        B, at least 2; the same for all shards.
-    rng : int
-        Seed; the same for all shards.
+    n_resamples, rng : int
+        B, at least 2, and the seed; the same for all shards.
     unit : {"segment", "group"}
         What the rows are: "group" for statistics that were `grouped`, whose ids are the groups'. A
         group must be whole, in one shard.
@@ -89,7 +85,6 @@ def resample_shard(
     -----
     Sums are sums of integers and therefore exact. So statistics must lie on a grid that is known
     beforehand, the same for all shards; rounding moves a mean by at most half of `resolution`.
-
     With Poisson weights the replicates do not depend on the sharding. With two-stage weights only
     their distribution does not: it is that of the bootstrap.
 
@@ -130,8 +125,8 @@ def resample_shard(
     numbers, id_kind = as_ids(ids, n_segments)
     grid = 1.0 if resolution is None else as_resolution(resolution)
     totals = tuple(_observed(table, grid, rounds=resolution is not None) for table in tables)
-    id_runs = runs_of(np.sort(numbers))
-    add = _Sum(tables, grid, n_resamples)
+    width = sum(observed.size for observed in totals)
+    add = _Sum(tables, grid, np.zeros((n_resamples, width), dtype=np.int64))
     if sizes:
         add.by_rows(shard_batches(sizes, members[0], n_resamples, seed))
     else:
@@ -149,7 +144,7 @@ def resample_shard(
         totals=totals,
         resampled=tuple(resampled),
         differing=tuple(_differing(table) for table in tables),
-        id_runs=id_runs,
+        id_runs=runs_of(np.sort(numbers)),
         id_kind=id_kind,
         seed=seed,
         n_resamples=n_resamples,
@@ -164,12 +159,9 @@ class _Sum:
     """Resampled totals `(B, K)` of all systems under all metrics, added up without rounding."""
 
     def __init__(
-        self, tables: Sequence[SegmentStatistics], resolution: float, n_resamples: int
+        self, tables: Sequence[SegmentStatistics], resolution: float, totals: Integers
     ) -> None:
-        self._tables = tables
-        self._resolution = resolution
-        width = sum(len(table.systems) * table.values.shape[2] for table in tables)
-        self.totals = np.zeros((n_resamples, width), dtype=np.int64)
+        self._tables, self._resolution, self.totals = tables, resolution, totals
 
     def by_segments(self, blocks: Iterator[tuple[slice, slice, NDArray[np.uint8]]]) -> None:
         """Add weights that come segments first, all resamples of them before the next."""
@@ -190,9 +182,8 @@ class _Sum:
 
     def _product(self, segments: slice) -> Callable[[NDArray[np.uint8]], Integers]:
         """Return weights times the statistics of some segments, exact, as a function."""
-        block = np.concatenate(
-            [_units(table, segments, self._resolution) for table in self._tables], axis=1
-        )
+        units = [_units(table, segments, self._resolution) for table in self._tables]
+        block = np.concatenate(units, axis=1)
         # The power of two that divides a whole column need not go through the product: whole
         # numbers counted in units of 2**-20 are as small there as they were.
         bits = np.bitwise_or.reduce(block, axis=0)
@@ -248,8 +239,7 @@ def _observed(table: SegmentStatistics, resolution: float, *, rounds: bool) -> I
             raise InputError(
                 f"statistics of {table.metric.name} must be whole numbers, got "
                 f"{table.values[i, start + n, j]} for segment {start + n}; give resolution, for "
-                f"example 2**-20, and all are rounded to multiples of it: sums that do not depend "
-                f"on the sharding need a grid that all shards share"
+                f"example 2**-20, and all are rounded to multiples of it"
             )
         totals += np.sum(_units(table, segments, resolution), axis=0).reshape(totals.shape)
     return totals

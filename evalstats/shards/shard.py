@@ -56,16 +56,11 @@ class Shard:
         The ids, sorted, as runs of consecutive numbers: the first and the last of each.
     id_kind : {"integer", "string"}
         What the ids were; strings are kept as 64-bit hashes.
-    seed, n_resamples : int
-        What was drawn.
-    unit : {"segment", "group"}
-        What a row of the statistics was.
-    resolution : float
-        Statistics were rounded to multiples of it; a power of two.
-    shard_sizes : tuple of int
-        Sizes of all shards where weights are two-stage multinomial; empty for Poisson weights.
-    shards : tuple of int
-        Which of these shards were added up.
+    seed, n_resamples, unit, resolution
+        As in `resample_shard`.
+    shard_sizes, shards : tuple of int
+        Sizes of all shards where weights are two-stage multinomial, empty for Poisson weights; and
+        which of these shards were added up.
     """
 
     systems: tuple[str, ...]
@@ -99,13 +94,10 @@ class Shard:
             raise InputError("a shard needs labels and totals for each of at least one metric")
         n_systems = len(self.systems)
         for i, metric in enumerate(self.metrics):
-            k = len(metric.columns)
-            for arrays, shape in (
-                (self.totals, (n_systems, k)),
-                (self.resampled, (self.n_resamples, n_systems, k)),
-                (self.differing, (n_systems, n_systems)),
-            ):
-                array = arrays[i]
+            one = (n_systems, len(metric.columns))
+            shapes = (one, (self.n_resamples, *one), (n_systems, n_systems))
+            for arrays, shape in zip(each[1:], shapes, strict=True):
+                array: Any = arrays[i]
                 if array.dtype != np.int64 or array.shape != shape:
                     raise InputError(
                         f"a shard of {n_systems} systems under {metric.name} needs int64 arrays "
@@ -155,10 +147,7 @@ class Shard:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the shard to a file, whole or not at all: NumPy's `.npz`, without pickles.
 
-        Raises
-        ------
-        InputError
-            Where the file cannot be written.
+        A path that cannot be written raises an `InputError`.
         """
         # Reading and writing zip files takes longer to load than this file.
         from evalstats.statistics.archives import write_archive
@@ -185,17 +174,9 @@ class Shard:
     ) -> Shard:
         """Read what `save` wrote.
 
-        Parameters
-        ----------
-        path : str or path-like
-        metric : str or Metric, or a list of them
-            The metrics of the shard, in its order: the file holds their signatures and names, not
-            the code that scores.
-
-        Raises
-        ------
-        InputError
-            For a file that cannot be read, is damaged or is not a shard's, and for other metrics.
+        `metric` is the metric of the shard, or a list of them in its order: the file holds names
+        and signatures, not the code that scores. A file that cannot be read, is damaged, is not a
+        shard's or is of other metrics raises an `InputError`.
         """
         from evalstats.statistics.archives import read_archive
 
@@ -239,10 +220,6 @@ def merge_shards(shards: Iterable[Shard]) -> Shard:
     ----------
     shards : iterable of Shard
         At least one; of the same systems and metrics, drawn with the same seed.
-
-    Returns
-    -------
-    Shard
 
     Raises
     ------

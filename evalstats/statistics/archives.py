@@ -38,13 +38,8 @@ def write_archive(
 ) -> None:
     """Write arrays of numbers and a header that JSON can hold; all of it, or nothing.
 
-    The file is written beside its place and then moved there, so that an interrupted run leaves
-    the old file or the new one, and nothing else.
-
-    Raises
-    ------
-    InputError
-        Where the file cannot be written.
+    The file is written beside its place and then moved there: an interrupted run leaves the old
+    file or the new one. One that cannot be written raises an `InputError`.
     """
     text = json.dumps(dict(header), allow_nan=False).encode()
     members = {_HEADER: np.frombuffer(text, np.uint8), **arrays}
@@ -80,17 +75,8 @@ def read_archive(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Return the header and the arrays that `write_archive` wrote.
 
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    kinds : str
-        Which numbers are welcome: NumPy's letters, of ``"i"``, ``"u"`` and ``"f"``.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be read, was cut short, or holds anything else.
+    `kinds` says which numbers are welcome, in NumPy's letters ("i", "u", "f"). A file that cannot
+    be read, was cut short, or holds anything else raises an `InputError`.
     """
     try:
         room = Path(path).stat().st_size
@@ -104,12 +90,8 @@ def read_archive(
                     raise ValueError(f"{entry.filename} claims {entry.file_size:,} bytes")
             if len({entry.filename for entry in entries}) < len(entries):
                 raise ValueError("a name occurs twice")
-            members = {
-                entry.filename.removesuffix(".npy"): _array(
-                    archive.read(entry), entry.filename, kinds
-                )
-                for entry in entries
-            }
+            arrays = {e.filename: _array(archive.read(e), e.filename, kinds) for e in entries}
+            members = {name.removesuffix(".npy"): array for name, array in arrays.items()}
         if _HEADER not in members:
             raise ValueError(f"expected {_HEADER}.npy in it, found {', '.join(members)[:99]!r}")
         header = json.loads(members.pop(_HEADER).tobytes().decode("utf-8"))

@@ -14,7 +14,7 @@ from evalstats.checks import listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.executors import Workers, as_workers, run_all
-from evalstats.statistics.names import as_names
+from evalstats.statistics.names import as_names, as_segment_ids
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References, as_references
 
@@ -44,8 +44,7 @@ def extract(
     systems : mapping of str to sequence
         Outputs of each system, one a segment (numbers for `Mean` and `Ratio`).
     references
-        One entry per segment: a string, a list of strings with `None` for an absent one, or a
-        `References`.
+        As in `Metric.statistics`.
     metric : str or Metric
         Name or configured object.
     segment_ids : sequence of str, optional
@@ -56,10 +55,6 @@ def extract(
         to the executor and statistics come back.
     progress : callable, optional
         Called as ``progress(done, total, label)`` before each system.
-
-    Returns
-    -------
-    SegmentStatistics
 
     Raises
     ------
@@ -74,8 +69,7 @@ def extract(
     (table,) = extract_all(systems, references, metric, progress, as_workers(executor))
     if segment_ids is None:
         return table
-    ids = listed(segment_ids, "segment_ids", "strings, one a segment")
-    return replace(table, segment_ids=tuple(ids))
+    return replace(table, segment_ids=as_segment_ids(segment_ids, table.n_segments))
 
 
 def as_systems(systems: object) -> Mapping[str, Any]:
@@ -121,16 +115,15 @@ def extract_all(
     identity = (prepared.label, prepared.fingerprint) if isinstance(prepared, References) else ()
     jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
     work = partial(_rows, prepared)
+    tell = progress or (lambda done, total, label: None)
     if isinstance(workers, int):
         # Reading text is Python's work, which threads do not speed up.
         rows = []
         for done, job in enumerate(jobs):
-            if progress is not None:
-                progress(done, len(jobs), f"{job[0].name} {job[1]}")
+            tell(done, len(jobs), f"{job[0].name} {job[1]}")
             rows.append(work(job))
     else:
-        if progress is not None:
-            progress(0, len(jobs), "all systems")
+        tell(0, len(jobs), "all systems")
         rows = run_all(work, jobs, workers)
     size = len(outputs)
     return [

@@ -14,12 +14,7 @@ def read_segments(path: str) -> list[str]:
     r"""Return the lines of a UTF-8 text file, `.gz` included, without trailing whitespace.
 
     Lines end at "\n" only: other Unicode line separators occur inside segments. Empty lines are
-    segments.
-
-    Raises
-    ------
-    InputError
-        For a file that cannot be read, is empty, or is not UTF-8; the message names it.
+    segments. A file that cannot be read, is empty or is not UTF-8 raises an `InputError`.
     """
     try:
         data = Path(path).read_bytes()
@@ -54,14 +49,11 @@ def read_parallel(paths: Sequence[str], name: str) -> list[list[str]]:
 
 def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]:
     """Return the names given, or the file names without their last suffix."""
-    if names is not None:
-        if len(names) != len(paths):
-            raise InputError(
-                f"--names needs one name for each of the {len(paths)} inputs, got {len(names)}"
-            )
-        chosen = list(names)
-    else:
-        chosen = [Path(path.removesuffix(".gz")).stem for path in paths]
+    if names is not None and len(names) != len(paths):
+        raise InputError(
+            f"--names needs one name for each of the {len(paths)} inputs, got {len(names)}"
+        )
+    chosen = list(names or (Path(path.removesuffix(".gz")).stem for path in paths))
     for i, name in enumerate(chosen):
         if name in chosen[:i]:
             first = paths[chosen.index(name)]

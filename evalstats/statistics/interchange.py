@@ -7,12 +7,12 @@ what `write` writes is refused, or read as the same statistics.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, NoReturn
+from types import NoneType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,13 @@ _FORMAT = "evalstats segment statistics"
 _VERSION = 1
 _ARRAY = "statistics"
 _INTEGERS = ("|u1", "|i1", "<u2", "<i2", "<u4", "<i4", "<i8", "<u8")
+#: Fields of `SegmentStatistics` that the header holds as they are, and what they may be.
+_PLAIN: dict[str, tuple[type, ...]] = {
+    "systems": (list,),
+    "segment_ids": (list, NoneType),
+    "reference_label": (str, NoneType),
+    "fingerprint": (str, NoneType),
+}
 #: Metrics that can be rebuilt from their parameters.
 _OWN: dict[str, type[Any]] = {kind.__name__: kind for kind in BUILT_IN}
 
@@ -34,21 +41,13 @@ def write(path: str | os.PathLike[str], table: Any) -> None:
     target = Path(path)
     if target.suffix != ".npz":
         raise InputError(f"path must end in .npz, got {str(target)!r}")
+    stated = {**identity(table.metric), "signature": table.metric_signature}
     header = {
         "format": _FORMAT,
         "version": _VERSION,
         "evalstats": version(),
-        "metric": {
-            "name": table.metric.name,
-            "signature": table.metric_signature,
-            "columns": list(table.metric.columns),
-            "higher_is_better": bool(table.metric.higher_is_better),
-            **_configuration(table.metric),
-        },
-        "systems": list(table.systems),
-        "segment_ids": None if table.segment_ids is None else list(table.segment_ids),
-        "reference_label": table.reference_label,
-        "fingerprint": table.fingerprint,
+        "metric": {**stated, **_configuration(table.metric)},
+        **{name: getattr(table, name) for name in _PLAIN},
     }
     # Reading and writing zip files takes longer to load than this file.
     from evalstats.statistics.archives import write_archive
@@ -56,16 +55,33 @@ def write(path: str | os.PathLike[str], table: Any) -> None:
     write_archive(target, header, {_ARRAY: narrowest(table.values)})
 
 
-def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
-    """Return the fields that `write` wrote; `metric` is needed for one that is not evalstats'."""
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the header and the arrays of a file, for `checked` to look at."""
     from evalstats.statistics.archives import read_archive
 
-    header, arrays = read_archive(path, "iuf")
-    _check_format(path, header, arrays)
-    record = _field(path, header, "metric", dict)
-    signature = _field(path, record, "signature", str)
-    rebuilt = _rebuilt(path, record) if metric is None else as_metric(metric)
-    _check_metric(path, record, signature, rebuilt)
+    return read_archive(path, "iuf")
+
+
+def checked(
+    header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], metric: object = None
+) -> dict[str, Any]:
+    """Return the fields that `write` wrote; `metric` is needed for one that is not evalstats'."""
+    if header.get("format") != _FORMAT or list(arrays) != [_ARRAY]:
+        raise InputError(f"it is not a file of {_FORMAT}")
+    if header.get("version") != _VERSION:
+        raise InputError(
+            f"format version {header.get('version')!r}, but this evalstats reads {_VERSION}; "
+            f"use the version that wrote it: {header.get('evalstats')!r}"
+        )
+    record = _field(header, "metric", dict)
+    signature = _field(record, "signature", str)
+    rebuilt = _rebuilt(record) if metric is None else as_metric(metric)
+    stated = {**record, "signature": without_versions(signature)}
+    for key, value in identity(rebuilt).items():
+        if stated.get(key) != value:
+            raise InputError(
+                f"{key} of its metric is {stated.get(key)!r}, that of {rebuilt!r} is {value!r}"
+            )
     values = arrays[_ARRAY]
     if values.dtype.kind in "iu" and values.max(initial=0) < 2**63:
         values = values.astype(np.int64)
@@ -73,15 +89,18 @@ def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
         values = values.astype(np.float64)
     if rebuilt.counts and np.any(values < 0):
         where = [int(i) for i in np.argwhere(values < 0)[0]]
-        _refuse(path, f"statistics{where} is negative, but {rebuilt.name} counts")
+        raise InputError(f"statistics{where} is negative, but {rebuilt.name} counts")
+    plain = {name: _field(header, name, *kinds) for name, kinds in _PLAIN.items()}
+    return {"values": values, "metric": rebuilt, "metric_signature": signature, **plain}
+
+
+def identity(metric: Metric) -> dict[str, Any]:
+    """Return what tells a metric from others, as JSON gives it back."""
     return {
-        "values": values,
-        "systems": _field(path, header, "systems", list),
-        "metric": rebuilt,
-        "reference_label": _field(path, header, "reference_label", str, optional=True),
-        "fingerprint": _field(path, header, "fingerprint", str, optional=True),
-        "segment_ids": _field(path, header, "segment_ids", list, optional=True),
-        "metric_signature": signature,
+        "name": metric.name,
+        "signature": without_versions(metric.signature),
+        "columns": list(metric.columns),
+        "higher_is_better": bool(metric.higher_is_better),
     }
 
 
@@ -91,61 +110,30 @@ def _configuration(metric: Metric) -> dict[str, Any]:
         return {"class": None, "parameters": None}
     names = [f.name for f in fields(metric)]  # type: ignore[arg-type]
     parameters = {name: getattr(metric, name) for name in names}
-    return {"class": type(metric).__name__, "parameters": json.loads(json.dumps(parameters))}
+    return {"class": type(metric).__name__, "parameters": parameters}
 
 
-def _rebuilt(path: object, record: Mapping[str, Any]) -> Metric:
-    name = _field(path, record, "class", str, optional=True)
+def _rebuilt(record: Mapping[str, Any]) -> Metric:
+    name = _field(record, "class", str, NoneType)
     if name is None:
-        _refuse(
-            path,
-            f"its metric {_field(path, record, 'name', str)!r} is not one of evalstats'; "
-            f"give the object that made it as metric=",
+        raise InputError(
+            f"its metric {_field(record, 'name', str)!r} is not one of evalstats'; "
+            f"give the object that made it as metric="
         )
     if name not in _OWN:
-        _refuse(path, f"its metric class {name!r} is unknown to this version of evalstats")
+        raise InputError(f"its metric class {name!r} is unknown to this version of evalstats")
     try:
-        metric: Metric = _OWN[name](**_field(path, record, "parameters", dict))
+        metric: Metric = _OWN[name](**_field(record, "parameters", dict))
     except (InputError, TypeError, ValueError) as error:
-        _refuse(path, f"parameters of {name}: {error}")
+        raise InputError(f"parameters of {name}: {error}") from None
     return metric
 
 
-def _check_metric(path: object, record: Mapping[str, Any], signature: str, metric: Metric) -> None:
-    found = {
-        "name": metric.name,
-        "signature": without_versions(metric.signature),
-        "columns": list(metric.columns),
-        "higher_is_better": bool(metric.higher_is_better),
-    }
-    for key, value in found.items():
-        stored = without_versions(signature) if key == "signature" else record.get(key)
-        if stored != value:
-            _refuse(path, f"{key} of its metric is {stored!r}, that of {metric!r} is {value!r}")
-
-
-def _check_format(path: object, header: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-    if header.get("format") != _FORMAT or list(arrays) != [_ARRAY]:
-        _refuse(path, f"it is not a file of {_FORMAT}")
-    if header.get("version") != _VERSION:
-        _refuse(
-            path,
-            f"format version {header.get('version')!r}, but this evalstats reads {_VERSION}; "
-            f"use the version that wrote it: {header.get('evalstats')!r}",
-        )
-
-
-def _field(
-    path: object, record: Mapping[str, Any], key: str, kind: type, optional: bool = False
-) -> Any:
+def _field(record: Mapping[str, Any], key: str, *kinds: type) -> Any:
     value = record.get(key)
-    if not (isinstance(value, kind) or (optional and value is None)):
-        _refuse(path, f"{key} must be a {kind.__name__}, got {type(value).__name__}")
+    if not isinstance(value, kinds):
+        raise InputError(f"{key} must be a {kinds[0].__name__}, got {type(value).__name__}")
     return value
-
-
-def _refuse(path: object, reason: str) -> NoReturn:
-    raise InputError(f"cannot load statistics from {str(path)!r}: {reason}") from None
 
 
 def narrowest(values: NDArray[Any]) -> NDArray[Any]:

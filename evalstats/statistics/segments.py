@@ -79,17 +79,11 @@ class SegmentStatistics:
         made_by = self.metric_signature or own
         if without_versions(made_by) != without_versions(own):
             raise InputError(f"metric_signature must fit {own!r}, got {made_by!r}")
-        ids = (
-            None if self.segment_ids is None else as_segment_ids(self.segment_ids, values.shape[1])
-        )
-        for field, value in (
-            ("metric", metric),
-            ("values", values),
-            ("systems", systems),
-            ("segment_ids", ids),
-            ("metric_signature", made_by),
-        ):
-            object.__setattr__(self, field, value)
+        ids = self.segment_ids
+        ids = None if ids is None else as_segment_ids(ids, values.shape[1])
+        # The class is frozen.
+        vars(self).update(metric=metric, values=values, systems=systems)
+        vars(self).update(segment_ids=ids, metric_signature=made_by)
 
     @property
     def n_segments(self) -> int:
@@ -108,11 +102,10 @@ class SegmentStatistics:
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: the systems, their scores and summed statistics."""
+        found = zip(self.systems, self.scores.tolist(), self.totals.tolist(), strict=True)
         rows = tuple(
             (name, f"{score:.6g}", *(f"{total:.10g}" for total in totals))
-            for name, score, totals in zip(
-                self.systems, self.scores.tolist(), self.totals.tolist(), strict=True
-            )
+            for name, score, totals in found
         )
         header = ("system", "score", *self.metric.columns)
         title = f"{self.metric.name}, {self.n_segments:,} segments, statistics summed"
@@ -142,12 +135,8 @@ class SegmentStatistics:
         """Write the statistics to a file that ends in ``.npz``, whole or not at all.
 
         The file holds numbers, names, the metric's configuration and a hash of the references: no
-        text. The same statistics make the same file, byte for byte. What is there is replaced.
-
-        Raises
-        ------
-        InputError
-            When the path does not end in ``.npz``, or the file cannot be written.
+        text. The same statistics make the same file, byte for byte. What is there is replaced;
+        a path that cannot be written raises an `InputError`.
         """
         interchange.write(path, self)
 
@@ -178,9 +167,9 @@ class SegmentStatistics:
         >>> found.systems, found.metric.name, found.scores.tolist()
         (('A',), 'accuracy', [0.5])
         """
-        fields = interchange.read(path, metric)
+        header, arrays = interchange.read(path)
         try:
-            return cls(**fields)
+            return cls(**interchange.checked(header, arrays, metric))
         except InputError as error:
             raise type(error)(f"cannot load statistics from {str(path)!r}: {error}") from None
 
@@ -191,14 +180,13 @@ class SegmentStatistics:
         Parameters
         ----------
         *tables : SegmentStatistics
-            Of the same metric, references and segments, with different systems. A fingerprint or
-            ids that one table lacks are not checked, and the result has none.
+            Of different systems. A fingerprint or ids that one table lacks are not checked, and
+            the result has none.
 
         Raises
         ------
         InputError
-            When metrics, numbers of segments, references or segment ids differ, or a system
-            occurs twice.
+            When metrics, segments or references differ, or a system occurs twice.
 
         Examples
         --------
@@ -273,25 +261,21 @@ def _check_same_segments(a: SegmentStatistics, b: SegmentStatistics, one: str, t
             f"all SegmentStatistics must have the same segments, got {a.n_segments} for "
             f"{one} and {b.n_segments} for {two}"
         )
-    if a.fingerprint is not None and b.fingerprint not in (None, a.fingerprint):
+    if a.fingerprint and b.fingerprint and a.fingerprint != b.fingerprint:
         raise InputError(
             f"all SegmentStatistics must be made against the same references, got fingerprint "
-            f"{a.fingerprint[:19]}... for {one} and {str(b.fingerprint)[:19]}... for {two}"
+            f"{a.fingerprint[:19]}... for {one} and {b.fingerprint[:19]}... for {two}"
         )
-    if a.segment_ids is not None and b.segment_ids not in (None, a.segment_ids):
-        i = next(i for i in range(a.n_segments) if a.segment_ids[i] != (b.segment_ids or ())[i])
+    if a.segment_ids and b.segment_ids and a.segment_ids != b.segment_ids:
+        i = int(np.argmax([x != y for x, y in zip(a.segment_ids, b.segment_ids, strict=True)]))
         raise InputError(
             f"all SegmentStatistics must have the same segments in the same order, but segment "
-            f"{i} is {a.segment_ids[i]!r} for {one} and {(b.segment_ids or ())[i]!r} for {two}"
+            f"{i} is {a.segment_ids[i]!r} for {one} and {b.segment_ids[i]!r} for {two}"
         )
 
 
 def _check_same_metric(a: SegmentStatistics, b: SegmentStatistics) -> None:
-    first, second = (
-        (t.metric.name, without_versions(t.metric_signature), tuple(t.metric.columns),
-         t.metric.higher_is_better)
-        for t in (a, b)
-    )  # fmt: skip
+    first, second = (interchange.identity(table.metric) for table in (a, b))
     # Signatures round (a smoothing value to two decimals): the scores have the last word.
     if first != second or not np.array_equal(a.metric.score(b.totals), b.metric.score(b.totals)):
         raise InputError(

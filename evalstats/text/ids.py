@@ -45,18 +45,9 @@ def shared_ids(
 ) -> tuple[Ragged, Ragged]:
     """Return the token ids of N hypotheses and of all R references.
 
-    Those of the references are computed at the first call with the same `tokenize` and `options`,
-    and kept in `refs`.
-
-    Parameters
-    ----------
-    refs : References
-    texts : sequence of N str
-    tokenize : callable
-        ``tokenize(texts, *options)`` yields the tokens of all texts in blocks, such as
-        `tokenization.tokenize_blocks`.
-    *options
-        Hashable.
+    ``tokenize(texts, *options)`` yields the tokens of all texts in blocks, as
+    `tokenization.tokenize_blocks` does. Those of the references are computed at the first call
+    with the same `tokenize` and `options`, and kept in `refs`.
     """
     ids, vocabulary = refs.prepared(
         ("ids", tokenize, *options), lambda refs: learn_ids(tokenize(refs.texts, *options))

@@ -37,18 +37,6 @@ def levenshtein(hyps: Ragged, refs: Ragged) -> Index:
     segments need no more than a thousand; one pair of 100,000 tokens takes seconds and memory
     linear in its length, except for the bit vectors of tokens that recur (at most 4096 of them).
 
-    Parameters
-    ----------
-    hyps, refs
-        Integer sequences of n pairs.
-
-    Returns
-    -------
-    Index
-        Least insertions, deletions and substitutions, (n,).
-
-    Examples
-    --------
     >>> from evalstats.text.characters import characters
     >>> hypotheses, references = ["kitten", "", "same"], ["sitting", "ab", "same"]
     >>> levenshtein(characters(hypotheses), characters(references)).tolist()

@@ -84,18 +84,8 @@ def build_index(
 ) -> NgramIndex:
     """Index the n-grams of references, O(T log T) for T tokens and every order.
 
-    Parameters
-    ----------
-    references : Ragged
-        R texts of ids, ``1 <= id < 2**bits - 1``.
-    group : (R,) int64 array
-        The group that a reference belongs to, ascending.
-    groups : int
-        Number of groups.
-    order : int
-        Largest n-gram order.
-    bits : int
-        Bits of an id, at most 32.
+    The references are R texts of ids of at most 32 bits, ``1 <= id < 2**bits - 1``. `group` is the
+    group that each belongs to, (R,), ascending, of `groups` groups.
     """
     ids, text = _padded(references, order, fill=0)
     if len(ids) > np.iinfo(np.int32).max:

@@ -126,18 +126,7 @@ def shared_ngrams(
 
 
 def clipped_matches(hypotheses: Ragged, prepared: PreparedReferences) -> Statistics:
-    """Count clipped n-gram matches.
-
-    Parameters
-    ----------
-    hypotheses : Ragged
-        N texts of ids.
-    prepared : PreparedReferences
-
-    Returns
-    -------
-    (N, order) int64 array if the references are merged, otherwise (R, order)
-    """
+    """Count clipped n-gram matches, `(N, order)` if merged, otherwise `(R, order)`."""
     parts = [np.zeros((0, prepared.order), dtype=np.int64)]
     # Without merging, a hypothesis meets each of its references as a group of its own.
     paired = not (prepared.merged or prepared.single)
@@ -155,38 +144,21 @@ def clipped_matches(hypotheses: Ragged, prepared: PreparedReferences) -> Statist
 
 
 def bleu_statistics(hypotheses: Ragged, prepared: PreparedReferences) -> Statistics:
-    """Compute the statistics of BLEU in sacreBLEU's layout.
+    """Compute the statistics of BLEU against merged references, `(N, 2 + 2 * order)`.
 
-    Parameters
-    ----------
-    hypotheses : Ragged
-        N texts of ids.
-    prepared : PreparedReferences
-        Merged.
-
-    Returns
-    -------
-    (N, 2 + 2 * order) int64 array
-        ``[sys_len, ref_len, correct_1 ... correct_order, total_1 ... total_order]``.
+    The layout is sacreBLEU's: sys_len, ref_len, correct_1 ..., total_1 ...
     """
     lengths = hypotheses.lengths
-    return np.column_stack(
-        (
-            lengths,
-            _closest_length(lengths, prepared),
-            clipped_matches(hypotheses, prepared),
-            _totals(lengths, prepared.order),
-        )
-    )
+    closest = _closest_length(lengths, prepared)
+    matches = clipped_matches(hypotheses, prepared)
+    return np.column_stack((lengths, closest, matches, _totals(lengths, prepared.order)))
 
 
 def chrf_pair_statistics(hypotheses: Ragged, prepared: PreparedReferences) -> Statistics:
-    """Count the n-grams of every pair of a hypothesis and one of its references.
+    """Count the n-grams of every pair of a hypothesis and one of its references, `(R, order, 3)`.
 
-    Returns
-    -------
-    (R, order, 3) int64 array
-        ``[hyp, ref, match]``; as in sacreBLEU, hyp is 0 where the reference has no n-gram.
+    Those of the hypothesis, those of the reference, matches; as in sacreBLEU, the first is 0 where
+    the reference has no n-gram.
     """
     counts = np.empty((len(prepared.owner), prepared.order, 3), dtype=np.int64)
     counts[..., 1] = _totals(prepared.references.lengths, prepared.order)

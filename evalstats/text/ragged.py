@@ -81,21 +81,10 @@ def concatenate(parts: Sequence[Ragged]) -> Ragged:
 
 
 def blocks(offsets: NDArray[np.int64], limit: int, most: int) -> Iterator[tuple[int, int]]:
-    """Split n rows into consecutive ranges of bounded size.
+    """Split n rows into consecutive ranges ``start <= row < stop``, none of them empty.
 
-    Parameters
-    ----------
-    offsets : (n + 1,) int64 array
-        Cumulative size of the rows.
-    limit : int
-        Largest size of a range; a row that is larger on its own gets a range of its own.
-    most : int
-        Largest number of rows of a range.
-
-    Yields
-    ------
-    start, stop : int
-        The range ``start <= row < stop``, never empty.
+    A range has at most `most` rows and the size `limit`, where `offsets` are the cumulative sizes
+    of the rows, (n + 1,); a row that is larger gets a range of its own.
     """
     start, n = 0, len(offsets) - 1
     while start < n:

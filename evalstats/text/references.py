@@ -23,16 +23,7 @@ T = TypeVar("T")
 
 
 def as_texts(value: object, name: str = "hypotheses") -> list[str]:
-    """Return `value` as a list of strings, one a segment.
-
-    Raises
-    ------
-    InputTypeError
-        For a bare string, something that is not an ordered iterable, or an entry that is not a
-        string (`None` included: an empty output is `""`).
-    InputError
-        When there are no segments.
-    """
+    """Return `value` as a list of strings, one a segment, or say what is wrong with it."""
     texts = listed(value, name, "strings")
     for i, text in enumerate(texts):
         if not isinstance(text, str):
@@ -229,11 +220,6 @@ def from_streams(*streams: Sequence[str | None]) -> list[list[str | None]]:
     ----------
     *streams
         One list per reference stream, all of N entries; `None` marks an absent reference.
-
-    Returns
-    -------
-    list of list
-        N entries, each with one string or `None` per stream.
 
     Raises
     ------

@@ -105,20 +105,9 @@ class _Rules:
 
 
 def tokenize_blocks(texts: Sequence[str], tokenizer: str, lowercase: bool) -> Iterator[Tokens]:
-    """Tokenise as sacreBLEU's BLEU does, in time linear in the number of characters.
+    """Tokenise as sacreBLEU's BLEU does, some consecutive texts at a time: memory stays bounded.
 
-    Parameters
-    ----------
-    texts : sequence of str
-    tokenizer : str
-        A name of sacreBLEU's ``BLEU.TOKENIZERS``; ``"none"`` splits at whitespace.
-    lowercase : bool
-        Lowercase every text first.
-
-    Yields
-    ------
-    Tokens
-        Of some consecutive texts: memory stays bounded.
+    `tokenizer` is a name of sacreBLEU's ``BLEU.TOKENIZERS``; ``"none"`` splits at whitespace.
     """
     tokenize = _block_tokenizer(tokenizer)
     return map(tokenize, _lowercased(texts, lowercase))

@@ -30,15 +30,10 @@ def optimal_alignment(
 ) -> list[Alignment]:
     """Return the span of the hypothesis for every token of the reference, in its order.
 
-    Parameters
-    ----------
-    references, hypotheses : iterable
-        Tokens of any type, compared by ``==``; a bare string raises an `InputTypeError`. If either
-        is empty, so is the result.
-    optimal : bool
-        evaluatio's spans do not always come from an alignment with the fewest edits
-        (`lowest_path`). True gives those that do: one token each, or an empty span where the
-        token is missing; inserted tokens are in none.
+    Tokens are of any type and compared by ``==``; without tokens on either side there is no span.
+    evaluatio's spans do not always come from an alignment with the fewest edits (`lowest_path`).
+    ``optimal=True`` gives those that do: one token each, or an empty span where the token is
+    missing; inserted tokens are in none.
 
     Examples
     --------

@@ -20,15 +20,7 @@ import sacrebleu as _theirs
 from sacrebleu import __version__, tokenizers
 
 from evalstats.compat.sacrebleu import compat, metrics, significance
-from evalstats.compat.sacrebleu.compat import (
-    corpus_bleu,
-    corpus_chrf,
-    corpus_ter,
-    raw_corpus_bleu,
-    sentence_bleu,
-    sentence_chrf,
-    sentence_ter,
-)
+from evalstats.compat.sacrebleu.compat import *  # noqa: F403
 from evalstats.compat.sacrebleu.metrics import BLEU, CHRF, TER
 
 __all__ = [
@@ -37,15 +29,9 @@ __all__ = [
     "TER",
     "__version__",
     "compat",
-    "corpus_bleu",
-    "corpus_chrf",
-    "corpus_ter",
     "metrics",
-    "raw_corpus_bleu",
-    "sentence_bleu",
-    "sentence_chrf",
-    "sentence_ter",
     "significance",
+    *compat.__all__,
 ]
 
 _TOKENIZERS = [f"tokenizers.{module.name}" for module in iter_modules(tokenizers.__path__)]

@@ -1,12 +1,18 @@
-"""`sacrebleu.compat`: one function a metric, for a corpus and for a sentence."""
+"""`sacrebleu.compat`: a function for a corpus and one for a sentence, of each of our metrics.
 
-from __future__ import annotations
+Examples
+--------
+>>> corpus_bleu(["the cat sat on a mat"], [["the cat sat on the mat"]])
+BLEU = 53.73 83.3/60.0/50.0/33.3 (BP = 1.000 ratio = 1.000 hyp_len = 6 ref_len = 6)
+"""
 
-from collections.abc import Sequence
+from functools import update_wrapper
+from types import FunctionType
 from typing import Any
 
-from evalstats.compat.sacrebleu.counting import Streams
-from evalstats.compat.sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu import compat as _theirs
+
+from evalstats.compat.sacrebleu.metrics import METRICS
 
 __all__ = [
     "corpus_bleu",
@@ -18,102 +24,20 @@ __all__ = [
     "sentence_ter",
 ]
 
-
-def corpus_bleu(
-    hypotheses: Sequence[str],
-    references: Streams,
-    smooth_method: str = "exp",
-    smooth_value: float | None = None,
-    force: bool = False,
-    lowercase: bool = False,
-    tokenize: str | None = "13a",
-    use_effective_order: bool = False,
-) -> Any:
-    """Return `BLEU(...).corpus_score(hypotheses, references)`.
-
-    Examples
-    --------
-    >>> corpus_bleu(["the cat sat on a mat"], [["the cat sat on the mat"]])
-    BLEU = 53.73 83.3/60.0/50.0/33.3 (BP = 1.000 ratio = 1.000 hyp_len = 6 ref_len = 6)
-    """
-    metric = BLEU(
-        lowercase, force, tokenize, smooth_method, smooth_value, effective_order=use_effective_order
-    )
-    return metric.corpus_score(hypotheses, references)
+_NAMESPACE = {**vars(_theirs), **METRICS}
 
 
-def raw_corpus_bleu(
-    hypotheses: Sequence[str], references: Streams, smooth_value: float | None = 0.1
-) -> Any:
-    """Return corpus BLEU of text as it is: no tokeniser, floor smoothing, effective order."""
-    return corpus_bleu(hypotheses, references, "floor", smooth_value, True, False, "none", True)
+def _with_our_metrics(function: Any) -> Any:
+    """Return sacreBLEU's function, which finds our classes by the names of its own."""
+    ours = FunctionType(function.__code__, _NAMESPACE, None, function.__defaults__)
+    _NAMESPACE[function.__name__] = update_wrapper(ours, function)
+    return ours
 
 
-def sentence_bleu(
-    hypothesis: str,
-    references: Sequence[str],
-    smooth_method: str = "exp",
-    smooth_value: float | None = None,
-    lowercase: bool = False,
-    tokenize: str | None = "13a",
-    use_effective_order: bool = True,
-) -> Any:
-    """Return `BLEU(...).sentence_score(hypothesis, references)`."""
-    metric = BLEU(
-        lowercase, False, tokenize, smooth_method, smooth_value, effective_order=use_effective_order
-    )
-    return metric.sentence_score(hypothesis, references)
-
-
-def corpus_chrf(
-    hypotheses: Sequence[str],
-    references: Streams,
-    char_order: int = 6,
-    word_order: int = 0,
-    beta: float = 2,
-    remove_whitespace: bool = True,
-    eps_smoothing: bool = False,
-) -> Any:
-    """Return `CHRF(...).corpus_score(hypotheses, references)`."""
-    metric = CHRF(char_order, word_order, beta, False, not remove_whitespace, eps_smoothing)
-    return metric.corpus_score(hypotheses, references)
-
-
-def sentence_chrf(
-    hypothesis: str,
-    references: Sequence[str],
-    char_order: int = 6,
-    word_order: int = 0,
-    beta: float = 2,
-    remove_whitespace: bool = True,
-    eps_smoothing: bool = False,
-) -> Any:
-    """Return `CHRF(...).sentence_score(hypothesis, references)`."""
-    metric = CHRF(char_order, word_order, beta, False, not remove_whitespace, eps_smoothing)
-    return metric.sentence_score(hypothesis, references)
-
-
-def corpus_ter(
-    hypotheses: Sequence[str],
-    references: Streams,
-    normalized: bool = False,
-    no_punct: bool = False,
-    asian_support: bool = False,
-    case_sensitive: bool = False,
-) -> Any:
-    """Return `TER(...).corpus_score(hypotheses, references)`."""
-    metric = TER(normalized, no_punct, asian_support, case_sensitive)
-    return metric.corpus_score(hypotheses, references)
-
-
-def sentence_ter(
-    hypothesis: str,
-    references: Sequence[str],
-    normalized: bool = False,
-    no_punct: bool = False,
-    asian_support: bool = False,
-    case_sensitive: bool = False,
-) -> Any:
-    """Return `TER(...).sentence_score(hypothesis, references)`."""
-    metric = TER(normalized, no_punct, asian_support, case_sensitive)
-    return metric.sentence_score(hypothesis, references)
+corpus_bleu = _with_our_metrics(_theirs.corpus_bleu)
+raw_corpus_bleu = _with_our_metrics(_theirs.raw_corpus_bleu)  # calls corpus_bleu
+sentence_bleu = _with_our_metrics(_theirs.sentence_bleu)
+corpus_chrf = _with_our_metrics(_theirs.corpus_chrf)
+sentence_chrf = _with_our_metrics(_theirs.sentence_chrf)
+corpus_ter = _with_our_metrics(_theirs.corpus_ter)
+sentence_ter = _with_our_metrics(_theirs.sentence_ter)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from inspect import Signature, signature
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sacrebleu.metrics.base import Score
 
 from evalstats.checks import integer
 from evalstats.compat.sacrebleu.draws import Counted, bootstrap_scores, environment_seed
-from evalstats.compat.sacrebleu.twins import from_sacrebleu
+from evalstats.compat.sacrebleu.twins import OURS, from_sacrebleu
 from evalstats.errors import InputError
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.text.references import References, as_texts, from_streams
@@ -32,15 +33,8 @@ def as_streams(references: Any) -> References:
 def count(metric: Any, hypotheses: Any, references: Any) -> NDArray[Any]:
     """Return the statistics of every segment under one of sacreBLEU's metrics, `(N, k)`.
 
-    Parameters
-    ----------
-    metric : sacrebleu.metrics.base.Metric
-        sacreBLEU's, one of `evalstats.compat.sacrebleu`, or a class of your own; this last one
-        counts itself.
-    hypotheses : sequence of str
-        N outputs.
-    references
-        Reference streams, or `None` for those that the metric was made with.
+    References are streams, or `None` for those that the metric was made with. A metric that is
+    neither sacreBLEU's nor ours, but a class of the user's own, counts itself.
 
     Raises
     ------
@@ -63,55 +57,46 @@ def count(metric: Any, hypotheses: Any, references: Any) -> NDArray[Any]:
     if twin is None or streams is None:
         known = None if streams is None else streams.streams()
         return np.array(metric._extract_corpus_statistics(texts, known))
-    _warn_of_tokenized(metric, texts)
-    metric.num_refs = -1 if streams.label == "var" else int(streams.label)
-    return np.asarray(twin.statistics(texts, streams))
-
-
-def _warn_of_tokenized(metric: Any, hypotheses: Sequence[str]) -> None:
-    if not metric._force and sum(text.endswith(" .") for text in hypotheses) >= 100:
+    if not metric._force and sum(text.endswith(" .") for text in texts) >= 100:
         logging.getLogger("sacrebleu").warning(
             "100 hypotheses or more end in ' .', as tokenised text does: BLEU expects plain text. "
             "If that is what it is, force=True silences this warning."
         )
+    metric.num_refs = -1 if streams.label == "var" else int(streams.label)
+    return np.asarray(twin.statistics(texts, streams))
 
 
 class Corpus:
     """What our three metrics share, beside sacreBLEU's class that each derives from as well."""
 
-    references: References | None = None
+    kind: str
+    __signature__: Signature
 
-    def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> list[list[Any]]:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        theirs = super().__init__
+        options = signature(theirs).bind(*args, **kwargs).arguments
+        references = options.pop("references", None)
+        # Ours is made to refuse what sacreBLEU would accept, or refuse without saying why.
+        OURS[self.kind](**{name: options[name] for name in options if name != "force"})
+        theirs(**options)
+        self.references = None if references is None else as_streams(references)
+
+    def _extract_corpus_statistics(self, hypotheses: Any, references: Any) -> Any:
         """Count for sacreBLEU's methods; single segments, and what has no twin, in its own loop.
 
         A single segment takes that loop less time than setting up a count of a whole corpus.
         """
         if references and (len(hypotheses) == 1 or from_sacrebleu(self) is None):
-            rows: list[list[Any]] = super()._extract_corpus_statistics(  # type: ignore[misc]
-                hypotheses, references
-            )
-            return rows
-        counted: list[list[Any]] = count(self, hypotheses, references).tolist()
-        return counted
+            return super()._extract_corpus_statistics(hypotheses, references)  # type: ignore[misc]
+        return count(self, hypotheses, references).tolist()
 
     def corpus_score(
         self, hypotheses: Sequence[str], references: Streams | None, n_bootstrap: int = 1
     ) -> Any:
-        """Score a corpus; with `n_bootstrap` > 1, mean and half-width of its bootstrap interval.
+        """Score a corpus against reference streams, or `None` for those given to the constructor.
 
-        Parameters
-        ----------
-        hypotheses : sequence of str
-            N outputs.
-        references : sequence of sequence of str
-            Reference streams, each of N entries; `None` for those given to the constructor.
-        n_bootstrap : int
-            Resamples, drawn as sacreBLEU draws them; 1 for none.
-
-        Returns
-        -------
-        sacrebleu.metrics.base.Score
-            sacreBLEU's score object.
+        With `n_bootstrap` > 1 the score, an object of sacreBLEU, has the mean and half-width of a
+        bootstrap interval from so many of sacreBLEU's draws.
 
         Raises
         ------
@@ -124,6 +109,7 @@ class Corpus:
         if n_resamples > 1:
             seed = environment_seed()
             self.n_bootstrap, self.seed = n_resamples, str(seed).lower()
-            (replicates,) = bootstrap_scores([counted], n_resamples, np.random.default_rng(seed))
+            rng = np.random.default_rng(seed)
+            ((replicates,),) = bootstrap_scores([[counted]], n_resamples, rng)
             score.estimate_ci([Score(score.name, replicate) for replicate in replicates])
         return score

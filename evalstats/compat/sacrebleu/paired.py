@@ -1,56 +1,47 @@
 """sacreBLEU's two paired tests on its own draws, all systems and metrics at once.
 
-A group holds the systems of one metric, the baseline first. P-values come in a list a group, one
-for each system but the baseline.
+P-values come in a list for each metric, one for each system but the baseline.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
 
 from evalstats.compat.sacrebleu.draws import (
     Array,
-    Counted,
+    Groups,
     bootstrap_scores,
     randomization_differences,
 )
-from evalstats.inference import significance
-
-Groups = Sequence[Sequence[Counted]]
+from evalstats.inference.significance import moses_bootstrap_pvalue, strict_randomization_pvalue
 
 
 def paired_bootstrap(
     groups: Groups, n_resamples: int, rng: np.random.Generator
 ) -> tuple[list[list[float]], list[list[Array]]]:
     """Run `--paired-bs`: p-values, and the replicates `(B,)` of baselines and systems."""
-    scores = iter(bootstrap_scores([t for group in groups for t in group], n_resamples, rng))
-    replicates = [[next(scores) for _ in group] for group in groups]
-    pvalues = [
-        [
-            significance.moses_bootstrap_pvalue(_observed(group[0], system), values - first)
-            for system, values in zip(group[1:], others, strict=True)
-        ]
-        for group, (first, *others) in zip(groups, replicates, strict=True)
-    ]
-    return pvalues, replicates
+    replicates = bootstrap_scores(groups, n_resamples, rng)
+    differences = [[values - first for values in others] for first, *others in replicates]
+    return _pvalues(moses_bootstrap_pvalue, groups, differences), replicates
 
 
 def paired_randomization(
     groups: Groups, n_trials: int, rng: np.random.Generator
 ) -> list[list[float]]:
     """Run `--paired-ar`: p-values."""
-    pairs = [(group[0], system) for group in groups for system in group[1:]]
-    differences = iter(randomization_differences(pairs, n_trials, rng))
+    differences = randomization_differences(groups, n_trials, rng)
+    return _pvalues(strict_randomization_pvalue, groups, differences)
+
+
+def _pvalues(
+    pvalue: Callable[[float, Array], float], groups: Groups, differences: list[list[Array]]
+) -> list[list[float]]:
     return [
         [
-            significance.strict_randomization_pvalue(_observed(group[0], system), next(differences))
-            for system in group[1:]
+            pvalue(float(system.score.score - baseline.score.score), resampled)
+            for system, resampled in zip(systems, found, strict=True)
         ]
-        for group in groups
+        for (baseline, *systems), found in zip(groups, differences, strict=True)
     ]
-
-
-def _observed(baseline: Counted, system: Counted) -> float:
-    return float(system.score.score - baseline.score.score)

@@ -11,21 +11,20 @@ from sacrebleu.significance import Result, estimate_ci
 from evalstats.checks import choice, flag, integer, listed
 from evalstats.compat.sacrebleu.counting import Streams, as_streams, count
 from evalstats.compat.sacrebleu.draws import (
-    N_BOOTSTRAP,
-    N_RANDOMIZATION,
     Array,
     Counted,
+    Groups,
     bootstrap_scores,
     environment_seed,
 )
-from evalstats.compat.sacrebleu.paired import Groups, paired_bootstrap, paired_randomization
+from evalstats.compat.sacrebleu.paired import paired_bootstrap, paired_randomization
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.text.references import as_texts
 
 __all__ = ["PairedTest", "Result", "estimate_ci"]
 
-_DEFAULT_SAMPLES = {"ar": N_RANDOMIZATION, "bs": N_BOOTSTRAP}
+_DEFAULT_SAMPLES = {"ar": 10_000, "bs": 1_000}
 
 
 class PairedTest:
@@ -61,7 +60,7 @@ class PairedTest:
     Raises
     ------
     InputError
-        For texts or lengths that do not fit, two metrics of one name, or options out of range.
+        For texts, lengths, options or names of metrics that do not fit.
 
     Examples
     --------
@@ -93,7 +92,7 @@ class PairedTest:
         n_samples = integer(n_samples, "n_samples", 0, MOST_RESAMPLES)
         self.n_samples = n_samples or _DEFAULT_SAMPLES[self.test_type]
         n_ar_confidence = integer(n_ar_confidence, "n_ar_confidence", -1, MOST_RESAMPLES)
-        self.n_ar_confidence = n_ar_confidence or N_BOOTSTRAP
+        self.n_ar_confidence = n_ar_confidence or _DEFAULT_SAMPLES["bs"]
         self.n_jobs = integer(n_jobs, "n_jobs", 0)
         self.faithful = flag(faithful, "faithful")
         self.seed = environment_seed()
@@ -123,15 +122,10 @@ class PairedTest:
         self._tables[name] = tables
 
     def __call__(self) -> tuple[dict[str, Any], dict[str, list[Any]]]:
-        """Run the test.
+        """Return signatures and scores, both by the names of the metrics' scores.
 
-        Returns
-        -------
-        signatures : dict of str to Signature
-            sacreBLEU's object for each metric, by the name of its score.
-        scores : dict of str to list
-            The names of the systems under "System", and under the name of each metric's score one
-            `Result` a system: score, p_value (`None` for the baseline), mean, ci (the half-width).
+        The scores are one `Result` a system: score, p_value (`None` for the baseline), mean, ci
+        (the half-width). The names of the systems are under "System".
         """
         rng = self._generator()
         groups, replicates = list(self._tables.values()), None
@@ -144,14 +138,13 @@ class PairedTest:
                 replicates = self._replicates(groups, rng)
         scores: dict[str, list[Any]] = {"System": [name for name, _ in self.named_systems]}
         for i, (name, group) in enumerate(self._tables.items()):
-            results = [Result(group[0].score.score)] + [
-                Result(table.score.score, self._pvalue(group[0], table, pvalue))
-                for table, pvalue in zip(group[1:], pvalues[i], strict=True)
-            ]
+            scores[name] = [Result(group[0].score.score)]
+            for table, pvalue in zip(group[1:], pvalues[i], strict=True):
+                identical = np.array_equal(group[0].rows, table.rows) and not self.faithful
+                scores[name].append(Result(table.score.score, 1.0 if identical else pvalue))
             if replicates is not None:
-                for result, values in zip(results, replicates[i], strict=True):
+                for result, values in zip(scores[name], replicates[i], strict=True):
                     result.mean, result.ci = estimate_ci(values)
-            scores[name] = results
         return {name: self._signature(name) for name in self.metrics}, scores
 
     def _signature(self, name: str) -> Any:
@@ -168,23 +161,14 @@ class PairedTest:
 
     def _replicates(self, groups: Groups, rng: np.random.Generator) -> list[list[Array]]:
         """Resample for the intervals of "ar": baselines from the seed, systems after the masks."""
-        baselines = [group[0] for group in groups]
-        first = bootstrap_scores(baselines, self.n_ar_confidence, self._generator())
-        systems = [table for group in groups for table in group[1:]]
-        others = iter(bootstrap_scores(systems, self.n_ar_confidence, rng))
-        return [
-            [values, *(next(others) for _ in group[1:])]
-            for values, group in zip(first, groups, strict=True)
-        ]
+        n, first = self.n_ar_confidence, self._generator()
+        baselines = bootstrap_scores([group[:1] for group in groups], n, first)
+        systems = bootstrap_scores([group[1:] for group in groups], n, rng)
+        return [one + others for one, others in zip(baselines, systems, strict=True)]
 
     def _swappable(self, table: Counted) -> Counted:
         # Whole numbers cannot take the fraction of k in add-k smoothing; sacreBLEU drops it.
         return table if self.faithful else Counted(table.metric, table.rows.astype(np.float64))
-
-    def _pvalue(self, baseline: Counted, system: Counted, pvalue: float) -> float:
-        """Return the p-value, or 1 where the system is the baseline in all but its name."""
-        identical = np.array_equal(baseline.rows, system.rows)
-        return 1.0 if identical and not self.faithful else pvalue
 
 
 def _as_named(systems: Any) -> list[tuple[str, list[str]]]:
@@ -196,8 +180,7 @@ def _as_named(systems: Any) -> list[tuple[str, list[str]]]:
         named.append((entry[0], as_texts(entry[1], f"outputs of system {entry[0]!r}")))
     if not named:
         raise InputError("named_systems is empty; give the baseline and the systems")
-    lengths = {name: len(texts) for name, texts in named}
-    if len(set(lengths.values())) > 1:
-        given = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+    if len({len(texts) for _, texts in named}) > 1:
+        given = ", ".join(f"{name!r} has {len(texts)}" for name, texts in named)
         raise InputError(f"named_systems must have the same number of segments: {given}")
     return named

@@ -17,13 +17,7 @@ OURS: dict[str, type[Metric]] = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}
 
 
 def to_sacrebleu(metric: Metric) -> Any:
-    """Return sacreBLEU's object with the same settings.
-
-    Raises
-    ------
-    InputError
-        For a metric that sacreBLEU does not have.
-    """
+    """Return sacreBLEU's object with the same settings, or raise `InputError` if it has none."""
     from sacrebleu.metrics import METRICS
 
     for kind, ours in OURS.items():
@@ -39,22 +33,16 @@ def from_sacrebleu(metric: Any) -> Metric | None:
     """Return our metric with the settings that sacreBLEU's object has now.
 
     `None` for what may count otherwise: an object of a derived class, or one with a tokeniser that
-    is not sacreBLEU's.
-
-    Raises
-    ------
-    InputError
-        For settings that are out of range, where sacreBLEU would go on.
+    is not sacreBLEU's. Settings out of range, where sacreBLEU would go on, raise an `InputError`.
     """
     kind = kind_of(metric)
     if kind is None:
         return None
     options = _options(OURS[kind], metric)
-    if kind == "BLEU":
-        options["tokenize"] = tokenizer_name(metric.tokenizer)
-        if options["tokenize"] is None:
-            return None
-    return OURS[kind](**options)
+    if kind != "BLEU":
+        return OURS[kind](**options)
+    name = tokenizer_name(metric.tokenizer)
+    return None if name is None else BLEU(tokenize=name, **options)
 
 
 def kind_of(metric: object) -> str | None:

@@ -23,22 +23,11 @@ _BLOCK_CELLS = 1 << 21
 def translation_edits(hyps: Ragged, refs: Ragged) -> Index:
     """Edits of every (hypothesis, reference) pair of word sequences, (n,).
 
-    Equals `num_edits` of sacreBLEU's `translation_edit_rate` on every pair, with its beam and its
-    limits. Words are integers; equal integers are equal words. Memory is bounded by blocks of
-    pairs; one long pair needs about 50 cells of four bytes for every word of its hypothesis.
+    Shifts plus insertions, deletions and substitutions: equal to `num_edits` of sacreBLEU's
+    `translation_edit_rate` on every pair, with its beam and its limits. Equal integers are equal
+    words. Memory is bounded by blocks of pairs; one long pair needs about 50 cells of four bytes
+    for every word of its hypothesis.
 
-    Parameters
-    ----------
-    hyps, refs
-        Sequences of n pairs.
-
-    Returns
-    -------
-    Index
-        Shifts plus insertions, deletions and substitutions, (n,).
-
-    Examples
-    --------
     >>> from evalstats.text.characters import characters
     >>> translation_edits(characters(["abcd"]), characters(["cdab"])).tolist()
     [1]

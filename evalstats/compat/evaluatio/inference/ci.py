@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.bleu import ConfidenceInterval
-from evalstats.checks import as_scores, check_same_length
-from evalstats.compat.evaluatio._arguments import fraction, resamples
+from evalstats.checks import as_scores, check_same_length, integer, share
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean
-from evalstats.resampling.totals import bootstrap_totals
+from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng
 
 __all__ = ["ConfidenceInterval", "bootstrap_confidence_interval", "error_rate_ci"]
@@ -32,7 +31,7 @@ def bootstrap_confidence_interval(
     >>> print(f"{ci.mean:.3f}", 0.4 <= ci.lower < ci.mean < ci.upper <= 0.9)
     0.625 True
     """
-    n_resamples, level = resamples(iterations), fraction(alpha, "alpha")
+    n_resamples, level = resamples(iterations), share(alpha, "alpha")
     metric = Mean("mean")
     statistics = metric.statistics(as_scores(x, "x"))
     totals = bootstrap_totals(statistics, n_resamples, rng)
@@ -58,7 +57,7 @@ def error_rate_ci(
     >>> print(f"{ci.mean:.3f}", ci.lower < ci.mean < ci.upper)
     0.233 True
     """
-    n_resamples, level = resamples(iterations), fraction(alpha, "alpha")
+    n_resamples, level = resamples(iterations), share(alpha, "alpha")
     columns = [_counts(counts, "counts"), _counts(exposure, "exposure")]
     check_same_length(counts=columns[0], exposure=columns[1])
     statistics = np.stack(columns, axis=1)
@@ -70,6 +69,11 @@ def error_rate_ci(
             f"and one resample had neither exposure nor errors: 0/0 is no rate; leave them out"
         )
     return _interval(float(rates(np.sum(statistics, axis=0))), replicates, level)
+
+
+def resamples(iterations: int) -> int:
+    """Return the number of resamples, at least 1."""
+    return integer(iterations, "iterations", 1, MOST_RESAMPLES)
 
 
 def rates(statistics: NDArray[np.generic]) -> NDArray[np.float64]:
@@ -93,6 +97,6 @@ def _counts(value: Iterable[int], name: str) -> NDArray[np.int64]:
 def _interval(observed: float, replicates: NDArray[np.float64], alpha: float) -> ConfidenceInterval:
     """Return evaluatio's percentile interval: order statistics ⌊α/2·B⌋ and ⌊(1 - α/2)·B⌋."""
     n = len(replicates)
-    low, high = (min(int(np.floor(share * n)), n - 1) for share in (alpha / 2, 1 - alpha / 2))
+    low, high = (min(int(np.floor(part * n)), n - 1) for part in (alpha / 2, 1 - alpha / 2))
     ordered = np.partition(replicates, [low, high])
     return ConfidenceInterval(observed, float(ordered[low]), float(ordered[high]))

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from evalstats.analysis import paired
 from evalstats.checks import flag
-from evalstats.compat.evaluatio._arguments import resamples
+from evalstats.compat.evaluatio.inference.ci import resamples
 from evalstats.resampling.weights import Rng
 
 __all__ = ["paired_bootstrap_test", "paired_permutation_test"]
@@ -40,14 +40,9 @@ def paired_permutation_test(
     exact: bool = False,
     rng: Rng = 12345,
 ) -> float:
-    """Return the p-value of random sign flips.
+    """Return the p-value of random sign flips; with ``two_tailed=False``, for x1 greater than x2.
 
-    Parameters
-    ----------
-    two_tailed : bool
-        If false, the test is for x1 greater than x2.
-    exact : bool
-        Enumerate all sign patterns of at most 20 differences, and draw none.
+    With ``exact=True`` all sign patterns of at most 20 differences are enumerated, none drawn.
 
     Examples
     --------

@@ -5,14 +5,13 @@ P-values lie in [0, 1]; an empty list has an empty result, and NaN raises an `In
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import as_scores
-from evalstats.compat.evaluatio._arguments import fraction
+from evalstats.checks import as_scores, share
 from evalstats.errors import InputError
 from evalstats.inference import multiplicity
 
@@ -38,7 +37,9 @@ def holm_correction(pvalues: Iterable[float], alpha: float = 0.05) -> MultipleTe
     >>> result.rejected.tolist(), result.adjusted_pvalues.round(3).tolist()
     ([False, False, True, False, False], [0.09, 0.09, 0.005, 0.8, 0.08])
     """
-    return _corrected(multiplicity.holm, "holm", pvalues, alpha)
+    p, level = _checked(pvalues), share(alpha, "alpha")
+    adjusted = multiplicity.holm(p)
+    return MultipleTestingResult(adjusted <= level, adjusted, "holm", level)
 
 
 def bonferroni_correction(pvalues: Iterable[float], alpha: float = 0.05) -> MultipleTestingResult:
@@ -49,22 +50,16 @@ def bonferroni_correction(pvalues: Iterable[float], alpha: float = 0.05) -> Mult
     >>> bonferroni_correction([0.03, 0.04, 0.001, 0.8, 0.02]).adjusted_pvalues.round(3).tolist()
     [0.15, 0.2, 0.005, 1.0, 0.1]
     """
-    return _corrected(multiplicity.bonferroni, "bonferroni", pvalues, alpha)
+    p, level = _checked(pvalues), share(alpha, "alpha")
+    adjusted = multiplicity.bonferroni(p)
+    return MultipleTestingResult(adjusted <= level, adjusted, "bonferroni", level)
 
 
-def _corrected(
-    adjust: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    method: str,
-    pvalues: Iterable[float],
-    alpha: float,
-) -> MultipleTestingResult:
-    level = fraction(alpha, "alpha")
+def _checked(pvalues: Iterable[float]) -> NDArray[np.float64]:
     given = pvalues if isinstance(pvalues, np.ndarray) else list(pvalues)
     # No tests are no error: a script's list may be empty.
     p = as_scores(given, "pvalues") if len(given) else np.empty(0)
     outside = np.flatnonzero((p < 0) | (p > 1))
     if len(outside):
-        i = int(outside[0])
-        raise InputError(f"pvalues[{i}] must be between 0 and 1, got {p[i]:g}")
-    adjusted = adjust(p)
-    return MultipleTestingResult(adjusted <= level, adjusted, method, level)
+        raise InputError(f"pvalues[{outside[0]}] must be between 0 and 1, got {p[outside[0]]:g}")
+    return p

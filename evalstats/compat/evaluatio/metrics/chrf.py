@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.bleu import ConfidenceInterval
-from evalstats.checks import check_same_length, integer
-from evalstats.compat.evaluatio._arguments import Texts, fraction, resamples
+from evalstats.checks import check_same_length, integer, share
+from evalstats.compat.evaluatio.inference.ci import resamples
 from evalstats.compat.evaluatio.inference.hypothesis import paired_permutation_test
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference import intervals
@@ -26,6 +26,8 @@ from evalstats.resampling.weights import Rng
 from evalstats.text.references import References, as_references, as_texts
 
 __all__ = ["ConfidenceInterval", "chrf_ci", "chrf_permutation_test"]
+
+Texts = Iterable[str]
 
 
 def chrf_ci(
@@ -40,13 +42,8 @@ def chrf_ci(
 ) -> ConfidenceInterval:
     """Return corpus chrF with a percentile bootstrap interval.
 
-    Parameters
-    ----------
-    seed : int
-        Seed of evaluatio's own draws, which are made again one by one: the same seed gives its
-        numbers, but for their float32 rounding (about 1e-5).
-    rng : int or numpy.random.Generator, optional
-        Draw as `estimate` does instead.
+    Without `rng` evaluatio's own draws are made again, one by one: the same `seed` gives its
+    numbers, but for their float32 rounding (about 1e-5). With `rng` the draws are `estimate`'s.
 
     Examples
     --------
@@ -55,7 +52,7 @@ def chrf_ci(
     >>> ci.lower < ci.mean < ci.upper
     True
     """
-    n_resamples, level = resamples(iterations), fraction(alpha, "alpha")
+    n_resamples, level = resamples(iterations), share(alpha, "alpha")
     metric = _metric(chrf)
     texts = as_texts(hypotheses)
     statistics = metric.statistics(texts, _references(references, len(texts)))
@@ -63,10 +60,8 @@ def chrf_ci(
         totals = _evaluatio_totals(statistics, n_resamples, integer(seed, "seed", 0))
     else:
         totals = bootstrap_totals(statistics, n_resamples, rng)
-    low, high = intervals.percentile(metric.score(totals), 1 - level)
-    return ConfidenceInterval(
-        float(metric.score(np.sum(statistics, axis=0))), float(low), float(high)
-    )
+    low, high = map(float, intervals.percentile(metric.score(totals), 1 - level))
+    return ConfidenceInterval(float(metric.score(np.sum(statistics, axis=0))), low, high)
 
 
 def chrf_permutation_test(

@@ -1,13 +1,11 @@
 """`sacrebleu.metrics.bleu` with our `BLEU`; all else is sacreBLEU's."""
 
-from __future__ import annotations
-
+from inspect import signature
 from typing import Any
 
 from sacrebleu.metrics import bleu as _theirs
 
-from evalstats import metrics as ours
-from evalstats.compat.sacrebleu.counting import Corpus, Streams, as_streams
+from evalstats.compat.sacrebleu.counting import Corpus
 
 __all__ = ["BLEU"]
 
@@ -19,11 +17,6 @@ def __getattr__(name: str) -> Any:
 class BLEU(Corpus, _theirs.BLEU):  # type: ignore[misc]
     """sacreBLEU's BLEU, with its parameters.
 
-    Raises
-    ------
-    InputError
-        For an unknown tokeniser or smoothing method, or a value out of range.
-
     Examples
     --------
     >>> metric = BLEU()
@@ -34,20 +27,4 @@ class BLEU(Corpus, _theirs.BLEU):  # type: ignore[misc]
     """
 
     kind = "BLEU"
-
-    def __init__(
-        self,
-        lowercase: bool = False,
-        force: bool = False,
-        tokenize: str | None = None,
-        smooth_method: str = "exp",
-        smooth_value: float | None = None,
-        max_ngram_order: int = 4,
-        effective_order: bool = False,
-        trg_lang: str = "",
-        references: Streams | None = None,
-    ) -> None:
-        settings = tokenize, smooth_method, smooth_value, max_ngram_order, effective_order, trg_lang
-        ours.BLEU(lowercase, *settings)
-        super().__init__(lowercase, force, *settings)
-        self.references = None if references is None else as_streams(references)
+    __signature__ = signature(_theirs.BLEU)
