@@ -6,12 +6,12 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from evalstats.training.sequential import improvement_pvalue, spent_level
 from scipy import stats
 
 import evalstats as es
 from evalstats.training import history, monitor, selection, sequential
 from evalstats.training.selection import Bags, Contest
-from evalstats.training.sequential import improvement_pvalue, spent_level
 
 
 def noise(seed, n_checks, n_segments=100, spread=1.0):

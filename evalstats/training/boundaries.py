@@ -50,6 +50,8 @@ def spent_by(look: int, significance_level: float, expected_looks: int) -> float
 class Boundary:
     """Sign flips that no look since the best step would have called an improvement.
 
+    After a real improvement a new one begins: later looks compare with another step.
+
     Attributes
     ----------
     alive : ndarray of bool, shape (R,)
@@ -84,19 +86,14 @@ class Boundary:
             Of the flips, the same for all looks of a run.
         """
         draws = _flipped(influence, seed)
-        due = round((spent - self.before) * N_FLIPS) - int(np.count_nonzero(~self.alive))
-        due = min(due, int(np.count_nonzero(self.alive)))
-        if due <= 0 or not np.any(draws):
-            return 0.0, self
+        allowed = round((spent - self.before) * N_FLIPS) - int(np.count_nonzero(~self.alive))
+        due = min(max(allowed, 0), int(np.count_nonzero(self.alive)))
+        if not np.any(draws):
+            # Every segment moved by the same amount: the draws say nothing about other looks.
+            return due / (N_FLIPS + 1), self
         highest = np.sort(draws[self.alive])[::-1]
         # Ties with what is not due do not cross: nothing is spent that is not allowed.
-        threshold = highest[due - 1]
-        if due < len(highest) and highest[due] == threshold:
-            above = highest[highest > threshold]
-            if not len(above):
-                return 0.0, self
-            threshold = above[-1]
-        crossed = draws >= threshold
+        crossed = draws > (highest[due] if due < len(highest) else -np.inf)
         # One more than there are, as for every p-value that is counted.
         level = float(np.count_nonzero(crossed)) / (N_FLIPS + 1)
         return level, Boundary(self.alive & ~crossed, self.before)
