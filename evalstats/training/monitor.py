@@ -332,9 +332,8 @@ class Monitor:
                     "the references"
                 )
             if self.references is not None and len(hypotheses) == len(self.references):
-                self._check_references(
-                    np.array_equal(hypotheses.checksums, checksums(self.references))
-                )
+                theirs, mine = hypotheses.checksums, checksums(self.references)
+                self._check_references(np.array_equal(theirs, mine))
             hypotheses = hypotheses.statistics()
         if not isinstance(hypotheses, SegmentStatistics):
             rows = np.asarray(self.metric.statistics(hypotheses, self.references))
@@ -346,8 +345,9 @@ class Monitor:
             raise InputError(
                 f"hypotheses must be statistics of one system, got {len(hypotheses.systems)}"
             )
-        if self.references is not None and hypotheses.fingerprint is not None:
-            self._check_references(hypotheses.fingerprint == self.references.fingerprint)
+        if self.references is not None and hypotheses.n_segments == len(self.references):
+            fingerprint = hypotheses.fingerprint
+            self._check_references(fingerprint in (None, self.references.fingerprint))
         return hypotheses
 
     @staticmethod
