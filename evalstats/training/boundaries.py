@@ -117,7 +117,8 @@ def _flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     """Return sums of the influence values under random signs, `(N,) -> (R,)`."""
     centred = influence - np.mean(influence)
     # Neighbours go to different sets: segments of a document resemble each other.
-    sets = np.bincount(np.arange(len(centred)) % _MOST_SETS, centred, minlength=_MOST_SETS)
+    n_sets = min(len(centred), _MOST_SETS)
+    sets = np.bincount(np.arange(len(centred)) % n_sets, centred, minlength=-(-n_sets // 8) * 8)
     scale = float(np.max(np.abs(sets)))
     if not scale > 0:
         return np.zeros(N_FLIPS)

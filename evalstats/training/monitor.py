@@ -8,8 +8,8 @@ taken out.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Iterable, Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -261,47 +261,32 @@ class Monitor:
                     f"state has version {version!r}, expected {_STATE_VERSION}: another version of "
                     f"evalstats wrote it, which judged otherwise; begin with a new monitor"
                 )
-            self._check_options(dict(state["options"]))
-            history = states.from_dict(state, self.rules, self.n_resamples, self._n_rows)
+            theirs = dict(state["options"])
+            for key, mine in self._options().items():
+                if key != "level" and theirs.get(key) != mine:
+                    raise InputError(
+                        f"state is from a monitor with different {_OPTION_NAMES[key]}: "
+                        f"{theirs.get(key)!r} there, {mine!r} here"
+                    )
+            history = states.from_dict(state, self.rules, self.n_resamples)
         except InputError:
             raise
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise InputError(f"state must be what state_dict returned: {error!r}") from None
         self._history = history
 
-    def _check_options(self, theirs: Mapping[str, Any]) -> None:
-        for key, mine in self._options().items():
-            if key != "level" and theirs.get(key) != mine:
-                raise InputError(
-                    f"state is from a monitor with different {_OPTION_NAMES[key]}: "
-                    f"{theirs.get(key)!r} there, {mine!r} here"
-                )
-
     def _options(self) -> dict[str, Any]:
+        references = "" if self.references is None else self.references.fingerprint
+        groups = b"" if self._codes is None else self._codes.astype("<i8").tobytes()
         return {
             "metric": f"{self.metric.name}|{without_versions(self.metric.signature)}",
-            "segments": self._fingerprint(),
+            "segments": sha256(references.encode() + groups).hexdigest()[:16],
             "alpha": self.rules.significance_level,
             "checks": self.rules.expected_checks,
             "level": self.rules.confidence_level,
             "n": self.n_resamples,
             "seed": self.seed,
         }
-
-    def _fingerprint(self) -> str:
-        """Return a digest of the references and the groups."""
-        references = "" if self.references is None else self.references.fingerprint
-        found = hashlib.sha256(references.encode())
-        if self._codes is not None:
-            found.update(self._codes.astype("<i8").tobytes())
-        return found.hexdigest()[:16]
-
-    @property
-    def _n_rows(self) -> int | None:
-        """How many segments or groups there are, where that is known before the first check."""
-        if self._codes is not None:
-            return int(np.max(self._codes)) + 1
-        return None if self.references is None else len(self.references)
 
     def _rows(self, hypotheses: Any) -> NDArray[Any]:
         """Return the statistics of every segment or group, `(N, k)`."""
@@ -332,8 +317,8 @@ class Monitor:
                     "the references"
                 )
             if self.references is not None and len(hypotheses) == len(self.references):
-                theirs, mine = hypotheses.checksums, checksums(self.references)
-                self._check_references(np.array_equal(theirs, mine))
+                same = np.array_equal(hypotheses.checksums, checksums(self.references))
+                self._check_references(same)
             hypotheses = hypotheses.statistics()
         if not isinstance(hypotheses, SegmentStatistics):
             rows = np.asarray(self.metric.statistics(hypotheses, self.references))

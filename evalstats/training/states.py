@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from evalstats.checks import as_numbers
+from evalstats.checks import as_numbers, integer
 from evalstats.errors import InputError
 from evalstats.training.boundaries import N_FLIPS, Boundary
 from evalstats.training.history import Best, History, Rules
 from evalstats.training.records import Check
 from evalstats.training.selection import Bags, Contest
 
-_TYPES: dict[object, tuple[type, ...]] = {
-    "int": (int,),
-    "int | None": (int, type(None)),
-    "float": (int, float),
-    "bool": (bool,),
-    "str": (str,),
-}
-#: What follows from the other fields and from the check before, or may differ between monitors.
-_DERIVED = {
-    "metric", "compared_with", "improved", "best_step", "best_score", "highest_step",
-    "highest_score", "checks_without_improvement", "should_stop", "higher_is_better",
-}  # fmt: skip
+#: What a check measures; everything else follows from that and from the check before.
+_MEASURED = (
+    "score", "low", "high", "standard_error", "difference", "difference_low", "difference_high",
+    "pvalue", "level", "confidence_level",
+)  # fmt: skip
 
 
 def to_dict(history: History) -> dict[str, Any]:
@@ -39,13 +32,8 @@ def to_dict(history: History) -> dict[str, Any]:
     }
 
 
-def from_dict(
-    state: Mapping[str, Any], rules: Rules, n_resamples: int, n_segments: int | None
-) -> History:
-    """Return what `to_dict` wrote; KeyError, TypeError or ValueError where it did not.
-
-    `n_segments` is the number of rows (segments or groups) where it is known.
-    """
+def from_dict(state: Mapping[str, Any], rules: Rules, n_resamples: int) -> History:
+    """Return what `to_dict` wrote; KeyError, TypeError or ValueError where it did not."""
     checks: tuple[Check, ...] = ()
     for record in state["checks"]:
         checks = (*checks, _as_check(record, checks[-1] if checks else None, rules))
@@ -53,8 +41,6 @@ def from_dict(
         return History()
     rows = np.array(state["best_rows"])
     as_numbers(rows, "best_rows of the state", len(rules.metric.columns))
-    if n_segments not in (None, len(rows)):
-        raise InputError(f"best_rows of the state has {len(rows)} rows, expected {n_segments}")
     steps = [check.step for check in checks]
     at = steps.index(checks[-1].best_step)
     best = Best.of(rules.metric, rows)
@@ -77,25 +63,20 @@ def from_dict(
 
 def _as_check(record: Mapping[str, Any], previous: Check | None, rules: Rules) -> Check:
     """Return a check if it is one that can follow on the one before."""
-    check = Check(**record)
-    for f in fields(check):
-        value = record[f.name]
-        # A bool is an int to Python.
-        if not isinstance(value, _TYPES[f.type]) or (isinstance(value, bool) and f.type != "bool"):
-            raise TypeError(f"{f.name} of a check must be {f.type}, got {value!r}")
-    numbers = [value for value in record.values() if isinstance(value, float)]
-    measured = {name: value for name, value in record.items() if name not in _DERIVED}
-    again = replace(rules.judged(previous, measured), should_stop=check.should_stop)
+    step = integer(record["step"], "step of a check of the state", 0)
+    measured = {name: float(record[name]) for name in _MEASURED}
+    check = rules.judged(previous, {"step": step, **measured})
+    # Another patience may have been used up.
+    check = replace(check, should_stop=bool(record["should_stop"]))
     if previous is None:
         nothing = (check.difference, check.difference_low, check.difference_high)
         fits = nothing == (0, 0, 0) and (check.pvalue, check.level) == (1, 0)
     else:
-        fits = check.difference == check.score - previous.best_score and check.step > previous.step
+        fits = check.difference == check.score - previous.best_score and step > previous.step
     if not (
         fits
-        and again == check
-        and np.all(np.isfinite(numbers))
-        and check.step >= 0
+        and check.to_dict() == dict(record)
+        and np.all(np.isfinite(list(measured.values())))
         and check.low <= check.score <= check.high
         and check.difference_low <= check.difference <= check.difference_high
         and check.standard_error >= 0
@@ -104,7 +85,7 @@ def _as_check(record: Mapping[str, Any], previous: Check | None, rules: Rules) -
         and 0 < check.confidence_level < 1
     ):
         raise InputError(
-            f"the check of step {check.step} in the state is none that a monitor makes after those "
+            f"the check of step {step} in the state is none that a monitor makes after those "
             f"before it; use the state as state_dict returned it"
         )
     return check
