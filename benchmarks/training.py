@@ -4,7 +4,9 @@ A run is made from two real systems: at every check, each segment's output comes
 with a probability that is the quality of the checkpoint. Where it stays the same no check is better
 than another and all differences are noise. Each run draws its segments anew.
 
-    python -m benchmarks.training [--runs 500] [--checks 50] [--seed 2026]
+    python -m benchmarks.training [--runs 500] [--checks 50] [--seed 2026] [--price]
+
+`--price` prints instead how soon a rise of BLEU is found.
 """
 
 from __future__ import annotations
@@ -12,13 +14,18 @@ from __future__ import annotations
 import argparse
 import time
 from functools import partial
+from itertools import product
 
 import numpy as np
 
 import evalstats as es
+from benchmarks.calibration.runs import Run, qualities
 from benchmarks.corpora import corpus
 
 METRICS = ("bleu", "chrf", "ter")
+#: A rise is looked for in so many checks, and tabulated for these.
+LONGEST = 20
+WITHIN = (1, 3, 5, 10, LONGEST)
 
 
 def checkpoints(values, shares, rng):
@@ -80,6 +87,25 @@ def rises(values, metric, n_runs, n_checks, seed):
     return np.mean(false), np.mean(true)
 
 
+def jumps(values, metric, jump, after, n_runs, seed):
+    """Return after how many checks a rise by so many points is found, `(runs,)`; NaN for never.
+
+    The score rises at once, after so many checks of a plateau, and then stays; a run ends 20
+    checks later. Found in the first check after the rise is 1.
+    """
+    run = Run("jump", "", metric.name, "", "", values.shape[1], jump=jump, after=1)
+    low, high = qualities(run, values, metric)[:2]
+    found = np.full(n_runs, np.nan)
+    for i in range(n_runs):
+        rng = np.random.default_rng([seed, 2, i])
+        drawn = values[:, rng.integers(values.shape[1], size=values.shape[1])]
+        shares = [low] * after + [high] * LONGEST
+        checks = watch(drawn, metric, shares, rng, n_resamples=2).checks
+        claims = [check.step for check in checks if check.improved and check.step >= after]
+        found[i] = claims[0] - after + 1 if claims else np.nan
+    return found
+
+
 def costs(systems, references, metric, repeats):
     """Return the time of extraction alone and of a whole check, in milliseconds.
 
@@ -116,11 +142,20 @@ def main() -> None:
     parser.add_argument("--checks", type=int, default=50)
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--segments", type=int, default=2000)
+    parser.add_argument("--price", action="store_true", help="how soon a rise of BLEU is found")
     options = parser.parse_args()
     label, systems, references = corpus()
     two = _two(systems, references)
     n = len(references)
     print(f"{label}, {' and '.join(two)}, {n} segments, {options.runs} runs, seed {options.seed}\n")
+    if options.price:
+        table = es.extract(two, references)
+        print(f"points  after   share found within {', '.join(map(str, WITHIN))} checks")
+        for jump, after in product((0.3, 0.5, 1.0), (1, 5, 30)):
+            found = jumps(table.values, table.metric, jump, after, options.runs, options.seed)
+            shares = [np.mean(found <= most) for most in WITHIN]
+            print(f"{jump:6.1f}{after:7d}   {'  '.join(f'{s:.3f}' for s in shares)}", flush=True)
+        return
     for name in METRICS:
         table = es.extract(two, references, name)
         values, metric = table.values, table.metric

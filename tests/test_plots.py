@@ -282,14 +282,6 @@ def test_a_curve_of_small_scores_has_enough_decimals():
     assert f"{run.chosen.corrected:.5f}" in run.plot().texts[0].get_text()
 
 
-def test_a_curve_that_went_back_is_drawn_in_order_of_steps():
-    run = es.Monitor(None, METRIC, n_resamples=9)
-    for step in (100, 200, 300, 200, 250):
-        run.check(step, np.arange(9.0) + step)
-    line = next(line for line in run.plot().lines if line.get_linestyle() == "-")
-    assert list(line.get_xdata()) == [100, 200, 200, 250, 300]
-
-
 def test_scores_that_do_not_vary_have_a_curve():
     run = es.Monitor(None, METRIC, n_resamples=9)
     for step in range(3):

@@ -16,6 +16,7 @@ import pytest
 
 import evalstats as es
 from evalstats.integrations.loop import MonitorCallback as LoopCallback
+from evalstats.integrations.loop import logged
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -51,14 +52,25 @@ def test_a_loop_logs_saves_and_stops(sample, tmp_path):
         return None
 
     assert run(1, 35) is None
-    # Killed and started again.
-    assert run(35, 200) == 50
+    # Killed and started again, from a step that was checked.
+    assert run(30, 200) == 50
     assert [step for step, _ in logged] == [10, 20, 30, 40, 50]
     assert [values["chrf2_improved"] for _, values in logged] == [0, 1, 0, 0, 0]
     assert [check["step"] for check in json.loads(path.read_text())["checks"]] == [
         10, 20, 30, 40, 50
     ]  # fmt: skip
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_step_that_is_evaluated_again_is_no_check(sample):
+    monitor = es.Monitor(sample.references, "chrf")
+    first = logged(monitor, 5, sample.systems["clearly-better"], "eval/")
+    again = logged(monitor, 5, sample.systems["baseline"], "eval/")
+    assert len(monitor.checks) == 1
+    assert again["eval/chrf2"] < again["eval/chrf2_high"] < first["eval/chrf2"]
+    assert again["eval/chrf2_best"] == first["eval/chrf2"]
+    with pytest.raises(es.InputError, match="step must be larger than 5"):
+        logged(monitor, 4, sample.systems["baseline"])
 
 
 @pytest.mark.parametrize("name", ["torch", "transformers", "lightning"])

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalstats.errors import InputError, MissingExtraError
+from evalstats.integrations.loop import logged
 from evalstats.training.monitor import Monitor
 
 try:
@@ -70,9 +71,8 @@ class MonitorCallback(Callback):
             parts = [[]] * trainer.world_size
             distributed.all_gather_object(parts, self._outputs)
         hypotheses = in_order([batch for part in parts for batch in part], trainer.world_size)
-        check = self.monitor.check(trainer.global_step, hypotheses)
-        pl_module.log_dict(check.to_log(self.prefix))
-        if check.should_stop:
+        pl_module.log_dict(logged(self.monitor, trainer.global_step, hypotheses, self.prefix))
+        if self.monitor.should_stop:
             trainer.should_stop = True
 
     def state_dict(self) -> dict[str, Any]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from copy import copy
 from pathlib import Path
 from typing import Any
 
 from evalstats.checks import integer
 from evalstats.training.monitor import Monitor
+from evalstats.training.records import log_name
 
 
 class MonitorCallback:
@@ -27,7 +29,8 @@ class MonitorCallback:
         Called as ``log(values, step=step)`` with a flat dictionary of floats, as ``wandb.log`` is.
     path : str or path, optional
         File for the monitor's state, written after every check and read at the beginning if it is
-        there, so that a run that was killed goes on.
+        there, so that a run that was killed goes on. Steps that it had checked are not checked
+        again.
 
     Examples
     --------
@@ -57,18 +60,35 @@ class MonitorCallback:
         self.every = integer(every, "every", 1)
         self.log = log
         self.path = None if path is None else Path(path)
+        self._resumed = -1
         if self.path is not None and self.path.exists():
             load_state(monitor, self.path)
+            self._resumed = -1 if monitor.last is None else monitor.last.step
 
     def __call__(self, step: int) -> bool:
         """Evaluate if it is time to, and return whether the patience is used up."""
-        if step % self.every == 0:
+        if step % self.every == 0 and step > self._resumed:
             check = self.monitor.check(step, self.generate())
             if self.path is not None:
                 save_state(self.monitor, self.path)
             if self.log is not None:
                 self.log(check.to_log(), step=step)
         return self.monitor.should_stop
+
+
+def logged(monitor: Monitor, step: int, hypotheses: Any, prefix: str = "") -> dict[str, float]:
+    """Check a step and return what is to be logged (`Check.to_log`).
+
+    Frameworks evaluate some steps twice, for example when the training is over. The second time
+    is no check: the verdict stays, and only the score and its interval are those of the outputs.
+    """
+    last = monitor.last
+    if last is None or step != last.step:
+        return monitor.check(step, hypotheses).to_log(prefix)
+    aside = copy(monitor)
+    seen = aside.check(step + 1, hypotheses).to_log(prefix)
+    name = prefix + log_name(last.metric)
+    return last.to_log(prefix) | {key: seen[key] for key in (name, name + "_low", name + "_high")}
 
 
 def save_state(monitor: Monitor, path: Path) -> None:

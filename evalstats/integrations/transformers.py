@@ -11,7 +11,7 @@ import numpy as np
 
 from evalstats.analysis.estimate import estimate
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
-from evalstats.integrations.loop import load_state, save_state
+from evalstats.integrations.loop import load_state, logged, save_state
 from evalstats.metrics import Metric, as_metric
 from evalstats.text.references import as_references
 from evalstats.training.monitor import Monitor
@@ -63,7 +63,7 @@ class MonitorCallback(TrainerCallback):
     """Check every evaluation of a `Trainer`, log the verdict, stop when the patience is used up.
 
     Give it to the trainer twice: ``Trainer(..., callbacks=[watch],
-    compute_metrics=watch.compute_metrics)``. Every evaluation of the trainer counts as a check.
+    compute_metrics=watch.compute_metrics)``. Every step that is evaluated counts as one check.
     The monitor's state is saved in each checkpoint and read again when training resumes from it.
     `monitor` has the references of the evaluation set, in its order, and `patience` to stop early;
     `decode` is as in `compute_metrics`.
@@ -77,7 +77,7 @@ class MonitorCallback(TrainerCallback):
     def compute_metrics(self, prediction: Any) -> dict[str, float]:
         """Check the predictions and return what is to be logged (`Check.to_log`)."""
         outputs = decoded(prediction.predictions, self.decode)
-        return self.monitor.check(self._step(), outputs).to_log()
+        return logged(self.monitor, self._step(), outputs)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Follow the trainer's step; when it resumes, read the state from its checkpoint."""

@@ -3,8 +3,8 @@
 - `accumulator`: statistics of batches, merged across processes
 - `monitor`: which checkpoints are real improvements
 - `history`: what the checks of a run have left, and what one more adds
+- `states`: a history as plain values, and which values are taken back
 - `records`, `curves`: what a monitor says, and its figure
-- `sequential`: how the significance level is spent on many looks
 - `boundaries`: how the significance level is spent on looks that depend on one another
 - `selection`: what the choice of the best checkpoint adds to its score
 

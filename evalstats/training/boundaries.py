@@ -18,12 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError
-from evalstats.resampling.totals import swap_totals
 
 #: Sign flips behind a boundary; the first look of fifty spends some thirty of them.
 N_FLIPS = 1 << 15
 #: Segments are flipped in at most so many sets, each as one: more would take time and say the same.
-_MOST_SETS = 1000
+_MOST_SETS = 256
+#: The signs of eight sets that an octet stands for, `(8, 256)`.
+_SIGNS = 1.0 - 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[None], axis=0)
 #: What the expected looks share of the significance level, in equal parts; later looks share the
 #: rest.
 _EXPECTED_SHARE = 0.9
@@ -49,6 +50,8 @@ def spent_by(look: int, significance_level: float, expected_looks: int) -> float
 @dataclass(frozen=True)
 class Boundary:
     """Sign flips that no look since the best step would have called an improvement.
+
+    After a real improvement a new one begins: later looks compare with another step.
 
     Attributes
     ----------
@@ -84,19 +87,15 @@ class Boundary:
             Of the flips, the same for all looks of a run.
         """
         draws = _flipped(influence, seed)
-        due = round((spent - self.before) * N_FLIPS) - int(np.count_nonzero(~self.alive))
-        due = min(due, int(np.count_nonzero(self.alive)))
-        if due <= 0 or not np.any(draws):
-            return 0.0, self
-        highest = np.sort(draws[self.alive])[::-1]
+        allowed = round((spent - self.before) * N_FLIPS) - int(np.count_nonzero(~self.alive))
+        due = min(max(allowed, 0), int(np.count_nonzero(self.alive)))
+        if not np.any(draws):
+            # Every segment moved by the same amount: the draws say nothing about other looks.
+            return due / (N_FLIPS + 1), self
+        left = draws[self.alive]
+        stay = len(left) - due
         # Ties with what is not due do not cross: nothing is spent that is not allowed.
-        threshold = highest[due - 1]
-        if due < len(highest) and highest[due] == threshold:
-            above = highest[highest > threshold]
-            if not len(above):
-                return 0.0, self
-            threshold = above[-1]
-        crossed = draws >= threshold
+        crossed = draws > (np.partition(left, stay - 1)[stay - 1] if stay > 0 else -np.inf)
         # One more than there are, as for every p-value that is counted.
         level = float(np.count_nonzero(crossed)) / (N_FLIPS + 1)
         return level, Boundary(self.alive & ~crossed, self.before)
@@ -110,7 +109,7 @@ class Boundary:
         """Return the boundary that `to_dict` described, or raise for anything else."""
         octets = np.frombuffer(bytes.fromhex(state["alive"]), dtype=np.uint8)
         if len(octets) != N_FLIPS // 8 or not 0 <= float(state["before"]) < 1:
-            raise InputError("the boundary must be what to_dict returned")
+            raise InputError("boundary of the state must be what state_dict returned")
         return cls(np.unpackbits(octets).astype(np.bool_), float(state["before"]))
 
 
@@ -118,11 +117,18 @@ def _flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     """Return sums of the influence values under random signs, `(N,) -> (R,)`."""
     centred = influence - np.mean(influence)
     # Neighbours go to different sets: segments of a document resemble each other.
-    sets = np.bincount(np.arange(len(centred)) % _MOST_SETS, centred)
+    n_sets = min(len(centred), _MOST_SETS)
+    sets = np.bincount(np.arange(len(centred)) % n_sets, centred, minlength=-(-n_sets // 8) * 8)
     scale = float(np.max(np.abs(sets)))
     if not scale > 0:
         return np.zeros(N_FLIPS)
     # On a grid of whole numbers sums are exact, and ties are ties.
-    columns = np.rint(sets / scale * 2**20).astype(np.int64)[:, None]
-    halves = swap_totals(columns, N_FLIPS, seed)[:, 0]
-    return np.asarray(np.sum(columns) - 2 * halves)
+    octets = np.rint(sets / scale * 2**20).reshape(-1, 8)
+    drawn = np.random.default_rng(seed).bytes(len(octets) * N_FLIPS)
+    sums = np.zeros(N_FLIPS)
+    # Eight signs at a time: what each of their 256 choices adds is looked up.
+    for added, signs in zip(
+        octets @ _SIGNS, np.frombuffer(drawn, np.uint8).reshape(-1, N_FLIPS), strict=True
+    ):
+        sums += added[signs]
+    return sums

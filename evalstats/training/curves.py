@@ -42,21 +42,19 @@ def curve(
     axes = own_axes(2.5) if ax is None else ax
     from matplotlib.ticker import FixedLocator, MaxNLocator, ScalarFormatter, StrMethodFormatter
 
-    # A run that went back to an earlier checkpoint has steps that are not in order.
-    rows = sorted(checks, key=lambda check: check.step)
-    steps = np.array([check.step for check in rows], dtype=np.float64)
+    steps = np.array([check.step for check in checks], dtype=np.float64)
     scores, lows, highs = (
-        np.array([getattr(c, k) for c in rows]) for k in ("score", "low", "high")
+        np.array([getattr(c, k) for c in checks]) for k in ("score", "low", "high")
     )
-    if len(rows) <= _BARS:
+    if len(checks) <= _BARS:
         axes.vlines(steps, lows, highs, colors=SKY, linewidth=3.5, zorder=1)
     else:
         axes.fill_between(steps, lows, highs, color=SKY, alpha=0.6, linewidth=0, zorder=1)
     axes.plot(steps, scores, "-", color=BLUE, linewidth=0.8, zorder=2)
-    for check in rows:
+    for check in checks:
         if check.improved:
             axes.plot(check.step, check.score, "o", color=BLUE, markersize=4, zorder=4)
-        elif len(rows) <= _OPEN:
+        elif len(checks) <= _OPEN:
             axes.plot(
                 check.step, check.score, "o", color=GREY, markerfacecolor="white", markersize=3,
                 markeredgewidth=0.7, zorder=3,
@@ -68,7 +66,7 @@ def curve(
     )  # fmt: skip
 
     # The label stands on the better side of the curve, in space that is kept free for it.
-    higher = rows[0].higher_is_better
+    higher = checks[0].higher_is_better
     bottom, top = min(lows.min(), chosen.low), max(highs.max(), chosen.high)
     span = float(top - bottom) or 1.0
     limits = (bottom - 0.05 * span, top + 0.38 * span)
@@ -90,19 +88,21 @@ def curve(
         arrowprops={"arrowstyle": "-", "color": VERMILLION, "linewidth": 0.6, "linestyle": ":"},
     )  # fmt: skip
 
-    locator = MaxNLocator(5, integer=True) if steps[0] < steps[-1] else FixedLocator([rows[0].step])
+    locator = (
+        MaxNLocator(5, integer=True) if steps[0] < steps[-1] else FixedLocator([checks[0].step])
+    )
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.yaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_formatter(ScalarFormatter(useOffset=False))
-    count = "1 check" if len(rows) == 1 else f"{len(rows):,} checks"
+    count = "1 check" if len(checks) == 1 else f"{len(checks):,} checks"
     name_axes(
         axes,
         f"{count}, {n_segments:,} {unit}s",
         "step",
         "filled: real improvement; diamond: corrected",
     )
-    levels = " and ".join(f"{100 * x:.10g}" for x in sorted({c.confidence_level for c in rows}))
+    levels = " and ".join(f"{100 * x:.10g}" for x in sorted({c.confidence_level for c in checks}))
     arrow = report.direction(higher)
-    axes.set_ylabel(wrapped(f"{rows[0].metric} {arrow}, {levels} % interval", 28), fontsize=SMALL)
+    axes.set_ylabel(wrapped(f"{checks[0].metric} {arrow}, {levels} % interval", 28), fontsize=SMALL)
     return axes

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import ldexp
 from typing import Any
 
 import numpy as np
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from evalstats.checks import integer, share
 from evalstats.errors import InputError
-from evalstats.inference import influence, intervals
-from evalstats.metrics import Metric
+from evalstats.inference import influence, intervals, proportions
+from evalstats.metrics import Mean, Metric
+from evalstats.training.boundaries import Boundary, spent_by
 from evalstats.training.records import Check, Chosen
 from evalstats.training.selection import Bags, Contest
-from evalstats.training.sequential import improvement_pvalue, spent_level
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Rules:
     significance_level: float
     expected_checks: int
     confidence_level: float
+    seed: int
 
     def __post_init__(self) -> None:
         patience = self.patience
@@ -37,15 +38,62 @@ class Rules:
             confidence_level=share(self.confidence_level, "confidence_level"),
         )
 
+    def spent(self, look: int) -> float:
+        """Return the level that so many looks may spend together; no look spends none."""
+        return spent_by(look, self.significance_level, self.expected_checks)
+
+    def stops(self, checks_without_improvement: int) -> bool:
+        """Return whether the patience is used up."""
+        return self.patience is not None and checks_without_improvement >= self.patience
+
+    def judged(self, previous: Check | None, measured: dict[str, Any]) -> Check:
+        """Return a check with all that follows from its numbers and from the check before."""
+        now = measured["step"], measured["score"]
+        best = highest = now
+        improved, waited = False, 0
+        if previous is not None:
+            improved = measured["pvalue"] <= measured["level"]
+            waited = 0 if improved else previous.checks_without_improvement + 1
+            best = now if improved else (previous.best_step, previous.best_score)
+            sign = 1 if self.metric.higher_is_better else -1
+            if sign * now[1] <= sign * previous.highest_score:
+                highest = (previous.highest_step, previous.highest_score)
+        return Check(
+            **measured,
+            metric=self.metric.name,
+            compared_with=None if previous is None else previous.best_step,
+            improved=improved,
+            best_step=best[0],
+            best_score=best[1],
+            highest_step=highest[0],
+            highest_score=highest[1],
+            checks_without_improvement=waited,
+            should_stop=self.stops(waited),
+            higher_is_better=self.metric.higher_is_better,
+        )
+
 
 @dataclass(frozen=True)
 class Best:
-    """The last real improvement, or the first step."""
+    """The last real improvement, or the first step: statistics `(N, k)` and influence `(N,)`."""
 
-    step: int
+    rows: NDArray[Any]
     score: float
-    rows: NDArray[Any]  # (N, k)
-    influence: NDArray[np.float64]  # (N,)
+    influence: NDArray[np.float64]
+    standard_error: float
+
+    @classmethod
+    def of(cls, metric: Metric, rows: NDArray[Any]) -> Best:
+        """Return what the statistics of one step say about its score."""
+        score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
+        (values,) = influence.influence_values(metric, rows[None])
+        error = float(influence.standard_error(values))
+        if not np.all(np.isfinite((score, error))):
+            raise InputError(
+                f"{metric.name} or its gradient is not finite; define the score for every total, "
+                f"for example where a denominator is 0"
+            )
+        return cls(rows, score, values, error)
 
 
 @dataclass(frozen=True)
@@ -55,62 +103,52 @@ class History:
     checks: tuple[Check, ...] = ()
     best: Best | None = None
     contest: Contest | None = None
+    boundary: Boundary = field(default_factory=Boundary.opened)
 
     def after(self, step: int, rows: NDArray[Any], rules: Rules, bags: Bags) -> History:
         """Return the history with one more check, of statistics `(N, k)`."""
-        metric = rules.metric
-        score, own, error = _estimated(metric, rows)
+        metric, best, boundary = rules.metric, self.best, self.boundary
+        new = Best.of(metric, rows)
         in_bag, out_of_bag = bags.scores(metric, rows)
-        low, high = _interval(score, error, len(rows), rules)
-        if self.best is None or self.contest is None:
-            contest = Contest.opened(step, score, in_bag, out_of_bag)
-            compared_with, improved, waited = None, False, 0
-            best = Best(step, score, rows, own)
-            difference, bounds, pvalue, level = 0.0, (0.0, 0.0), 1.0, 0.0
+        low, high = intervals.student_t(
+            np.float64(new.score), np.float64(new.standard_error), len(rows), rules.confidence_level
+        )
+        difference, bounds, pvalue, level = 0.0, (0.0, 0.0), 1.0, 0.0
+        if best is None or self.contest is None:
+            contest = Contest.opened(step, new.score, in_bag, out_of_bag)
         else:
             better = metric.higher_is_better
-            contest = self.contest.entered(step, score, in_bag, out_of_bag, better)
-            compared_with = self.best.step
-            difference = score - self.best.score
-            spread = float(influence.standard_error(own - self.best.influence))
-            bounds = _interval(difference, spread, len(rows), rules)
-            pvalue = improvement_pvalue(metric, self.best.rows, rows)
-            level = spent_level(len(self.checks), rules.significance_level, rules.expected_checks)
-            # Far from a linear score the p-value may see an improvement that the score does not.
-            improved = pvalue <= level and (difference > 0 if better else difference < 0)
-            best = Best(step, score, rows, own) if improved else self.best
-            waited = 0 if improved else self.checks[-1].checks_without_improvement + 1
-        check = Check(
-            step=step,
-            metric=metric.name,
-            score=score,
-            low=low,
-            high=high,
-            standard_error=error,
-            compared_with=compared_with,
-            difference=difference,
-            difference_low=bounds[0],
-            difference_high=bounds[1],
-            pvalue=pvalue,
-            level=level,
-            improved=improved,
-            best_step=best.step,
-            best_score=best.score,
-            highest_step=contest.step,
-            highest_score=contest.score,
-            checks_without_improvement=waited,
-            should_stop=rules.patience is not None and waited >= rules.patience,
-            higher_is_better=metric.higher_is_better,
-            confidence_level=rules.confidence_level,
-        )
-        return History((*self.checks, check), best, contest)
+            contest = self.contest.entered(step, new.score, in_bag, out_of_bag, better)
+            difference = new.score - best.score
+            bounds, pvalue = _compared(best, new, rules)
+            gain = (1 if better else -1) * (new.influence - best.influence)
+            spent = rules.spent(len(self.checks))
+            level, boundary = boundary.entered(gain, spent, rules.seed)
+        measured = {
+            "step": step,
+            "score": new.score,
+            "low": float(low),
+            "high": float(high),
+            "standard_error": new.standard_error,
+            "difference": difference,
+            "difference_low": bounds[0],
+            "difference_high": bounds[1],
+            "pvalue": pvalue,
+            "level": level,
+            "confidence_level": rules.confidence_level,
+        }
+        check = rules.judged(self.checks[-1] if self.checks else None, measured)
+        if check.improved:
+            boundary = Boundary.opened(rules.spent(len(self.checks)))
+        kept = new if check.improved or best is None else best
+        return History((*self.checks, check), kept, contest, boundary)
 
     def chosen(self) -> Chosen:
         """Return the checkpoint with the best score, corrected for the choosing."""
         contest = self.contest
         if contest is None:
             raise InputError("there is nothing to choose from yet; call check first")
-        check = next(c for c in self.checks if c.step == contest.step and c.score == contest.score)
+        check = next(c for c in self.checks if c.step == contest.step)
         optimism = contest.optimism(check.higher_is_better)
         moved = -optimism if check.higher_is_better else optimism
         return Chosen(
@@ -127,41 +165,41 @@ class History:
             confidence_level=check.confidence_level,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values."""
-        return {
-            "checks": [check.to_dict() for check in self.checks],
-            "best_rows": None if self.best is None else self.best.rows.tolist(),
-            "contest": None if self.contest is None else self.contest.to_dict(),
-        }
 
-    @classmethod
-    def from_dict(cls, state: Mapping[str, Any], metric: Metric) -> History:
-        """Return what `to_dict` wrote; KeyError, TypeError or ValueError where it did not."""
-        checks = tuple(Check(**check) for check in state["checks"])
-        if not checks:
-            return cls()
-        rows = np.array(state["best_rows"])
-        score, values, _ = _estimated(metric, rows)
-        best = Best(checks[-1].best_step, score, rows, values)
-        return cls(checks, best, Contest.from_dict(state["contest"]))
+def _compared(best: Best, new: Best, rules: Rules) -> tuple[tuple[float, float], float]:
+    """Return the interval of the difference, and the one-sided p-value of "no better".
 
+    A paired t test on influence values, each step's from its own gradient, and the interval with
+    the same standard error. No p-value is below 2^-n for n segments that differ, the smallest that
+    swapping them can give; identical statistics give exactly 1. Differences of 0/1 scores are
+    counted instead: McNemar's exact test, Tango's interval.
+    """
+    from scipy.special import stdtr
 
-def _estimated(metric: Metric, rows: NDArray[Any]) -> tuple[float, NDArray[np.float64], float]:
-    """Return the score, each segment's influence on it `(N,)`, and its standard error."""
-    score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
-    (values,) = influence.influence_values(metric, rows[None])
-    error = float(influence.standard_error(values))
-    if not np.all(np.isfinite((score, error))):
-        raise InputError(
-            f"{metric.name} or its gradient is not finite; define the score for every total, "
-            f"for example where a denominator is 0"
+    metric, level, n = rules.metric, rules.confidence_level, len(new.rows)
+    sign = 1 if metric.higher_is_better else -1
+    if _zeros_and_ones(metric, best.rows) and _zeros_and_ones(metric, new.rows):
+        gained = int(np.count_nonzero(new.rows[:, 0] > best.rows[:, 0]))
+        lost = int(np.count_nonzero(new.rows[:, 0] < best.rows[:, 0]))
+        alternative = "greater" if sign > 0 else "less"
+        return (
+            proportions.tango(gained, lost, n, level),
+            proportions.mcnemar_pvalue(gained, lost, alternative),
         )
-    return score, values, error
+    difference = new.score - best.score
+    error = influence.standard_error(new.influence - best.influence)
+    low, high = intervals.student_t(np.float64(difference), np.float64(error), n, level)
+    n_differing = int(np.count_nonzero(np.any(best.rows != new.rows, axis=1)))
+    if n_differing == 0:
+        return (float(low), float(high)), 1.0
+    gain = sign * difference
+    # Every segment moved by the same amount: only their number says how sure that is.
+    tail = float(stdtr(n - 1, -gain / error)) if error > 0 else float(gain <= 0)
+    return (float(low), float(high)), max(tail, ldexp(1.0, -n_differing))
 
 
-def _interval(observed: float, error: float, n_segments: int, rules: Rules) -> tuple[float, float]:
-    low, high = intervals.student_t(
-        np.float64(observed), np.float64(error), n_segments, rules.confidence_level
+def _zeros_and_ones(metric: Metric, rows: NDArray[Any]) -> bool:
+    # A subclass may score its sums otherwise.
+    return type(metric) is Mean and bool(
+        np.all(rows[:, 1] == 1) and np.all((rows[:, 0] == 0) | (rows[:, 0] == 1))
     )
-    return float(low), float(high)

@@ -8,8 +8,8 @@ taken out.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Hashable, Iterable, Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,11 +19,12 @@ from evalstats.checks import integer, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.signatures import signature
+from evalstats.results.signatures import signature, without_versions
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References
-from evalstats.training.accumulator import Accumulator
+from evalstats.training import states
+from evalstats.training.accumulator import Accumulator, checksums
 from evalstats.training.curves import curve
 from evalstats.training.history import History, Rules
 from evalstats.training.records import Check, Chosen
@@ -32,7 +33,7 @@ from evalstats.training.selection import Bags
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_STATE_VERSION = 1
+_STATE_VERSION = 2
 
 
 class Monitor:
@@ -47,11 +48,12 @@ class Monitor:
         Name or configured object.
     patience : int, optional
         `should_stop` after so many checks in a row without a real improvement; never by default.
+        10 to 20 checks may pass before a real one is seen.
     significance_level : float
         In (0, 1): bound on the probability that a run without any improvement reports one.
     expected_checks : int
-        About how many checks there will be. Half of the level is spent on so many; there may be
-        any number.
+        About how many checks there will be: 0.9 of the level are spent on so many, in equal
+        parts. There may be any number.
     confidence_level : float
         In (0, 1), of the intervals.
     groups : sequence, optional
@@ -70,12 +72,10 @@ class Monitor:
     -----
     *Real improvement.* Each check is compared with the best step: the first one, until a later one
     is a real improvement on it, and then that. Small steps add up. The p-value is that of a paired
-    one-sided t test on influence values (`evalstats.training.sequential.improvement_pvalue`), and
-    look j may spend αH/((H+j-1)(H+j)) of the significance level α, H being `expected_checks`. On a
-    plateau the step that all are compared with was not chosen among them, so that each look holds
-    its level, and by Bonferroni's inequality the whole run claims an improvement with a
-    probability of at most α. After a real improvement the best step is one that was chosen for a
-    high score, which makes a later false claim less likely.
+    one-sided t test on influence values, with the standard error of the interval beside it, and at
+    least 2^-n where n segments differ; for 0/1 scores it is McNemar's exact one. How small it must
+    be (`Check.level`) follows from what the run may have spent of the significance level so far
+    and from how strongly its looks depend on one another (`evalstats.training.boundaries`).
 
     *The chosen checkpoint* (`chosen`) is the one with the best score of all. Its score is corrected
     by what resamples would choose, and how that scores on the segments they left out
@@ -93,7 +93,7 @@ class Monitor:
     ...     print(f"{check.score:.2f} {check.pvalue:.2g} {check.improved}")
     38.95 1 False
     39.59 0.22 False
-    43.98 2.1e-09 True
+    43.98 1.5e-09 True
     >>> print(check)  # doctest: +ELLIPSIS
     step 2: BLEU 43.98 [41.89, 46.08], +5.03 against step 0, p = ...: real improvement
     >>> monitor.best_step, monitor.should_stop
@@ -109,15 +109,16 @@ class Monitor:
         *,
         patience: int | None = None,
         significance_level: float = 0.05,
-        expected_checks: int = 20,
+        expected_checks: int = 50,
         confidence_level: float = 0.95,
         groups: Iterable[Hashable] | None = None,
         n_resamples: int = 250,
         rng: Rng = 12345,
     ) -> None:
         self.metric = as_metric(metric)
+        self.seed = as_seed(rng)
         self.rules = Rules(
-            self.metric, patience, significance_level, expected_checks, confidence_level
+            self.metric, patience, significance_level, expected_checks, confidence_level, self.seed
         )
         if self.metric.uses_references and not isinstance(references, References):
             if references is None:
@@ -129,7 +130,6 @@ class Monitor:
             raise InputError(f"references must be None: {self.metric.name} does not use any")
         self.references: References | None = references
         self.n_resamples = integer(n_resamples, "n_resamples", 1, 100_000)
-        self.seed = as_seed(rng)
         self._codes: NDArray[np.intp] | None = None
         if groups is not None:
             labels = listed(groups, "groups", "labels, one a segment")
@@ -143,7 +143,7 @@ class Monitor:
         Parameters
         ----------
         step : int
-            What the step is called, for example the number of updates.
+            The number of updates, for example; larger than that of the last check.
         hypotheses
             N outputs, one a segment; or an `Accumulator` with ids, or a `SegmentStatistics` of one
             system, under the same metric.
@@ -158,6 +158,11 @@ class Monitor:
             For bad input; the monitor stays as it was.
         """
         step = integer(step, "step", 0)
+        if self.last is not None and step <= self.last.step:
+            raise InputError(
+                f"step must be larger than {self.last.step}, the last one that was checked, got "
+                f"{step}; where a run goes back, load the state of that time (load_state_dict)"
+            )
         rows = self._rows(hypotheses)
         if self._bags is None or self._bags.n_segments != len(rows):
             self._bags = Bags(len(rows), self.n_resamples, self.seed)
@@ -183,7 +188,7 @@ class Monitor:
     @property
     def should_stop(self) -> bool:
         """Whether the patience is used up."""
-        return self.last is not None and self.last.should_stop
+        return self.last is not None and self.rules.stops(self.last.checks_without_improvement)
 
     @property
     def chosen(self) -> Chosen:
@@ -230,10 +235,10 @@ class Monitor:
         """Return everything that the checks so far have left, as plain Python values for JSON.
 
         The checks, the statistics of the best step and a few numbers for each resample: about
-        90 kB for BLEU on 2,000 segments and 0.5 kB for every check.
+        100 kB for BLEU on 2,000 segments and 0.5 kB for every check.
         """
         options = self._options()
-        return {"version": _STATE_VERSION, "options": options, **self._history.to_dict()}
+        return {"version": _STATE_VERSION, "options": options, **states.to_dict(self._history)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -253,45 +258,36 @@ class Monitor:
         try:
             version = state["version"]
             if version != _STATE_VERSION:
-                raise InputError(f"state has version {version!r}, expected {_STATE_VERSION}")
-            self._check_options(dict(state["options"]))
-            history = History.from_dict(state, self.metric)
+                raise InputError(
+                    f"state has version {version!r}, expected {_STATE_VERSION}: another version of "
+                    f"evalstats wrote it, which judged otherwise; begin with a new monitor"
+                )
+            theirs = dict(state["options"])
+            for key, mine in self._options().items():
+                if key != "level" and theirs.get(key) != mine:
+                    raise InputError(
+                        f"state is from a monitor with different {_OPTION_NAMES[key]}: "
+                        f"{theirs.get(key)!r} there, {mine!r} here"
+                    )
+            history = states.from_dict(state, self.rules, self.n_resamples)
         except InputError:
             raise
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             raise InputError(f"state must be what state_dict returned: {error!r}") from None
         self._history = history
 
-    def _check_options(self, theirs: Mapping[str, Any]) -> None:
-        for key, mine in self._options().items():
-            if key != "level" and theirs.get(key) != mine:
-                raise InputError(
-                    f"state is from a monitor with different {_OPTION_NAMES[key]}: "
-                    f"{theirs.get(key)!r} there, {mine!r} here"
-                )
-
     def _options(self) -> dict[str, Any]:
+        references = "" if self.references is None else self.references.fingerprint
+        groups = b"" if self._codes is None else self._codes.astype("<i8").tobytes()
         return {
-            "metric": f"{self.metric.name}|{self.metric.signature}",
-            "segments": self._fingerprint(),
+            "metric": f"{self.metric.name}|{without_versions(self.metric.signature)}",
+            "segments": sha256(references.encode() + groups).hexdigest()[:16],
             "alpha": self.rules.significance_level,
             "checks": self.rules.expected_checks,
             "level": self.rules.confidence_level,
             "n": self.n_resamples,
             "seed": self.seed,
         }
-
-    def _fingerprint(self) -> str:
-        """Return a digest of the references and the groups."""
-        found = hashlib.sha256()
-        if self.references is not None:
-            for text in self.references.texts:
-                encoded = text.encode("utf-8", "surrogatepass")
-                found.update(f"{len(encoded)}:".encode() + encoded)
-            found.update(self.references.counts.astype("<i8").tobytes())
-        if self._codes is not None:
-            found.update(self._codes.astype("<i8").tobytes())
-        return found.hexdigest()[:16]
 
     def _rows(self, hypotheses: Any) -> NDArray[Any]:
         """Return the statistics of every segment or group, `(N, k)`."""
@@ -321,6 +317,9 @@ class Monitor:
                     "the Accumulator must have ids, the positions 0 to N - 1 of all segments among "
                     "the references"
                 )
+            if self.references is not None and len(hypotheses) == len(self.references):
+                same = np.array_equal(hypotheses.checksums, checksums(self.references))
+                self._check_references(same)
             hypotheses = hypotheses.statistics()
         if not isinstance(hypotheses, SegmentStatistics):
             rows = np.asarray(self.metric.statistics(hypotheses, self.references))
@@ -332,7 +331,18 @@ class Monitor:
             raise InputError(
                 f"hypotheses must be statistics of one system, got {len(hypotheses.systems)}"
             )
+        if self.references is not None and hypotheses.n_segments == len(self.references):
+            fingerprint = hypotheses.fingerprint
+            self._check_references(fingerprint in (None, self.references.fingerprint))
         return hypotheses
+
+    @staticmethod
+    def _check_references(same: bool) -> None:
+        if not same:
+            raise InputError(
+                "hypotheses must be statistics against the references of the monitor, got those "
+                "against other references; use the same ones, in the same order, for both"
+            )
 
 
 _OPTION_NAMES = {

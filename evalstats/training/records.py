@@ -27,12 +27,12 @@ class Check(Record):
     compared_with : int or None
         The best step before this one; `None` at the first check.
     difference, difference_low, difference_high : float
-        Score minus the score of that step, with its t interval; 0 at the first check. Intervals
-        are not corrected for looking again and again.
+        Score minus the score of that step, with its t interval (Tango's for 0/1 scores); 0 at the
+        first check. Intervals are not corrected for looking again and again.
     pvalue : float
         One-sided p-value of "no better than that step", in (0, 1]; 1 at the first check.
     level : float
-        What this look may spend: p-values up to it are real improvements. 0 at the first check.
+        How small the p-value of a real improvement must be at this look; 0 at the first check.
     improved : bool
         Whether this is a real improvement; `False` at the first check, which has no predecessor.
     best_step : int
