@@ -72,7 +72,6 @@ def test_statistics_are_counted_and_scored_by_sacrebleu():
         assert vars(Counted(metric, rows).score) == vars(expected)
         totals = rows.sum(axis=0, keepdims=True)
         assert scores_of_totals(metric, totals).tolist() == [expected.score]
-        assert np.all(rows.sum(axis=0, keepdims=True) == totals)
 
 
 def test_references_that_a_metric_keeps():

@@ -1,10 +1,4 @@
-"""`sacrebleu.compat`: a function for a corpus and one for a sentence, of each of our metrics.
-
-Examples
---------
->>> corpus_bleu(["the cat sat on a mat"], [["the cat sat on the mat"]])
-BLEU = 53.73 83.3/60.0/50.0/33.3 (BP = 1.000 ratio = 1.000 hyp_len = 6 ref_len = 6)
-"""
+"""`sacrebleu.compat`: a function for a corpus and one for a sentence, of each of our metrics."""
 
 from functools import update_wrapper
 from types import FunctionType
