@@ -292,6 +292,7 @@ def false_claims(runs):
     return np.mean(found, axis=0)
 
 
+@pytest.mark.thorough
 def test_noise_is_no_improvement():
     """60 runs at 4.5 %: more than 10 false ones have probability 1e-4. Seeds 0 to 59."""
     corrected, uncorrected = false_claims(
@@ -321,6 +322,7 @@ def test_an_untrained_model_does_not_improve(garbage, n_segments):
     assert false_claims(map(run, range(500)))[0] <= 45 / 500
 
 
+@pytest.mark.thorough
 def test_the_chosen_score_is_corrected_for_the_choosing():
     """60 runs of 12 equal checkpoints; 4 standard errors: false alarm 2e-4. Seeds 0 to 59."""
     observed, corrected = [], []

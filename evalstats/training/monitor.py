@@ -48,7 +48,6 @@ class Monitor:
         Name or configured object.
     patience : int, optional
         `should_stop` after so many checks in a row without a real improvement; never by default.
-        10 to 20 checks may pass before a real one is seen.
     significance_level : float
         In (0, 1): bound on the probability that a run without any improvement reports one.
     expected_checks : int
@@ -237,8 +236,8 @@ class Monitor:
         The checks, the statistics of the best step and a few numbers for each resample: about
         100 kB for BLEU on 2,000 segments and 0.5 kB for every check.
         """
-        options = self._options()
-        return {"version": _STATE_VERSION, "options": options, **states.to_dict(self._history)}
+        history = states.to_dict(self._history)
+        return {"version": _STATE_VERSION, "options": self._options(), **history}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -306,20 +305,18 @@ class Monitor:
             raise InputError(
                 "at least 2 segments or groups are needed to say anything about uncertainty, got 1"
             )
-        found: NDArray[Any] = table.values[0]
-        return found
+        return np.asarray(table.values[0])
 
     def _table(self, hypotheses: Any) -> SegmentStatistics:
         """Return the statistics of one system, before segments are grouped."""
+        marks = None
         if isinstance(hypotheses, Accumulator):
             if hypotheses.ids is None or hypotheses.ids != list(range(len(hypotheses))):
                 raise InputError(
                     "the Accumulator must have ids, the positions 0 to N - 1 of all segments among "
                     "the references"
                 )
-            if self.references is not None and len(hypotheses) == len(self.references):
-                same = np.array_equal(hypotheses.checksums, checksums(self.references))
-                self._check_references(same)
+            marks = hypotheses.checksums
             hypotheses = hypotheses.statistics()
         if not isinstance(hypotheses, SegmentStatistics):
             rows = np.asarray(self.metric.statistics(hypotheses, self.references))
@@ -331,18 +328,16 @@ class Monitor:
             raise InputError(
                 f"hypotheses must be statistics of one system, got {len(hypotheses.systems)}"
             )
-        if self.references is not None and hypotheses.n_segments == len(self.references):
-            fingerprint = hypotheses.fingerprint
-            self._check_references(fingerprint in (None, self.references.fingerprint))
-        return hypotheses
-
-    @staticmethod
-    def _check_references(same: bool) -> None:
-        if not same:
+        refs = self.references
+        if refs is None or hypotheses.n_segments != len(refs):
+            return hypotheses
+        same = marks is None or np.array_equal(marks, checksums(refs))
+        if not same or hypotheses.fingerprint not in (None, refs.fingerprint):
             raise InputError(
                 "hypotheses must be statistics against the references of the monitor, got those "
                 "against other references; use the same ones, in the same order, for both"
             )
+        return hypotheses
 
 
 _OPTION_NAMES = {
