@@ -222,7 +222,7 @@ def test_other_bootstraps_agree_on_a_mean():
     pair = es.extract({"a": scores, "b": scores + 0.1}, None, es.Mean("score"))
     for options in ({"weights": "bayesian"}, {"n_draws": 100}):
         (difference,) = es.compare(pair, test="bootstrap", n_resamples=999, **options)
-        assert difference.pvalue == 0.001
+        assert 0.001 <= difference.pvalue < 0.0013
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import integer, share
 from evalstats.errors import InputError
-from evalstats.inference import influence, intervals, proportions
+from evalstats.inference import clusters, influence, intervals, proportions
 from evalstats.metrics import Mean, Metric
 from evalstats.training.boundaries import Boundary, spent_by
 from evalstats.training.records import Check, Chosen
@@ -28,6 +28,7 @@ class Rules:
     expected_checks: int
     confidence_level: float
     seed: int
+    sizes: NDArray[np.int64] | None = None  # segments of each group, where there are groups
 
     def __post_init__(self) -> None:
         patience = self.patience
@@ -41,6 +42,23 @@ class Rules:
     def spent(self, look: int) -> float:
         """Return the level that so many looks may spend together; no look spends none."""
         return spent_by(look, self.significance_level, self.expected_checks)
+
+    def error(self, values: NDArray[np.float64]) -> float:
+        """Return the standard error that influence values give."""
+        if self.sizes is not None:
+            return float(clusters.standard_error(values, self.sizes))
+        return float(influence.standard_error(values))
+
+    def degrees(self, n: int) -> float:
+        """Return the degrees of freedom of that standard error of n segments or groups."""
+        return n - 1 if self.sizes is None else clusters.degrees_of_freedom(self.sizes)
+
+    def interval(self, observed: float, error: float, n: int) -> tuple[float, float]:
+        """Return the t interval of a score or of a difference."""
+        low, high = intervals.student_t(
+            np.float64(observed), np.float64(error), self.degrees(n) + 1, self.confidence_level
+        )
+        return float(low), float(high)
 
     def stops(self, checks_without_improvement: int) -> bool:
         """Return whether the patience is used up."""
@@ -83,11 +101,12 @@ class Best:
     standard_error: float
 
     @classmethod
-    def of(cls, metric: Metric, rows: NDArray[Any]) -> Best:
+    def of(cls, rules: Rules, rows: NDArray[Any]) -> Best:
         """Return what the statistics of one step say about its score."""
+        metric = rules.metric
         score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
         (values,) = influence.influence_values(metric, rows[None])
-        error = float(influence.standard_error(values))
+        error = rules.error(values)
         if not np.all(np.isfinite((score, error))):
             raise InputError(
                 f"{metric.name} or its gradient is not finite; define the score for every total, "
@@ -108,11 +127,9 @@ class History:
     def after(self, step: int, rows: NDArray[Any], rules: Rules, bags: Bags) -> History:
         """Return the history with one more check, of statistics `(N, k)`."""
         metric, best, boundary = rules.metric, self.best, self.boundary
-        new = Best.of(metric, rows)
+        new = Best.of(rules, rows)
         in_bag, out_of_bag = bags.scores(metric, rows)
-        low, high = intervals.student_t(
-            np.float64(new.score), np.float64(new.standard_error), len(rows), rules.confidence_level
-        )
+        low, high = rules.interval(new.score, new.standard_error, len(rows))
         difference, bounds, pvalue, level = 0.0, (0.0, 0.0), 1.0, 0.0
         if best is None or self.contest is None:
             contest = Contest.opened(step, new.score, in_bag, out_of_bag)
@@ -127,8 +144,8 @@ class History:
         measured = {
             "step": step,
             "score": new.score,
-            "low": float(low),
-            "high": float(high),
+            "low": low,
+            "high": high,
             "standard_error": new.standard_error,
             "difference": difference,
             "difference_low": bounds[0],
@@ -187,15 +204,15 @@ def _compared(best: Best, new: Best, rules: Rules) -> tuple[tuple[float, float],
             proportions.mcnemar_pvalue(gained, lost, alternative),
         )
     difference = new.score - best.score
-    error = influence.standard_error(new.influence - best.influence)
-    low, high = intervals.student_t(np.float64(difference), np.float64(error), n, level)
+    error = rules.error(new.influence - best.influence)
+    bounds = rules.interval(difference, error, n)
     n_differing = int(np.count_nonzero(np.any(best.rows != new.rows, axis=1)))
     if n_differing == 0:
-        return (float(low), float(high)), 1.0
+        return bounds, 1.0
     gain = sign * difference
     # Every segment moved by the same amount: only their number says how sure that is.
-    tail = float(stdtr(n - 1, -gain / error)) if error > 0 else float(gain <= 0)
-    return (float(low), float(high)), max(tail, ldexp(1.0, -n_differing))
+    tail = float(stdtr(rules.degrees(n), -gain / error)) if error > 0 else float(gain <= 0)
+    return bounds, max(tail, ldexp(1.0, -n_differing))
 
 
 def _zeros_and_ones(metric: Metric, rows: NDArray[Any]) -> bool:

@@ -116,9 +116,6 @@ class Monitor:
     ) -> None:
         self.metric = as_metric(metric)
         self.seed = as_seed(rng)
-        self.rules = Rules(
-            self.metric, patience, significance_level, expected_checks, confidence_level, self.seed
-        )
         if self.metric.uses_references and not isinstance(references, References):
             if references is None:
                 raise InputTypeError(
@@ -133,6 +130,15 @@ class Monitor:
         if groups is not None:
             labels = listed(groups, "groups", "labels, one a segment")
             self._codes = group_codes(labels, len(references or labels))
+        self.rules = Rules(
+            self.metric,
+            patience,
+            significance_level,
+            expected_checks,
+            confidence_level,
+            self.seed,
+            None if self._codes is None else np.bincount(self._codes),
+        )
         self._bags: Bags | None = None
         self._history = History()
 

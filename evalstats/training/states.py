@@ -43,7 +43,7 @@ def from_dict(state: Mapping[str, Any], rules: Rules, n_resamples: int) -> Histo
     as_numbers(rows, "best_rows of the state", len(rules.metric.columns))
     steps = [check.step for check in checks]
     at = steps.index(checks[-1].best_step)
-    best = Best.of(rules.metric, rows)
+    best = Best.of(rules, rows)
     expected = (checks[at].score, checks[at].standard_error)
     _agree(np.allclose((best.score, best.standard_error), expected, 1e-9), "best_rows", "checks")
     contest = Contest.from_dict(state["contest"])
