@@ -41,9 +41,9 @@ def ours(table: es.SegmentStatistics) -> dict[str, Callable[[], object]]:
     return {
         "interval": lambda: es.estimate(one, n_resamples=B),
         "paired test, bootstrap": lambda: es.compare(two, test="bootstrap", n_resamples=B),
-        "paired test, ar": lambda: es.compare(two, n_resamples=B),
+        "paired test, default": lambda: es.compare(two, n_resamples=B),
         f"{pairs}, bootstrap": lambda: es.compare(table, test="bootstrap", n_resamples=B),
-        f"{pairs}, ar": lambda: es.compare(table, n_resamples=B),
+        f"{pairs}, default": lambda: es.compare(table, n_resamples=B),
     }
 
 
@@ -102,13 +102,13 @@ def main() -> None:
     for name, seconds in times.items():
         print(f"{name:34s}{1000 * seconds:12.1f}")
     print()
-    interval, bootstrap, ar, all_bootstrap, all_ar = times
+    interval, bootstrap, default, all_bootstrap, all_default = times
     against = {
         "scipy: interval": (interval,),
-        "sacreBLEU: two systems": (bootstrap, ar),
+        "sacreBLEU: two systems": (bootstrap, default),
         "evaluatio: interval": (interval,),
-        "evaluatio: paired test": (bootstrap, ar),
-        "evaluatio: all pairs": (all_bootstrap, all_ar),
+        "evaluatio: paired test": (bootstrap, default),
+        "evaluatio: all pairs": (all_bootstrap, all_default),
     }
     for name, seconds in theirs.items():
         print(f"{name:34s}{1000 * seconds:12.1f}")

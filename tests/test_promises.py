@@ -171,7 +171,7 @@ def test_a_verdict_that_the_interval_contradicts_is_marked(sample):
     marked = [d for d in result if result.disagrees(d)]
     assert marked
     assert all((d.low > 0 or d.high < 0) != result.significant(d) for d in marked)
-    assert any(note.startswith("† Verdict and interval disagree") for note in result.notes)
+    assert f"† In {len(marked)} of 21 verdict and interval disagree" in " ".join(result.notes)
 
 
 def test_few_large_failures_leave_a_note():

@@ -37,7 +37,8 @@ def bounds(cell: Cell) -> Iterator[Bound]:
     if cell.part == "pairs":
         yield from _tests(cell)
         yield from _intervals(cell)
-    elif cell.part == "gates" and cell.n >= 10:
+    elif cell.part == "gates" and cell.n >= 10 and "rare failures" not in cell.name:
+        # Failures that a few segments happen not to hold are seen by no test and no bound.
         yield Bound("gate", 0, high=GATE)
     elif cell.part == "runs":
         yield Bound("false improvement", 0, high=FALSE_IMPROVEMENTS)

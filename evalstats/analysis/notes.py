@@ -65,15 +65,14 @@ def comparison_notes(
         "depend on how many of these there happen to be",
     )
     notes += _close_calls(result)
-    if any(result.disagrees(d) for d in result):
-        notes.append(
-            "† Verdict and interval disagree: the verdict is that of the "
-            + (
-                "adjusted p-value, the interval counts one comparison."
-                if n_pairs > 1
-                else "test, and the interval is another approximation near the level."
-            )
+    marked = sum(result.disagrees(d) for d in result)
+    if marked:
+        why = (
+            "the verdict is that of the adjusted p-value, the interval counts one comparison"
+            if n_pairs > 1
+            else "test and interval are two approximations, and this is near the level"
         )
+        notes.append(f"† In {marked} of {len(result)} verdict and interval disagree: {why}.")
     return tuple(notes)
 
 
