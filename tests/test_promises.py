@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import evalstats as es
 
@@ -204,3 +205,15 @@ def test_groups_of_unlike_sizes_have_fewer_degrees_of_freedom():
     (uneven,), (balanced,) = result, even
     ratio = (uneven.high - uneven.low) / uneven.standard_error
     assert ratio > 1.5 * (balanced.high - balanced.low) / balanced.standard_error
+
+
+def test_the_default_rejects_only_what_randomisation_and_t_both_reject(sample):
+    """One output too short, one too long: the p-value is at least that of the t interval."""
+    metric, first, second = straddling(sample)
+    second = second.copy()
+    second[:60] = metric.statistics(sample.systems["clearly-better"], sample.references)[:60]
+    table = es.SegmentStatistics([first, second], ["short", "long"], metric)
+    (d,) = es.compare(table)
+    t = d.difference / d.standard_error
+    assert d.pvalue >= 2 * stats.t.sf(abs(t), len(first) - 1) - 1e-12
+    assert (d.low > 0 or d.high < 0) or d.pvalue > 0.05

@@ -43,9 +43,12 @@ def differences(
             assert sample.outcomes is not None
             pvalue = mcnemar_pvalue(*sample.outcomes.changes(a, b), alternative)
         elif test == "studentized":
-            pvalue = _studentised_pvalue(
+            by_swaps = _studentised_pvalue(
                 sample, (a, b), None if exact else next(crossed), alternative
             )
+            # Exact for exchangeable systems, and for equal scores as valid as the t test: the null
+            # hypothesis is that one or the other is true, and both have to be rejected.
+            pvalue = max(by_swaps, _t_pvalue(sample, (a, b), float(observed), alternative))
         elif test == "ar":
             pvalue = _randomization_pvalue(sample, (a, b), exact, alternative)
         else:
@@ -108,6 +111,13 @@ def _crossed(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> Iterator[Floa
             executor=plan.executor,
         )
         yield from np.split(totals, len(some), axis=1)
+
+
+def _t_pvalue(sample: Sample, pair: Pair, observed: float, alternative: str) -> float:
+    if sample.n_differing(*pair) == 0:
+        return 1.0
+    _, error, degrees = sampling.influences(sample, pair)
+    return significance.student_t_pvalue(observed, float(error), degrees, alternative)
 
 
 def _studentised_pvalue(

@@ -264,20 +264,14 @@ def _bounds(
     level, n = plan.confidence_level, sample.n_segments
     method, metric = method_of(sample, plan, pair), sample.table.metric
     if method in ("t", "studentized", "wilson", "tango"):
-        values = influence.influence_values(metric, sample.values[list(pair)])
-        moves = values[-1] - values[0] if len(pair) > 1 else values[0]
-        error = influence.standard_error(moves)
+        moves, error, degrees = influences(sample, pair)
     if sample.outcomes is not None and method in ("wilson", "tango"):
         return sample.outcomes.interval(pair, level), error
-    if method == "t" and sample.sizes is not None:
-        error = clusters.standard_error(moves, sample.sizes)
-        degrees = clusters.degrees_of_freedom(sample.sizes)
-        return intervals.student_t(observed, error, degrees + 1, level), error
     if method == "t":
         width = error
-        if len(pair) > 1 and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
+        if len(pair) > 1 and sample.sizes is None and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
             width = influence.standard_error(influence.with_unseen(moves))
-        return intervals.student_t(observed, width, n, level), error
+        return intervals.student_t(observed, width, degrees + 1, level), error
     spread = np.asarray(np.std(replicates, ddof=1))
     if method == "percentile":
         return intervals.percentile(replicates, level), spread
@@ -291,6 +285,16 @@ def _bounds(
         errors = _replicate_errors(sample, pair)
         return intervals.studentized(replicates, errors, observed, error, level), spread
     return intervals.expanded_percentile(replicates, n, level), spread
+
+
+def influences(sample: Sample, pair: tuple[int, ...]) -> tuple[Floats, Floats, float]:
+    """Return influence values `(N,)` on a score or difference, its standard error and degrees."""
+    values = influence.influence_values(sample.table.metric, sample.values[list(pair)])
+    moves = values[-1] - values[0] if len(pair) > 1 else values[0]
+    if sample.sizes is None:
+        return moves, influence.standard_error(moves), len(moves) - 1
+    degrees = clusters.degrees_of_freedom(sample.sizes)
+    return moves, clusters.standard_error(moves, sample.sizes), degrees
 
 
 def _replicate_errors(sample: Sample, pair: tuple[int, ...]) -> Floats:
