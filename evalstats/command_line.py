@@ -84,8 +84,6 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("statistics", nargs="*", metavar="FILE.npz",
                         help="what `evalstats extract` wrote, in place of texts")
     _add_texts(parser)
-    parser.add_argument("--groups", metavar="FILE",
-                        help="one label a line (a document): resample whole groups")
     _add_output(parser)
 
 
@@ -109,6 +107,8 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def _add_resampling(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("resampling")
+    group.add_argument("--groups", metavar="FILE",
+                       help="one label a line (a document): resample whole groups")
     group.add_argument("--method", choices=METHODS, default="auto",
                        help="confidence interval (default: t of differences, expanded percentile "
                             "of scores, Wilson and Tango of 0/1 scores)")

@@ -235,6 +235,12 @@ def test_bad_input_is_one_line_and_exit_code_2(bad_files, capsys, monkeypatch, a
     assert message in err
 
 
+def test_audit_does_not_take_groups_that_it_would_ignore(files, capsys, monkeypatch):
+    code, _, err = call(files, capsys, monkeypatch, "audit", *REFS, *INPUT, "--groups", "copy.txt")
+    assert code == 2
+    assert "unrecognized arguments: --groups" in err
+
+
 def test_a_reader_that_stops_early_is_no_error(files):
     done = subprocess.run(
         f"{sys.executable} -m evalstats demo | head -n 1",
