@@ -2,10 +2,11 @@
 
 Approximate randomisation swaps two systems' outputs at random. It is exact where the systems are
 exchangeable. Where only their scores are equal it is not: after swaps both systems are alike, and
-the spread of their difference need not be that of the difference of two unlike systems (a score
-with a kink, as BLEU's brevity penalty, makes it so). Dividing every difference by its own standard
-error mends that: the test stays exact under exchangeability and holds its level asymptotically
-where only the scores are equal (Janssen, 1997; Chung and Romano, 2013).
+the spread of their difference need not be that of the difference of two unlike systems. Dividing
+every difference by its own standard error mends that where the score is smooth: the test stays
+exact under exchangeability and holds its level asymptotically where only the scores are equal
+(Janssen, 1997; Chung and Romano, 2013). Where the score has a kink between the two systems, as BLEU
+has at a length ratio of 1, it still rejects too often, and `compare` asks a t test as well.
 
 The standard error of an arrangement comes from its influence values, and they from sums. With the
 rows a and b of a segment, their mean m = (a + b)/2, half their difference e = (b - a)/2 and a sign
