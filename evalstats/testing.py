@@ -154,7 +154,7 @@ def _check_answerable(
     # Scores of few values: more segments may differ where these are not.
     elif (
         difference.n_differing == 0
-        and difference.method == "t"
+        and difference.method in ("t", "hall")
         and not table.metric.uses_references
         and len(np.unique(table.values)) < _FEW_VALUES
     ):

@@ -70,6 +70,34 @@ def test_t_interval_of_a_difference_of_means_is_the_paired_t_interval():
     assert (difference.low, difference.high) == pytest.approx((expected.low, expected.high))
 
 
+def test_bounds_of_the_hall_interval_are_those_of_t_or_solve_halls_cubic():
+    scores = np.random.default_rng(5).exponential(size=(2, 40))
+    for a, b in (scores, scores[::-1]):
+        (d,) = es.compare({"A": a, "B": b**2}, None, es.Mean("x"))
+        plain = stats.ttest_rel(b**2, a).confidence_interval(0.95)
+        n, skew, error = 40, stats.skew(b**2 - a), stats.sem(b**2 - a)
+        assert d.method == "hall"
+
+        def cubic(bound, n=n, skew=skew, error=error, d=d):
+            # Hall (1992), as he writes it.
+            u = (d.difference - bound) / error / np.sqrt(n)
+            return np.sqrt(n) * (u + skew * u**2 / 3 + skew**2 * u**3 / 27 + skew / (6 * n))
+
+        quantile = stats.t.isf(0.025, n - 1)
+        # These values are skewed to the right: only the upper bound moves.
+        assert skew > 0.5
+        assert d.low == pytest.approx(plain.low)
+        assert d.high > plain.high
+        assert cubic(d.high) == pytest.approx(-quantile)
+
+
+def test_bounds_of_skewed_differences_are_mirrored_with_them():
+    values = np.random.default_rng(6).exponential(size=50)
+    (d,) = es.compare({"A": 0 * values, "B": values}, None, es.Mean("x"))
+    (mirrored,) = es.compare({"A": values, "B": 0 * values}, None, es.Mean("x"))
+    assert (d.low, d.high) == pytest.approx((-mirrored.high, -mirrored.low))
+
+
 def test_studentized_interval_of_a_mean_written_out():
     scores = np.random.default_rng(2).exponential(size=40)
     statistics = es.SegmentStatistics(es.Mean("x").statistics(scores)[None], ["A"], es.Mean("x"))
@@ -109,7 +137,9 @@ def test_bca_stays_finite_where_all_replicates_lie_on_one_side():
     assert 1 <= low <= high <= 2
 
 
-@pytest.mark.parametrize("method", ["expanded", "percentile", "basic", "bca", "studentized", "t"])
+@pytest.mark.parametrize(
+    "method", ["expanded", "percentile", "basic", "bca", "studentized", "t", "hall"]
+)
 def test_no_spread_gives_a_point(method):
     result = es.estimate([0.5] * 20, None, es.Mean("x"), method=method, n_resamples=50)
     assert (result.low, result.high) == pytest.approx((0.5, 0.5), abs=1e-12)
@@ -174,7 +204,9 @@ def test_an_interval_that_is_not_finite_is_refused():
         es.estimate(np.arange(9.0), None, Root(), method="t")
 
 
-@pytest.mark.parametrize("method", ["expanded", "percentile", "basic", "bca", "studentized", "t"])
+@pytest.mark.parametrize(
+    "method", ["expanded", "percentile", "basic", "bca", "studentized", "t", "hall"]
+)
 @pytest.mark.parametrize("level", [5e-324, 1e-9, 1 - 1e-12, np.nextafter(1, 0)])
 def test_levels_at_both_ends_of_the_range(method, level):
     scores = np.random.default_rng(0).random(30)

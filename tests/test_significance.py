@@ -230,3 +230,18 @@ def test_equal_segments_stay_equal_whatever_the_others_are():
 def test_unknown_alternative_is_refused_by_the_leaf():
     with pytest.raises(es.InputError, match=r"alternative must be one of .*; got 'Greater'"):
         significance.randomization_pvalue(0.1, np.zeros(9), "Greater")
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "less"])
+def test_default_pvalue_of_skewed_differences_is_at_least_halls(alternative):
+    """A few large gains hide in a sample that happens to hold hardly any of them."""
+    values = np.random.default_rng(3).exponential(size=60) ** 2
+    values -= 1.3 * np.mean(values)
+    (d,) = es.compare({"A": 0 * values, "B": values}, None, es.Mean("x"), alternative=alternative)
+    n, skew = 60, stats.skew(values)
+    u = stats.ttest_1samp(values, 0).statistic / np.sqrt(n)
+    corrected = np.sqrt(n) * (u + skew * u**2 / 3 + skew**2 * u**3 / 27 + skew / (6 * n))
+    sides = 2 if alternative == "two-sided" else 1
+    hall = sides * stats.t.cdf(corrected, n - 1)
+    assert stats.ttest_1samp(values, 0, alternative=alternative).pvalue < 0.8 * hall
+    assert d.pvalue == pytest.approx(hall)

@@ -58,10 +58,11 @@ def compare(
         The system to compare all others with; by default all pairs are compared.
     test : {"studentized", "ar", "bootstrap"}
         Paired approximate randomisation of differences divided by their own standard errors
-        (Janssen, 1997; Chung and Romano, 2013) together with a t test of the difference: the larger
-        p-value, for systems that are exchangeable or whose scores are equal (an intersection-union
-        test; Berger, 1982); for 0/1 scores McNemar's exact test. Randomisation of plain
-        differences (Noreen, 1989; Riezler and Maxwell, 2005), for exchangeable systems;
+        (Janssen, 1997; Chung and Romano, 2013) together with a t test of the difference (with
+        Hall's correction for skewness, 1992): the larger p-value, for systems that are
+        exchangeable or whose scores are equal (an intersection-union test; Berger, 1982); for 0/1
+        scores McNemar's exact test. Randomisation of plain differences (Noreen, 1989; Riezler and
+        Maxwell, 2005), for exchangeable systems;
         or the centred paired bootstrap (Hall and Wilson, 1991), for equal scores. The first two
         enumerate all swaps where 2^n <= n_resamples for the n segments that differ.
     method, confidence_level

@@ -82,7 +82,7 @@ def estimate(
         `References`.
     metric : str or Metric, or a list of them
         Names or configured objects.
-    method : {"auto", "expanded", "percentile", "basic", "bca", "studentized", "t"}
+    method : {"auto", "expanded", "percentile", "basic", "bca", "studentized", "t", "hall"}
         Interval: expanded percentile (Hesterberg, 2015), percentile (Efron, 1979), basic (Davison
         and Hinkley, 1997), BCa (Efron, 1987), studentised (Hall, 1988), or t from the influence
         values, which needs no resampling. ``"auto"`` takes the expanded percentile interval of

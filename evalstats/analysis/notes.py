@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.sampling import FEW_DIFFERING, Sample
 from evalstats.inference.clusters import effective_number
 from evalstats.inference.influence import influence_values
+from evalstats.inference.skewness import skewness
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison
 
@@ -60,7 +61,7 @@ def comparison_notes(
     )
     skewed = [(d, sample) for sample in samples for d in result if d.metric == sample.name]
     notes += _about(
-        [d for d, sample in skewed if d.method == "t" and _is_skewed(sample, d)],
+        [d for d, sample in skewed if d.method in ("t", "hall") and _is_skewed(sample, d)],
         "differ by a lot on a few segments (a skewed difference), so that interval and p-value "
         "depend on how many of these there happen to be",
     )
@@ -101,10 +102,7 @@ def _is_skewed(sample: Sample, d: Difference) -> bool:
         return False
     pair = [sample.table.systems.index(name) for name in (d.baseline, d.system)]
     first, second = influence_values(sample.table.metric, sample.values[pair].astype(np.float64))
-    values = second - first
-    spread = float(np.std(values))
-    skewness = float(np.mean(values**3)) / spread**3 if spread > 0 else 0.0
-    return len(values) < _COCHRAN * skewness**2
+    return len(first) < _COCHRAN * skewness(second - first) ** 2
 
 
 def _about(found: Sequence[Difference], what: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from evalstats.analysis.sampling import Sample
 from evalstats.errors import InputError
 from evalstats.inference import significance, studentised
 from evalstats.inference.proportions import mcnemar_pvalue
+from evalstats.inference.skewness import skewness, transformed
 from evalstats.resampling.totals import all_swap_totals, swap_totals
 from evalstats.results.records import Difference
 
@@ -114,10 +115,16 @@ def _crossed(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> Iterator[Floa
 
 
 def _t_pvalue(sample: Sample, pair: Pair, observed: float, alternative: str) -> float:
+    """Return the larger p-value of t on influence values, and of Hall's transformation of it."""
     if sample.n_differing(*pair) == 0:
         return 1.0
-    _, error, degrees = sampling.influences(sample, pair)
-    return significance.student_t_pvalue(observed, float(error), degrees, alternative)
+    moves, error, degrees = sampling.influences(sample, pair)
+    if observed == 0:
+        t = 0.0
+    else:
+        t = observed / float(error) if error > 0 else float(np.copysign(np.inf, observed))
+    skewed = transformed(t, skewness(moves), len(moves)) if observed else 0.0
+    return max(significance.student_t_pvalue(x, degrees, alternative) for x in (t, skewed))
 
 
 def _studentised_pvalue(

@@ -13,9 +13,9 @@ from evalstats.resampling.executors import as_workers
 from evalstats.resampling.totals import KINDS, MOST_RESAMPLES, as_kind
 from evalstats.resampling.weights import as_seed
 
-METHODS = ("auto", "expanded", "percentile", "basic", "bca", "studentized", "t")
+METHODS = ("auto", "expanded", "percentile", "basic", "bca", "studentized", "t", "hall")
 #: Their corrections are derived for it, or they do not resample at all.
-_OF_THE_PLAIN_BOOTSTRAP = ("bca", "studentized", "t")
+_OF_THE_PLAIN_BOOTSTRAP = ("bca", "studentized", "t", "hall")
 TESTS = ("studentized", "ar", "bootstrap")
 ADJUSTMENTS = tuple(_ADJUSTMENTS)
 #: Other spellings, after lowercasing and with blanks for "-" and "_".

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.outcomes import Outcomes, as_outcomes
 from evalstats.analysis.plan import Plan
 from evalstats.errors import InputError
-from evalstats.inference import clusters, influence, intervals
+from evalstats.inference import clusters, influence, intervals, skewness
 from evalstats.metrics import Metric
 from evalstats.resampling.products import exact_grid
 from evalstats.resampling.totals import (
@@ -86,7 +86,7 @@ def bootstrap(
     n_segments = tables[0].n_segments
     kind, n_draws = as_kind(plan.kind, plan.n_draws, n_segments)
     weights = recipe(n_segments, plan.seed, kind, n_draws)
-    if always or plan.method != "t":
+    if always or plan.method not in ("t", "hall"):
         totals_b = weighted_totals(weights, _stack(values), plan.n_resamples, plan.executor)
     else:
         totals_b = np.empty((0, sum(len(v) * v.shape[2] for v in values)))
@@ -228,16 +228,16 @@ def _distinct_names(metrics: list[Metric]) -> list[str]:
 def method_of(sample: Sample, plan: Plan, pair: tuple[int, ...]) -> str:
     """Return the interval of a score or of a difference: what was asked for, or what fits.
 
-    Shares of segments have intervals made for them. Differences have the t interval, whose standard
-    error is that of the test; scores the expanded percentile interval, which follows their skewness
-    (`benchmarks/calibration` has the coverage of each).
+    Shares of segments have intervals made for them. Differences have the t interval with Hall's
+    correction, whose standard error is that of the test; scores the expanded percentile interval,
+    which follows their skewness (`benchmarks/calibration` has the coverage of each).
     """
     if plan.method != "auto":
         return plan.method
     plain = (plan.kind, plan.n_draws) == ("multinomial", None)
     if sample.outcomes is not None and plain:
         return "wilson" if len(pair) == 1 else "tango"
-    return "t" if len(pair) > 1 and plain and sample.shard is None else "expanded"
+    return "hall" if len(pair) > 1 and plain and sample.shard is None else "expanded"
 
 
 def bounds(
@@ -263,14 +263,17 @@ def _bounds(
 ) -> tuple[intervals.Bounds, Floats]:
     level, n = plan.confidence_level, sample.n_segments
     method, metric = method_of(sample, plan, pair), sample.table.metric
-    if method in ("t", "studentized", "wilson", "tango"):
+    if method in ("t", "hall", "studentized", "wilson", "tango"):
         moves, error, degrees = influences(sample, pair)
     if sample.outcomes is not None and method in ("wilson", "tango"):
         return sample.outcomes.interval(pair, level), error
-    if method == "t":
+    if method in ("t", "hall"):
         width = error
         if len(pair) > 1 and sample.sizes is None and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
             width = influence.standard_error(influence.with_unseen(moves))
+        if method == "hall":
+            skew = skewness.skewness(moves)
+            return skewness.interval(observed, width, degrees, level, skew, len(moves)), error
         return intervals.student_t(observed, width, degrees + 1, level), error
     spread = np.asarray(np.std(replicates, ddof=1))
     if method == "percentile":

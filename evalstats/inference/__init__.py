@@ -3,6 +3,7 @@
 - `intervals`: confidence intervals of scores and differences
 - `significance`: p-values
 - `studentised`: differences in units of their own standard error
+- `skewness`: the t statistic of skewed values
 - `clusters`: standard errors of few groups, or of groups of unlike sizes
 - `proportions`: intervals and tests of 0/1 scores
 - `multiplicity`: adjustments for several comparisons

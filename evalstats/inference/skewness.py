@@ -1,0 +1,56 @@
+"""The t statistic of skewed values, by Hall's transformation.
+
+Where the values are skewed, t is too often far out on one side, and not often enough on the other.
+Hall's cubic of it, which is monotone, is nearer to Student's t (Hall, 1992, "On the removal of
+skewness by transformation", Journal of the Royal Statistical Society B 54):
+
+    g(t) = √n·(((1 + γ·t/(3√n))³ - 1)/γ + γ/(6n)),  γ the skewness of the n values
+
+With few values γ is hardly known, and the transformed statistic alone rejects too often. The
+more careful of both is therefore taken: the larger p-value, the wider bound.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+#: The cubic is a straight line, and division by γ loses digits.
+_SYMMETRIC = 1e-6
+
+
+def skewness(values: Floats) -> float:
+    """Return the third central moment over the third power of the standard deviation, `(N,)`."""
+    centred = values - np.mean(values)
+    spread = float(np.sqrt(np.mean(centred**2)))
+    return float(np.mean((centred / spread) ** 3)) if spread > 0 else 0.0
+
+
+def transformed(t: float, skew: float, n: int) -> float:
+    """Return g(t)."""
+    if abs(skew) < _SYMMETRIC or not np.isfinite(t):
+        return t
+    cubic = ((1 + skew * t / (3 * np.sqrt(n))) ** 3 - 1) / skew
+    return float(np.sqrt(n) * (cubic + skew / (6 * n)))
+
+
+def untransformed(quantile: float, skew: float, n: int) -> float:
+    """Return the t at which g(t) is the quantile."""
+    if abs(skew) < _SYMMETRIC:
+        return quantile
+    cube = 1 + skew * (quantile / np.sqrt(n) - skew / (6 * n))
+    return float(3 * np.sqrt(n) * (np.cbrt(cube) - 1) / skew)
+
+
+def interval(
+    observed: Floats, error: Floats, degrees_of_freedom: float, level: float, skew: float, n: int
+) -> tuple[Floats, Floats]:
+    """Return, on each side, the wider bound of θ ∓ t·se and of θ - g⁻¹(±t)·se."""
+    from scipy.special import stdtrit
+
+    quantile = -float(stdtrit(degrees_of_freedom, (1 - level) / 2))
+    right = max(quantile, untransformed(quantile, skew, n))
+    left = min(-quantile, untransformed(-quantile, skew, n))
+    return observed - right * error, observed - left * error
