@@ -6,7 +6,7 @@ import argparse
 from dataclasses import Field, fields
 from typing import Any, NoReturn, get_args, get_type_hints
 
-from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
+from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, METHODS, MID_P, TESTS
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric
@@ -38,9 +38,9 @@ def parser() -> argparse.ArgumentParser:
     compare = commands.add_parser("compare", help="systems' differences, intervals, p-values")
     _add_input(compare)
     compare.add_argument("--baseline", metavar="NAME", help="compare all others with this system")
-    compare.add_argument("--test", choices=TESTS, default="studentized",
+    compare.add_argument("--test", choices=(*TESTS, MID_P), default="studentized",
                          help="studentised (default) or plain approximate randomisation, centred "
-                              "paired bootstrap")
+                              "paired bootstrap, McNemar's mid-p (of 0/1 scores)")
     compare.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
                          help="of verdicts (default: 0.05)")
     compare.add_argument("--alternative", choices=ALTERNATIVES, default="two-sided")

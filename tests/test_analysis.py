@@ -196,7 +196,7 @@ A = ["a b c d", "e f g h"]
         (lambda: es.compare({"A": A, "B": A}, A, []), "metrics is empty"),
         (lambda: es.compare({"A": A, "B": A}, A, ["bleu", "bleu"]), "metrics must differ, got BLEU"),
         (lambda: es.compare({"A": A, "B": A}, A, baseline="C"), "baseline must be one of A, B; got"),
-        (lambda: es.compare({"A": A, "B": A}, A, test="t"), "test must be one of studentized, ar, bootstrap; got"),
+        (lambda: es.compare({"A": A, "B": A}, A, test="t"), "test must be one of studentized, ar, bootstrap, mid-p; got"),
         (lambda: es.compare({"A": A, "B": A}, A, adjustment="x"), "adjustment must be one of holm"),
         (lambda: es.compare({"A": A, "B": A}, A, alternative="x"), "alternative must be one of two-"),
         (lambda: es.compare({"": A, "B": A}, A), "system names must be non-empty strings, got ''"),

@@ -52,6 +52,10 @@ def test_scores_and_differences_of_0_1_marks_have_their_own_methods():
     assert (d.test, d.method, d.exact) == ("mcnemar", "tango", True)
     assert d.pvalue == 2 * 0.5**6
     assert {e.method for e in result.estimates} == {"wilson"}
+    (mid,) = es.compare(table(old, new), test="mid-p")
+    assert (mid.test, mid.pvalue, mid.pvalue_error) == ("mcnemar-mid-p", 0.5**6, 0)
+    with pytest.raises(es.InputError, match="'mid-p' is for 0/1 scores, one on each segment, and"):
+        es.compare(table(old, new / 2), test="mid-p")
     assert "0/1 scores" in " ".join(result.notes)
     # Perfect scores have an interval, too.
     perfect = es.estimate(table(np.ones(10)))

@@ -12,7 +12,7 @@ from evalstats.analysis.estimate import result_signature, score_estimates
 from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
 from evalstats.analysis.notes import comparison_notes, size_notes
 from evalstats.analysis.pairs import differences
-from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, option
+from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, MID_P, TESTS, Plan, option
 from evalstats.checks import share
 from evalstats.errors import InputError
 from evalstats.inference import multiplicity
@@ -56,7 +56,7 @@ def compare(
         As in `estimate`.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
-    test : {"studentized", "ar", "bootstrap"}
+    test : {"studentized", "ar", "bootstrap", "mid-p"}
         Paired approximate randomisation of differences divided by their own standard errors
         (Janssen, 1997; Chung and Romano, 2013) together with a t test of the difference (with
         Hall's correction for skewness, 1992): the larger p-value, for systems that are
@@ -64,7 +64,8 @@ def compare(
         scores McNemar's exact test. Randomisation of plain differences (Noreen, 1989; Riezler and
         Maxwell, 2005), for exchangeable systems;
         or the centred paired bootstrap (Hall and Wilson, 1991), for equal scores. The first two
-        enumerate all swaps where 2^n <= n_resamples for the n segments that differ.
+        enumerate all swaps where 2^n <= n_resamples for the n segments that differ. McNemar's mid-p
+        test (Lancaster, 1961), for 0/1 scores only, is not exact, and finds more on few segments.
     method, confidence_level
         Interval of scores and of differences, as in `estimate`.
     significance_level : float
@@ -105,7 +106,7 @@ def compare(
     [('copy', 1.0)]
     """
     plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
-    test = option(test, TESTS, "test")
+    test = option(test, (*TESTS, MID_P), "test")
     level = share(significance_level, "significance_level")
     alternative = option(alternative, ALTERNATIVES, "alternative")
     adjustment = option(adjustment, ADJUSTMENTS, "adjustment")

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.plan import MID_P
 from evalstats.analysis.sampling import FEW_DIFFERING, Sample
 from evalstats.inference.clusters import effective_number
 from evalstats.inference.influence import influence_values
@@ -48,15 +49,20 @@ def comparison_notes(
         for d in result
         if d.n_differing == 0
     ]
-    counted = sorted({d.metric for d in result if d.test == "mcnemar"})
+    counted = sorted({d.metric for d in result if d.test.startswith("mcnemar")})
     if counted:
+        which = "mid-p" if result.test == MID_P else "exact"
         notes.append(
-            f"{', '.join(counted)}: 0/1 scores, McNemar's exact test; method 'auto' takes Wilson's "
-            f"and Tango's intervals."
+            f"{', '.join(counted)}: 0/1 scores, McNemar's {which} test; method 'auto' takes "
+            f"Wilson's and Tango's intervals."
         )
     notes += _floor_notes(result, samples[0], n_pairs)
     notes += _about(
-        [d for d in result if 0 < d.n_differing < FEW_DIFFERING and d.test != "mcnemar"],
+        [
+            d
+            for d in result
+            if 0 < d.n_differing < FEW_DIFFERING and not d.test.startswith("mcnemar")
+        ],
         "differ on fewer than 10 segments, so that the interval is rough and the p-value large",
     )
     skewed = [(d, sample) for sample in samples for d in result if d.metric == sample.name]
@@ -118,7 +124,7 @@ def _close_calls(result: Comparison) -> Iterator[str]:
     for d in result:
         # The verdict uses the adjusted p-value, whose error grows as it did.
         error = d.pvalue_error * d.pvalue_adjusted / d.pvalue
-        if not d.exact and abs(d.pvalue_adjusted - level) < 2 * error:
+        if error > 0 and abs(d.pvalue_adjusted - level) < 2 * error:
             yield (
                 f"p of {d.system} and {d.baseline} ({d.metric}) is {d.pvalue_adjusted:.4f} ± "
                 f"{error:.4f} (Monte-Carlo standard error), too close to {level:g} to call: "

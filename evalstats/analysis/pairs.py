@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis import sampling
-from evalstats.analysis.plan import Plan
+from evalstats.analysis.plan import MID_P, Plan
 from evalstats.analysis.sampling import Sample
 from evalstats.errors import InputError
 from evalstats.inference import significance, studentised
@@ -28,7 +28,12 @@ def differences(
     sample: Sample, pairs: Sequence[Pair], plan: Plan, test: str, alternative: str
 ) -> Iterator[Difference]:
     """Yield the difference of each pair (baseline, system); p-values are adjusted by the caller."""
-    counted = sample.outcomes is not None and test == "studentized"
+    counted = sample.outcomes is not None and test in ("studentized", MID_P)
+    if test == MID_P and not counted:
+        raise InputError(
+            f"test {MID_P!r} is for 0/1 scores, one on each segment, and {sample.name} has others; "
+            f"leave test out"
+        )
     drawn = [
         pair
         for pair in pairs
@@ -39,17 +44,18 @@ def differences(
         observed = sample.scores[b] - sample.scores[a]
         replicates = sample.replicates[:, b] - sample.replicates[:, a]
         low, high, error = sampling.bounds(sample, plan, replicates, observed, (a, b))
-        exact = counted or (test != "bootstrap" and _is_enumerated(sample, (a, b), plan))
+        exact = certain = counted or (test != "bootstrap" and _is_enumerated(sample, (a, b), plan))
         if counted:
             assert sample.outcomes is not None
-            pvalue = mcnemar_pvalue(*sample.outcomes.changes(a, b), alternative)
+            pvalue = mcnemar_pvalue(*sample.outcomes.changes(a, b), alternative, mid=test == MID_P)
         elif test == "studentized":
             by_swaps = _studentised_pvalue(
                 sample, (a, b), None if exact else next(crossed), alternative
             )
             # Exact for exchangeable systems, and for equal scores as valid as the t test: the null
             # hypothesis is that one or the other is true, and both have to be rejected.
-            pvalue = max(by_swaps, _t_pvalue(sample, (a, b), float(observed), alternative))
+            by_t = _t_pvalue(sample, (a, b), float(observed), alternative)
+            pvalue, certain = max(by_swaps, by_t), exact or by_t > by_swaps
         elif test == "ar":
             pvalue = _randomization_pvalue(sample, (a, b), exact, alternative)
         else:
@@ -69,11 +75,13 @@ def differences(
             standard_error=error,
             pvalue=pvalue,
             pvalue_adjusted=pvalue,
-            pvalue_error=0.0 if exact else significance.monte_carlo_error(pvalue, plan.n_resamples),
+            pvalue_error=0.0
+            if certain
+            else significance.monte_carlo_error(pvalue, plan.n_resamples),
             exact=exact,
             n_differing=sample.n_differing(a, b),
             higher_is_better=sample.table.metric.higher_is_better,
-            test="mcnemar" if counted else test,
+            test={MID_P: "mcnemar-mid-p"}.get(test, "mcnemar") if counted else test,
             method=sampling.method_of(sample, plan, (a, b)),
         )
 

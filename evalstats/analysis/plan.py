@@ -17,6 +17,8 @@ METHODS = ("auto", "expanded", "percentile", "basic", "bca", "studentized", "t",
 #: Their corrections are derived for it, or they do not resample at all.
 _OF_THE_PLAIN_BOOTSTRAP = ("bca", "studentized", "t", "hall")
 TESTS = ("studentized", "ar", "bootstrap")
+#: Of 0/1 scores only, for which "studentized" is McNemar's exact test.
+MID_P = "mid-p"
 ADJUSTMENTS = tuple(_ADJUSTMENTS)
 #: Other spellings, after lowercasing and with blanks for "-" and "_".
 _SPELLINGS = {
@@ -27,6 +29,8 @@ _SPELLINGS = {
     "approximate randomisation": "ar",
     "randomization": "ar",
     "bs": "bootstrap",
+    "midp": MID_P,
+    "mid p": MID_P,
     "paired bootstrap": "bootstrap",
     "two sided": "two-sided",
     "bh": "benjamini-hochberg",

@@ -26,8 +26,8 @@ def paired_bootstrap_test(
     >>> paired_bootstrap_test([0.9, 0.5, 0.7, 0.8], [0.8, 0.6, 0.6, 0.8], 999) > 0.05
     True
     """
-    return paired.paired_bootstrap_test(
-        cast(Any, x1), cast(Any, x2), n_resamples=resamples(iterations), rng=rng
+    return paired.centred_bootstrap_test(
+        cast(Any, x1), cast(Any, x2), "two-sided", resamples(iterations), rng
     ).pvalue
 
 
