@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from statistics import median
 
-from benchmarks.calibration.tables import Results, markdown
+from benchmarks.calibration.answers import standard_error
+from benchmarks.calibration.tables import Results, label, markdown
 
 #: Names of other tools' formulas, as readers know them.
 PEERS = {
@@ -62,12 +63,26 @@ def intervals(results: Results) -> str:
     return markdown(["method", *map(_size, SIZES)], rows)
 
 
+def false_improvements(results: Results) -> str:
+    """Shares of Monitor runs without an improvement that report one."""
+    rows = []
+    for cell, record in results:
+        if cell.part == "runs" and cell.null != "real difference":
+            kind, population = str(cell.source).split("/", 1)
+            rate = record["rates"]["false improvement"][0]
+            error = standard_error(rate, record["trials"])
+            where = [kind, label(population), cell.metric, f"{cell.n:,}", str(record["trials"])]
+            rows.append([*where, f"{rate:.3f} ± {error:.3f}"])
+    return markdown(["run", "population", "metric", "N", "runs", "false improvement"], rows)
+
+
 SUMMARIES: Mapping[str, Callable[[Results], str]] = {
     "peers": peers,
     "peer levels": peer_levels,
     "default test": default_test,
     "default intervals": default_intervals,
     "intervals": intervals,
+    "false improvements": false_improvements,
 }
 
 

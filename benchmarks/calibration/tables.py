@@ -61,7 +61,7 @@ def runs(results: Results) -> str:
                 rate = record["rates"].get(key, [None])[0]
                 error = "" if rate is None else _number(standard_error(rate, record["trials"]))
                 columns.append("" if rate is None else f"{_number(rate)} ± {error}")
-            first = [kind, _label(population), *_first(cell, record)[2:]]
+            first = [kind, label(population), *_first(cell, record)[2:]]
             rows.append([*first, *columns, *_outside(cell, record)])
     return markdown(["run", *FIRST[1:], "false improvement", "found", "outside"], rows)
 
@@ -138,11 +138,11 @@ def _of_intervals(results: Results, what: str) -> str:
 
 def _first(cell: Cell, record: Record) -> list[str]:
     unit = " documents" if cell.unit == "documents" else ""
-    population = _label(str(cell.source))
+    population = label(str(cell.source))
     return [cell.null, population, cell.metric, f"{cell.n}{unit}", str(record["trials"])]
 
 
-def _label(population: str) -> str:
+def label(population: str) -> str:
     name, _, rest = population.partition(", ")
     return f"{LABELS.get(name, name)}, {rest}" if rest else LABELS.get(name, name)
 
