@@ -7,6 +7,7 @@
 - `clusters`: standard errors of few groups, or of groups of unlike sizes
 - `proportions`: intervals and tests of 0/1 scores
 - `multiplicity`: adjustments for several comparisons
+- `ranks`: rank intervals, letters, clusters and composites from verdicts on all pairs
 - `influence`: how much each segment moves a score
 - `effects`: effect sizes
 
