@@ -9,7 +9,18 @@ from __future__ import annotations
 
 
 class InputError(ValueError):
-    """An argument has the right type but not a usable value."""
+    """An argument has the right type but not a usable value.
+
+    What came may be hostile: its message shows control characters, and all others that are not
+    printable, as escapes.
+    """
+
+    def __str__(self) -> str:
+        """Return the message, printable and on one line."""
+        text = super().__str__()
+        if text.isprintable():
+            return text
+        return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 class InputTypeError(InputError, TypeError):
