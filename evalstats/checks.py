@@ -50,7 +50,7 @@ def label(value: object, name: str, most: int = MOST_NAME) -> str:
 def shown(value: object, most: int = 200) -> str:
     """Return a value as a message shows it: short, whatever a file may hold."""
     try:
-        text = repr(value)
+        text = repr(value.item() if isinstance(value, np.generic) else value)
     except (RecursionError, ValueError):  # nested too deeply, or an integer of too many digits
         return f"a {type(value).__name__}"
     return text if len(text) <= most else f"{text[:most]}..."

@@ -163,9 +163,10 @@ class BLEU(Metric):
         super().check_statistics(statistics)
         correct, total = self._counts(statistics)
         self._refuse_fractions(statistics)
-        self._refuse(correct > total, "has more matches than n-grams")
+        self._refuse(np.any(correct > total, axis=-1), "has more matches than n-grams")
         self._refuse(total[..., 0] != statistics[..., 0], "has not one unigram for each token")
-        self._refuse(total[..., 1:] > total[..., :-1], "has more long n-grams than short ones")
+        longer = np.any(total[..., 1:] > total[..., :-1], axis=-1)
+        self._refuse(longer, "has more long n-grams than short ones")
 
     @cached_property
     def _added(self) -> NDArray[np.float64]:

@@ -150,7 +150,8 @@ class CHRF(Metric):
         super().check_statistics(statistics)
         self._refuse_fractions(statistics)
         hyp, ref, match = (statistics[..., i::3] for i in range(3))
-        self._refuse((match > hyp) | (match > ref), "has more matches than n-grams")
+        more = np.any((match > hyp) | (match > ref), axis=-1)
+        self._refuse(more, "has more matches than n-grams")
 
     def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Return the gradient of the score, `(..., 3·orders) -> (..., 3·orders)`."""

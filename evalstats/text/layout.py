@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -46,8 +47,16 @@ def warn_if_transposed(rows: Sequence[Any]) -> None:
             f"references has {n} entries of {n} texts each, and they look like sacreBLEU's layout: "
             f"{n} streams. They are read as one entry per segment; if they are streams, give "
             f"evalstats.from_streams(*references), if not, evalstats.References(references)",
-            stacklevel=4,
+            stacklevel=_callers_level(),
         )
+
+
+def _callers_level() -> int:
+    """Return how many calls up the code is that called this library."""
+    level, frame = 0, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("evalstats."):
+        level, frame = level + 1, frame.f_back
+    return level + 1
 
 
 def _pieces(text: object) -> set[str]:

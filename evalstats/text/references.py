@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import check_same_index, index_of, listed
+from evalstats.checks import check_same_index, index_of, is_missing, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.text.frames import columns_of, listed_texts
 from evalstats.text.layout import refuse_streams, warn_if_transposed
@@ -29,7 +29,7 @@ def as_texts(value: object, name: str = "hypotheses") -> list[str]:
     texts = listed_texts(value, name, "strings")
     for i, text in enumerate(texts):
         if not isinstance(text, str):
-            kind = "None; an empty output is ''" if text is None else type(text).__name__
+            kind = f"{text}; an empty output is ''" if is_missing(text) else type(text).__name__
             raise InputTypeError(f"{name}[{i}] must be a string, got {kind}")
     if not texts:
         raise InputError(f"{name} is empty; give at least one segment")
