@@ -90,7 +90,7 @@ class BLEU(Metric):
         if self.smooth_value is not None:
             real(self.smooth_value, "smooth_value", 0.0)
         if self.tokenizer not in _BUNDLED_TOKENIZERS:
-            sacrebleu.tokenizer(self.tokenizer)
+            sacrebleu.check_tokenizer(self.tokenizer)
         orders = range(1, self.max_ngram_order + 1)
         counts = [f"{kind}_{n}" for kind in ("correct", "total") for n in orders]
         # Derived from the parameters, hence not a field; the class is frozen.
