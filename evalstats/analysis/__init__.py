@@ -4,6 +4,7 @@
 - `pairs`: one pair of systems, its difference, interval and p-value
 - `outcomes`: scores that are shares of segments
 - `inputs`, `plan`: what an analysis is given, and its options
+- `grid`: statistics rounded to where sums are exact
 - `sampling`: one metric's statistics with their replicates, and their intervals
 - `notes`: what a careful reader should know
 - `paired`: paired tests of scores

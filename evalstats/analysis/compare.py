@@ -49,7 +49,8 @@ def compare(
     Parameters
     ----------
     hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Shard
-        Outputs of at least two systems, by name; or their statistics, and then no references
+        Outputs of at least two systems, by name, or a frame of pandas or polars with one system a
+        column; or their statistics, and then no references
         (those of one metric are joined, `SegmentStatistics.join`); or a `Shard`, for the bootstrap
         test and the first three intervals.
     references, metrics

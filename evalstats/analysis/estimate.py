@@ -18,8 +18,9 @@ from evalstats.resampling.weights import Rng
 from evalstats.results.results import Estimate, Estimates
 from evalstats.results.signatures import signature
 from evalstats.shards.shard import Shard
-from evalstats.statistics.extraction import Metrics, Progress
+from evalstats.statistics.extraction import Metrics, Progress, as_systems
 from evalstats.statistics.segments import SegmentStatistics
+from evalstats.text.frames import columns_of
 
 
 @overload
@@ -74,7 +75,8 @@ def estimate(
     Parameters
     ----------
     hypotheses
-        N outputs of one system; or a mapping from system names to outputs; or a
+        N outputs of one system; or a mapping from system names to outputs, or a frame of pandas or
+        polars with one system a column; or a
         `SegmentStatistics`, or a list of them, and then no references; or a `Shard`, which has its
         metrics, resamples and seed, for the first three intervals.
     references
@@ -135,6 +137,8 @@ def estimate(
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
+        if columns_of(hypotheses) is not None:
+            hypotheses = as_systems(hypotheses)
         single = isinstance(metric, (str, Metric)) and not isinstance(hypotheses, Mapping)
         if is_statistics(hypotheses):
             single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from evalstats.analysis.plan import Plan
 from evalstats.errors import InputError
 from evalstats.shards.shard import Shard
-from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
+from evalstats.statistics.extraction import (
+    Metrics,
+    Progress,
+    as_metrics,
+    as_systems,
+    check_same_rows,
+    extract_all,
+)
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
 
@@ -110,6 +117,8 @@ def as_tables(
     if is_statistics(hypotheses):
         tables = given_tables(hypotheses, references, metrics)
     else:
+        if groups is not None:
+            check_same_rows(as_systems(hypotheses), references=references, groups=groups)
         tables = extract_all(hypotheses, references, metrics, progress, plan.executor)
     sizes = None
     if groups is not None:

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evalstats.analysis.grid import on_grid
 from evalstats.analysis.plan import ALTERNATIVES, option
 from evalstats.checks import as_paired_scores, flag, integer
 from evalstats.errors import InputError
 from evalstats.inference import significance
-from evalstats.resampling.products import exact_grid
 from evalstats.resampling.totals import (
     MOST_RESAMPLES,
     all_swap_totals,
@@ -219,7 +219,7 @@ def _options(alternative: str, n_resamples: int, rng: Rng) -> tuple[str, int, in
 
 def _prepared(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
     """Return the scores on the exact grid `(N, 2)`, their mean difference, and what is a tie."""
-    columns = exact_grid(pairs)
+    columns = on_grid(pairs.T[:, :, None], ["x1 or x2"])[..., 0].T
     totals = np.sum(columns, axis=0)
     n = len(columns)
     largest = float(np.max(np.abs(totals))) / n

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.grid import on_grid
 from evalstats.analysis.outcomes import Outcomes, as_outcomes
 from evalstats.analysis.plan import Plan
 from evalstats.errors import InputError
 from evalstats.inference import clusters, influence, intervals, skewness
-from evalstats.metrics import Metric
-from evalstats.resampling.products import exact_grid
+from evalstats.metrics import Metric, scores_of
 from evalstats.resampling.totals import (
     as_kind,
     bootstrap_errors,
@@ -82,7 +82,9 @@ def bootstrap(
 ) -> list[Sample]:
     """Resample all systems under all metrics with one weight matrix."""
     names = _distinct_names([table.metric for table in tables])
-    values = [_on_grid(table.values) for table in tables]
+    values = [
+        on_grid(t.values, [f"{c} of {t.metric.name}" for c in t.metric.columns]) for t in tables
+    ]
     n_segments = tables[0].n_segments
     kind, n_draws = as_kind(plan.kind, plan.n_draws, n_segments)
     weights = recipe(n_segments, plan.seed, kind, n_draws)
@@ -95,8 +97,8 @@ def bootstrap(
         tables, names, values, _split(values, totals_b), strict=True
     ):
         totals = np.asarray(np.sum(block, axis=1, dtype=np.float64))
-        scores = _finite(table.metric.score(totals), table, "the corpus")
-        replicates = _finite(table.metric.score(resampled), table, "a resample")
+        scores = _finite(totals, table, "the corpus")
+        replicates = _finite(resampled, table, "a resample")
         if n_draws is not None:
             # The spread of a score goes with 1/√N: what m segments do is brought to what N do.
             shrink = np.sqrt(n_draws / n_segments)
@@ -135,8 +137,8 @@ def from_shard(shard: Shard) -> list[Sample]:
             name,
             table.values,
             totals,
-            _finite(table.metric.score(totals), table, "the corpus"),
-            _finite(table.metric.score(resampled), table, "a resample"),
+            _finite(totals, table, "the corpus"),
+            _finite(resampled, table, "a resample"),
             resampled,
             shard=shard,
             differing=shard.differing[i],
@@ -181,15 +183,6 @@ def _differences(values: NDArray[Any]) -> NDArray[Any]:
     return wide[1:] - wide[:1]
 
 
-def _on_grid(values: NDArray[Any]) -> NDArray[Any]:
-    if values.dtype.kind in "iu":
-        return values
-    n_systems, n_segments, k = values.shape
-    columns = values.transpose(1, 0, 2).reshape(n_segments, -1)
-    grid = exact_grid(columns).reshape(n_segments, n_systems, k)
-    return np.ascontiguousarray(grid.transpose(1, 0, 2))
-
-
 def _stack(values: list[NDArray[Any]]) -> NDArray[Any]:
     """Put the statistics of all systems and metrics side by side, `(N, K)`."""
     columns = [v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in values]
@@ -203,7 +196,8 @@ def _split(values: list[NDArray[Any]], totals: Floats) -> list[Floats]:
     return [p.reshape(len(totals), *v.shape[::2]) for p, v in zip(parts, values, strict=True)]
 
 
-def _finite(scores: Floats, table: SegmentStatistics, where: str) -> Floats:
+def _finite(totals: Floats, table: SegmentStatistics, where: str) -> Floats:
+    scores = scores_of(table.metric, totals)
     if not np.all(np.isfinite(scores)):
         column = int(np.argwhere(~np.isfinite(scores))[0][-1])
         raise InputError(

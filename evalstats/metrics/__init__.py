@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import Metric
+from evalstats.metrics.base import Metric, check_metric, scores_of
 from evalstats.metrics.bleu import BLEU
 from evalstats.metrics.chrf import CHRF
 from evalstats.metrics.error_rates import CER, WER
@@ -43,7 +43,7 @@ NAMED: dict[str, partial[Any]] = {
 def as_metric(metric: object) -> Metric:
     """Return a metric from its name or from a configured object."""
     if isinstance(metric, Metric):
-        return metric
+        return check_metric(metric)
     if isinstance(metric, str):
         if metric.lower() in NAMED:
             made: Metric = NAMED[metric.lower()]()
@@ -67,4 +67,5 @@ __all__ = [
     "Ratio",
     "SentenceBLEU",
     "as_metric",
+    "scores_of",
 ]

@@ -81,7 +81,8 @@ def bootstrap_weights(
     Raises
     ------
     InputError
-        For a number out of range, an unknown kind, or `n_draws` for Bayesian weights.
+        For a number out of range, more weights than there is memory for, an unknown kind, or
+        `n_draws` for Bayesian weights.
 
     Examples
     --------
@@ -94,7 +95,13 @@ def bootstrap_weights(
     n_segments = integer(n_segments, "n_segments", 1)
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
     weights = recipe(n_segments, as_seed(rng), *as_kind(kind, n_draws, n_segments))
-    rows = np.empty((n_resamples, n_segments), dtype=np.int64)
+    try:
+        rows = np.empty((n_resamples, n_segments), dtype=np.int64)
+    except (MemoryError, ValueError):
+        raise InputError(
+            f"{n_resamples:,} rows of {n_segments:,} weights do not fit into memory "
+            f"({8e-9 * n_resamples * n_segments:,.0f} GB); estimate and compare draw them in blocks"
+        ) from None
     for resamples, drawn in batches(weights, n_resamples):
         rows[resamples] = drawn
     return rows if weights.scale == 1 else rows * weights.scale

@@ -77,6 +77,8 @@ class Accumulator:
             n outputs (numbers for `Mean` and `Ratio`).
         references
             One entry per segment: a string, or a list of strings with `None` for an absent one.
+            A batch of as many segments as there are reference streams fits both layouts: streams
+            are then read as entries, with a warning where the texts look like it.
         ids : sequence of int or str, optional
             Which segments these are: n positions in the data set, or names. For all batches or
             for none.
