@@ -345,7 +345,10 @@ class TestDataFrames:
         frame = PAIRS.to_dataframe()
         assert len(frame) == len(PAIRS)
         for row, d in zip(frame.to_dict("records"), PAIRS, strict=True):
-            assert {**d.to_dict(), "significant": PAIRS.significant(d)} == row
+            scores = {"system": PAIRS["COMET", d.system], "baseline": PAIRS["COMET", d.baseline]}
+            bounds = {f"{side}_low": e.low for side, e in scores.items()}
+            bounds |= {f"{side}_high": e.high for side, e in scores.items()}
+            assert {**d.to_dict(), **bounds, "significant": PAIRS.significant(d)} == row
         assert frame["difference"].dtype == np.float64
         assert frame["significant"].dtype == bool
 

@@ -19,7 +19,7 @@ from evalstats.inference import multiplicity
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import Difference
-from evalstats.results.results import Comparison, Estimate
+from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics, Progress, as_systems
 
@@ -139,7 +139,7 @@ def compare(
         named = {"test": found[0].test, "alt": alternative, "adj": adjustment}
         signatures.append(result_signature(sample, plan, unit, "+".join(used), **named))
     result = Comparison(
-        estimates=tuple(estimates),
+        estimates=Estimates(tuple(estimates)),
         differences=tuple(compared),
         baseline=baseline,
         test=test,

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import report
 from evalstats.results.records import ComparisonRecord as Comparison
-from evalstats.results.records import Difference, ranked, size
+from evalstats.results.records import Difference, of_metric, ranked, size
 from evalstats.results.records import EstimateRecord as Estimate
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def replicates(estimates: Sequence[Estimate], ax: Axes | None = None) -> Axes:
     """
     rows = ranked(estimates)
     if any(len(e.replicates) == 0 for e in rows):
-        raise InputError("there are no replicates: method 't' draws none; use another method")
+        raise InputError("there are no replicates: method 't' draws none, and JSON keeps none")
     axes, edges = _rows_axes(ax, [e.system for e in rows], taller=0.15)
     height = 0.22
     floors = _centres(edges) + height / 2
@@ -242,15 +242,6 @@ def _colour(difference: Difference, certain: bool) -> str:
     if not certain or difference.winner is None:
         return GREY
     return BLUE if difference.winner == difference.system else VERMILLION
-
-
-def of_metric(estimates: Sequence[Estimate], metric: str | None) -> list[Estimate]:
-    """Return the estimates of one metric; `None` stands for the only one."""
-    names = list(dict.fromkeys(e.metric for e in estimates))
-    chosen = names if metric is None else [metric]
-    if len(chosen) > 1 or chosen[0] not in names:
-        raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
-    return [e for e in estimates if e.metric == chosen[0]]
 
 
 def _metric(estimate: Estimate) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -111,6 +112,22 @@ class Shard:
                 array.setflags(write=False)
         check_runs(self.id_runs, self.n_segments)
         self.id_runs.setflags(write=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether all fields are equal; of metrics, name, signature and columns count."""
+        if not isinstance(other, Shard):
+            return NotImplemented
+        plain = ("n_segments", "reference_labels", "shards", *_SHARED)
+        arrays = ((getattr(shard, name) for name in _ARRAYS) for shard in (self, other))
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in plain)
+            and [_identity(m) for m in self.metrics] == [_identity(m) for m in other.metrics]
+            and np.array_equal(self.id_runs, other.id_runs)
+            and all(map(np.array_equal, chain(*next(arrays)), chain(*next(arrays))))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.systems, self.n_segments, self.seed, self.n_resamples, self.shards))
 
     def __repr__(self) -> str:
         metrics = ", ".join(metric.name for metric in self.metrics)
