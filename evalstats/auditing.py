@@ -11,7 +11,7 @@ import numpy as np
 
 from evalstats.analysis.compare import compare
 from evalstats.analysis.inputs import given_tables, is_statistics
-from evalstats.checks import integer
+from evalstats.checks import also_called, integer
 from evalstats.inference import significance
 from evalstats.metrics import BLEU
 from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
@@ -165,6 +165,7 @@ class Audit(Result):
         return [*distinct(lines), *self.notes, *self.comparison.signatures]
 
 
+@also_called(metric="metrics", seed="rng")
 def audit(
     hypotheses: Any,
     references: Any = None,

@@ -13,7 +13,7 @@ from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistic
 from evalstats.analysis.notes import comparison_notes, size_notes
 from evalstats.analysis.pairs import differences
 from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, TESTS, Plan, option
-from evalstats.checks import share
+from evalstats.checks import also_called, share
 from evalstats.errors import InputError
 from evalstats.inference import multiplicity
 from evalstats.resampling.executors import Workers
@@ -24,6 +24,7 @@ from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics, Progress, as_systems
 
 
+@also_called(metric="metrics", seed="rng")
 def compare(
     hypotheses: Any,
     references: Any = None,
@@ -53,7 +54,7 @@ def compare(
         (those of one metric are joined, `SegmentStatistics.join`); or a `Shard`, for the bootstrap
         test and the first three intervals.
     references, metrics
-        As in `estimate`.
+        As in `estimate`; `metric` is understood too.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
     test : {"studentized", "ar", "bootstrap"}

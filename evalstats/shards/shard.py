@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, integer, listed, real
+from evalstats.checks import also_called, choice, integer, listed, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.totals import MOST_RESAMPLES
@@ -186,6 +186,7 @@ class Shard:
         write_archive(path, header, arrays)
 
     @classmethod
+    @also_called(metrics="metric")
     def load(
         cls, path: str | os.PathLike[str], metric: str | Metric | Sequence[str | Metric]
     ) -> Shard:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import listed
+from evalstats.checks import also_called, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.executors import Workers, as_workers, run_all
@@ -25,6 +25,7 @@ Progress = Callable[[int, int, str], None]
 Metrics = str | Metric | Sequence[str | Metric]
 
 
+@also_called(metrics="metric")
 def extract(
     systems: Mapping[str, Any],
     references: Any = None,
@@ -66,7 +67,8 @@ def extract(
     >>> extract({"A": ["a cat"], "B": ["the cat"]}, ["a cat"], "ter").values.tolist()
     [[[0.0, 2.0]], [[1.0, 2.0]]]
     """
-    (table,) = extract_all(systems, references, metric, progress, as_workers(executor))
+    chosen = as_metric(metric)
+    (table,) = extract_all(systems, references, chosen, progress, as_workers(executor))
     if segment_ids is None:
         return table
     return replace(table, segment_ids=as_segment_ids(segment_ids, table.n_segments))
