@@ -100,7 +100,7 @@ def test_json_holds_the_names_themselves(result):
 COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)|[$&{}%#_~^]")
 PRINTED = {"\\textbackslash", "\\textasciitilde", "\\textasciicircum", "\\textless",
            "\\textgreater", "\\textbar", "\\string", "\\{", "\\}", "\\&", "\\%", "\\$", "\\#", "\\_",
-           "\\uparrow", "\\downarrow", "\\cdot", "\\dag", "\\Delta", "\\pm", "$", "{", "}"}  # fmt: skip
+           "\\uparrow", "\\downarrow", "\\cdot", "\\dag", "\\le", "\\Delta", "\\pm", "$", "{", "}"}  # fmt: skip
 
 
 @every

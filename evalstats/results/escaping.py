@@ -36,6 +36,7 @@ _LATEX_SPECIAL = {
     "↑": r"$\uparrow$",
     "↓": r"$\downarrow$",
     "−": "$-$",
+    "≤": r"$\le$",
     "·": r"$\cdot$",
     "†": r"\dag{}",
     "Δ": r"$\Delta$",
@@ -77,12 +78,12 @@ def latex_numbers(text: str) -> str:
 
 
 def latex_words(text: str) -> str:
-    r"""Return a heading as LaTeX, with minus signs where these stand between words.
+    r"""Return a heading as LaTeX, with the signs that stand between words as mathematics.
 
-    >>> print(latex_words("system - baseline, x-ray"))
-    system $-$ baseline, x-ray
+    >>> print(latex_words("system - baseline, x-ray, p <= 0.05"))
+    system $-$ baseline, x-ray, p $\le$ 0.05
     """
-    return latex(_LESS.sub("−", text))
+    return latex(_LESS.sub("−", text).replace(" <= ", " ≤ "))
 
 
 def markdown(text: str) -> str:

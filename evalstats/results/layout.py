@@ -120,7 +120,7 @@ def _interval_cell(difference: Difference, decimals: int) -> str:
 def _verdict(comparison: Comparison, difference: Difference) -> str:
     if difference.n_differing == 0:
         return "identical"
-    mark = " †" if comparison.disagrees(difference) else ""
+    mark = f" {comparison.mark(difference)}".rstrip()
     if not comparison.significant(difference) or difference.winner is None:
         return "no evidence" + mark
     return ("better" if difference.winner == difference.system else "worse") + mark
@@ -180,18 +180,19 @@ def _pair_matrix(
     """Lay out all pairs: differences above the diagonal, adjusted p-values below."""
     place = {estimate.system: i for i, estimate in enumerate(best_first)}
     cells = [["" for _ in best_first] for _ in best_first]
+    width = 1 + any(map(comparison.disagrees, differences))
     for d in differences:
         i, j = place[d.system], place[d.baseline]
         value = d.difference if i < j else -d.difference
-        mark = "*" if comparison.significant(d) else " "
-        cells[min(i, j)][max(i, j)] = report.number(value, decimals, sign=True) + mark
-        cells[max(i, j)][min(i, j)] = report.pvalue(d.pvalue_adjusted) + " "
+        mark = ("*" if comparison.significant(d) else "") + comparison.mark(d)
+        cells[min(i, j)][max(i, j)] = report.number(value, decimals, sign=True) + mark.ljust(width)
+        cells[max(i, j)][min(i, j)] = report.pvalue(d.pvalue_adjusted) + " " * width
     for i in range(len(best_first)):
-        cells[i][i] = "· "
+        cells[i][i] = "·" + " " * width
     return Table(
         f"{best_first[0].metric}: difference row - column above the diagonal, "
         f"p ({comparison.adjustment}) below",
-        ("#", *(f"{i + 1} " for i in range(len(best_first)))),
+        ("#", *(f"{i + 1}" + " " * width for i in range(len(best_first)))),
         tuple((str(i + 1), *row) for i, row in enumerate(cells)),
         ">" * (len(best_first) + 1),
         (

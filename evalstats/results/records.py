@@ -146,6 +146,10 @@ class ComparisonRecord:
             return False
         return (difference.low > 0 or difference.high < 0) != self.significant(difference)
 
+    def mark(self, difference: Difference) -> str:
+        """Return the dagger of a verdict that disagrees with its interval, or nothing."""
+        return "†" if self.disagrees(difference) else ""
+
 
 def plain_record(result: Any) -> dict[str, Any]:
     """Return the fields of a record, without its replicates, as plain Python values."""

@@ -75,7 +75,8 @@ class Estimate(EstimateRecord, Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the replicates, the score and its interval: `evalstats.plots.replicates`."""
-        return plots.replicates([self], ax)
+        drawn: Axes = plots.replicates([self], ax)
+        return drawn
 
     def _records(self) -> list[dict[str, Any]]:
         record = self.to_dict()
@@ -123,13 +124,13 @@ class Estimates(Result, Sequence[Estimate]):
         """Return what `to_json` wrote, without replicates; see `Comparison.from_json`."""
         return cls(reading.estimates_from(Estimate, text))
 
-    def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the scores with their intervals: `evalstats.plots.scores`."""
-        return plots.scores(of_metric(self.estimates, metric), ax)
+        return plots.scores(_chosen(self.estimates, metric), ax)
 
-    def plot_replicates(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    def plot_replicates(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the distributions of the replicates: `evalstats.plots.replicates`."""
-        return plots.replicates(of_metric(self.estimates, metric), ax)
+        return plots.replicates(_chosen(self.estimates, metric), ax)
 
     def _records(self) -> list[dict[str, Any]]:
         return [record for estimate in self.estimates for record in estimate._records()]
@@ -265,21 +266,21 @@ class Comparison(ComparisonRecord, Result):
         """
         return reading.comparison_from(cls, Estimate, text)
 
-    def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the differences with their intervals: `evalstats.plots.differences`."""
         return plots.differences(self, metric, ax)
 
-    def plot_scores(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    def plot_scores(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the scores with their intervals: `evalstats.plots.scores`."""
-        return plots.scores(of_metric(self.estimates, metric), ax)
+        return plots.scores(_chosen(self.estimates, metric), ax)
 
-    def plot_pvalues(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    def plot_pvalues(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the adjusted p-values of all pairs: `evalstats.plots.pvalues`."""
         return plots.pvalues(self, metric, ax)
 
-    def plot_replicates(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    def plot_replicates(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the distributions of the replicates: `evalstats.plots.replicates`."""
-        return plots.replicates(of_metric(self.estimates, metric), ax)
+        return plots.replicates(_chosen(self.estimates, metric), ax)
 
     def _records(self) -> list[dict[str, Any]]:
         bounds = {(e.metric, e.system): (e.low, e.high) for e in self.estimates}
@@ -307,3 +308,7 @@ class Comparison(ComparisonRecord, Result):
 
     def _footer(self) -> list[str]:
         return [*self.notes, *self.signatures]
+
+
+def _chosen(estimates: Sequence[Estimate], metric: str | None) -> Sequence[Estimate]:
+    return estimates if metric is None else of_metric(estimates, metric)
