@@ -7,8 +7,9 @@ or raises an error that names the argument, what was expected and what came.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping, Sized
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sized
+from functools import wraps
+from typing import Any, TypeVar, cast
 from unicodedata import category
 from unicodedata import name as character_name
 
@@ -16,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 #: The most characters of a name.
 MOST_NAME = 1000
@@ -232,3 +235,29 @@ def share(value: object, name: str, most: float = 1.0) -> float:
     if not 0 < found < most:
         raise InputError(f"{name} must be between 0 and {most:g}, got {value}")
     return found
+
+
+def also_called(**names: str) -> Callable[[F], F]:
+    """Let arguments be given under other names as well: ``@also_called(seed="rng")``.
+
+    What is called `rng` here is called a seed elsewhere, and one function takes a metric where the
+    next takes metrics: whoever mixes these up is understood. Both at once are an `InputError`.
+    """
+
+    def decorated(function: F) -> F:
+        code = cast(Any, function).__code__
+        positional = code.co_varnames[: code.co_argcount]
+
+        @wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            for other in names.keys() & kwargs.keys():
+                name = names[other]
+                if name in kwargs or name in positional[: len(args)]:
+                    raise InputError(f"{name} and {other} are the same argument; give one of them")
+                kwargs[name] = kwargs.pop(other)
+            return function(*args, **kwargs)
+
+        return cast(F, called)
+
+    return decorated

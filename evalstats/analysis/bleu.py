@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import check_same_index, check_same_length, integer, share
+from evalstats.checks import also_called, check_same_index, check_same_length, integer, share
 from evalstats.inference import significance
 from evalstats.metrics import BLEU
 from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
@@ -41,6 +41,7 @@ class ConfidenceInterval(NamedTuple):
         return report.fragment_html([report.record_table("interval", self._asdict())], [])
 
 
+@also_called(seed="rng")
 def bleu_ci(
     references: Iterable[Any],
     hypotheses: Iterable[str],
@@ -101,6 +102,7 @@ def bleu_ci(
     return ConfidenceInterval(float(observed[0]), float(low), float(high))
 
 
+@also_called(seed="rng")
 def bleu_bootstrap_test(
     references: Iterable[Any],
     hyp1: Iterable[str],

@@ -13,17 +13,18 @@ from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistic
 from evalstats.analysis.notes import comparison_notes, size_notes
 from evalstats.analysis.pairs import differences
 from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, MID_P, TESTS, Plan, option
-from evalstats.checks import share
+from evalstats.checks import also_called, share
 from evalstats.errors import InputError
 from evalstats.inference import multiplicity
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import Difference
-from evalstats.results.results import Comparison, Estimate
+from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics, Progress, as_systems
 
 
+@also_called(metric="metrics", seed="rng")
 def compare(
     hypotheses: Any,
     references: Any = None,
@@ -54,7 +55,7 @@ def compare(
         (those of one metric are joined, `SegmentStatistics.join`); or a `Shard`, for the bootstrap
         test and the first three intervals.
     references, metrics
-        As in `estimate`.
+        As in `estimate`; `metric` is understood too.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
     test : {"studentized", "ar", "bootstrap", "mid-p"}
@@ -142,7 +143,7 @@ def compare(
         named = {"test": found[0].test, "alt": alternative, "adj": adjustment}
         signatures.append(result_signature(sample, plan, unit, "+".join(used), **named))
     result = Comparison(
-        estimates=tuple(estimates),
+        estimates=Estimates(tuple(estimates)),
         differences=tuple(compared),
         baseline=baseline,
         test=test,

@@ -12,6 +12,7 @@ from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistic
 from evalstats.analysis.notes import size_notes
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.sampling import Sample
+from evalstats.checks import also_called
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
@@ -55,6 +56,7 @@ def estimate(
     executor: Workers = ...,
     progress: Progress | None = ...,
 ) -> Any: ...
+@also_called(metrics="metric", seed="rng")
 def estimate(
     hypotheses: Any,
     references: Any = None,
@@ -83,7 +85,7 @@ def estimate(
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`.
     metric : str or Metric, or a list of them
-        Names or configured objects.
+        Names, as they are written or printed, or configured objects; `metrics` is understood too.
     method : {"auto", "expanded", "percentile", "basic", "bca", "studentized", "t", "hall"}
         Interval: expanded percentile (Hesterberg, 2015), percentile (Efron, 1979), basic (Davison
         and Hinkley, 1997), BCa (Efron, 1987), studentised (Hall, 1988), or t from the influence
@@ -97,7 +99,7 @@ def estimate(
     groups : sequence, optional
         One label (a document, a speaker) per segment: resamples whole groups.
     rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
+        Seed or generator; `None` asks for fresh entropy. `seed` is understood too.
     weights : {"multinomial", "bayesian"}
         What a resample is: segments drawn with replacement (Efron, 1979), or the Bayesian bootstrap
         (Rubin, 1981), whose percentile interval is a credible interval.

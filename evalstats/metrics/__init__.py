@@ -40,15 +40,23 @@ NAMED: dict[str, partial[Any]] = {
 }
 
 
+#: Names that tables print.
+_PRINTED = {"chrf2": "chrf", "chrf2++": "chrf++"}
+
+
 def as_metric(metric: object) -> Metric:
     """Return a metric from its name or from a configured object."""
     if isinstance(metric, Metric):
         return check_metric(metric)
     if isinstance(metric, str):
-        if metric.lower() in NAMED:
-            made: Metric = NAMED[metric.lower()]()
+        name = _PRINTED.get(metric.lower(), metric.lower())
+        if name in NAMED:
+            made: Metric = NAMED[name]()
             return made
-        raise InputError(f"metric must be one of {', '.join(NAMED)}; got {metric!r}")
+        raise InputError(
+            f"metric must be one of {', '.join(NAMED)}; got {metric!r}. Scores from elsewhere, one "
+            f"a segment, take the place of the outputs: metric=evalstats.Mean({metric!r})"
+        )
     if isinstance(metric, type) and issubclass(metric, Metric):
         raise InputTypeError(f"metric must be an object, got the class: write {metric.__name__}()")
     raise InputTypeError(f"metric must be a name or a Metric object, got {type(metric).__name__}")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import integer
+from evalstats.checks import also_called, integer
 from evalstats.errors import InputError
 from evalstats.resampling.executors import Workers, as_workers, pieces_of, run_all
 from evalstats.resampling.products import ExactProduct, exact_grid
@@ -42,6 +42,7 @@ def recipe(
     return Multinomial(n_segments, seed, n_segments if n_draws is None else n_draws)
 
 
+@also_called(seed="rng")
 def bootstrap_weights(
     n_segments: int,
     n_resamples: int,
@@ -118,6 +119,7 @@ def as_kind(kind: object, n_draws: object, n_segments: int | None) -> tuple[str,
     return str(kind), n_draws
 
 
+@also_called(seed="rng")
 def bootstrap_totals(
     statistics: ArrayLike,
     n_resamples: int,

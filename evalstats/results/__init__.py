@@ -3,8 +3,10 @@
 - `records`: numbers with their names
 - `signatures`: one line that identifies a number
 - `report`, `layout`: tables in text, Markdown, LaTeX and HTML; what stands in them
+- `escaping`: text made safe for where it goes
 - `plots`: figures
-- `results`: what users get, `Estimate`, `Estimates`, `Comparison`
+- `forms`: the ways in which every result is written
+- `results`, `reading`: what users get, `Estimate`, `Estimates`, `Comparison`; these from their JSON
 
 May import `checks` and `errors`.
 """

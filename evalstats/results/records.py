@@ -6,17 +6,20 @@ which know both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.errors import InputError
 from evalstats.results import report
 
+T = TypeVar("T", bound="EstimateRecord | Difference")
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True)
 class EstimateRecord:
     """The fields of `evalstats.Estimate`."""
 
@@ -26,7 +29,8 @@ class EstimateRecord:
     low: float
     high: float
     standard_error: float
-    replicates: NDArray[np.float64] = field(repr=False)
+    # They follow from the signature and the statistics, and an array has no hash.
+    replicates: NDArray[np.float64] = field(repr=False, compare=False)
     confidence_level: float
     method: str
     n_segments: int
@@ -113,11 +117,11 @@ class Difference(Record):
         return f"{self.system} - {self.baseline}, {self.metric}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ComparisonRecord:
     """The fields of `evalstats.Comparison`, and what its verdicts are."""
 
-    estimates: tuple[EstimateRecord, ...]
+    estimates: Sequence[EstimateRecord]
     differences: tuple[Difference, ...]
     baseline: str | None
     test: str
@@ -142,11 +146,42 @@ class ComparisonRecord:
             return False
         return (difference.low > 0 or difference.high < 0) != self.significant(difference)
 
+    def mark(self, difference: Difference) -> str:
+        """Return the dagger of a verdict that disagrees with its interval, or nothing."""
+        return "†" if self.disagrees(difference) else ""
+
 
 def plain_record(result: Any) -> dict[str, Any]:
     """Return the fields of a record, without its replicates, as plain Python values."""
     values = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "replicates"}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+
+
+def distinct(items: Iterable[str]) -> list[str]:
+    """Return the different items in their order."""
+    return list(dict.fromkeys(items))
+
+
+def of_metric(records: Sequence[T], metric: str | None) -> list[T]:
+    """Return the records of one metric, in any case; `None` stands for the only one."""
+    names = distinct(record.metric for record in records)
+    fitting = names if metric is None else [name for name in names if name == metric]
+    if not fitting and isinstance(metric, str):
+        fitting = [name for name in names if name.lower() == metric.lower()]
+    if len(fitting) != 1:
+        raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
+    return [record for record in records if record.metric == fitting[0]]
+
+
+def estimate_of(estimates: Sequence[T], key: object) -> T:
+    """Return the estimate of ``(metric, system)``, or of a system under the only metric."""
+    metric, system = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
+    found = of_metric(estimates, metric)
+    for estimate in found:
+        if estimate.system == system:
+            return estimate
+    systems = ", ".join(estimate.system for estimate in found)
+    raise InputError(f"system must be one of {systems}; got {system!r}")
 
 
 def ranked(estimates: Sequence[EstimateRecord]) -> list[EstimateRecord]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, integer, label, listed, real
+from evalstats.checks import also_called, choice, integer, label, listed, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.totals import MOST_RESAMPLES
@@ -116,6 +117,22 @@ class Shard:
         check_runs(self.id_runs, self.n_segments)
         self.id_runs.setflags(write=False)
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether all fields are equal; of metrics, name, signature and columns count."""
+        if not isinstance(other, Shard):
+            return NotImplemented
+        plain = ("n_segments", "reference_labels", "shards", *_SHARED)
+        arrays = ((getattr(shard, name) for name in _ARRAYS) for shard in (self, other))
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in plain)
+            and [_identity(m) for m in self.metrics] == [_identity(m) for m in other.metrics]
+            and np.array_equal(self.id_runs, other.id_runs)
+            and all(map(np.array_equal, chain(*next(arrays)), chain(*next(arrays))))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.systems, self.n_segments, self.seed, self.n_resamples, self.shards))
+
     def __repr__(self) -> str:
         metrics = ", ".join(metric.name for metric in self.metrics)
         return (
@@ -173,6 +190,7 @@ class Shard:
         write_archive(path, header, arrays)
 
     @classmethod
+    @also_called(metrics="metric")
     def load(
         cls, path: str | os.PathLike[str], metric: str | Metric | Sequence[str | Metric]
     ) -> Shard:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import check_same_index, listed, refuse_masked
+from evalstats.checks import also_called, check_same_index, listed, refuse_masked
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.executors import Workers, as_workers, run_all
@@ -26,6 +26,7 @@ Progress = Callable[[int, int, str], None]
 Metrics = str | Metric | Sequence[str | Metric]
 
 
+@also_called(metrics="metric")
 def extract(
     systems: Mapping[str, Any],
     references: Any = None,
@@ -70,7 +71,8 @@ def extract(
     [[[0.0, 2.0]], [[1.0, 2.0]]]
     """
     check_same_index({"references": references, "segment_ids": segment_ids})
-    (table,) = extract_all(systems, references, metric, progress, as_workers(executor))
+    chosen = as_metric(metric)
+    (table,) = extract_all(systems, references, chosen, progress, as_workers(executor))
     if segment_ids is None:
         return table
     return replace(table, segment_ids=as_segment_ids(segment_ids, table.n_segments))

@@ -106,6 +106,20 @@ class SegmentStatistics:
         """Corpus score of every system, `(S,)`."""
         return scores_of(self.metric, self.totals)
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether all fields are equal; of the metrics, identity and scores count."""
+        if not isinstance(other, SegmentStatistics):
+            return NotImplemented
+        plain = ("systems", "reference_label", "fingerprint", "segment_ids", "metric_signature")
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in plain)
+            and np.array_equal(self.values, other.values)
+            and _is_same_metric(self, other)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.systems, self.values.shape, self.fingerprint, self.metric_signature))
+
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: the systems, their scores and summed statistics."""
         found = zip(self.systems, self.scores.tolist(), self.totals.tolist(), strict=True)
@@ -286,10 +300,14 @@ def _check_same_segments(a: SegmentStatistics, b: SegmentStatistics, one: str, t
 
 
 def _check_same_metric(a: SegmentStatistics, b: SegmentStatistics) -> None:
-    first, second = (interchange.identity(table.metric) for table in (a, b))
-    # Signatures round (a smoothing value to two decimals): the scores have the last word.
-    if first != second or not np.array_equal(a.metric.score(b.totals), b.metric.score(b.totals)):
+    if not _is_same_metric(a, b):
         raise InputError(
             f"tables to join must have the same metric, got {a.metric!r} for {list(a.systems)} "
             f"and {b.metric!r} for {list(b.systems)}"
         )
+
+
+def _is_same_metric(a: SegmentStatistics, b: SegmentStatistics) -> bool:
+    first, second = (interchange.identity(table.metric) for table in (a, b))
+    # Signatures round (a smoothing value to two decimals): the scores have the last word.
+    return first == second and np.array_equal(a.metric.score(b.totals), b.metric.score(b.totals))

@@ -112,6 +112,15 @@ class References(Sequence[tuple[str, ...]]):
         edges = self._starts.tolist()
         return (tuple(self._texts[start:stop]) for start, stop in pairwise(edges))
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether the references are the same, text by text and segment by segment."""
+        if not isinstance(other, References):
+            return NotImplemented
+        return self._texts == other._texts and np.array_equal(self._starts, other._starts)
+
+    def __hash__(self) -> int:
+        return hash((len(self), self._texts[0], self._texts[-1]))
+
     def __repr__(self) -> str:
         return f"References({len(self)} segments, nrefs:{self.label})"
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.estimate import estimate
-from evalstats.checks import listed
+from evalstats.checks import also_called, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.products import exact_grid
@@ -62,6 +62,7 @@ class Accumulator:
     (3, 47.79)
     """
 
+    @also_called(metrics="metric")
     def __init__(self, metric: str | Metric = "bleu") -> None:
         self.metric = as_metric(metric)
         self._blocks: tuple[_Block, ...] = ()
@@ -153,6 +154,7 @@ class Accumulator:
         """
         return SegmentStatistics(self._rows()[None], (system,), self.metric)
 
+    @also_called(seed="rng")
     def estimate(
         self,
         *,

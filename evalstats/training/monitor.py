@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import integer, listed
+from evalstats.checks import also_called, integer, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.weights import Rng, as_seed
@@ -101,6 +101,7 @@ class Monitor:
     0.0
     """
 
+    @also_called(metrics="metric", seed="rng")
     def __init__(
         self,
         references: Any,
