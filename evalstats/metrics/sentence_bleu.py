@@ -220,7 +220,9 @@ class SentenceBLEU:
     def scores(self, hypotheses: Any, references: Any) -> Floats:
         """Score N outputs, strings or token lists, `(N,)`, or `(N, W)` with several weights.
 
-        `references` are one entry per segment, each as in `score`, or a `References`.
+        `references` are one entry per segment, each as in `score`, or a `References`. One list per
+        stream, sacreBLEU's layout, goes through `evalstats.from_streams`; as it is, it raises an
+        `InputError` unless there are as many streams as segments, when nothing tells the two apart.
         """
         return self.from_statistics(self.statistics(hypotheses, references))
 
