@@ -45,9 +45,8 @@ class Destination:
                 raise InputError("standard output is closed; give -o FILE")
             return self
         for other in self._inputs:
-            with suppress(OSError, ValueError):  # what cannot be read is reported as that
-                if os.path.samefile(self._path, other):
-                    raise InputError(f"-o {self._path} is the input {other}; give another file")
+            if _is_same(self._path, other):
+                raise InputError(f"-o {self._path} is the input {other}; give another file")
         try:
             self._is_new = not os.path.lexists(self._path)
             # To open a pipe or a device already does something to it.
@@ -77,6 +76,13 @@ class Destination:
 
     def _unwritable(self, error: Exception) -> InputError:
         return InputError(f"cannot write {self._path}: {getattr(error, 'strerror', None) or error}")
+
+
+def _is_same(path: str, other: str) -> bool:
+    try:
+        return os.path.samefile(path, other)
+    except (OSError, ValueError):  # What is not there, or no path, is reported where it is used.
+        return False
 
 
 def to_stdout(text: str = "") -> None:
