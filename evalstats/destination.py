@@ -53,7 +53,7 @@ class Destination:
             if self._is_new or Path(self._path).is_dir() or Path(self._path).is_file():
                 with open(self._path, "ab"):
                     pass
-        except (OSError, ValueError) as error:
+        except OSError as error:
             raise self._unwritable(error) from None
         return self
 
@@ -74,14 +74,14 @@ class Destination:
         except OSError as error:
             raise self._unwritable(error) from None
 
-    def _unwritable(self, error: Exception) -> InputError:
-        return InputError(f"cannot write {self._path}: {getattr(error, 'strerror', None) or error}")
+    def _unwritable(self, error: OSError) -> InputError:
+        return InputError(f"cannot write {self._path}: {error.strerror}")
 
 
 def _is_same(path: str, other: str) -> bool:
     try:
         return os.path.samefile(path, other)
-    except (OSError, ValueError):  # What is not there, or no path, is reported where it is used.
+    except OSError:  # What is not there is reported where it is read.
         return False
 
 
