@@ -122,6 +122,7 @@ def _close_calls(result: Comparison) -> Iterator[str]:
         error = d.pvalue_error * d.pvalue_adjusted / d.pvalue
         if not d.exact and abs(d.pvalue_adjusted - level) < 2 * error:
             yield (
-                f"{d.system} vs {d.baseline} ({d.metric}): p = {d.pvalue_adjusted:.4f} ± {error:.4f} "
-                f"(Monte-Carlo standard error) is too close to {level:g} to call; use more resamples."
+                f"{d.system} vs {d.baseline} ({d.metric}): p = {d.pvalue_adjusted:.4f} ± "
+                f"{error:.4f} (Monte-Carlo standard error) is too close to {level:g} to call; "
+                f"use more resamples."
             )
