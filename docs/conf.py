@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import metadata
+import evalstats
 
 project = "evalstats"
 author = "the evalstats developers"
 copyright = "2026, " + author
-release = metadata.version("evalstats-text")
+release = evalstats.__version__
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",

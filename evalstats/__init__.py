@@ -1,7 +1,7 @@
 """Is this difference real? Statistics for scores of generated text.
 
-Text narrows to one array of integers per system, the statistics of every segment; all resamples
-are one product of a weight matrix with it; scores, intervals and p-values follow.
+All text is reduced to one array of integers per system, the statistics of every segment; all
+resamples are one product of a weight matrix with it; scores, intervals and p-values follow.
 
 >>> import evalstats as es
 >>> references = ["the cat sat on the mat", ["it rains again", "it is raining again"]]

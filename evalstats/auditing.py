@@ -231,7 +231,9 @@ def audit(
         tables = extract_all(hypotheses, references, metrics, progress)
     systems = tables[0].systems
     baseline = systems[0] if baseline is None else baseline
-    comparison = compare(tables, baseline=baseline, n_resamples=n_resamples, rng=seed)
+    comparison = compare(
+        tables, baseline=baseline, n_resamples=n_resamples, rng=seed, progress=progress
+    )
     order = sorted(range(len(systems)), key=lambda i: systems[i] != baseline)
     both = zip(twins, tables, strict=True)
     counted = [[Counted(twin, table.values[i]) for i in order] for twin, table in both]

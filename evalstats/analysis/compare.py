@@ -107,23 +107,23 @@ def compare(
     >>> [(d.system, d.pvalue) for d in result if d.pvalue == 1]
     [('copy', 1.0)]
     """
-    plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
+    plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor, progress)
     test = option(test, (*TESTS, MID_P), "test")
     level = share(significance_level, "significance_level")
     alternative = option(alternative, ALTERNATIVES, "alternative")
     adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
     unit = "segment" if groups is None else "group"
     if isinstance(hypotheses, Shard):
-        pairs = _pairs(hypotheses.systems, baseline)
+        pairs = pairs_of(hypotheses.systems, baseline)
         plan = plan_of_shard(hypotheses, plan, references, metrics, groups, test)
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
         if not is_statistics(hypotheses):
             # What costs nothing is checked before what costs seconds.
-            _pairs(tuple(as_systems(hypotheses)), baseline)
+            pairs_of(tuple(as_systems(hypotheses)), baseline)
         tables, sizes = as_tables(hypotheses, references, metrics, groups, plan, progress)
-        pairs = _pairs(tables[0].systems, baseline)
+        pairs = pairs_of(tables[0].systems, baseline)
         samples = sampling.bootstrap(tables, plan, sizes, always=test == "bootstrap")
         if test != "bootstrap":
             samples = sampling.swap(samples, plan)
@@ -160,7 +160,7 @@ def compare(
     return replace(result, notes=notes + comparison_notes(result, samples, len(pairs)))
 
 
-def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:
+def pairs_of(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:
     """Return (baseline, system) as numbers of systems."""
     if len(systems) < 2:
         raise InputError(f"compare needs at least 2 systems, got {len(systems)}: {list(systems)}")

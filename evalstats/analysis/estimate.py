@@ -111,7 +111,7 @@ def estimate(
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
     progress : callable, optional
-        Called as ``progress(done, total, label)`` before each extraction.
+        Called as ``progress(done, total, label)`` before each extraction and while resampling.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def estimate(
     >>> result.low < result.score < result.high
     True
     """
-    plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
+    plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor, progress)
     unit = "segment" if groups is None else "group"
     if isinstance(hypotheses, Shard):
         single = len(hypotheses.metrics) == len(hypotheses.systems) == 1

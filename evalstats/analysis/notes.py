@@ -126,7 +126,7 @@ def _close_calls(result: Comparison) -> Iterator[str]:
         error = d.pvalue_error * d.pvalue_adjusted / d.pvalue
         if error > 0 and abs(d.pvalue_adjusted - level) < 2 * error:
             yield (
-                f"p of {d.system} and {d.baseline} ({d.metric}) is {d.pvalue_adjusted:.4f} ± "
-                f"{error:.4f} (Monte-Carlo standard error), too close to {level:g} to call: "
+                f"{d.system} vs {d.baseline} ({d.metric}): p = {d.pvalue_adjusted:.4f} ± "
+                f"{error:.4f} (Monte-Carlo standard error) is too close to {level:g} to call; "
                 f"use more resamples."
             )

@@ -118,6 +118,7 @@ def _crossed(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> Iterator[Floa
             plan.n_resamples,
             plan.seed,
             executor=plan.executor,
+            tell=plan.tell("swapping"),
         )
         yield from np.split(totals, len(some), axis=1)
 

@@ -9,7 +9,7 @@ from evalstats.checks import integer, share
 from evalstats.errors import InputError
 from evalstats.inference.multiplicity import ADJUSTMENTS as _ADJUSTMENTS
 from evalstats.inference.significance import ALTERNATIVES as ALTERNATIVES
-from evalstats.resampling.executors import as_workers
+from evalstats.resampling.executors import Tell, as_workers
 from evalstats.resampling.totals import KINDS, MOST_RESAMPLES, as_kind
 from evalstats.resampling.weights import as_seed
 
@@ -50,6 +50,7 @@ class Plan:
     kind: str  # of weights
     n_draws: int | None
     executor: Any  # Executor, or number of threads
+    progress: Any = None  # called as progress(done, total, label)
 
     def __post_init__(self) -> None:
         method = option(self.method, METHODS, "method")
@@ -70,6 +71,11 @@ class Plan:
             n_draws=n_draws,
             executor=as_workers(self.executor),
         )
+
+    def tell(self, label: str) -> Tell:
+        """Return what to call as ``tell(done, total)`` while work of this name goes on."""
+        progress = self.progress
+        return progress and (lambda done, total: progress(done, total, label))
 
 
 def option(value: object, options: tuple[str, ...], name: str) -> str:

@@ -89,7 +89,8 @@ def bootstrap(
     kind, n_draws = as_kind(plan.kind, plan.n_draws, n_segments)
     weights = recipe(n_segments, plan.seed, kind, n_draws)
     if always or plan.method not in ("t", "hall"):
-        totals_b = weighted_totals(weights, _stack(values), plan.n_resamples, plan.executor)
+        stacked, tell = _stack(values), plan.tell("resampling")
+        totals_b = weighted_totals(weights, stacked, plan.n_resamples, plan.executor, tell=tell)
     else:
         totals_b = np.empty((0, sum(len(v) * v.shape[2] for v in values)))
     samples = []
@@ -171,7 +172,13 @@ def swap(samples: list[Sample], plan: Plan) -> list[Sample]:
     Swapping moves differences: those to the first system are all that is needed.
     """
     values = [_differences(sample.values) for sample in samples]
-    totals = swap_totals(_stack(values), plan.n_resamples, plan.seed, executor=plan.executor)
+    totals = swap_totals(
+        _stack(values),
+        plan.n_resamples,
+        plan.seed,
+        executor=plan.executor,
+        tell=plan.tell("swapping"),
+    )
     moves = _split(values, totals)
     return [replace(sample, moves=move) for sample, move in zip(samples, moves, strict=True)]
 

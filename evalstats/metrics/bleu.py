@@ -21,7 +21,7 @@ from evalstats.text.tokenization import tokenize_blocks
 
 SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
 #: sacreBLEU's tokenisers that need nothing beyond sacreBLEU, so that checking one imports nothing.
-_BUNDLED_TOKENIZERS = ("none", "zh", "13a", "intl", "char")
+BUNDLED_TOKENIZERS = ("none", "zh", "13a", "intl", "char")
 _LANGUAGE_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 
 
@@ -89,7 +89,7 @@ class BLEU(Metric):
             raise InputTypeError(f"trg_lang must be a string, got {self.trg_lang!r}")
         if self.smooth_value is not None:
             real(self.smooth_value, "smooth_value", 0.0)
-        if self.tokenizer not in _BUNDLED_TOKENIZERS:
+        if self.tokenizer not in BUNDLED_TOKENIZERS:
             sacrebleu.check_tokenizer(self.tokenizer)
         orders = range(1, self.max_ngram_order + 1)
         counts = [f"{kind}_{n}" for kind in ("correct", "total") for n in orders]

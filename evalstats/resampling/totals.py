@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import also_called, integer
 from evalstats.errors import InputError
-from evalstats.resampling.executors import Workers, as_workers, pieces_of, run_all
+from evalstats.resampling.executors import Tell, Workers, as_workers, pieces_of, run_all
 from evalstats.resampling.products import ExactProduct, exact_grid
 from evalstats.resampling.weights import (
     Bayesian,
@@ -187,6 +187,7 @@ def swap_totals(
     *,
     executor: Workers = None,
     block_rows: int | None = None,
+    tell: Tell = None,
 ) -> NDArray[np.float64]:
     """Sum statistics over B random halves of the segments, `(N, k) -> (B, k)`.
 
@@ -194,7 +195,7 @@ def swap_totals(
     `total_A - half_A + half_B` is the total of A after the segments of that half were swapped.
     """
     weights = Halves(len(statistics), seed)
-    return weighted_totals(weights, statistics, n_resamples, executor, block_rows)
+    return weighted_totals(weights, statistics, n_resamples, executor, block_rows, tell)
 
 
 def all_swap_totals(statistics: NDArray[Any]) -> NDArray[np.float64]:
@@ -238,6 +239,7 @@ def weighted_totals(
     n_resamples: int,
     executor: Workers = None,
     block_rows: int | None = None,
+    tell: Tell = None,
 ) -> NDArray[np.float64]:
     """Sum statistics with each of B rows of weights, `(N, k) -> (B, k)`.
 
@@ -249,7 +251,7 @@ def weighted_totals(
     product = ExactProduct(exact_grid(statistics, weights.total), weights.largest)
     work = _Work(weights, product, n_resamples, block_rows)
     pieces = pieces_of(weights.n_batches(n_resamples), workers)
-    columns: NDArray[np.float64] = np.concatenate(run_all(work, pieces, workers), axis=1)
+    columns: NDArray[np.float64] = np.concatenate(run_all(work, pieces, workers, tell), axis=1)
     if weights.scale != 1:
         columns *= weights.scale
     return np.asarray(columns.T)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import chain, pairwise
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,7 +157,7 @@ class References(Sequence[tuple[str, ...]]):
         Two sets of references have the same fingerprint if they are the same, text by text; it
         tells nobody what they are.
         """
-        return self.prepared("fingerprint", _fingerprint)
+        return self.prepared("fingerprint", lambda r: fingerprint_of(r.counts, [encoded(r.texts)]))
 
     def streams(self) -> list[list[str | None]]:
         """Return sacreBLEU's layout: one list per reference stream, `None` where absent."""
@@ -175,13 +175,26 @@ class References(Sequence[tuple[str, ...]]):
         return {**vars(self), "pandas_index": None, "_prepared": {}}
 
 
-def _fingerprint(references: References) -> str:
-    # Lone surrogates are text too. Lengths come first, so that no two sets run together alike.
-    texts = [text.encode("utf-8", "surrogatepass") for text in references.texts]
-    lengths = np.fromiter(map(len, texts), dtype="<i8", count=len(texts))
-    digest = sha256(references.counts.astype("<i8").tobytes())
-    digest.update(lengths.tobytes())
-    digest.update(b"".join(texts))
+#: The lengths of some texts in bytes, and these bytes one after the other.
+Encoded: TypeAlias = "tuple[NDArray[np.int64], bytes]"
+
+
+def encoded(texts: Sequence[str]) -> Encoded:
+    """Return the UTF-8 of texts, in which lone surrogates are text too."""
+    found = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return np.fromiter(map(len, found), dtype=np.int64, count=len(found)), b"".join(found)
+
+
+def fingerprint_of(counts: NDArray[np.int64], parts: Sequence[Encoded]) -> str:
+    """Return the fingerprint of N segments with so many references each, from their texts.
+
+    Lengths come first, so that no two sets run together alike.
+    """
+    digest = sha256(counts.astype("<i8").tobytes())
+    for lengths, _ in parts:
+        digest.update(lengths.astype("<i8").tobytes())
+    for _, texts in parts:
+        digest.update(texts)
     return "sha256:" + digest.hexdigest()
 
 
