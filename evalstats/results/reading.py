@@ -17,6 +17,7 @@ from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from evalstats.checks import label, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.results.escaping import printable
 from evalstats.results.records import ComparisonRecord, Difference, EstimateRecord, distinct
@@ -63,7 +64,7 @@ def _read(what: str, text: object, make: Callable[[dict[str, Any]], T]) -> T:
     try:
         found = json.loads(text, object_pairs_hook=_unlike, parse_constant=_no_constant)
         if not isinstance(found, dict):
-            raise InputError(f"it must be an object, got {_shown(found)}")
+            raise InputError(f"it must be an object, got {shown(found)}")
         return make(found)
     except (ValueError, RecursionError) as error:
         reason = printable(str(error) or "it is nested too deeply")
@@ -138,14 +139,14 @@ def _estimate(kind: type[E], found: object, where: str) -> E:
 def _list(found: Mapping[str, Any], name: str) -> list[Any]:
     value = found.get(name)
     if not isinstance(value, list):
-        raise InputError(f"{name} must be a list, got {_shown(value)}")
+        raise InputError(f"{name} must be a list, got {shown(value)}")
     return value
 
 
 def _record(kind: type[T], found: object, where: str, **given: Any) -> T:
     """Return a record of the fields in an object, each of the type that the record says."""
     if not isinstance(found, dict):
-        raise InputError(f"{where} must be an object, got {_shown(found)}")
+        raise InputError(f"{where} must be an object, got {shown(found)}")
     hints, values = get_type_hints(kind), dict(given)
     for field in fields(kind):  # type: ignore[arg-type]
         name = field.name
@@ -185,17 +186,4 @@ def _value(value: object, hint: Any, where: str) -> Any:
     if hint is float and number and abs(value) <= float_info.max:  # type: ignore[arg-type]
         return float(value)  # type: ignore[arg-type]
     expected = {int: "an integer", float: "a finite number", bool: "true or false"}
-    raise InputError(f"{where} must be {expected.get(hint, 'a list')}, got {_shown(value)}")
-
-
-def label(value: object, name: str, most: int) -> str:
-    """Return `value` if it is text on one line, bounded and without what does not show."""
-    if not isinstance(value, str) or not value.strip():
-        raise InputTypeError(f"{name} must be non-empty text, got {_shown(value)}")
-    if len(value) > most or printable(value) != value:
-        raise InputError(f"{name} must be printable text on one line, got {_shown(value)}")
-    return value
-
-
-def _shown(value: object) -> str:
-    return repr(value)[:100] if isinstance(value, (str, int, float)) else type(value).__name__
+    raise InputError(f"{where} must be {expected.get(hint, 'a list')}, got {shown(value)}")
