@@ -41,13 +41,18 @@ def label(value: object, name: str, most: int = MOST_NAME) -> str:
         raise InputError(f"{name} must have at most {most:,} characters, got {len(value):,}")
     if not (value.isascii() and value.isprintable()):
         for i, c in enumerate(value):
-            if category(c) in _UNSEEN or c in _BLANK:
+            if is_unseen(c):
                 found = f"U+{ord(c):04X} {character_name(c, '')}".strip()
                 raise InputError(
                     f"{name} must be printable text on one line, got {shown(value)}, "
                     f"whose character {i} ({found}) does not show"
                 )
     return value
+
+
+def is_unseen(character: str) -> bool:
+    """Return whether a character does not show, or moves those that do."""
+    return category(character) in _UNSEEN or character in _BLANK
 
 
 def shown(value: object, most: int = 200) -> str:

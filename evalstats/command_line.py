@@ -10,11 +10,11 @@ from typing import Any, NoReturn, get_args, get_type_hints
 from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, METHODS, MID_P, TESTS
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
 from evalstats.errors import InputError
-from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric
+from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
 from evalstats.results.signatures import version
 
-FORMATS = ("text", "json", "markdown", "latex", "html")
+FORMATS = ("text", "json", "markdown", "latex", "html", "csv")
 
 
 def one_line(message: str) -> str:
@@ -133,7 +133,7 @@ def _add_texts(parser: argparse.ArgumentParser) -> None:
     group.add_argument("-t", "--test-set", metavar="NAME", help="sacreBLEU's test set, with -l")
     group.add_argument("-l", "--language-pair", type=_language_pair, metavar="SRC-TRG",
                        help="for example en-de; TRG chooses the tokeniser")
-    group.add_argument("-m", "--metrics", **several, type=str.lower, choices=list(NAMED),
+    group.add_argument("-m", "--metrics", **several, type=written, choices=list(NAMED),
                        metavar="METRIC", help=f"{', '.join(NAMED)} (default: bleu)")
 
 

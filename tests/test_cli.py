@@ -306,3 +306,14 @@ def test_bad_use_of_statistics_is_one_line(files, capsys, monkeypatch, arguments
     code, out, err = call(files, capsys, monkeypatch, *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_printed_names_of_metrics_and_csv(files, capsys, monkeypatch):
+    code, out, _ = call(
+        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "-m", "chrF2++", "TER", "-f", "csv",
+        "--resamples", "99",
+    )  # fmt: skip
+    lines = out.split("\n")
+    assert code == 0
+    assert lines[0].startswith('"metric","baseline","system","baseline_score"')
+    assert {line.split(",")[0] for line in lines[1:-1]} == {'"chrF2++"', '"TER"'}

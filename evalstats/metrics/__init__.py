@@ -44,12 +44,17 @@ NAMED: dict[str, partial[Any]] = {
 _PRINTED = {"chrf2": "chrf", "chrf2++": "chrf++"}
 
 
+def written(name: str) -> str:
+    """Return the name in `NAMED` of what may be a printed name, or the name in lower case."""
+    return _PRINTED.get(name.lower(), name.lower())
+
+
 def as_metric(metric: object) -> Metric:
     """Return a metric from its name or from a configured object."""
     if isinstance(metric, Metric):
         return check_metric(metric)
     if isinstance(metric, str):
-        name = _PRINTED.get(metric.lower(), metric.lower())
+        name = written(metric)
         if name in NAMED:
             made: Metric = NAMED[name]()
             return made
@@ -76,4 +81,5 @@ __all__ = [
     "SentenceBLEU",
     "as_metric",
     "scores_of",
+    "written",
 ]

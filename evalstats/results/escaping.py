@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from html import escape
-from unicodedata import category, normalize
+from unicodedata import normalize
 
-#: Control characters, bidirectional and zero-width ones, lone surrogates, line separators.
-_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+from evalstats.checks import is_unseen
+
 _LATEX_SPECIAL = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -58,7 +58,7 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(ascii(c)[1:-1] if category(c) in _UNSEEN else c for c in text)
+    return "".join(ascii(c)[1:-1] if is_unseen(c) else c for c in text)
 
 
 def latex(text: str) -> str:
@@ -117,7 +117,7 @@ def json_text(text: str) -> str:
     """
     if text.isascii() and text.replace("\n", "").isprintable():
         return text
-    return "".join(_json_escape(c) if c != "\n" and category(c) in _UNSEEN else c for c in text)
+    return "".join(_json_escape(c) if c != "\n" and is_unseen(c) else c for c in text)
 
 
 def _json_escape(character: str) -> str:
