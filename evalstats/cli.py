@@ -127,7 +127,7 @@ def _settings(options: argparse.Namespace, *names: str) -> dict[str, Any]:
 def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
     settings = _settings(
         options, "groups", "method", "confidence_level", "baseline", "test", "alternative",
-        "adjustment", "significance_level",
+        "adjustment", "family", "intervals", "significance_level",
     )  # fmt: skip
     return compare(*_read(options), progress=progress, **settings)
 

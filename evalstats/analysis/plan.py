@@ -17,7 +17,9 @@ METHODS = ("auto", "expanded", "percentile", "basic", "bca", "studentized", "t")
 #: Their corrections are derived for it, or they do not resample at all.
 _OF_THE_PLAIN_BOOTSTRAP = ("bca", "studentized", "t")
 TESTS = ("studentized", "ar", "bootstrap")
-ADJUSTMENTS = tuple(_ADJUSTMENTS)
+ADJUSTMENTS = ("max-t", *_ADJUSTMENTS)
+FAMILIES = ("metric", "all")
+INTERVALS = ("individual", "simultaneous")
 #: Other spellings, after lowercasing and with blanks for "-" and "_".
 _SPELLINGS = {
     "expanded percentile": "expanded",
@@ -29,6 +31,10 @@ _SPELLINGS = {
     "bs": "bootstrap",
     "paired bootstrap": "bootstrap",
     "two sided": "two-sided",
+    "maxt": "max-t",
+    "max t": "max-t",
+    "step down max t": "max-t",
+    "romano wolf": "max-t",
     "bh": "benjamini-hochberg",
     "fdr bh": "benjamini-hochberg",
     "benjamini hochberg": "benjamini-hochberg",

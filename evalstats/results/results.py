@@ -194,6 +194,10 @@ class Comparison(ComparisonRecord, Result):
         What a careful reader should know.
     significance_level : float
         Adjusted p-values up to it are significant.
+    family : {"metric", "all"}
+        Which comparisons are counted together: all under one metric, or all there are.
+    intervals : {"individual", "simultaneous"}
+        Whether the confidence level is of each interval of a difference, or of a family's at once.
     """
 
     estimates: tuple[Estimate, ...]
@@ -209,7 +213,7 @@ class Comparison(ComparisonRecord, Result):
     def to_dict(self) -> dict[str, Any]:
         """Return settings, estimates and differences as plain Python values."""
         settings = ("baseline", "test", "method", "alternative", "adjustment", "confidence_level")
-        numbers = ("significance_level", "n_resamples", "seed")
+        numbers = ("significance_level", "n_resamples", "seed", "family", "intervals")
         return {
             **{name: getattr(self, name) for name in (*settings, *numbers)},
             "estimates": [estimate.to_dict() for estimate in self.estimates],
