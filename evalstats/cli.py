@@ -187,7 +187,8 @@ def _sampling(options: argparse.Namespace) -> dict[str, Any]:
 
 def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
     settings = _sampling(options)
-    for name in ("baseline", "test", "alternative", "adjustment", "significance_level"):
+    names = ("baseline", "test", "alternative", "adjustment", "family", "intervals")
+    for name in (*names, "significance_level"):
         settings[name] = getattr(options, name)
     share(options.significance_level, "significance_level")
     if not options.statistics:

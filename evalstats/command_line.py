@@ -7,7 +7,15 @@ import re
 from dataclasses import Field, fields
 from typing import Any, NoReturn, get_args, get_type_hints
 
-from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, METHODS, MID_P, TESTS
+from evalstats.analysis.plan import (
+    ADJUSTMENTS,
+    ALTERNATIVES,
+    FAMILIES,
+    INTERVALS,
+    METHODS,
+    MID_P,
+    TESTS,
+)
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
@@ -79,8 +87,12 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
                          help="of verdicts (default: 0.05)")
     compare.add_argument("--alternative", choices=ALTERNATIVES, default="two-sided")
-    compare.add_argument("--adjustment", choices=ADJUSTMENTS, default="holm",
-                         help="of p-values for several comparisons (default: holm)")
+    compare.add_argument("--adjustment", "--adjust", choices=ADJUSTMENTS, default="max-t",
+                         help="of p-values for several comparisons (default: step-down max-T)")
+    compare.add_argument("--family", choices=FAMILIES, default=FAMILIES[0],
+                         help="what is adjusted for: all pairs under one metric (default), or all")
+    compare.add_argument("--intervals", choices=INTERVALS, default=INTERVALS[0],
+                         help="of differences: each at its level (default), or all at once")
     _add_resampling(compare)
     _add_metric_options(compare)
 

@@ -64,6 +64,19 @@ def test_json_is_the_apis(files, capsys, monkeypatch, sample):
     assert json.loads(out) == expected.to_dict()
 
 
+def test_adjustment_family_and_intervals(files, capsys, monkeypatch, sample):
+    code, out, _ = call(
+        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "-m", "ter", "--adjust", "max-t",
+        "--family", "all", "--intervals", "simultaneous", "--resamples", "199", "-f", "json",
+    )  # fmt: skip
+    systems = {name: sample.systems[name] for name in SYSTEMS}
+    expected = es.compare(
+        systems, sample.references, "ter", n_resamples=199, family="all", intervals="simultaneous"
+    )
+    assert code == 0
+    assert json.loads(out) == expected.to_dict()
+
+
 def test_estimate_and_output_file(files, capsys, monkeypatch):
     code, out, _ = call(
         files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "--names", "x", "y", "z",

@@ -24,12 +24,12 @@ def test_text_of_a_baseline_comparison():
     result = comparison(["base", "close", "far"], baseline="base")
     lines = str(result).split("\n")
     assert lines[0] == "COMET ↑ (higher is better), 60 segments"
-    header = "system score [95 % interval] difference [95 % interval] p p (holm) verdict"
+    header = "system score [95 % interval] difference [95 % interval] p p (max-t) verdict"
     assert lines[2].split() == header.split()
     assert lines[4].startswith("base ")
     assert lines[4].endswith("baseline")
     assert lines[5].startswith("far ")
-    assert lines[5].endswith("0.0010  better")
+    assert lines[5].endswith("0.0005     0.0005  better")
     # Columns are aligned: every interval of a column closes in the same place.
     assert len({line.index("]") for line in lines[4:7]}) == 1
     assert lines[-1] == result.signatures[0]
@@ -67,7 +67,7 @@ def test_digits_are_those_asked_for():
 def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
     listed = str(comparison(["a", "b", "c"]))
     assert "differences, system - baseline" in listed
-    assert "better than: p (holm) <= 0.05" in listed
+    assert "better than: p (max-t) <= 0.05" in listed
     names = [f"system-{i}" for i in range(7)]
     result = comparison(names)
     lines = str(result).split("\n")
@@ -76,7 +76,7 @@ def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
     assert len(beaten) >= 4
     last = ranking.split("]")[1]
     assert last.strip().endswith("-7")
-    assert "difference row - column above the diagonal, p (holm) below" in "\n".join(lines)
+    assert "difference row - column above the diagonal, p (max-t) below" in "\n".join(lines)
     assert "intervals of the differences: plot(), to_dataframe(), JSON" in str(result)
 
 

@@ -2,6 +2,8 @@
 
 - `estimate`, `compare`: the two questions
 - `pairs`: one pair of systems, its difference, interval and p-value
+- `families`: p-values and intervals of several pairs at once
+- `flips`: influence values with random signs, which all pairs share
 - `outcomes`: scores that are shares of segments
 - `inputs`, `plan`: what an analysis is given, and its options
 - `grid`: statistics rounded to where sums are exact

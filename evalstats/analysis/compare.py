@@ -7,15 +7,25 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
-from evalstats.analysis import sampling
+import numpy as np
+
+from evalstats.analysis import families, sampling
 from evalstats.analysis.estimate import result_signature, score_estimates
 from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
 from evalstats.analysis.notes import comparison_notes, size_notes
-from evalstats.analysis.pairs import differences
-from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, MID_P, TESTS, Plan, option
+from evalstats.analysis.pairs import differences, prepared
+from evalstats.analysis.plan import (
+    ADJUSTMENTS,
+    ALTERNATIVES,
+    FAMILIES,
+    INTERVALS,
+    MID_P,
+    TESTS,
+    Plan,
+    option,
+)
 from evalstats.checks import also_called, share
 from evalstats.errors import InputError
-from evalstats.inference import multiplicity
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import Difference
@@ -34,7 +44,9 @@ def compare(
     test: str = "studentized",
     method: str = "auto",
     alternative: str = "two-sided",
-    adjustment: str = "holm",
+    adjustment: str = "max-t",
+    family: str = "metric",
+    intervals: str = "individual",
     confidence_level: float = 0.95,
     significance_level: float = 0.05,
     n_resamples: int = N_RESAMPLES,
@@ -76,8 +88,17 @@ def compare(
         ``"greater"``: the system's score is greater than the baseline's; without `baseline`, the
         later system's than the earlier one's. It speaks of the number, not of quality: a better
         system has a lower TER. Intervals are two-sided all the same.
-    adjustment : {"holm", "benjamini-hochberg", "bonferroni", "none"}
-        How p-values are adjusted for the comparisons under one metric.
+    adjustment : {"max-t", "holm", "benjamini-hochberg", "bonferroni", "none"}
+        How p-values are adjusted for several comparisons. Step-down max-T (Romano and Wolf, 2005,
+        2016) takes the larger of the p-value itself and of how often the largest of all
+        differences, each over its standard error, is as large when the signs of the segments'
+        influence are random. Like Holm's and Bonferroni's it bounds the probability of any false
+        claim, and loses little to many comparisons.
+    family : {"metric", "all"}
+        Which comparisons are counted together: all under one metric, or all there are.
+    intervals : {"individual", "simultaneous"}
+        Whether `confidence_level` is of each interval of a difference, or of all of a family at
+        once. Simultaneous ones are as wide as the quantile of the largest difference asks for.
     groups : sequence, optional
         One label (a document, a speaker) per segment: resamples and swaps whole groups.
     n_resamples, rng, weights, n_draws, executor, progress
@@ -112,6 +133,8 @@ def compare(
     level = share(significance_level, "significance_level")
     alternative = option(alternative, ALTERNATIVES, "alternative")
     adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
+    family = option(family, FAMILIES, "family")
+    intervals = option(intervals, INTERVALS, "intervals")
     unit = "segment" if groups is None else "group"
     if isinstance(hypotheses, Shard):
         pairs = pairs_of(hypotheses.systems, baseline)
@@ -125,22 +148,30 @@ def compare(
         tables, sizes = as_tables(hypotheses, references, metrics, groups, plan, progress)
         pairs = pairs_of(tables[0].systems, baseline)
         samples = sampling.bootstrap(tables, plan, sizes, always=test == "bootstrap")
-        if test != "bootstrap":
-            samples = sampling.swap(samples, plan)
+        jointly = intervals == "simultaneous" or (adjustment == "max-t" and len(pairs) > 1)
+        samples = prepared(samples, plan, test, jointly)
 
-    adjust = multiplicity.ADJUSTMENTS[adjustment]
     estimates: list[Estimate] = []
     compared: list[Difference] = []
     signatures: list[str] = []
-    for sample in samples:
-        found = list(differences(sample, pairs, plan, test, alternative))
-        adjusted = adjust([d.pvalue for d in found])
+    for some in [samples] if family == "all" else [[sample] for sample in samples]:
+        paired = plan
+        if intervals == "simultaneous":
+            level_of_one = families.simultaneous_level(some, pairs, plan)
+            paired = replace(plan, confidence_level=level_of_one)
+        found = [d for s in some for d in differences(s, pairs, paired, test, alternative)]
+        pvalues = np.array([d.pvalue for d in found])
+        adjusted = families.adjusted(pvalues, some, pairs, adjustment, alternative)
         compared += [
             replace(d, pvalue_adjusted=float(p)) for d, p in zip(found, adjusted, strict=True)
         ]
+    for i, sample in enumerate(samples):
         estimates += score_estimates(sample, plan, unit, ())
-        used = dict.fromkeys([estimates[-1].method, found[0].method])
-        named = {"test": found[0].test, "alt": alternative, "adj": adjustment}
+        first = compared[i * len(pairs)]
+        used = dict.fromkeys([estimates[-1].method, first.method])
+        named = {"test": first.test, "alt": alternative, "adj": adjustment}
+        named |= {"family": family} if family != FAMILIES[0] else {}
+        named |= {"intervals": intervals} if intervals != INTERVALS[0] else {}
         signatures.append(result_signature(sample, plan, unit, "+".join(used), **named))
     result = Comparison(
         estimates=Estimates(tuple(estimates)),
@@ -155,9 +186,11 @@ def compare(
         seed=plan.seed,
         signatures=tuple(signatures),
         significance_level=level,
+        family=family,
+        intervals=intervals,
     )
     notes = size_notes(samples[0].n_segments, unit, samples[0].sizes)
-    return replace(result, notes=notes + comparison_notes(result, samples, len(pairs)))
+    return replace(result, notes=notes + comparison_notes(result, samples, unit))
 
 
 def pairs_of(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:

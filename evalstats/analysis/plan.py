@@ -19,7 +19,9 @@ _OF_THE_PLAIN_BOOTSTRAP = ("bca", "studentized", "t", "hall")
 TESTS = ("studentized", "ar", "bootstrap")
 #: Of 0/1 scores only, for which "studentized" is McNemar's exact test.
 MID_P = "mid-p"
-ADJUSTMENTS = tuple(_ADJUSTMENTS)
+ADJUSTMENTS = ("max-t", *_ADJUSTMENTS)
+FAMILIES = ("metric", "all")
+INTERVALS = ("individual", "simultaneous")
 #: Other spellings, after lowercasing and with blanks for "-" and "_".
 _SPELLINGS = {
     "expanded percentile": "expanded",
@@ -33,6 +35,10 @@ _SPELLINGS = {
     "mid p": MID_P,
     "paired bootstrap": "bootstrap",
     "two sided": "two-sided",
+    "maxt": "max-t",
+    "max t": "max-t",
+    "step down max t": "max-t",
+    "romano wolf": "max-t",
     "bh": "benjamini-hochberg",
     "fdr bh": "benjamini-hochberg",
     "benjamini hochberg": "benjamini-hochberg",

@@ -6,7 +6,8 @@ values and the interval methods. Everything is done for all systems at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from evalstats.shards.shard import Shard
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
+Pair = tuple[int, int]
 
 #: Where fewer segments differ, how many do is what is uncertain.
 FEW_DIFFERING = 10
@@ -54,6 +56,8 @@ class Sample:
     differing: NDArray[np.int64] | None = None  # (S, S), of a shard
     outcomes: Outcomes | None = None  # where scores are shares of segments
     sizes: NDArray[np.int64] | None = None  # (N,): segments of each group, where there are groups
+    flips: Floats | None = None  # (B, S): signed sums of unbiased influence values
+    _counted: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
 
     @property
     def n_segments(self) -> int:
@@ -64,8 +68,33 @@ class Sample:
         """Count the segments on which the statistics of two systems differ."""
         if self.differing is not None:
             return int(self.differing[a, b])
-        # As they were given: rounding to the grid may tell equal numbers of two systems apart.
-        return int(np.count_nonzero(np.any(self.table.values[a] != self.table.values[b], axis=1)))
+        if (a, b) not in self._counted:
+            # As they were given: rounding to the grid may tell equal numbers of two systems apart.
+            differs = np.any(self.table.values[a] != self.table.values[b], axis=1)
+            self._counted[a, b] = int(np.count_nonzero(differs))
+        return self._counted[a, b]
+
+    @cached_property
+    def influence(self) -> Floats:
+        """Influence of every segment, or group, on every score, `(S, N)`."""
+        metric = self.table.metric
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.concatenate(
+                [influence.influence_values(metric, rows[None]) for rows in self.values]
+            )
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of a t interval."""
+        sizes = self.sizes
+        return self.n_segments - 1 if sizes is None else clusters.degrees_of_freedom(sizes)
+
+    @property
+    def unbiased(self) -> Floats:
+        """Influence values whose sum of squares is a squared standard error, `(S, N)`."""
+        n = self.n_segments
+        shares = 1 / n if self.sizes is None else self.sizes / np.sum(self.sizes)
+        return np.asarray(self.influence / np.sqrt(1 - shares))
 
     def moved(self, a: int, b: int) -> Floats:
         """Return what moves from system b to a when the segments of each half swap, `(B, k)`."""
@@ -293,12 +322,11 @@ def _bounds(
 
 def influences(sample: Sample, pair: tuple[int, ...]) -> tuple[Floats, Floats, float]:
     """Return influence values `(N,)` on a score or difference, its standard error and degrees."""
-    values = influence.influence_values(sample.table.metric, sample.values[list(pair)])
-    moves = values[-1] - values[0] if len(pair) > 1 else values[0]
+    values = sample.influence
+    moves = values[pair[-1]] - values[pair[0]] if len(pair) > 1 else values[pair[0]]
     if sample.sizes is None:
-        return moves, influence.standard_error(moves), len(moves) - 1
-    degrees = clusters.degrees_of_freedom(sample.sizes)
-    return moves, clusters.standard_error(moves, sample.sizes), degrees
+        return moves, influence.standard_error(moves), sample.degrees
+    return moves, clusters.standard_error(moves, sample.sizes), sample.degrees
 
 
 def _replicate_errors(sample: Sample, pair: tuple[int, ...]) -> Floats:

@@ -7,6 +7,7 @@
 - `clusters`: standard errors of few groups, or of groups of unlike sizes
 - `proportions`: intervals and tests of 0/1 scores
 - `multiplicity`: adjustments for several comparisons
+- `stepdown`: the adjustment that knows how comparisons depend on one another
 - `influence`: how much each segment moves a score
 - `effects`: effect sizes
 

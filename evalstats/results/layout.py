@@ -93,7 +93,10 @@ def baseline_table(
 
 def _difference_columns(comparison: Comparison, several: bool) -> tuple[list[str], str]:
     """Return the header of what `_difference_cells` says, and the sides of its columns."""
-    header = ["difference", f"[{report.level(comparison.confidence_level)}]", "p"]
+    level = report.level(comparison.confidence_level)
+    if comparison.intervals == "simultaneous":
+        level = level.replace("interval", "simultaneous")
+    header = ["difference", f"[{level}]", "p"]
     header += ([f"p ({comparison.adjustment})"] if several else []) + ["verdict"]
     return header, ">" * (len(header) - 1) + "<"
 
@@ -105,9 +108,15 @@ def _difference_cells(
         report.number(difference.difference, decimals, sign=True),
         _interval_cell(difference, decimals),
         report.pvalue(difference.pvalue),
-        *([report.pvalue(difference.pvalue_adjusted)] if several else []),
+        *([_adjusted_cell(comparison, difference)] if several else []),
         _verdict(comparison, difference),
     ]
+
+
+def _adjusted_cell(comparison: Comparison, difference: Difference) -> str:
+    # Where no data could bring it to the level it is no evidence, for or against.
+    open_ = comparison.is_open(difference) and difference.n_differing
+    return "-" if open_ else report.pvalue(difference.pvalue_adjusted)
 
 
 def _interval_cell(difference: Difference, decimals: int) -> str:
@@ -121,6 +130,8 @@ def _verdict(comparison: Comparison, difference: Difference) -> str:
     if difference.n_differing == 0:
         return "identical"
     mark = f" {comparison.mark(difference)}".rstrip()
+    if comparison.is_open(difference):
+        return "cannot tell" + mark
     if not comparison.significant(difference) or difference.winner is None:
         return "no evidence" + mark
     return ("better" if difference.winner == difference.system else "worse") + mark
@@ -186,7 +197,7 @@ def _pair_matrix(
         value = d.difference if i < j else -d.difference
         mark = ("*" if comparison.significant(d) else "") + comparison.mark(d)
         cells[min(i, j)][max(i, j)] = report.number(value, decimals, sign=True) + mark.ljust(width)
-        cells[max(i, j)][min(i, j)] = report.pvalue(d.pvalue_adjusted) + " " * width
+        cells[max(i, j)][min(i, j)] = _adjusted_cell(comparison, d) + " " * width
     for i in range(len(best_first)):
         cells[i][i] = "·" + " " * width
     return Table(

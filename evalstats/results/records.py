@@ -6,8 +6,10 @@ which know both.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -75,7 +77,7 @@ class Difference(Record):
     pvalue : float
         Of this comparison alone, in (0, 1].
     pvalue_adjusted : float
-        Adjusted for all comparisons under the same metric.
+        Adjusted for all comparisons of its family: those under the same metric, or all.
     pvalue_error : float
         Monte-Carlo standard error of `pvalue`; 0 when all swaps were enumerated.
     exact : bool
@@ -134,10 +136,38 @@ class ComparisonRecord:
     signatures: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
     significance_level: float = 0.05
+    family: str = "metric"
+    intervals: str = "individual"
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""
         return difference.pvalue_adjusted <= self.significance_level
+
+    @cached_property
+    def _family_sizes(self) -> Counter[str]:
+        return Counter("" if self.family == "all" else d.metric for d in self.differences)
+
+    def n_compared(self, difference: Difference) -> int:
+        """Return how many comparisons are counted together with this one, itself included."""
+        return self._family_sizes["" if self.family == "all" else difference.metric]
+
+    def n_multiplied(self, difference: Difference) -> int:
+        """Return what the adjustment multiplies the smallest p-value by."""
+        multiplies = self.adjustment not in ("none", "max-t")
+        return self.n_compared(difference) if multiplies else 1
+
+    @property
+    def floor_of_units(self) -> float:
+        """The smallest p-value that swaps of so many segments or groups can give."""
+        sides = 2.0 if self.alternative == "two-sided" else 1.0
+        sides /= 2 if self.test == "mid-p" else 1
+        return 0.0 if self.test == "bootstrap" else sides * 0.5 ** self.estimates[0].n_segments
+
+    def is_open(self, difference: Difference) -> bool:
+        """Return whether too few resamples, or units, keep its p-value above the level."""
+        drawn = 0.0 if difference.exact else 1 / (self.n_resamples + 1)
+        floor = max(drawn, self.floor_of_units) * self.n_multiplied(difference)
+        return floor > self.significance_level and not self.significant(difference)
 
     def disagrees(self, difference: Difference) -> bool:
         """Return whether a two-sided verdict and the interval of the same level say two things."""

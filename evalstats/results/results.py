@@ -173,6 +173,10 @@ class Comparison(ComparisonRecord, Result):
         What a careful reader should know.
     significance_level : float
         Adjusted p-values up to it are significant.
+    family : {"metric", "all"}
+        Which comparisons are counted together: all under one metric, or all there are.
+    intervals : {"individual", "simultaneous"}
+        Whether the confidence level is of each interval of a difference, or of a family's at once.
     """
 
     estimates: Estimates
