@@ -21,6 +21,7 @@ from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.products import exact_grid
 from evalstats.resampling.weights import Rng
 from evalstats.results.results import Estimate
+from evalstats.results.signatures import without_versions
 from evalstats.statistics.extraction import rows_of
 from evalstats.statistics.interchange import narrowest
 from evalstats.statistics.segments import SegmentStatistics
@@ -107,7 +108,7 @@ class Accumulator:
         """
         if not isinstance(other, Accumulator):
             raise InputTypeError(f"other must be an Accumulator, got {type(other).__name__}")
-        mine, theirs = (f"{a.metric.name} {a.metric.signature}" for a in (self, other))
+        mine, theirs = (identity(a.metric) for a in (self, other))
         if mine != theirs:
             raise InputError(f"accumulators must have the same metric, got {mine} and {theirs}")
         self._add(other._blocks)
@@ -228,6 +229,11 @@ class Accumulator:
         # What was put in order need not be put in order again.
         self._blocks = ((rows[first], ids[first], marks[first]),)
         return self._blocks[0]
+
+
+def identity(metric: Metric) -> str:
+    """Return what tells metrics apart: name and signature, whatever sacreBLEU's version."""
+    return f"{metric.name}|{without_versions(metric.signature)}"
 
 
 def checksums(references: References) -> NDArray[np.uint32]:
