@@ -7,6 +7,7 @@ or ranks, and no order of merging, changes a bit.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 from zlib import crc32
@@ -26,10 +27,14 @@ from evalstats.statistics.extraction import rows_of
 from evalstats.statistics.interchange import narrowest
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References, as_references
+from evalstats.training.likeness import layouts
 
 #: What is kept: rows `(n, k)`, the id of each, or `None` where segments have no ids, and a checksum
 #: of its references.
 _Block = tuple[NDArray[Any], NDArray[Any] | None, NDArray[np.uint32]]
+
+#: So many comparisons of texts settle in which layout square batches come.
+_ENOUGH = 12
 
 
 class Accumulator:
@@ -47,6 +52,11 @@ class Accumulator:
     positions in a batch or on a rank; the same id with different statistics is an error. Without
     ids, rows are in the order of their numbers, and all of them count.
 
+    References come batch by batch too, one entry per segment of the batch. sacreBLEU's layout, one
+    list per reference stream, is refused unless a batch has as many streams as segments; where the
+    texts say that such batches were streams, `update` warns. `References` and strings need no
+    guessing.
+
     Pickles hold the narrowest integers that fit: 28 kB for BLEU of 2,000 segments.
 
     Examples
@@ -63,6 +73,9 @@ class Accumulator:
     (3, 47.79)
     """
 
+    #: How often square batches looked like entries of segments, and like streams.
+    _layouts = (0, 0)
+
     def __init__(self, metric: str | Metric = "bleu") -> None:
         self.metric = as_metric(metric)
         self._blocks: tuple[_Block, ...] = ()
@@ -77,7 +90,8 @@ class Accumulator:
         hypotheses
             n outputs (numbers for `Mean` and `Ratio`).
         references
-            One entry per segment: a string, or a list of strings with `None` for an absent one.
+            One entry per segment of the batch: a string, a list of strings with `None` for an
+            absent one, or a `References` for the batch.
         ids : sequence of int or str, optional
             Which segments these are: n positions in the data set, or names. For all batches or
             for none.
@@ -93,10 +107,27 @@ class Accumulator:
         if len(hypotheses) == 0 and (references is None or len(references) == 0):
             return
         marks = np.zeros(len(hypotheses), dtype=np.uint32)
+        given = references
         if self.metric.uses_references:
             references = as_references(references, len(hypotheses))
             marks = checksums(references)
         self._add(((rows_of(self.metric, hypotheses, references), labels, marks),))
+        if self.metric.uses_references and sum(self._layouts) < _ENOUGH:
+            self._watch_layout(hypotheses, given)
+
+    def _watch_layout(self, hypotheses: Any, references: Any) -> None:
+        entries, streams = (
+            a + b for a, b in zip(self._layouts, layouts(hypotheses, references), strict=True)
+        )
+        self._layouts = (entries, streams)
+        if streams >= _ENOUGH and streams > 4 * entries:
+            warnings.warn(
+                "references of a batch must have one entry per segment, but those so far look like "
+                "sacreBLEU's layout, with as many streams as there are segments; give "
+                "evalstats.from_streams(*references) instead, or evalstats.References(references) "
+                "if they are right",
+                stacklevel=3,
+            )
 
     def merge(self, other: Accumulator) -> Accumulator:
         """Add what another accumulator has collected, and return this one.
