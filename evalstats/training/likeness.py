@@ -24,9 +24,10 @@ def closer(text: str, own: Iterable[str], other: Iterable[str]) -> int:
 def belong(texts: Sequence[str], references: Sequence[Sequence[str]]) -> bool:
     """Return whether texts may be of these references, segment by segment.
 
-    Each is compared with its own references and with those of the next segment. Where texts and
-    references have nothing to do with each other, or come in another order, the two are close to
-    equally often the nearer ones; where they belong together, the own ones nearly always are.
+    Each is compared with its own references and with those of the next segment, where these differ.
+    Where texts and references have nothing to do with each other, or come in another order, the two
+    are about equally often the nearer ones, or neither is; where they belong together, the own ones
+    nearly always are.
 
     >>> english = [["a cat"], ["the rain"], ["two houses"], ["my old book"]]
     >>> belong(["a cat", "rain", "two Houses", "old book"], english)
@@ -35,8 +36,9 @@ def belong(texts: Sequence[str], references: Sequence[Sequence[str]]) -> bool:
     False
     """
     following = [*references[1:], *references[:1]]
-    found = list(map(closer, texts, references, following))
-    return found.count(1) >= 4 * found.count(-1)
+    pairs = zip(texts, references, following, strict=True)
+    found = [closer(text, own, other) for text, own, other in pairs if set(own) != set(other)]
+    return found.count(1) >= max(4 * found.count(-1), len(found) / 2)
 
 
 def layouts(texts: Sequence[str], references: object) -> tuple[int, int]:
