@@ -495,6 +495,7 @@ def module():
         def __init__(self, learning_rate, with_ids=False):
             super().__init__()
             self.learning_rate, self.with_ids = learning_rate, with_ids
+            self.references = None
             self.table = torch.nn.Embedding(8, 8)
 
         def training_step(self, batch, batch_idx):
@@ -506,6 +507,12 @@ def module():
         def validation_step(self, batch, batch_idx):
             words = self.table(inputs[batch]).argmax(dim=-1).tolist()
             outputs = {"hypotheses": [" ".join("abcdefgh"[i] for i in row) for row in words]}
+            if batch_idx == 0:
+                self.seen, fit.part = [], []
+            self.seen += outputs["hypotheses"]
+            fit.part += batch.tolist()
+            if self.references:
+                outputs["references"] = [self.references[i] for i in batch]
             return {**outputs, "ids": batch} if self.with_ids else outputs
 
         def configure_optimizers(self):
@@ -516,9 +523,10 @@ def module():
 
         def val_dataloader(self):
             # Out of order where ids say so.
-            return DataLoader(range(12)[:: -1 if self.with_ids else 1], batch_size=5)
+            self.loader = DataLoader(range(12)[:: -1 if self.with_ids else 1], batch_size=5)
+            return self.loader
 
-    def fit(model, monitor, n_epochs, path=None, callbacks=(), **options):
+    def fit(model, monitor, n_epochs, path=None, callbacks=(), trainer_options=None, **options):
         from evalstats.integrations.lightning import MonitorCallback
 
         class Log(lightning.pytorch.loggers.logger.DummyLogger):
@@ -533,8 +541,9 @@ def module():
         trainer = lightning.Trainer(
             accelerator="cpu", max_epochs=n_epochs, callbacks=[MonitorCallback(monitor), *callbacks],
             logger=log, enable_checkpointing=bool(callbacks), enable_progress_bar=False,
-            enable_model_summary=False, log_every_n_steps=1,
+            enable_model_summary=False, log_every_n_steps=1, **(trainer_options or {}),
         )  # fmt: skip
+        fit.trainer = trainer
         trainer.fit(model, **options)
         if path:
             trainer.save_checkpoint(path)
@@ -644,18 +653,133 @@ def test_lightning_on_two_ranks(sample, tmp_path):
 
 def test_outputs_of_all_ranks_in_order():
     pytest.importorskip("lightning")
-    from evalstats.integrations.lightning import in_order
+    from evalstats.integrations.lightning import Outputs
 
-    assert in_order([([2, 0], ["c", "a"]), ([1, 2], ["b", "other"])], 2) == ["a", "b", "c"]
-    assert in_order([(None, ["a"]), (None, ["b", "c"])], 1) == ["a", "b", "c"]
+    def together(batches, n_ranks=2):
+        return Outputs.together([Outputs(*batch) for batch in batches], n_ranks)
+
+    ranks = [(["c", "a"], [2, 0], ["C", "A"]), (["b", "other"], [1, 2], ["B", "O"])]
+    assert together(ranks) == Outputs(["a", "b", "c"], [0, 1, 2], ["A", "B", "C"])
+    assert together([(["a"],), (["b", "c"],)], 1) == Outputs(["a", "b", "c"])
+    assert (together(ranks).missing, together(ranks[:1]).missing) == (None, 1)
     for batches, message in (
-        ([(None, ["a"])], "must return 'ids' on 2 ranks"),
-        ([([0], ["a"]), (None, ["b"])], "one entry for each of the 1 hypotheses .* got none"),
-        ([([0, 1], ["a"])], "one entry for each of the 1 hypotheses of a batch, got 2"),
-        ([([0, 2], ["a", "b"])], "positions 0 to 1 .* no 1"),
+        ([(["a"],)], "must return 'ids' on 2 ranks"),
+        ([(["a"], [0]), (["b"],)], "must return 'ids' for all batches or for none"),
+        ([(["a"], [0], ["A"]), (["b"], [1])], "must return 'references' for all batches"),
     ):
         with pytest.raises(es.InputError, match=message):
-            in_order(batches, 2)
+            together(batches)
+    for outputs, message in (
+        ({"hypotheses": ["a"], "ids": [0, 1]}, "each of the 1 hypotheses of a batch, got 2"),
+        ({"hypotheses": ["a"], "references": ["A", "B"]}, "references has 2 entries but hyp"),
+        ({"hypotheses": ["a"], "references": "A"}, "'references' must be a list .* bare str"),
+    ):
+        with pytest.raises(es.InputError, match=message):
+            Outputs.of(outputs)
+
+
+OTHERS = ["a b c d", "h g f e", "c c d d", "a a a b"] * 3
+
+
+@pytest.mark.parametrize("options", [
+    {"fast_dev_run": True}, {"fast_dev_run": 9}, {"limit_val_batches": 2}, {"limit_val_batches": 1},
+    {"limit_val_batches": 0.7}, {"overfit_batches": 1},
+])  # fmt: skip
+def test_a_part_of_the_set_is_no_check(module, options):
+    model, fit, references = module
+    for with_ids in (False, True):
+        monitor = es.Monitor(references, "wer", patience=1)
+        with pytest.warns(UserWarning, match="at step [12] is no check: its outputs are of a part"):
+            fit(model(0.0, with_ids), monitor, 2, trainer_options=options)
+        assert monitor.checks == ()
+        found = fit.trainer.callback_metrics
+        # Scored where ids say which references are theirs.
+        assert ("wer" in found) == (with_ids or options == {"fast_dev_run": 9})
+        assert not any("improved" in key for key in found)
+    outputs, part = fit.trainer.lightning_module.seen, [references[i] for i in fit.part]
+    expected = es.estimate(outputs, part, "wer").score
+    assert found["wer"].item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_all_of_the_set_is_a_check_however_it_was_asked_for(module):
+    model, fit, references = module
+    for options in ({"limit_val_batches": 99}, {"overfit_batches": 1.0}):
+        monitor = es.Monitor(references, "wer")
+        fit(model(0.0), monitor, 2, trainer_options=options)
+        assert len(monitor.checks) == 2
+
+
+def test_validate_is_no_check(module):
+    model, fit, references = module
+    monitor = es.Monitor(references, "wer", patience=2)
+    trained = model(5.0)
+    fit(trained, monitor, 4)
+    state, score = monitor.state_dict(), monitor.last.score
+    # The same set again; one of as many segments, of which nothing says what it is; one that does.
+    (found,) = fit.trainer.validate(trained, trained.loader, verbose=False)
+    assert found["wer"] == pytest.approx(score)
+    assert "wer_improved" not in found
+    with pytest.warns(UserWarning, match="12 outputs of a validation are passed by"):
+        assert fit.trainer.validate(trained, trained.val_dataloader(), verbose=False) == [{}]
+    trained.references = references
+    (found,) = fit.trainer.validate(trained, trained.val_dataloader(), verbose=False)
+    assert found["wer"] == pytest.approx(score)
+    trained.references = OTHERS
+    (found,) = fit.trainer.validate(trained, trained.val_dataloader(), verbose=False)
+    assert found["wer"] == pytest.approx(es.estimate(trained.seen, OTHERS, "wer").score)
+    assert monitor.state_dict() == state
+
+
+def test_several_dataloaders_are_told_apart_by_their_references(module):
+    model, fit, references = module
+
+    class Two(model):
+        def validation_step(self, batch, batch_idx, dataloader_idx):
+            self.references = [OTHERS, references, None][dataloader_idx]
+            return super().validation_step(batch, batch_idx)
+
+        def val_dataloader(self):
+            return [super(Two, self).val_dataloader() for _ in range(3)]
+
+    monitor = es.Monitor(references, "wer")
+    with pytest.warns(UserWarning, match="12 outputs of a validation are passed by: nothing says"):
+        fit(Two(5.0), monitor, 3)
+    assert [check.step for check in monitor.checks] == [1, 2, 3]
+    found = fit.trainer.callback_metrics
+    assert found["wer"].item() == pytest.approx(monitor.last.score)
+    assert found["wer/dataloader_idx_0"] != found["wer"]
+    assert not any(key.endswith("_2") for key in found)
+    with pytest.warns(UserWarning, match="no check: no references are those of the monitor"):
+        fit(Two(5.0), es.Monitor(sorted(references), "wer"), 1)
+
+
+def test_scores_that_come_from_elsewhere_need_no_references(module):
+    model, fit, _ = module
+
+    class Judged(model):
+        def validation_step(self, batch, batch_idx):
+            return {"hypotheses": [float(i) for i in batch], "references": ["?"] * len(batch)}
+
+    monitor = es.Monitor(None, es.Mean("wer"))
+    trained = Judged(0.0)
+    fit(trained, monitor, 2)
+    assert [check.score for check in monitor.checks] == [5.5, 5.5]
+    assert fit.trainer.validate(trained, verbose=False)[0]["wer"] == 5.5
+    assert len(monitor.checks) == 2
+
+
+def test_a_set_that_does_not_fit_is_an_error(module):
+    model, fit, references = module
+    with pytest.raises(es.InputError, match="references has 11 entries but hypotheses has 12"):
+        fit(model(0.0), es.Monitor(references[:11], "wer"), 1)
+
+    class Numbered(model):
+        def validation_step(self, batch, batch_idx):
+            outputs = super().validation_step(batch, batch_idx)
+            return {**outputs, "ids": [3 * i for i in range(len(batch))]}
+
+    with pytest.raises(es.InputError, match=r"positions 0 to 4 among the references, .* no 1"):
+        fit(Numbered(0.0), es.Monitor(references, "wer"), 1)
 
 
 def test_lightning_says_what_validation_step_must_return(module):
