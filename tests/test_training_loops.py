@@ -74,7 +74,7 @@ def test_a_step_that_is_evaluated_again_is_no_check(sample):
         logged(monitor, 4, sample.systems["baseline"])
 
 
-@pytest.mark.parametrize("name", ["torch", "transformers", "lightning"])
+@pytest.mark.parametrize("name", ["torch", "transformers", "lightning", "torchmetrics"])
 def test_a_missing_framework_is_named_with_its_extra(monkeypatch, name):
     real = builtins.__import__
 

@@ -111,7 +111,7 @@ class Accumulator:
         if self.metric.uses_references:
             references = as_references(references, len(hypotheses))
             marks = checksums(references)
-        self._add(((rows_of(self.metric, hypotheses, references), labels, marks),))
+        self._add_rows(rows_of(self.metric, hypotheses, references), labels, marks)
         if self.metric.uses_references and sum(self._layouts) < _ENOUGH:
             self._watch_layout(hypotheses, given)
 
@@ -212,6 +212,12 @@ class Accumulator:
         rows, ids, marks = self._collected()
         blocks = ((_narrow(rows), ids, marks),) if len(rows) else ()
         return {"metric": self.metric, "_blocks": blocks}
+
+    def _add_rows(
+        self, rows: NDArray[Any], ids: NDArray[Any] | None, marks: NDArray[np.uint32]
+    ) -> None:
+        """Add statistics `(n, k)` that were made before; `update` says what ids are."""
+        self._add(((rows, ids, marks),))
 
     def _add(self, blocks: tuple[_Block, ...]) -> None:
         together = self._blocks + blocks
