@@ -63,9 +63,11 @@ def test_forward_update_and_merging_agree(sample, score):
         a.update(texts, references)
         b(texts, references)
         (first if i % 2 else second).update(texts, references)
-    first.merge_state(second)
     expected = pytest.approx(whole(sample, "chrf", method="t").score)
-    assert a.compute().item() == b.compute().item() == first.compute().item() == expected
+    assert a.compute().item() == b.compute().item() == expected
+    if hasattr(first, "merge_state"):  # torchmetrics 1.5
+        first.merge_state(second)
+        assert first.compute().item() == expected
 
 
 def test_scores_that_come_from_elsewhere(score):
