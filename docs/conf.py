@@ -27,6 +27,6 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 autodoc_typehints = "none"
 # The frameworks of `evalstats.integrations` are not needed to describe it.
-autodoc_mock_imports = ["lightning", "torch", "transformers"]
+autodoc_mock_imports = ["lightning", "torch", "torchmetrics", "transformers"]
 autodoc_member_order = "bysource"
 nitpicky = False
