@@ -1,4 +1,4 @@
-"""The command line: `evalstats compare`, `estimate`, `extract`, `audit` and `demo`."""
+"""The command line: `evalstats compare`, `power`, `estimate`, `extract`, `audit` and `demo`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
+from evalstats.analysis.power import power
 from evalstats.auditing import Audit, audit
 from evalstats.checks import integer
 from evalstats.command_line import METRIC_OPTIONS, metrics_of, parser
@@ -132,6 +133,16 @@ def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
     return compare(*_read(options), progress=progress, **settings)
 
 
+def _power(options: argparse.Namespace, progress: _Progress) -> Result:
+    settings = _settings(
+        options, "groups", "baseline", "difference", "power", "significance_level", "alternative",
+        "confidence_level",
+    )  # fmt: skip
+    if options.segments is not None:
+        settings["n_segments"] = integer(options.segments, "--segments", 2)
+    return power(*_read(options), progress=progress, **settings)
+
+
 def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
     settings = _settings(options, "groups", "method", "confidence_level")
     result: Result = estimate(*_read(options), progress=progress, **settings)
@@ -202,6 +213,7 @@ class _Progress:
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace, _Progress], Result | None]] = {
     "compare": _compare,
+    "power": _power,
     "estimate": _estimate,
     "extract": _extract,
     "audit": _audit,

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 from evalstats.analysis import sampling
 from evalstats.analysis.estimate import result_signature, score_estimates
-from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
+from evalstats.analysis.inputs import (
+    N_RESAMPLES,
+    SEED,
+    as_pairs,
+    as_tables,
+    is_statistics,
+    plan_of_shard,
+)
 from evalstats.analysis.notes import comparison_notes, size_notes
 from evalstats.analysis.pairs import differences
 from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, MID_P, TESTS, Plan, option
+from evalstats.analysis.power import Planner
 from evalstats.checks import share
-from evalstats.errors import InputError
 from evalstats.inference import multiplicity
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
@@ -111,17 +117,19 @@ def compare(
     alternative = option(alternative, ALTERNATIVES, "alternative")
     adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
     unit = "segment" if groups is None else "group"
+    planner = None
     if isinstance(hypotheses, Shard):
-        pairs = _pairs(hypotheses.systems, baseline)
+        pairs = as_pairs(hypotheses.systems, baseline)
         plan = plan_of_shard(hypotheses, plan, references, metrics, groups, test)
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
         if not is_statistics(hypotheses):
             # What costs nothing is checked before what costs seconds.
-            _pairs(tuple(as_systems(hypotheses)), baseline)
+            as_pairs(tuple(as_systems(hypotheses)), baseline)
         tables, sizes = as_tables(hypotheses, references, metrics, groups, plan, progress)
-        pairs = _pairs(tables[0].systems, baseline)
+        pairs = as_pairs(tables[0].systems, baseline)
+        planner = Planner(tables, sizes, pairs, alternative)
         samples = sampling.bootstrap(tables, plan, sizes, always=test == "bootstrap")
         if test != "bootstrap":
             samples = sampling.swap(samples, plan)
@@ -153,18 +161,7 @@ def compare(
         seed=plan.seed,
         signatures=tuple(signatures),
         significance_level=level,
+        planner=planner,
     )
     notes = size_notes(samples[0].n_segments, unit, samples[0].sizes)
     return replace(result, notes=notes + comparison_notes(result, samples, len(pairs)))
-
-
-def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:
-    """Return (baseline, system) as numbers of systems."""
-    if len(systems) < 2:
-        raise InputError(f"compare needs at least 2 systems, got {len(systems)}: {list(systems)}")
-    if baseline is None:
-        return list(combinations(range(len(systems)), 2))
-    if baseline not in systems:
-        raise InputError(f"baseline must be one of {', '.join(systems)}; got {baseline!r}")
-    first = systems.index(baseline)
-    return [(first, i) for i in range(len(systems)) if i != first]

@@ -9,6 +9,7 @@
 - `multiplicity`: adjustments for several comparisons
 - `influence`: how much each segment moves a score
 - `effects`: effect sizes
+- `power`: how often a test finds a difference, and what it needs
 
 May import `metrics`, `checks` and `errors`.
 """

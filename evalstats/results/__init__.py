@@ -4,6 +4,7 @@
 - `signatures`: one line that identifies a number
 - `report`, `layout`: tables in text, Markdown, LaTeX and HTML; what stands in them
 - `plots`: figures
+- `power`, `power_plot`: what a pilot says about power, as tables and as a figure
 - `results`: what users get, `Estimate`, `Estimates`, `Comparison`
 
 May import `checks` and `errors`.

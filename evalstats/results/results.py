@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalstats.errors import MissingExtraError
+from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import layout, plots, report
 from evalstats.results.records import ComparisonRecord, Difference, EstimateRecord, plain_record
 from evalstats.results.report import Table
@@ -194,6 +194,8 @@ class Comparison(ComparisonRecord, Result):
         What a careful reader should know.
     significance_level : float
         Adjusted p-values up to it are significant.
+    planner : callable or None
+        What `power` asks; it holds the statistics. `None` where there are none, as of a `Shard`.
     """
 
     estimates: tuple[Estimate, ...]
@@ -220,6 +222,29 @@ class Comparison(ComparisonRecord, Result):
             "signatures": list(self.signatures),
             "notes": list(self.notes),
         }
+
+    def power(
+        self,
+        difference: float | None = None,
+        n_segments: int | None = None,
+        power: float = 0.8,
+        significance_level: float | None = None,
+        n_resamples: int = 4999,
+    ) -> Any:
+        """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
+
+        One test at `significance_level`, by default that of this comparison, not adjusted for
+        several; the comparison's alternative, unit, confidence level and seed.
+        """
+        if self.planner is None:
+            raise InputError(
+                "this comparison holds no statistics of segments (it comes from a Shard or a "
+                "file); give SegmentStatistics to evalstats.power"
+            )
+        level = self.significance_level if significance_level is None else significance_level
+        return self.planner(
+            difference, n_segments, power, level, self.confidence_level, n_resamples, self.seed
+        )
 
     def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
         """Draw the differences with their intervals: `evalstats.plots.differences`."""
