@@ -6,7 +6,8 @@
 - `inputs`, `plan`: what an analysis is given, and its options
 - `sampling`: one metric's statistics with their replicates, and their intervals
 - `notes`: what a careful reader should know
-- `power`, `pilots`: which differences a test set finds; pairs of systems on some segments
+- `power`: which differences a test set finds
+- `pilots`, `draws`: pairs of systems on some segments; draws from these
 - `paired`: paired tests of scores
 - `bleu`: evaluatio's two functions of BLEU
 - `influence`: the figure of which segments make a difference

@@ -15,23 +15,20 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis import sampling
+from evalstats.analysis import draws, sampling
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.sampling import Sample
 from evalstats.errors import InputError
-from evalstats.inference import power, skewness
+from evalstats.inference import power
 from evalstats.inference.proportions import wilson
-from evalstats.resampling.totals import recipe, weighted_totals
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
 
 #: Sizes that are drawn; what is needed for a difference is interpolated between them.
 DRAWN = (10, 20, 50, 100, 200, 500, 1000, 2000)
-#: Pairs whose draws are in memory together, and weights.
-_PAIRS, _WEIGHTS = 50, 1 << 22
-#: Of one group's share in the segments that are drawn; few groups may be unlike in size.
-_LARGEST_SHARE = 0.9
+#: Pairs whose draws are in memory together.
+_PAIRS = 50
 
 
 @dataclass(frozen=True)
@@ -70,7 +67,7 @@ class Drawn:
         size, alternative = difference / self.inflation, self.setting.alternative
         if n not in self.draws:
             shift = self.direction * size * np.sqrt(n) / self.spread
-            degrees = degrees_for(n, self.n, self.degrees_of_freedom)
+            degrees = draws.degrees_for(n, self.n, self.degrees_of_freedom)
             return power.t_power(shift, degrees, self.setting.level, alternative)
         above, below = self.draws[n]
         return power.share_found(
@@ -163,11 +160,12 @@ def designs(
         some = pairs[start : start + _PAIRS]
         found: list[dict[int, tuple[Floats, Floats]]] = [{} for _ in some]
         for n in drawn:
-            for draws, thresholds in zip(
-                found, _thresholds(sample, some, n, plan, setting), strict=True
-            ):
-                draws[n] = thresholds
-        for pair, draws in zip(some, found, strict=True):
+            differences = draws.found_from(
+                sample, some, n, plan, setting.level, setting.alternative
+            )
+            for of_pair, thresholds in zip(found, differences, strict=True):
+                of_pair[n] = thresholds
+        for pair, of_pair in zip(some, found, strict=True):
             moves, error, degrees = sampling.influences(sample, pair)
             observed = float(sample.scores[pair[1]] - sample.scores[pair[0]])
             down = setting.alternative == "less" or (
@@ -178,7 +176,7 @@ def designs(
                 float(error) * float(np.sqrt(len(moves))),
                 len(moves),
                 degrees,
-                draws,
+                of_pair,
                 -1 if down else 1,
                 power.spread_interval(moves, degrees, plan.confidence_level),
             )
@@ -199,94 +197,3 @@ def _check_varies(sample: Sample, pair: Pair) -> None:
             f"{system!r} and {baseline!r} differ by the same on every segment under "
             f"{sample.name}: nothing varies, and a pilot without variance says nothing of power"
         )
-
-
-def degrees_for(n: int, n_pilot: int, degrees_of_freedom: float) -> float:
-    """Return the degrees of freedom of n groups like the pilot's; of segments, n - 1."""
-    return max((degrees_of_freedom + 1) * n / n_pilot - 1, 1e-3)
-
-
-def _thresholds(
-    sample: Sample, pairs: Sequence[Pair], n: int, plan: Plan, setting: Setting
-) -> Iterator[tuple[Floats, Floats]]:
-    """Yield the true differences from which on draws of n segments are significant, both ways."""
-    from scipy.special import stdtrit
-
-    n_systems, n_pilot, k = sample.values.shape
-    influences = [sampling.influences(sample, pair) for pair in pairs]
-    # In points of the score, of one segment.
-    moves = n_pilot * np.stack([values for values, _, _ in influences], axis=1)
-    squares, divisor = moves**2, n - 1
-    if sample.sizes is not None:
-        # The bias-reduced variance divides by one less than the groups in its own way.
-        divisor = n
-        shares = sample.sizes / (n * np.mean(sample.sizes))
-        squares = squares / (1 - np.minimum(shares, _LARGEST_SHARE))[:, None]
-    statistics = sample.values.transpose(1, 0, 2).reshape(n_pilot, -1).astype(np.float64)
-    columns = np.concatenate([statistics, moves, squares, moves**3], axis=1)
-    sums = _draw(columns, n, plan)
-    totals, *powers = np.split(sums, n_systems * k + len(pairs) * np.arange(3), axis=1)
-    totals = totals.reshape(-1, n_systems, k)
-    scores = sample.table.metric.score(totals)
-    if not np.all(np.isfinite(scores)):
-        raise InputError(
-            f"{sample.table.metric.name} of {n} segments drawn from the pilot is not finite; "
-            f"define the score for every total, for example where a denominator is 0"
-        )
-    gradients = n * sample.table.metric.gradient(totals)
-    tail = setting.level / 2 if setting.alternative == "two-sided" else setting.level
-    for i, (a, b) in enumerate(pairs):
-        first, second, third = (block[:, i] / n for block in powers)
-        variance = np.maximum(second - first**2, 0.0)
-        errors = np.sqrt(variance * _bends(sample, (a, b), gradients) / divisor)
-        central = third - 3 * first * second + 2 * first**3
-        skew = np.divide(central, variance**1.5, where=variance > 0, out=np.zeros_like(variance))
-        degrees = degrees_for(n, n_pilot, influences[i][2])
-        quantile = -float(stdtrit(degrees, tail))
-        centred = scores[:, b] - scores[:, a] - (sample.scores[b] - sample.scores[a])
-        # As in the default test, the more careful of t and Hall's transformation decides.
-        yield (
-            power.found_from(
-                centred, errors, np.maximum(quantile, skewness.untransformed(quantile, skew, n))
-            ),
-            power.found_from(
-                centred, errors, np.minimum(-quantile, skewness.untransformed(-quantile, skew, n))
-            ),
-        )
-
-
-def _bends(sample: Sample, pair: Pair, gradients: Floats) -> Floats:
-    """Return by how much the variance changes where the gradient does, `(B, S, k) -> (B,)`.
-
-    BLEU has two gradients at a length ratio of 1, and draws fall on either side.
-    """
-    rows = np.concatenate([sample.values[i] for i in pair], axis=1).astype(np.float64)
-    rows -= np.mean(rows, axis=0)
-    covariance = rows.T @ rows / len(rows)
-    signs = np.array([[-1.0], [1.0]])
-
-    def variance(gradient: Floats) -> Floats:
-        flat = (signs * gradient).reshape(*gradient.shape[:-2], -1)
-        return np.asarray(np.einsum("...i,...i->...", flat @ covariance, flat))
-
-    pilot = len(rows) * sample.table.metric.gradient(sample.totals[list(pair)])
-    change = variance(gradients[:, list(pair)]) / variance(pilot)
-    # Few segments may leave a draw without a gradient, where the score is not smooth.
-    return np.where(np.isfinite(change), change, 1.0)
-
-
-def _draw(columns: Floats, n: int, plan: Plan) -> Floats:
-    """Sum columns over draws of n segments, with replacement, `(N, K) -> (B, K)`."""
-    n_pilot = len(columns)
-    if n <= n_pilot:
-        weights = recipe(n_pilot, plan.seed, "multinomial", n)
-        return weighted_totals(weights, columns, plan.n_resamples, plan.executor)
-    # More draws than segments: counts of segments are drawn at once, not one by one.
-    rng = np.random.default_rng([plan.seed, n])
-    shares = np.full(n_pilot, 1 / n_pilot)
-    step = max(1, _WEIGHTS // n_pilot)
-    blocks = [
-        rng.multinomial(n, shares, size=min(step, plan.n_resamples - done)) @ columns
-        for done in range(0, plan.n_resamples, step)
-    ]
-    return np.concatenate(blocks)
