@@ -1,4 +1,4 @@
-"""The command line: `evalstats compare`, `estimate`, `extract`, `audit` and `demo`."""
+"""The command line: `evalstats compare`, `power`, `estimate`, `extract`, `audit` and `demo`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
-from evalstats.analysis.compare import compare, pairs_of
+from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
+from evalstats.analysis.inputs import as_pairs
 from evalstats.analysis.plan import Plan
+from evalstats.analysis.power import power
 from evalstats.auditing import Audit, audit
 from evalstats.checks import integer, share
 from evalstats.command_line import METRIC_OPTIONS, metrics_of, one_line, parser
@@ -192,9 +194,23 @@ def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
         settings[name] = getattr(options, name)
     share(options.significance_level, "significance_level")
     if not options.statistics:
-        pairs_of(_names(options), options.baseline)
+        as_pairs(_names(options), options.baseline)
     tables = _tables(options, progress, settings["groups"])
     return compare(tables, progress=progress, **settings)
+
+
+def _power(options: argparse.Namespace, progress: _Progress) -> Result:
+    names = ("baseline", "difference", "power", "alternative")
+    settings = {**_draws(options), **{name: getattr(options, name) for name in names}}
+    for name in ("significance_level", "confidence_level"):
+        settings[name] = share(getattr(options, name), name)
+    if options.segments is not None:
+        settings["n_segments"] = integer(options.segments, "--segments", 2)
+    if not options.statistics:
+        as_pairs(_names(options), options.baseline)
+    groups = read_segments(options.groups) if options.groups else None
+    tables = _tables(options, progress, groups)
+    return power(tables, groups=groups, progress=progress, **settings)
 
 
 def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
@@ -223,7 +239,7 @@ def _audit(options: argparse.Namespace, progress: _Progress) -> Audit:
     n_randomization = integer(options.paired_ar_n, "--paired-ar-n", 2, MOST_RESAMPLES)
     draws = _draws(options)
     if not options.statistics:
-        pairs_of(_names(options), options.baseline)
+        as_pairs(_names(options), options.baseline)
         for metric in metrics_of(options):
             to_sacrebleu(metric)
     return audit(
@@ -272,6 +288,7 @@ class _Progress:
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace, _Progress], Result | None]] = {
     "compare": _compare,
+    "power": _power,
     "estimate": _estimate,
     "extract": _extract,
     "audit": _audit,

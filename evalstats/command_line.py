@@ -16,6 +16,7 @@ from evalstats.analysis.plan import (
     MID_P,
     TESTS,
 )
+from evalstats.analysis.power import N_RESAMPLES as N_DRAWN
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
@@ -96,6 +97,23 @@ def parser() -> argparse.ArgumentParser:
     _add_resampling(compare)
     _add_metric_options(compare)
 
+    power = commands.add_parser("power", help="from a pilot: segments needed, what can be found")
+    _add_input(power)
+    power.add_argument("--baseline", metavar="NAME", help="only pairs with this system")
+    power.add_argument("--difference", type=float, metavar="POINTS",
+                       help="size of a true difference: its power, and the segments it needs")
+    power.add_argument("--segments", type=int, metavar="N",
+                       help="of the planned test set, or groups (default: the pilot's)")
+    power.add_argument("--power", type=float, default=0.8, help="target (default: 0.8)")
+    power.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
+                       help="of a single test (default: 0.05)")
+    power.add_argument("--alternative", choices=ALTERNATIVES, default="two-sided")
+    power.add_argument("--groups", metavar="FILE", help="one label a line (a document): count them")
+    power.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL",
+                       help="of what the pilot leaves uncertain (default: 0.95)")
+    _add_draws(power, N_DRAWN)
+    _add_metric_options(power)
+
     estimate = commands.add_parser("estimate", help="score systems, with intervals")
     _add_input(estimate)
     _add_resampling(estimate)
@@ -165,8 +183,8 @@ def _add_resampling(parser: argparse.ArgumentParser) -> None:
     _add_draws(group)
 
 
-def _add_draws(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--resamples", type=int, default=9999, metavar="N")
+def _add_draws(group: argparse._ActionsContainer, resamples: int = 9999) -> None:
+    group.add_argument("--resamples", type=int, default=resamples, metavar="N")
     group.add_argument("--seed", type=int, default=12345, metavar="N")
 # fmt: on
 

@@ -9,6 +9,8 @@
 - `grid`: statistics rounded to where sums are exact
 - `sampling`: one metric's statistics with their replicates, and their intervals
 - `notes`: what a careful reader should know
+- `power`: which differences a test set finds
+- `pilots`, `draws`: pairs of systems on some segments; draws from these
 - `paired`: paired tests of scores
 - `bleu`: evaluatio's two functions of BLEU
 - `influence`: the figure of which segments make a difference

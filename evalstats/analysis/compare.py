@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from evalstats.analysis import families, sampling
 from evalstats.analysis.estimate import result_signature, score_estimates
-from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
+from evalstats.analysis.inputs import (
+    N_RESAMPLES,
+    SEED,
+    as_pairs,
+    as_tables,
+    is_statistics,
+    plan_of_shard,
+)
 from evalstats.analysis.notes import comparison_notes, size_notes
 from evalstats.analysis.pairs import differences, prepared
 from evalstats.analysis.plan import (
@@ -24,8 +30,8 @@ from evalstats.analysis.plan import (
     Plan,
     option,
 )
+from evalstats.analysis.power import Planner
 from evalstats.checks import also_called, share
-from evalstats.errors import InputError
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import Difference
@@ -136,17 +142,19 @@ def compare(
     family = option(family, FAMILIES, "family")
     intervals = option(intervals, INTERVALS, "intervals")
     unit = "segment" if groups is None else "group"
+    planner = None
     if isinstance(hypotheses, Shard):
-        pairs = pairs_of(hypotheses.systems, baseline)
+        pairs = as_pairs(hypotheses.systems, baseline)
         plan = plan_of_shard(hypotheses, plan, references, metrics, groups, test)
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
         if not is_statistics(hypotheses):
             # What costs nothing is checked before what costs seconds.
-            pairs_of(tuple(as_systems(hypotheses)), baseline)
+            as_pairs(tuple(as_systems(hypotheses)), baseline)
         tables, sizes = as_tables(hypotheses, references, metrics, groups, plan, progress)
-        pairs = pairs_of(tables[0].systems, baseline)
+        pairs = as_pairs(tables[0].systems, baseline)
+        planner = Planner(tables, sizes, pairs, alternative)
         samples = sampling.bootstrap(tables, plan, sizes, always=test == "bootstrap")
         jointly = intervals == "simultaneous" or (adjustment == "max-t" and len(pairs) > 1)
         samples = prepared(samples, plan, test, jointly)
@@ -188,18 +196,7 @@ def compare(
         significance_level=level,
         family=family,
         intervals=intervals,
+        planner=planner,
     )
     notes = size_notes(samples[0].n_segments, unit, samples[0].sizes)
     return replace(result, notes=notes + comparison_notes(result, samples, unit))
-
-
-def pairs_of(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:
-    """Return (baseline, system) as numbers of systems."""
-    if len(systems) < 2:
-        raise InputError(f"compare needs at least 2 systems, got {len(systems)}: {list(systems)}")
-    if baseline is None:
-        return list(combinations(range(len(systems)), 2))
-    if baseline not in systems:
-        raise InputError(f"baseline must be one of {', '.join(systems)}; got {baseline!r}")
-    first = systems.index(baseline)
-    return [(first, i) for i in range(len(systems)) if i != first]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import TypeGuard
 
 import numpy as np
@@ -135,3 +136,17 @@ def check_enough(n_segments: int, unit: str) -> None:
         raise InputError(
             f"at least 2 {unit}s are needed to say anything about uncertainty, got {n_segments}"
         )
+
+
+def as_pairs(
+    systems: tuple[str, ...], baseline: str | None, asking: str = "compare"
+) -> list[tuple[int, int]]:
+    """Return (baseline, system) as numbers of systems."""
+    if len(systems) < 2:
+        raise InputError(f"{asking} needs at least 2 systems, got {len(systems)}: {list(systems)}")
+    if baseline is None:
+        return list(combinations(range(len(systems)), 2))
+    if baseline not in systems:
+        raise InputError(f"baseline must be one of {', '.join(systems)}; got {baseline!r}")
+    first = systems.index(baseline)
+    return [(first, i) for i in range(len(systems)) if i != first]

@@ -10,6 +10,7 @@
 - `stepdown`: the adjustment that knows how comparisons depend on one another
 - `influence`: how much each segment moves a score
 - `effects`: effect sizes
+- `power`: how often a test finds a difference, and what it needs
 
 May import `metrics`, `checks` and `errors`.
 """

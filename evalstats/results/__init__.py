@@ -6,6 +6,7 @@
 - `escaping`: text made safe for where it goes
 - `plots`: figures
 - `forms`: the ways in which every result is written
+- `power`, `power_plot`: what a pilot says about power, as tables and as a figure
 - `results`, `reading`: what users get, `Estimate`, `Estimates`, `Comparison`; these from their JSON
 
 May import `checks` and `errors`.

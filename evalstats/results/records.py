@@ -7,7 +7,7 @@ which know both.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, TypeVar
@@ -120,6 +120,62 @@ class Difference(Record):
 
 
 @dataclass(frozen=True)
+class PairPower(Record):
+    """What the default test finds of a pair of systems; sizes of differences have no sign.
+
+    Attributes
+    ----------
+    metric, baseline, system : str
+        Whose pilot it is.
+    observed : float
+        The pilot's difference, system minus baseline.
+    standard_deviation : float
+        Of one segment, or group: the difference's standard error is this over √N.
+    minimum, minimum_low, minimum_high : float or None
+        Least difference that is found with the target power, and what the pilot leaves uncertain;
+        `None` where no difference is, as of 0/1 scores on five segments.
+    power, power_low, power_high : float or None
+        How often the difference that was asked about is found; `None` where none was.
+    needed, needed_low, needed_high : int or None
+        Segments that find it with the target power.
+    sizes : tuple of int
+        Numbers of segments of the curve.
+    minimums, powers : tuple of float
+        Least difference, and power, on each of them; no powers where no difference was asked about.
+    higher_is_better : bool
+        Direction of the metric.
+    test : {"studentized", "mcnemar"}
+        What `compare` tests by default.
+    discordant : float or None
+        Of 0/1 scores, the share of segments that differ.
+    """
+
+    metric: str
+    baseline: str
+    system: str
+    observed: float
+    standard_deviation: float
+    minimum: float | None
+    minimum_low: float | None
+    minimum_high: float | None
+    power: float | None
+    power_low: float | None
+    power_high: float | None
+    needed: int | None
+    needed_low: int | None
+    needed_high: int | None
+    sizes: tuple[int, ...]
+    minimums: tuple[float | None, ...]
+    powers: tuple[float, ...]
+    higher_is_better: bool
+    test: str
+    discordant: float | None = None
+
+    def _title(self) -> str:
+        return f"{self.system} - {self.baseline}, {self.metric}, power"
+
+
+@dataclass(frozen=True)
 class ComparisonRecord:
     """The fields of `evalstats.Comparison`, and what its verdicts are."""
 
@@ -138,6 +194,7 @@ class ComparisonRecord:
     significance_level: float = 0.05
     family: str = "metric"
     intervals: str = "individual"
+    planner: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""
@@ -182,8 +239,8 @@ class ComparisonRecord:
 
 
 def plain_record(result: Any) -> dict[str, Any]:
-    """Return the fields of a record, without its replicates, as plain Python values."""
-    values = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "replicates"}
+    """Return the fields that count for equality as plain Python values."""
+    values = {f.name: getattr(result, f.name) for f in fields(result) if f.compare}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
 

@@ -177,6 +177,8 @@ class Comparison(ComparisonRecord, Result):
         Which comparisons are counted together: all under one metric, or all there are.
     intervals : {"individual", "simultaneous"}
         Whether the confidence level is of each interval of a difference, or of a family's at once.
+    planner : callable or None
+        What `power` asks; it holds the statistics. `None` where there are none, as of a `Shard`.
     """
 
     estimates: Estimates
@@ -269,6 +271,29 @@ class Comparison(ComparisonRecord, Result):
         True
         """
         return reading.comparison_from(cls, Estimate, text)
+
+    def power(
+        self,
+        difference: float | None = None,
+        n_segments: int | None = None,
+        power: float = 0.8,
+        significance_level: float | None = None,
+        n_resamples: int = 4999,
+    ) -> Any:
+        """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
+
+        One test at `significance_level`, by default that of this comparison, not adjusted for
+        several; the comparison's alternative, unit, confidence level and seed.
+        """
+        if self.planner is None:
+            raise InputError(
+                "this comparison holds no statistics of segments (it comes from a Shard or a "
+                "file); give SegmentStatistics to evalstats.power"
+            )
+        level = self.significance_level if significance_level is None else significance_level
+        return self.planner(
+            difference, n_segments, power, level, self.confidence_level, n_resamples, self.seed
+        )
 
     def plot(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the differences with their intervals: `evalstats.plots.differences`."""
