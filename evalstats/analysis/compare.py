@@ -166,7 +166,7 @@ def compare(
         paired = plan
         if intervals == "simultaneous":
             level_of_one = families.simultaneous_level(some, pairs, plan)
-            paired = replace(plan, confidence_level=level_of_one)
+            paired = replace(plan, confidence_level=level_of_one, alone_level=confidence_level)
         found = [d for s in some for d in differences(s, pairs, paired, test, alternative)]
         pvalues = np.array([d.pvalue for d in found])
         adjusted = families.adjusted(pvalues, some, pairs, adjustment, alternative)

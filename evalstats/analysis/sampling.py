@@ -302,8 +302,11 @@ def _bounds(
         if len(pair) > 1 and sample.sizes is None and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
             width = influence.standard_error(influence.with_unseen(moves))
         if method == "hall":
-            skew = skewness.skewness(moves)
-            return skewness.interval(observed, width, degrees, level, skew, len(moves)), error
+            # Of several intervals at once, each is also what it is alone, as the p-value is.
+            alone, skew = plan.alone_level or level, skewness.skewness(moves)
+            low, high = skewness.interval(observed, width, degrees, alone, skew, len(moves))
+            plain = intervals.student_t(observed, width, degrees + 1, level)
+            return (np.minimum(low, plain[0]), np.maximum(high, plain[1])), error
         return intervals.student_t(observed, width, degrees + 1, level), error
     spread = np.asarray(np.std(replicates, ddof=1))
     if method == "percentile":
