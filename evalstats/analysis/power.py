@@ -14,7 +14,7 @@ from evalstats.analysis.notes import size_notes
 from evalstats.analysis.pilots import DRAWN, Counted, Drawn, Setting, designs
 from evalstats.analysis.plan import ALTERNATIVES, Plan, option
 from evalstats.analysis.sampling import Sample
-from evalstats.checks import integer, real, share
+from evalstats.checks import also_called, integer, real, share
 from evalstats.errors import InputError
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
@@ -32,6 +32,7 @@ _MOST_SEGMENTS = 10**15
 _REACH = 8
 
 
+@also_called(metric="metrics", seed="rng")
 def power(
     hypotheses: Any,
     references: Any = None,
