@@ -54,9 +54,11 @@ def extract_files(
     parts = run_all(work, pieces, threads, lambda done, total: say(done, total, "extracting"))
     counts = np.full(len(references[0]), len(references))
     fingerprint = fingerprint_of(counts, [part.references for part in parts])
+    rows = [part.rows for part in parts]
+    del parts  # and the bytes of the references with them
     tables = []
     for m, metric in enumerate(metrics):
-        blocks_of_rows = [part.rows[m] for part in parts]
+        blocks_of_rows = [found[m] for found in rows]
         wide = np.result_type(np.int64, *blocks_of_rows)
         values = np.concatenate(blocks_of_rows, axis=1, dtype=wide)
         names = tuple(systems)
