@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.analysis import families, sampling
+from evalstats.analysis import sampling
 from evalstats.analysis.estimate import result_signature, score_estimates
+from evalstats.analysis.families import Family
 from evalstats.analysis.inputs import (
     N_RESAMPLES,
     SEED,
@@ -98,8 +99,9 @@ def compare(
         How p-values are adjusted for several comparisons. Step-down max-T (Romano and Wolf, 2005,
         2016) takes the larger of the p-value itself and of how often the largest of all
         differences, each over its standard error, is as large when the signs of the segments'
-        influence are random. Like Holm's and Bonferroni's it bounds the probability of any false
-        claim, and loses little to many comparisons.
+        influence are random, or with fewer than 1,000 segments when they are drawn again. Like
+        Holm's and Bonferroni's it bounds the probability of any false claim, and loses little to
+        many comparisons.
     family : {"metric", "all"}
         Which comparisons are counted together: all under one metric, or all there are.
     intervals : {"individual", "simultaneous"}
@@ -163,13 +165,13 @@ def compare(
     compared: list[Difference] = []
     signatures: list[str] = []
     for some in [samples] if family == "all" else [[sample] for sample in samples]:
-        paired = plan
+        together, paired = Family(some, pairs, plan), plan
         if intervals == "simultaneous":
-            level_of_one = families.simultaneous_level(some, pairs, plan)
-            paired = replace(plan, confidence_level=level_of_one, alone_level=confidence_level)
+            one = together.simultaneous_level()
+            paired = replace(plan, confidence_level=one, alone_level=confidence_level)
         found = [d for s in some for d in differences(s, pairs, paired, test, alternative)]
         pvalues = np.array([d.pvalue for d in found])
-        adjusted = families.adjusted(pvalues, some, pairs, adjustment, alternative)
+        adjusted = together.adjusted(pvalues, adjustment, alternative)
         compared += [
             replace(d, pvalue_adjusted=float(p)) for d, p in zip(found, adjusted, strict=True)
         ]

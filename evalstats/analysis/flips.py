@@ -32,7 +32,7 @@ def flip(samples: list[Sample], plan: Plan) -> list[Sample]:
     columns = [s.unbiased.T for s, finite in zip(samples, found, strict=True) if finite]
     if not columns:
         return samples
-    whole, steps = _whole_numbers(np.concatenate(columns, axis=1))
+    whole, steps = whole_numbers(np.concatenate(columns, axis=1))
     halves = swap_totals(whole, plan.n_resamples, plan.seed, executor=plan.executor)
     sums = (np.sum(whole, axis=0) - 2 * halves) * steps
     parts = iter(np.split(sums, np.cumsum([c.shape[1] for c in columns])[:-1], axis=1))
@@ -42,7 +42,7 @@ def flip(samples: list[Sample], plan: Plan) -> list[Sample]:
     ]
 
 
-def _whole_numbers(columns: Floats) -> tuple[Floats, Floats]:
+def whole_numbers(columns: Floats) -> tuple[Floats, Floats]:
     """Round columns to whole numbers of steps, so few that their sums are exact and fast."""
     n = len(columns)
     # In single precision a value then has N/2^25 of the mean size for an error, 1/8,000 of 2,000.

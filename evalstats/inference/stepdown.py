@@ -11,15 +11,24 @@ Null values come from signs ±1, one for each segment, which all systems and met
 the centred influence values (the wild bootstrap; Mammen, 1993). In units of its own standard error
 a flipped difference D* is a monotone function of |D*|/σ with σ² the sum of squares, which no sign
 changes: `flip_units` turns an observed t into those units, and nothing but D* has to be resampled.
+
+Flipped values are symmetric about 0. Where few segments of skewed scores decide, the t of unlike
+systems of equal scores is not, and its far tail is what many comparisons look at. There the
+bootstrap has to agree, each difference over the standard error of its own resample
+(`resampled_errors`).
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+#: Pairs whose errors in every resample are worked out together; they bound the memory.
+_TOGETHER = 256
 #: Values this close, relative to their size, are ties.
 _TIE = 1e-9
 
@@ -31,16 +40,29 @@ def flip_units(t: Floats, degrees: float) -> Floats:
         return np.asarray(np.sign(t) * np.sqrt((degrees + 1) / (1 + degrees / np.square(t))))
 
 
-def t_of_units(units: float, degrees: float) -> float:
+def t_of_units(units: Floats, degrees: float) -> Floats:
     """Return the t that `flip_units` turns into these units; infinite where none is as large."""
-    rest = degrees + 1 - units**2
-    return float(units * np.sqrt(degrees / rest)) if rest > 0 else float("inf")
+    rest = degrees + 1 - np.square(units)
+    far = np.copysign(np.inf, units)
+    root = np.sqrt(np.divide(degrees, rest, where=rest > 0, out=np.zeros(rest.shape)))
+    return np.where(rest > 0, units * root, far)
+
+
+def resampled_errors(deviates: Floats, squares: Floats, errors: Floats, n: int) -> Floats:
+    """Return the standard error of differences within each bootstrap resample, `(B, P)`.
+
+    With the resampled sums D* of influence values and Q* of their squares it is √(Q* - D*²/n), but
+    at least half of the standard error itself: a resample that misses the few segments on which
+    two systems differ says nothing about the others.
+    """
+    variance = squares - deviates**2 / n
+    return np.asarray(np.sqrt(np.maximum(variance, errors**2 / 4) * n / (n - 1)))
 
 
 def step_down(
     deviates: Floats,
     pairs: NDArray[np.intp],
-    errors: Floats,
+    errors: Floats | Callable[[NDArray[np.intp]], Floats],
     observed: Floats,
     alternative: str = "two-sided",
 ) -> tuple[Floats, Floats]:
@@ -52,8 +74,9 @@ def step_down(
         Scores of K systems under the null hypothesis, less their expectation.
     pairs : ndarray of int, shape (P, 2)
         Columns (first, second) whose difference, second - first, is tested.
-    errors : ndarray, shape (P,)
-        What the null differences are divided by; those with error 0 stay 0.
+    errors : ndarray, shape (P,), or callable
+        What the null differences are divided by; those with error 0 stay 0. A callable returns
+        those of some pairs in every resample, `(B, p)`.
     observed : ndarray, shape (P,)
         The differences in the same units.
     alternative : {"two-sided", "greater", "less"}
@@ -67,20 +90,20 @@ def step_down(
     """
     sign = -1.0 if alternative == "less" else 1.0
     values = np.abs(observed) if alternative == "two-sided" else sign * observed
-    scale = np.divide(sign, errors, where=errors > 0, out=np.zeros(errors.shape))
     columns = np.asarray(deviates.T, order="C")
     largest = np.full(columns.shape[1], -np.inf)
-    null = np.empty(columns.shape[1])
     stepped = np.empty(len(pairs))
-    for j in np.argsort(values, kind="stable"):
-        first, second = pairs[j]
-        np.subtract(columns[second], columns[first], out=null)
-        null *= scale[j]
-        if alternative == "two-sided":
-            np.abs(null, out=null)
-        np.maximum(largest, null, out=largest)
-        count = np.count_nonzero(largest >= values[j] - _TIE * abs(values[j]))
-        stepped[j] = (count + 1) / (len(largest) + 1)
+    order = np.argsort(values, kind="stable")
+    for some in np.split(order, range(_TOGETHER, len(order), _TOGETHER)):
+        spread = errors(some).T if callable(errors) else errors[some]
+        for j, error in zip(some, spread, strict=True):
+            null = sign * (columns[pairs[j, 1]] - columns[pairs[j, 0]])
+            np.divide(null, error, where=error > 0, out=null)
+            if alternative == "two-sided":
+                np.abs(null, out=null)
+            np.maximum(largest, null, out=largest)
+            count = np.count_nonzero(largest >= values[j] - _TIE * abs(values[j]))
+            stepped[j] = (count + 1) / (len(largest) + 1)
     return _monotone(stepped, values), largest
 
 
