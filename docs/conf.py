@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import metadata
+import evalstats
 
 project = "evalstats"
 author = "the evalstats developers"
 copyright = "2026, " + author
-release = metadata.version("evalstats-text")
+release = evalstats.__version__
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
@@ -27,6 +27,6 @@ napoleon_use_ivar = True
 napoleon_use_rtype = False
 autodoc_typehints = "none"
 # The frameworks of `evalstats.integrations` are not needed to describe it.
-autodoc_mock_imports = ["lightning", "torch", "transformers"]
+autodoc_mock_imports = ["lightning", "torch", "torchmetrics", "transformers"]
 autodoc_member_order = "bysource"
 nitpicky = False

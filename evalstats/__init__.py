@@ -1,7 +1,7 @@
 """Is this difference real? Statistics for scores of generated text.
 
-Text narrows to one array of integers per system, the statistics of every segment; all resamples
-are one product of a weight matrix with it; scores, intervals and p-values follow.
+All text is reduced to one array of integers per system, the statistics of every segment; all
+resamples are one product of a weight matrix with it; scores, intervals and p-values follow.
 
 >>> import evalstats as es
 >>> references = ["the cat sat on the mat", ["it rains again", "it is raining again"]]
@@ -17,6 +17,7 @@ from evalstats.analysis.paired import (
     paired_bootstrap_test,
     paired_permutation_test,
 )
+from evalstats.analysis.power import power
 from evalstats.auditing import Audit, AuditedTest, audit
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.inference.effects import cohens_d, cohens_d_paired
@@ -24,7 +25,8 @@ from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, Se
 from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights
-from evalstats.results.records import Difference
+from evalstats.results.power import Power
+from evalstats.results.records import Difference, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
 from evalstats.shards.resample import resample_shard
@@ -61,12 +63,15 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Shard",
     "estimate",
     "compare",
+    "power",
     "audit",
     "assert_not_worse",
     "Estimate",
     "Estimates",
     "Comparison",
     "Difference",
+    "Power",
+    "PairPower",
     "paired_permutation_test",
     "paired_bootstrap_test",
     "PairedTestResult",

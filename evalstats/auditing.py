@@ -11,15 +11,16 @@ import numpy as np
 
 from evalstats.analysis.compare import compare
 from evalstats.analysis.inputs import given_tables, is_statistics
-from evalstats.checks import integer
+from evalstats.checks import also_called, integer
 from evalstats.inference import significance
 from evalstats.metrics import BLEU
 from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results import layout, report
-from evalstats.results.records import Difference, plain_record
+from evalstats.results import report
+from evalstats.results.forms import Result
+from evalstats.results.records import Difference, distinct, plain_record
 from evalstats.results.report import Table
-from evalstats.results.results import Comparison, Result
+from evalstats.results.results import Comparison
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -105,7 +106,7 @@ class AuditedTest:
         return {**plain_record(self), "verdict": self.verdict}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Audit(Result):
     """p-values of other tools beside the calibrated ones; iterating gives `AuditedTest`.
 
@@ -146,11 +147,14 @@ class Audit(Result):
     def _records(self) -> list[dict[str, Any]]:
         return [test.to_dict() for test in self.tests]
 
-    def _tables(self) -> list[Table]:
+    def _title(self) -> str:
+        return f"Audit of {self.comparison._title()}"
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
         header = ("system", "difference", "test", "p printed", "p calibrated", f"p <= {LEVEL:g}")
         rows: dict[str, list[tuple[str, ...]]] = {}
         for test in self.tests:
-            difference = report.number(test.difference, 2, sign=True)
+            difference = report.number(test.difference, 2 if digits is None else digits, sign=True)
             pvalues = report.pvalue(test.pvalue), report.pvalue(test.calibrated)
             row = (test.system, difference, test.test, *pvalues, test.verdict)
             rows.setdefault(f"{test.metric}, against {test.baseline}", []).append(row)
@@ -158,9 +162,10 @@ class Audit(Result):
 
     def _footer(self) -> list[str]:
         lines = [f"{t.test} tests: {t.null}; {t.sides}. Ties {t.ties}." for t in self.tests]
-        return [*layout.distinct(lines), *self.notes, *self.comparison.signatures]
+        return [*distinct(lines), *self.notes, *self.comparison.signatures]
 
 
+@also_called(metric="metrics", seed="rng")
 def audit(
     hypotheses: Any,
     references: Any = None,
@@ -226,7 +231,9 @@ def audit(
         tables = extract_all(hypotheses, references, metrics, progress)
     systems = tables[0].systems
     baseline = systems[0] if baseline is None else baseline
-    comparison = compare(tables, baseline=baseline, n_resamples=n_resamples, rng=seed)
+    comparison = compare(
+        tables, baseline=baseline, n_resamples=n_resamples, rng=seed, progress=progress
+    )
     order = sorted(range(len(systems)), key=lambda i: systems[i] != baseline)
     both = zip(twins, tables, strict=True)
     counted = [[Counted(twin, table.values[i]) for i in order] for twin, table in both]

@@ -6,13 +6,129 @@ or raises an error that names the argument, what was expected and what came.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
-from typing import Any
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sized
+from functools import wraps
+from typing import Any, TypeVar, cast
+from unicodedata import category
+from unicodedata import name as character_name
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: The most characters of a name.
+MOST_NAME = 1000
+#: Control characters, bidirectional and zero-width ones, lone surrogates, line separators.
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+#: Letters and marks that show as nothing.
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
+
+
+def label(value: object, name: str, most: int = MOST_NAME) -> str:
+    """Return `value` if it can stand in any table and on any terminal, as what it is.
+
+    The one rule for what names something and for what comes from a file: systems, metrics, their
+    columns and signatures, references, segments. Any script will do, but no control characters, no
+    bidirectional or zero-width ones (those that join emoji are among them), and one line.
+    """
+    if not isinstance(value, str) or not value.strip():
+        raise InputTypeError(f"{name} must be non-empty text, got {shown(value)}")
+    if len(value) > most:
+        raise InputError(f"{name} must have at most {most:,} characters, got {len(value):,}")
+    if not (value.isascii() and value.isprintable()):
+        for i, c in enumerate(value):
+            if is_unseen(c):
+                found = f"U+{ord(c):04X} {character_name(c, '')}".strip()
+                raise InputError(
+                    f"{name} must be printable text on one line, got {shown(value)}, "
+                    f"whose character {i} ({found}) does not show"
+                )
+    return value
+
+
+def is_unseen(character: str) -> bool:
+    """Return whether a character does not show, or moves those that do."""
+    return category(character) in _UNSEEN or character in _BLANK
+
+
+def shown(value: object, most: int = 200) -> str:
+    """Return a value as a message shows it: short, whatever a file may hold."""
+    try:
+        text = repr(value.item() if isinstance(value, np.generic) else value)
+    except (RecursionError, ValueError):  # nested too deeply, or an integer of too many digits
+        return f"a {type(value).__name__}"
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def is_missing(value: object) -> bool:
+    """Return whether a value stands for none: None, NaN, NaT, pandas' NA."""
+    if isinstance(value, tuple):
+        return any(map(is_missing, value))
+    if value is None or value is getattr(sys.modules.get("pandas"), "NA", None):
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # an array, say
+        return False
+
+
+def refuse_masked(value: object, name: str) -> None:
+    """Refuse NumPy arrays with masked entries, which most of NumPy reads as if they counted."""
+    ma = sys.modules.get("numpy.ma")
+    if ma is None:  # Then there are no masked arrays.
+        return
+    if isinstance(value, ma.MaskedArray):
+        masked = np.argwhere(ma.getmaskarray(value))
+        if len(masked):
+            raise InputError(
+                f"{name}{masked[0].tolist()} is masked; leave masked entries out, or fill them"
+            )
+    elif isinstance(value, (list, tuple)):
+        kinds = {kind for kind in set(map(type, value)) if issubclass(kind, _NESTED)}
+        for i, item in enumerate(value if kinds else ()):
+            if type(item) in kinds:
+                refuse_masked(item, f"{name}[{i}]")
+
+
+#: Where masked entries may be inside.
+_NESTED = (list, tuple, np.ndarray)
+
+
+def check_same_index(columns: Mapping[str, object]) -> None:
+    """Refuse pandas objects whose indexes disagree: rows are paired by position, not by label."""
+    first: tuple[str, Any] | None = None
+    for name, column in columns.items():
+        index = index_of(column)
+        if index is None:
+            continue
+        if first is None:
+            first = name, index
+        elif len(index) == len(first[1]) and not index.equals(first[1]):
+            unlike = (i for i, (a, b) in enumerate(zip(index, first[1], strict=True)) if a != b)
+            row = next(unlike, 0)
+            raise InputError(
+                f"{first[0]} and {name} must have the same index, since rows are paired by "
+                f"position: row {row} is {shown(first[1][row])} in one and {shown(index[row])} in "
+                f"the other; align them, or drop both indexes (reset_index(drop=True))"
+            )
+
+
+def index_of(column: object) -> Any:
+    """Return the index of a pandas object, or of what was made from one; else None."""
+    if is_from("pandas", column):
+        return column.index  # type: ignore[attr-defined]
+    return getattr(column, "pandas_index", None)
+
+
+def is_from(library: str, value: object, *kinds: str) -> bool:
+    """Return whether a value is a series or frame of a library that may not be there."""
+    module = sys.modules.get(library)
+    known = (getattr(module, kind, ()) for kind in kinds or ("Series", "DataFrame"))
+    return isinstance(value, tuple(known))
 
 
 def choice(value: object, options: tuple[str, ...], name: str) -> str:
@@ -61,6 +177,7 @@ def listed(value: object, name: str, content: str) -> list[Any]:
         )
     if isinstance(value, (dict, set, frozenset)) or not isinstance(value, Iterable):
         raise InputTypeError(f"{name} must be a list of {content}, got {type(value).__name__}")
+    refuse_masked(value, name)
     return list(value)
 
 
@@ -68,11 +185,14 @@ def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.f
     """Return finite float64 numbers, `(N,)` or `(N, n_columns)`, or say what is wrong."""
     if isinstance(values, (str, bytes)):
         raise InputTypeError(f"{name} must be numbers, one row a segment, got a bare string")
+    refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError as error:
         raise InputError(f"{name} must be numbers of one shape per segment: {error}") from None
     if array.dtype.kind not in "buif":
+        if array.dtype.kind == "O" and (gone := [i for i, v in enumerate(array) if is_missing(v)]):
+            raise InputTypeError(f"{name}[{gone[0]}] is missing; give a number for every segment")
         raise InputTypeError(f"{name} must be numbers, one row a segment, got {array.dtype} values")
     expected = "(N,)" if n_columns is None else f"(N, {n_columns})"
     fits = array.ndim == 1 if n_columns is None else array.ndim == 2 and array.shape[1] == n_columns
@@ -95,6 +215,7 @@ def as_scores(values: object, name: str) -> NDArray[np.float64]:
 
 def as_paired_scores(x1: object, x2: object) -> NDArray[np.float64]:
     """Return two systems' scores of the same segments, `(N, 2)`."""
+    check_same_index({"x1": x1, "x2": x2})
     first, second = as_scores(x1, "x1"), as_scores(x2, "x2")
     if len(first) != len(second):
         raise InputError(
@@ -119,3 +240,29 @@ def share(value: object, name: str, most: float = 1.0) -> float:
     if not 0 < found < most:
         raise InputError(f"{name} must be between 0 and {most:g}, got {value}")
     return found
+
+
+def also_called(**names: str) -> Callable[[F], F]:
+    """Let arguments be given under other names as well: ``@also_called(seed="rng")``.
+
+    What is called `rng` here is called a seed elsewhere, and one function takes a metric where the
+    next takes metrics: whoever mixes these up is understood. Both at once are an `InputError`.
+    """
+
+    def decorated(function: F) -> F:
+        code = cast(Any, function).__code__
+        positional = code.co_varnames[: code.co_argcount]
+
+        @wraps(function)
+        def called(*args: Any, **kwargs: Any) -> Any:
+            __tracebackhide__ = True
+            for other in names.keys() & kwargs.keys():
+                name = names[other]
+                if name in kwargs or name in positional[: len(args)]:
+                    raise InputError(f"{name} and {other} are the same argument; give one of them")
+                kwargs[name] = kwargs.pop(other)
+            return function(*args, **kwargs)
+
+        return cast(F, called)
+
+    return decorated

@@ -1,4 +1,4 @@
-"""The command line: `evalstats compare`, `estimate`, `extract`, `audit` and `demo`."""
+"""The command line: `evalstats compare`, `power`, `estimate`, `extract`, `audit` and `demo`."""
 
 from __future__ import annotations
 
@@ -7,40 +7,52 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
+from evalstats.analysis.inputs import as_pairs
+from evalstats.analysis.plan import Plan
+from evalstats.analysis.power import power
 from evalstats.auditing import Audit, audit
-from evalstats.checks import integer
-from evalstats.command_line import METRIC_OPTIONS, metrics_of, parser
+from evalstats.checks import integer, share
+from evalstats.command_line import METRIC_OPTIONS, metrics_of, one_line, parser
+from evalstats.destination import STANDARD, Destination, UnwritableError, to_stdout
 from evalstats.errors import InputError
+from evalstats.metrics import Metric
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.results.results import Comparison, Result
-from evalstats.statistics.extraction import extract
-from evalstats.statistics.files import read_parallel, read_segments, system_names
+from evalstats.statistics.extraction_of_files import extract_files
+from evalstats.statistics.files import Lines, check_parallel, read_segments, system_names
+from evalstats.statistics.names import as_names, as_segment_ids, group_codes
 from evalstats.statistics.sacrebleu_sets import test_set_files
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.references import References, from_streams
 
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
+#: Options that name files to read.
+_FILES = ("input", "references", "statistics", "groups", "ids")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, or 2 for bad input."""
-    options = parser().parse_args(arguments)
+    whole = parser()
+    options = whole.parse_args(arguments)
+    if options.command is None:
+        whole.print_help()
+        return 0
     try:
-        with _Progress(sys.stderr) as progress:
-            result = _COMMANDS[options.command](options, progress)
-        if result is not None:
-            form = options.format
-            text = str(result) if form == "text" else getattr(result, f"to_{form}")()
-            _write(text, options.output)
+        with Destination(options.output, _inputs(options)) as destination:
+            with _Progress(sys.stderr) as progress:
+                result = _COMMANDS[options.command](options, progress)
+            if result is not None:
+                form = options.format
+                text = str(result) if form == "text" else getattr(result, f"to_{form}")()
+                destination.write(text)
     except InputError as error:
-        message = str(error).replace("\n", "\\n")
-        print(f"evalstats {options.command}: error: {message}", file=sys.stderr)
+        _complain(f"evalstats {options.command}: error: {error}")
         return 2
     return 0
 
@@ -53,18 +65,45 @@ def run() -> None:
             # A file name need not be text; an error message about it must not fail for that.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
-        code = main()
-        sys.stdout.flush()
+        try:
+            code: Any = main()
+        except SystemExit as stop:  # after --help and after what cannot be parsed
+            code = stop.code
+        to_stdout()
     except KeyboardInterrupt:
         code = 130
-    except BrokenPipeError:
-        # The reader (head, less) has seen enough; nothing may be written at exit either.
+    except UnwritableError as error:
+        # Nothing may be written at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = 141
+        # The reader (head, less) has seen enough.
+        code = 141 if isinstance(error.__cause__, BrokenPipeError) else 2
+        if code == 2:
+            _complain(f"evalstats: error: cannot write standard output: {error}")
     sys.exit(code)
 
 
-def _references(options: argparse.Namespace) -> References:
+def _complain(message: str) -> None:
+    # Without a standard error `print` would take standard output.
+    if sys.stderr is not None:
+        print(one_line(message), file=sys.stderr)
+
+
+def _inputs(options: argparse.Namespace) -> list[str]:
+    """Return the files that are read, of which standard input can be one."""
+    given = [getattr(options, name, None) or [] for name in _FILES]
+    files = [path for some in given for path in ([some] if isinstance(some, str) else some)]
+    if files.count(STANDARD) > 1:
+        raise InputError("- is standard input, which can be read once; give files for the others")
+    return files
+
+
+def _names(options: argparse.Namespace) -> tuple[str, ...]:
+    if not options.input:
+        raise InputError("outputs are missing: give -i FILE ...")
+    return tuple(system_names(options.input, options.names))
+
+
+def _references(options: argparse.Namespace) -> list[Lines]:
     if options.references and options.test_set:
         raise InputError("give either -r/--references or -t/--test-set, not both")
     if options.references:
@@ -75,30 +114,44 @@ def _references(options: argparse.Namespace) -> References:
         files = test_set_files(options.test_set, options.language_pair)
     else:
         raise InputError("references are missing: give -r FILE ..., or -t NAME -l SRC-TRG")
-    return References(from_streams(*read_parallel(files, "references")))
+    streams = [Lines(path) for path in files]
+    check_parallel(streams, files, "references")
+    return streams
 
 
-def _arguments(options: argparse.Namespace) -> tuple[dict[str, list[str]], References, Any]:
-    """Read systems, references and metrics; what costs nothing is checked first."""
-    if not options.input:
-        raise InputError("outputs are missing: give -i FILE ...")
-    metrics = metrics_of(options)
-    names = system_names(options.input, options.names)
+def _extracted(
+    options: argparse.Namespace,
+    metrics: list[Metric],
+    progress: _Progress,
+    *,
+    groups: list[str] | None = None,
+    ids: tuple[str, ...] | None = None,
+) -> list[SegmentStatistics]:
+    """Read and extract texts, one table a metric; what costs nothing is checked first."""
+    names = _names(options)
     references = _references(options)
+    n_segments = len(references[0])
+    if groups is not None:
+        group_codes(groups, n_segments)
+    if ids is not None:
+        as_segment_ids(ids, n_segments)
     systems = {}
     for name, path in zip(names, options.input, strict=True):
-        systems[name] = read_segments(path)
-        if len(systems[name]) != len(references):
+        systems[name] = Lines(path)
+        if len(systems[name]) != n_segments:
             raise InputError(
-                f"{path} has {len(systems[name])} lines but the references have {len(references)}"
+                f"{path} has {len(systems[name])} lines but the references have {n_segments}"
             )
-    return systems, references, metrics
+    as_names(names)
+    return extract_files(systems, references, metrics, progress)
 
 
-def _read(options: argparse.Namespace) -> tuple[Any, ...]:
-    """Return what to analyse: texts, references and metrics, or statistics from files."""
+def _tables(
+    options: argparse.Namespace, progress: _Progress, groups: list[str] | None = None
+) -> list[SegmentStatistics]:
+    """Return what to analyse: statistics of texts, or those in files."""
     if not options.statistics:
-        return _arguments(options)
+        return _extracted(options, metrics_of(options), progress, groups=groups)
     for path in options.statistics:
         if Path(path).suffix != ".npz":
             raise InputError(f"{path} is not a file of statistics (.npz); give outputs as -i")
@@ -111,51 +164,91 @@ def _read(options: argparse.Namespace) -> tuple[Any, ...]:
             raise InputError(
                 f"{flag} is for texts: the statistics in {options.statistics[0]} have their own"
             )
-    return ([SegmentStatistics.load(path) for path in options.statistics],)
+    return [SegmentStatistics.load(path) for path in options.statistics]
 
 
-def _settings(options: argparse.Namespace, *names: str) -> dict[str, Any]:
-    """Return the settings of these names and of the resampling."""
-    settings: dict[str, Any] = {name: getattr(options, name) for name in names}
-    if "groups" in names:
-        settings["groups"] = read_segments(options.groups) if options.groups else None
-    settings["n_resamples"] = integer(options.resamples, "--resamples", 2, MOST_RESAMPLES)
-    settings["rng"] = integer(options.seed, "--seed", 0)
-    return settings
+def _draws(options: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "n_resamples": integer(options.resamples, "--resamples", 2, MOST_RESAMPLES),
+        "rng": integer(options.seed, "--seed", 0),
+    }
+
+
+def _sampling(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the settings that `compare` and `estimate` share, checked before the work."""
+    draws, level = _draws(options), options.confidence_level
+    n_resamples, seed = draws.values()
+    Plan(options.method, level, n_resamples, seed, "multinomial", None, None)
+    return {
+        **draws,
+        "groups": read_segments(options.groups) if options.groups else None,
+        "method": options.method,
+        "confidence_level": level,
+    }
 
 
 def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
-    settings = _settings(
-        options, "groups", "method", "confidence_level", "baseline", "test", "alternative",
-        "adjustment", "significance_level",
-    )  # fmt: skip
-    return compare(*_read(options), progress=progress, **settings)
+    settings = _sampling(options)
+    names = ("baseline", "test", "alternative", "adjustment", "family", "intervals")
+    for name in (*names, "significance_level"):
+        settings[name] = getattr(options, name)
+    share(options.significance_level, "significance_level")
+    if not options.statistics:
+        as_pairs(_names(options), options.baseline)
+    tables = _tables(options, progress, settings["groups"])
+    return compare(tables, progress=progress, **settings)
+
+
+def _power(options: argparse.Namespace, progress: _Progress) -> Result:
+    names = ("baseline", "difference", "power", "alternative")
+    settings = {**_draws(options), **{name: getattr(options, name) for name in names}}
+    for name in ("significance_level", "confidence_level"):
+        settings[name] = share(getattr(options, name), name)
+    if options.segments is not None:
+        settings["n_segments"] = integer(options.segments, "--segments", 2)
+    if not options.statistics:
+        as_pairs(_names(options), options.baseline)
+    groups = read_segments(options.groups) if options.groups else None
+    tables = _tables(options, progress, groups)
+    return power(tables, groups=groups, progress=progress, **settings)
 
 
 def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
-    settings = _settings(options, "groups", "method", "confidence_level")
-    result: Result = estimate(*_read(options), progress=progress, **settings)
+    settings = _sampling(options)
+    tables = _tables(options, progress, settings["groups"])
+    result: Result = estimate(tables, progress=progress, **settings)
     return result
 
 
 def _extract(options: argparse.Namespace, progress: _Progress) -> None:
-    systems, references, metrics = _arguments(options)
+    metrics = metrics_of(options)
     if len(metrics) > 1:
         raise InputError("-m needs one metric: a file holds the statistics of one")
     if Path(options.output).suffix != ".npz":
         raise InputError(f"-o must end in .npz, got {options.output}")
-    ids = read_segments(options.ids) if options.ids else None
-    table = extract(systems, references, metrics[0], segment_ids=ids, progress=progress)
-    table.save(options.output)
+    ids = tuple(read_segments(options.ids)) if options.ids else None
+    (table,) = _extracted(options, metrics, progress, ids=ids)
+    replace(table, segment_ids=ids).save(options.output)
 
 
 def _audit(options: argparse.Namespace, progress: _Progress) -> Audit:
+    # Loaded here: sacreBLEU takes longer to load than this library.
+    from evalstats.compat.sacrebleu.twins import to_sacrebleu
+
+    n_bootstrap = integer(options.paired_bs_n, "--paired-bs-n", 2, MOST_RESAMPLES)
+    n_randomization = integer(options.paired_ar_n, "--paired-ar-n", 2, MOST_RESAMPLES)
+    draws = _draws(options)
+    if not options.statistics:
+        as_pairs(_names(options), options.baseline)
+        for metric in metrics_of(options):
+            to_sacrebleu(metric)
     return audit(
-        *_read(options),
-        n_bootstrap=integer(options.paired_bs_n, "--paired-bs-n", 2, MOST_RESAMPLES),
-        n_randomization=integer(options.paired_ar_n, "--paired-ar-n", 2, MOST_RESAMPLES),
+        _tables(options, progress),
+        baseline=options.baseline,
+        n_bootstrap=n_bootstrap,
+        n_randomization=n_randomization,
         progress=progress,
-        **_settings(options, "baseline"),
+        **draws,
     )
 
 
@@ -166,42 +259,36 @@ def _demo(options: argparse.Namespace, progress: _Progress) -> Comparison:
     return compare(sample.systems, sample.references, ["bleu", "chrf", "ter"], baseline="baseline")
 
 
-def _write(text: str, path: str | None) -> None:
-    text = text.rstrip("\n") + "\n"
-    if path is None:
-        sys.stdout.write(text)
-        return
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror}") from None
-
-
 class _Progress:
-    """A line on a terminal that says what is being extracted, once the work is long."""
+    """A line on a terminal that says how far long work has come."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: TextIO | None) -> None:
+        self._stream = stream if stream is not None and stream.isatty() else None
         self._start = time.monotonic()
-        self._shown = False
+        self._shown = ""
 
     def __enter__(self) -> _Progress:
         return self
 
     def __exit__(self, *error: object) -> None:
         if self._shown:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
+            self._write("")
 
     def __call__(self, done: int, total: int, label: str) -> None:
-        if self._stream.isatty() and time.monotonic() - self._start > _QUIET_SECONDS:
-            self._shown = True
-            self._stream.write(f"\r\x1b[Kextracting {done + 1}/{total}: {label}")
+        line = f"{label} {100 * done // total} %"
+        if line != self._shown and time.monotonic() - self._start > _QUIET_SECONDS:
+            self._shown = line
+            self._write(line)
+
+    def _write(self, line: str) -> None:
+        if self._stream is not None:
+            self._stream.write(f"\r\x1b[K{line}")
             self._stream.flush()
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace, _Progress], Result | None]] = {
     "compare": _compare,
+    "power": _power,
     "estimate": _estimate,
     "extract": _extract,
     "audit": _audit,

@@ -3,16 +3,52 @@
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import Field, fields
 from typing import Any, NoReturn, get_args, get_type_hints
 
-from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, METHODS, MID_P, TESTS
+from evalstats.analysis.plan import (
+    ADJUSTMENTS,
+    ALTERNATIVES,
+    FAMILIES,
+    INTERVALS,
+    METHODS,
+    MID_P,
+    TESTS,
+)
+from evalstats.analysis.power import N_RESAMPLES as N_DRAWN
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
 from evalstats.errors import InputError
-from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric
+from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
+from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
 from evalstats.results.signatures import version
 
-FORMATS = ("text", "json", "markdown", "latex", "html")
+FORMATS = ("text", "json", "markdown", "latex", "html", "csv")
+
+
+def one_line(message: str) -> str:
+    """Return a message that a terminal shows as one line, whatever was typed."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
+
+
+class _Once(argparse.Action):
+    """Store a value; a second one would silently replace the first."""
+
+    _is_given = False
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        if self._is_given:
+            raise argparse.ArgumentError(self, "is given more than once")
+        self._is_given = True
+        setattr(namespace, self.dest, values)
+
+
+class _Version(argparse.Action):
+    """Print the version, which takes time to find out, when somebody asks for it."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        print(f"evalstats {version()}")
+        parser.exit()
 
 
 class _Parser(argparse.ArgumentParser):
@@ -20,9 +56,17 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
+        self.register("action", None, _Once)
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: error: {message}\n")
+        self.exit(2, one_line(f"{self.prog}: error: {message}") + "\n")
+
+
+def _language_pair(text: str) -> str:
+    """Return a pair of language codes as sacreBLEU writes them, or say what was expected."""
+    if not re.fullmatch(r"[A-Za-z]{2,3}-[A-Za-z]{2,3}", text):
+        raise argparse.ArgumentTypeError(f"expected SRC-TRG, for example en-de, got {text!r}")
+    return text.lower()
 
 
 # fmt: off
@@ -32,8 +76,8 @@ def parser() -> argparse.ArgumentParser:
         prog="evalstats",
         description="Is this difference real? Scores with intervals, differences with p-values.",
     )
-    whole.add_argument("--version", action="version", version=f"evalstats {version()}")
-    commands = whole.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    whole.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
+    commands = whole.add_subparsers(dest="command", metavar="COMMAND")
 
     compare = commands.add_parser("compare", help="systems' differences, intervals, p-values")
     _add_input(compare)
@@ -44,10 +88,31 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
                          help="of verdicts (default: 0.05)")
     compare.add_argument("--alternative", choices=ALTERNATIVES, default="two-sided")
-    compare.add_argument("--adjustment", choices=ADJUSTMENTS, default="holm",
-                         help="of p-values for several comparisons (default: holm)")
+    compare.add_argument("--adjustment", "--adjust", choices=ADJUSTMENTS, default="max-t",
+                         help="of p-values for several comparisons (default: step-down max-T)")
+    compare.add_argument("--family", choices=FAMILIES, default=FAMILIES[0],
+                         help="what is adjusted for: all pairs under one metric (default), or all")
+    compare.add_argument("--intervals", choices=INTERVALS, default=INTERVALS[0],
+                         help="of differences: each at its level (default), or all at once")
     _add_resampling(compare)
     _add_metric_options(compare)
+
+    power = commands.add_parser("power", help="from a pilot: segments needed, what can be found")
+    _add_input(power)
+    power.add_argument("--baseline", metavar="NAME", help="only pairs with this system")
+    power.add_argument("--difference", type=float, metavar="POINTS",
+                       help="size of a true difference: its power, and the segments it needs")
+    power.add_argument("--segments", type=int, metavar="N",
+                       help="of the planned test set, or groups (default: the pilot's)")
+    power.add_argument("--power", type=float, default=0.8, help="target (default: 0.8)")
+    power.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
+                       help="of a single test (default: 0.05)")
+    power.add_argument("--alternative", choices=ALTERNATIVES, default="two-sided")
+    power.add_argument("--groups", metavar="FILE", help="one label a line (a document): count them")
+    power.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL",
+                       help="of what the pilot leaves uncertain (default: 0.95)")
+    _add_draws(power, N_DRAWN)
+    _add_metric_options(power)
 
     estimate = commands.add_parser("estimate", help="score systems, with intervals")
     _add_input(estimate)
@@ -81,7 +146,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("statistics", nargs="*", metavar="FILE.npz",
+    parser.add_argument("statistics", nargs="*", action="extend", metavar="FILE.npz",
                         help="what `evalstats extract` wrote, in place of texts")
     _add_texts(parser)
     _add_output(parser)
@@ -89,20 +154,22 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
 
 def _add_texts(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("input: text files, UTF-8, one segment a line")
-    group.add_argument("-i", "--input", nargs="+", metavar="FILE",
-                       help="outputs, one file a system, named after its file")
-    group.add_argument("--names", nargs="+", metavar="NAME", help="names of the systems")
-    group.add_argument("-r", "--references", nargs="+", metavar="FILE",
-                       help="references, one file a reference")
+    several: dict[str, Any] = {"nargs": "+", "action": "extend"}
+    group.add_argument("-i", "--input", **several, metavar="FILE",
+                       help="outputs, one file a system, named after its file; - is stdin")
+    group.add_argument("--names", **several, metavar="NAME", help="names of the systems")
+    group.add_argument("-r", "--references", **several, metavar="FILE",
+                       help="references, one file a reference; - is stdin")
     group.add_argument("-t", "--test-set", metavar="NAME", help="sacreBLEU's test set, with -l")
-    group.add_argument("-l", "--language-pair", metavar="SRC-TRG", help="for example en-de")
-    group.add_argument("-m", "--metrics", nargs="+", choices=list(NAMED), metavar="METRIC",
-                       help=f"{', '.join(NAMED)} (default: bleu)")
+    group.add_argument("-l", "--language-pair", type=_language_pair, metavar="SRC-TRG",
+                       help="for example en-de; TRG chooses the tokeniser")
+    group.add_argument("-m", "--metrics", **several, type=written, choices=list(NAMED),
+                       metavar="METRIC", help=f"{', '.join(NAMED)} (default: bleu)")
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-f", "--format", choices=FORMATS, default="text")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write there instead of stdout")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
 
 
 def _add_resampling(parser: argparse.ArgumentParser) -> None:
@@ -116,8 +183,8 @@ def _add_resampling(parser: argparse.ArgumentParser) -> None:
     _add_draws(group)
 
 
-def _add_draws(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--resamples", type=int, default=9999, metavar="N")
+def _add_draws(group: argparse._ActionsContainer, resamples: int = 9999) -> None:
+    group.add_argument("--resamples", type=int, default=resamples, metavar="N")
     group.add_argument("--seed", type=int, default=12345, metavar="N")
 # fmt: on
 
@@ -164,12 +231,31 @@ def _add_metric_options(parser: argparse.ArgumentParser) -> None:
 
 
 def metrics_of(options: argparse.Namespace) -> list[Metric]:
-    """Make the metrics, each with its own options; an option that none takes is an error."""
+    """Make the metrics, each with its own options; one that would have no effect is an error."""
     names = options.metrics or ["bleu"]
-    if options.language_pair and options.trg_lang is None and "bleu" in names:
-        options.trg_lang = options.language_pair.partition("-")[2]
-    makers = [NAMED[name] for name in names]
-    given: dict[object, dict[str, Any]] = {make.func: {} for make in makers}
+    given = _given(options, {NAMED[name].func for name in names})
+    if BLEU in given:
+        _add_language(given[BLEU], options.language_pair)
+        _check_smoothing(given[BLEU])
+    metrics: list[Metric] = []
+    for name in names:
+        make = NAMED[name]
+        for field, value in make.keywords.items():
+            if given[make.func].get(field, value) != value:
+                flag = f"--{make.func.__name__.lower()}-{field.replace('_', '-')}"
+                raise InputError(
+                    f"{flag} {given[make.func][field]} contradicts -m {name}, which has {value}"
+                )
+        metric = make(**given[make.func])
+        if metric in metrics:
+            raise InputError(f"-m must name different metrics, got {' '.join(names)}")
+        metrics.append(metric)
+    return metrics
+
+
+def _given(options: argparse.Namespace, kinds: set[Any]) -> dict[Any, dict[str, Any]]:
+    """Return the options that were given of each of these kinds of metrics; there are no others."""
+    given: dict[Any, dict[str, Any]] = {kind: {} for kind in kinds}
     for kind, taken in METRIC_OPTIONS.items():
         for option, field in taken.items():
             value = getattr(options, option)
@@ -180,4 +266,20 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
                     f"--{option.replace('_', '-')} has no effect without -m {kind.__name__.lower()}"
                 )
             given[kind][field.name] = value
-    return [make(**given[make.func]) for make in makers]
+    return given
+
+
+def _add_language(bleu: dict[str, Any], language_pair: str | None) -> None:
+    if language_pair is None:
+        return
+    target = language_pair.partition("-")[2]
+    if bleu.setdefault("trg_lang", target) != target:
+        raise InputError(f"--trg-lang {bleu['trg_lang']} contradicts -l {language_pair}")
+
+
+def _check_smoothing(bleu: dict[str, Any]) -> None:
+    method = bleu.get("smooth_method", BLEU.smooth_method)
+    if "smooth_value" in bleu and NAMED_SMOOTHING[method].value is None:
+        raise InputError(
+            f"--smooth-value has no effect with --smooth-method {method}; give floor or add-k"
+        )

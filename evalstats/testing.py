@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.compare import compare
-from evalstats.checks import real, share
+from evalstats.checks import also_called, real, share
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.resampling.weights import Rng
@@ -38,6 +38,7 @@ from evalstats.statistics.segments import SegmentStatistics
 _FEW_VALUES = 10
 
 
+@also_called(metrics="metric", seed="rng")
 def assert_not_worse(
     hypotheses: Any,
     baseline: Any,
@@ -67,7 +68,7 @@ def assert_not_worse(
     references
         One entry per segment; left out when both are statistics, or the metric needs none.
     metric : str or Metric, optional
-        By default BLEU, or that of the statistics.
+        By default BLEU, or that of the statistics. One: a gate gives one verdict.
     margin : float, optional
         The loss from which on the system counts as worse, above 0, in points of the metric.
     significance_level : float
@@ -168,6 +169,11 @@ def _tables(
     hypotheses: Any, baseline: Any, references: Any, metric: str | Metric | None
 ) -> SegmentStatistics:
     """Return the statistics of the baseline and, after it, of the system."""
+    if isinstance(metric, (list, tuple)):
+        raise InputError(
+            f"metric must be one metric, got {len(metric)}: a gate gives one verdict; call "
+            f"assert_not_worse for each, at a significance_level divided by their number"
+        )
     sides = {"hypotheses": hypotheses, "baseline": baseline}
     given = {name: value for name, value in sides.items() if isinstance(value, SegmentStatistics)}
     for name, table in given.items():

@@ -132,3 +132,21 @@ def sample():
     from evalstats.data import load_sample
 
     return load_sample()
+
+
+#: The systems that `files` holds.
+SYSTEMS = ("baseline", "copy", "clearly-better")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, sample):
+    folder = tmp_path_factory.mktemp("files")
+    for j, name in enumerate("AB"):
+        lines = [row[j] for row in sample.references]
+        (folder / f"ref.{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    for name in SYSTEMS:
+        (folder / f"{name}.txt").write_text(
+            "\n".join(sample.systems[name]) + "\n", encoding="utf-8"
+        )
+    (folder / "docs.txt").write_text("\n".join(sample.documents) + "\n", encoding="utf-8")
+    return folder

@@ -152,11 +152,39 @@ def test_a_bad_batch_changes_nothing():
     for arguments, message in cases:
         with pytest.raises(es.InputError, match=message):
             part.update(*arguments)
-    with pytest.raises(es.InputError, match=r"the same metric, got BLEU .* and TER"):
+    with pytest.raises(es.InputError, match=r"the same metric, got BLEU.* and TER"):
         part.merge(es.Accumulator("ter"))
     with pytest.raises(es.InputTypeError, match="must be an Accumulator, got list"):
         part.merge([])
     assert (len(part), part.compute()) == (1, pytest.approx(100))
+
+
+def batches_of(sample, size, n=48):
+    """Outputs, and as many references of each as there are segments in a batch."""
+    texts, references = sample.systems["baseline"], sample.references
+    for i in range(0, n, size):
+        yield texts[i : i + size], [(references[j] * size)[:size] for j in range(i, i + size)]
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_streams_in_square_batches_are_noticed(sample, size):
+    """As many streams as segments: lengths cannot tell the layouts apart, texts can."""
+    right, wrong = es.Accumulator("chrf"), es.Accumulator("chrf")
+
+    def fill(part, layout):
+        for texts, entries in batches_of(sample, size):
+            part.update(texts, layout(entries))
+
+    def streams(entries):
+        return [list(stream) for stream in zip(*entries, strict=True)]
+
+    fill(right, list)
+    with pytest.warns(UserWarning, match=r"look like sacreBLEU's layout.*from_streams") as seen:
+        fill(wrong, streams)
+    assert {Path(warned.filename) for warned in seen} == {Path(__file__)}
+    assert wrong.compute() < right.compute()
+    # Whoever says what it is is not asked.
+    fill(es.Accumulator("chrf"), lambda entries: es.References(streams(entries)))
 
 
 RANK = """

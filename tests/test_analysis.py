@@ -172,7 +172,7 @@ def test_progress_is_told_before_each_extraction(sample):
 
 def test_notes_warn_of_few_segments_and_too_few_resamples(statistics):
     small = es.SegmentStatistics(statistics[0].values[:, :30], statistics[0].systems, "bleu")
-    result = es.compare(small, n_resamples=99)
+    result = es.compare(small, n_resamples=99, adjustment="holm")
     assert result.notes[0].startswith("Only 30 segments")
     assert any("With 6 comparisons and 99 resamples no p-value" in note for note in result.notes)
 
@@ -197,12 +197,12 @@ A = ["a b c d", "e f g h"]
         (lambda: es.compare({"A": A, "B": A}, A, ["bleu", "bleu"]), "metrics must differ, got BLEU"),
         (lambda: es.compare({"A": A, "B": A}, A, baseline="C"), "baseline must be one of A, B; got"),
         (lambda: es.compare({"A": A, "B": A}, A, test="t"), "test must be one of studentized, ar, bootstrap, mid-p; got"),
-        (lambda: es.compare({"A": A, "B": A}, A, adjustment="x"), "adjustment must be one of holm"),
+        (lambda: es.compare({"A": A, "B": A}, A, adjustment="x"), "adjustment must be one of max-t"),
         (lambda: es.compare({"A": A, "B": A}, A, alternative="x"), "alternative must be one of two-"),
-        (lambda: es.compare({"": A, "B": A}, A), "system names must be non-empty strings, got ''"),
+        (lambda: es.compare({"": A, "B": A}, A), "system names must be non-empty text, got ''"),
         (lambda: es.compare({"a\ud800": A, "B": A}, A), "system names must be printable text on one"),
         (lambda: es.estimate(A, A, n_resamples=10**13), "n_resamples must be at most 10000000"),
-        (lambda: es.compare({1: A, "B": A}, A), "system names must be non-empty strings, got 1"),
+        (lambda: es.compare({1: A, "B": A}, A), "system names must be non-empty text, got 1"),
         (lambda: es.estimate(A, A, method="normal"), "method must be one of auto, expanded, .*'normal'"),
         (lambda: es.estimate(A, A, confidence_level=1), "confidence_level must be between 0 and 1"),
         (lambda: es.estimate(A, A, confidence_level=95), "must be between 0 and 1, got 95"),

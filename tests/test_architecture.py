@@ -25,7 +25,16 @@ ROOMS = [
     {"analysis"},
     {"training", "compat"},
 ]
-DOORS = {"auditing", "testing", "plots", "integrations", "data", "cli", "command_line"}
+DOORS = {
+    "auditing",
+    "testing",
+    "plots",
+    "integrations",
+    "data",
+    "cli",
+    "command_line",
+    "destination",
+}
 DOORS |= {"__init__", "__main__"}
 
 

@@ -10,22 +10,7 @@ import pytest
 
 import evalstats as es
 from evalstats import cli
-
-SYSTEMS = ("baseline", "copy", "clearly-better")
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory, sample):
-    folder = tmp_path_factory.mktemp("files")
-    for j, name in enumerate("AB"):
-        lines = [row[j] for row in sample.references]
-        (folder / f"ref.{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    for name in SYSTEMS:
-        (folder / f"{name}.txt").write_text(
-            "\n".join(sample.systems[name]) + "\n", encoding="utf-8"
-        )
-    (folder / "docs.txt").write_text("\n".join(sample.documents) + "\n", encoding="utf-8")
-    return folder
+from tests.conftest import SYSTEMS
 
 
 def run(files, *arguments):
@@ -75,6 +60,19 @@ def test_json_is_the_apis(files, capsys, monkeypatch, sample):
         systems, sample.references, "ter", test="bootstrap", n_resamples=99, rng=0, method="bca",
         alternative="less", adjustment="bonferroni", confidence_level=0.9, groups=sample.documents,
     )  # fmt: skip
+    assert code == 0
+    assert json.loads(out) == expected.to_dict()
+
+
+def test_adjustment_family_and_intervals(files, capsys, monkeypatch, sample):
+    code, out, _ = call(
+        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "-m", "ter", "--adjust", "max-t",
+        "--family", "all", "--intervals", "simultaneous", "--resamples", "199", "-f", "json",
+    )  # fmt: skip
+    systems = {name: sample.systems[name] for name in SYSTEMS}
+    expected = es.compare(
+        systems, sample.references, "ter", n_resamples=199, family="all", intervals="simultaneous"
+    )
     assert code == 0
     assert json.loads(out) == expected.to_dict()
 
@@ -211,7 +209,7 @@ def bad_files(files):
         ((*REFS, *INPUT, "--test", "x"), "argument --test: invalid choice: 'x'"),
         ((*REFS, *INPUT, "-tok", "moses"), "tokenize must be one of none, zh"),
         ((*REFS, *INPUT, "-s", "x"), "argument -s/--smooth-method: invalid choice: 'x'"),
-        ((*REFS, *INPUT, "-sv", "-1"), "smooth_value must be a finite number of at least 0"),
+        ((*REFS, *INPUT, "-s", "floor", "-sv", "-1"), "smooth_value must be a finite number of at least 0"),
         ((*REFS, *INPUT, "--resamples", "1"), "--resamples must be at least 2, got 1"),
         ((*REFS, *INPUT, "--resamples", "x"), "argument --resamples: invalid int value: 'x'"),
         ((*REFS, *INPUT, "--confidence-level", "2"), "confidence_level must be between 0 and 1"),
@@ -256,9 +254,9 @@ def test_progress_shows_on_a_terminal_when_the_work_is_long():
         stream.isatty = lambda terminal=terminal: terminal
         with cli._Progress(stream) as progress:
             progress._start -= wait
-            progress(2, 9, "chrF2 A")
+            progress(2, 9, "extracting")
         text = stream.getvalue()
-        assert ("extracting 3/9: chrF2 A" in text) == shown
+        assert ("extracting 22 %" in text) == shown
         assert text == "" or text.endswith("\r\x1b[K")
 
 
@@ -321,3 +319,14 @@ def test_bad_use_of_statistics_is_one_line(files, capsys, monkeypatch, arguments
     code, out, err = call(files, capsys, monkeypatch, *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
+
+
+def test_printed_names_of_metrics_and_csv(files, capsys, monkeypatch):
+    code, out, _ = call(
+        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "-m", "chrF2++", "TER", "-f", "csv",
+        "--resamples", "99",
+    )  # fmt: skip
+    lines = out.split("\n")
+    assert code == 0
+    assert lines[0].startswith('"metric","baseline","system","baseline_score"')
+    assert {line.split(",")[0] for line in lines[1:-1]} == {'"chrF2++"', '"TER"'}

@@ -2,6 +2,7 @@
 
 import asyncio
 import difflib
+import json
 import math
 
 import hypothesis.strategies as st
@@ -206,6 +207,77 @@ def test_a_batch_is_its_items_one_by_one(sample):
     assert [r.score for r in results] == [run(metric.execute(item)).score for item in items]
 
 
+def test_items_have_the_fields_and_methods_of_axion_s():
+    item = axion.DatasetItem("out", latency=0.5, trace="{}", user_tags=["a"], metadata='{"a": 1}')
+    assert (item.latency, item.additional_input, item.additional_output) == (0.5, {}, {})
+    assert item.get("latency") == dict(item.items())["latency"] == 0.5
+    assert item.get("nothing", 3) == 3
+    assert dict(zip(item.keys(), item.values(), strict=True)) == item.to_dict() == vars(item)
+    item.update({"query": "q", "latency": 2.0}, overwrite=False)
+    assert (item.query, item.single_turn_query, item.latency) == ("q", "q", 0.5)
+    item.update_runtime(latency=1.0, query="not of a run")
+    assert (item.query, item.latency) == ("q", 1.0)
+    item.merge_metadata({"b": 2})
+    item.merge_metadata("no JSON")
+    assert json.loads(item.metadata) == {"a": 1, "b": 2, "raw": "no JSON"}
+    other = axion.DatasetItem(expected_output="known", id="another")
+    own = item.id
+    item.update(other)
+    assert (item.id, item.actual_output, item.expected_output) == (own, "out", "known")
+
+
+@pytest.mark.parametrize("strategy, words", [("last", ("c", "d")), ("first", ("a", "b"))])
+def test_conversations_fill_in_what_is_not_given(strategy, words):
+    said = [("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d")]
+    as_dicts = [{"role": role, "content": text} for role, text in said]
+    classes = {"user": axion.HumanMessage, "assistant": axion.AIMessage}
+    as_objects = [classes[role](content=text) for role, text in said]
+    for messages in (as_dicts, as_objects):
+        talk = axion.MultiTurnConversation(messages, reference_text="d")
+        item = axion.DatasetItem(conversation=talk, conversation_extraction_strategy=strategy)
+        assert (item.query, item.actual_output, item.expected_output) == (*words, "d")
+        assert item.single_turn_query is None
+        assert len(item.to_dict()["conversation"]["messages"]) == 4
+        assert run(axion.LevenshteinRatio().execute(item)).score == (strategy == "last")
+        given = axion.DatasetItem("given", conversation=messages)
+        assert (given.actual_output, given.query) == ("given", "c")
+    silent = axion.DatasetItem(conversation=[axion.HumanMessage("a")])
+    assert (silent.query, silent.actual_output) == ("a", None)
+
+
+def test_metrics_take_what_axion_s_take():
+    metric = axion.SentenceBLEU(metric_name="mine", threshold=None, model_name="m", llm=None)
+    assert (metric.name, metric.threshold) == ("mine", 0.5)
+    assert axion.LevenshteinRatio(name="edits", threshold=0.9).threshold == 0.9
+    runner = axion.MetricRunner([metric], {"mine": 0.1})
+    (tested,) = run(runner.execute_batch([axion.DatasetItem("a b", "a c")]))
+    assert [(s.name, s.threshold) for s in tested.score_results] == [("mine", 0.1)]
+
+    paths = {"actual_output": "additional_output.text.short", "expected_output": "document_text"}
+    mapped = axion.LevenshteinRatio(field_mapping=paths)
+    item = {"additional_output": {"text": {"short": "abc"}}, "document_text": "abc", "more": 1}
+    empty = {"actual_output": "abc", "document_text": "abc"}
+    tested = run(axion.MetricRunner([mapped]).execute_batch([item, empty]))
+    assert tested[0].score == 1.0
+    assert math.isnan(tested[1].score)
+    assert "actual_output in 'additional_output.text.short', where the item has none" in (
+        tested[1].score_results[0].explanation
+    )
+
+
+def test_datasets_are_built_as_in_axion():
+    dataset = axion.Dataset(name="set", description="d", version="2.0")
+    dataset.add_item({"query": "q", "actual_output": "a b", "some_extra_field": 1})
+    dataset.add_items(
+        [axion.DatasetItem("a b", "a b"), {"conversation": [{"role": "ai", "content": "x"}]}]
+    )
+    assert (len(dataset), dataset[0].query, dataset[-1].actual_output) == (3, "q", "x")
+    scored = run(axion.MetricRunner([axion.LevenshteinRatio()]).execute_batch(dataset))
+    assert [result.test_case for result in scored] == list(dataset)
+    made = axion.Dataset.create(name="n", items=["one", {"query": "two"}])
+    assert [item.query for item in made] == ["one", "two"]
+
+
 @pytest.mark.parametrize(
     "call, message",
     [
@@ -218,6 +290,11 @@ def test_a_batch_is_its_items_one_by_one(sample):
         (lambda: run(axion.MetricRunner([axion.SentenceBLEU()]).execute_batch("a")), "evaluation_inputs must be a list"),
         (lambda: run(axion.MetricRunner([axion.SentenceBLEU()]).execute_batch([{"actual": "a"}])), r"evaluation_inputs\[0\] has no 'actual_output'; its keys are actual"),
         (lambda: run(axion.SentenceBLEU().execute("a")), "item must be a DatasetItem or a dict, got str"),
+        (lambda: axion.SentenceBLEU(treshold=0.5), "SentenceBLEU has no option 'treshold'"),
+        (lambda: axion.DatasetItem().update("a"), "Unsupported update type str; give a DatasetItem"),
+        (lambda: axion.DatasetItem().update({"outptu": 1}), "no field 'outptu'; it has actual_output"),
+        (lambda: axion.DatasetItem(conversation=[]), "messages is empty"),
+        (lambda: axion.DatasetItem(conversation_extraction_strategy="x"), "must be one of first, last; got 'x'"),
         (lambda: axion.TestResult(axion.DatasetItem(), []).score, "score is ambiguous: 0 metrics"),
     ],
 )  # fmt: skip

@@ -76,6 +76,30 @@ def test_both_versions_names_and_dicts():
     assert BLEUScore({"mode": "corpus"}).evaluate([]).eval_results == []
 
 
+def test_further_fields_are_ignored_as_pydantic_ignores_them():
+    fields = {"response": CAT.response, "expected_response": CAT.expected_text}
+    expected = BLEUScore().compute_one(fields)
+    further = {**fields, "query": "Where?", "context": ["mat"], 3: 4}
+    assert BLEUScore().compute_one(further) == expected
+    case = TestCase(**fields, query="Where?", context=["mat"])
+    assert BLEUScore().compute_one(case) == expected
+    assert case == TestCase(**fields)
+    assert repr(case) == repr(TestCase(**fields))
+
+
+def test_messages_speak_of_the_field_that_was_given():
+    for item, message in (
+        (TestCase(response="a"), "expected_response .* is needed$"),
+        ({"response": "a", "query": "b"}, "is needed; the keys are response, query"),
+        (TestCase("a", expected_response=3), "^expected_response must be a string .* got 3"),
+        (TestCase("a", expected_response=[]), "^expected_response is empty"),
+        (TestCase("a", expected_text=3), "^expected_text must be a string .* got 3"),
+        ({"expected_response": "a"}, "response must be a string, got NoneType; the keys are"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            BLEUScore().compute_one(item)
+
+
 def test_corpus_mode_is_one_score_of_the_batch():
     items = [
         CAT,
@@ -116,11 +140,11 @@ def test_one_bad_item_does_not_lose_the_batch():
     assert all(math.isnan(r.output) and math.isnan(r.metrics[0].value) for r in results[1:-1])
     assert [r.reason for r in results[1:-1]] == [
         "response must be a string, got NoneType",
-        "expected_text must be a string or a list of strings, got None",
+        "expected_response (expected_text in version 0.1) is needed",
         "expected_text is empty: the item has no reference",
         "expected_text must be a string or a list of strings, got ['a', 3]",
         "give expected_text or expected_response, not both",
-        "unknown key 'reference' in a test case",
+        "expected_response (expected_text in version 0.1) is needed; the keys are response, reference",
         "expected a TestCase or a dict, got str",
     ]
     (corpus,) = BLEUScore({"mode": "corpus"}).evaluate(items).eval_results

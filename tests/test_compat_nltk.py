@@ -13,6 +13,7 @@ from hypothesis import given, settings
 
 import evalstats as es
 from evalstats.compat import nltk as ours
+from evalstats.compat.futureagi import BLEUScore
 
 METHODS = [f"method{i}" for i in range(8)]
 #: Few different tokens, so that n-grams repeat and match; empty and shorter than the order too.
@@ -40,7 +41,7 @@ def outcome(call):
         warnings.simplefilter("always")
         try:
             result = call()
-        except (AssertionError, IndexError) as error:
+        except (AssertionError, ArithmeticError, IndexError) as error:
             return type(error), 0
     assert all(issubclass(warning.category, UserWarning) for warning in caught)
     return result, len(caught)
@@ -52,7 +53,14 @@ def outcome(call):
     corpora,
     weight_rows,
     st.booleans(),
-    st.sampled_from([{}, {"epsilon": 0.02, "alpha": 2, "k": 3.5}]),
+    st.sampled_from(
+        [
+            {},
+            {"epsilon": 0.02, "alpha": 2, "k": 3.5},
+            {"epsilon": 0, "alpha": 0, "k": 0},
+            {"epsilon": -1, "alpha": -1, "k": -2},
+        ]
+    ),
 )
 def test_every_score_is_nltk_s(theirs, method, corpus, weights, auto_reweigh, parameters):
     hypotheses, references = map(list, zip(*corpus, strict=True))
@@ -67,9 +75,10 @@ def test_every_score_is_nltk_s(theirs, method, corpus, weights, auto_reweigh, pa
     result, n_ours = outcome(lambda: run(ours))
     assert n_ours == n_warnings
     if isinstance(expected, type):
-        # NLTK raises an IndexError where there are only two orders.
-        assert method == "method6"
-        assert issubclass(result, AssertionError)
+        # IndexError where there are only two orders, ZeroDivisionError where K or alpha is 0.
+        assert method in ("method4", "method6", "method7")
+        assert issubclass(result, expected)
+        assert issubclass(result, es.InputError)
     else:
         assert isinstance(result, list) == isinstance(expected, list)
         np.testing.assert_allclose(result, expected, rtol=1e-12, atol=0)
@@ -171,6 +180,42 @@ def test_warning_says_which_order_has_no_match():
     with pytest.warns(UserWarning, match="0 counts of .-gram overlaps") as caught:
         ours.corpus_bleu([[list("abx")]], [list("bca")])
     assert len(caught) == 3
+
+
+def test_warnings_point_at_the_caller_s_line():
+    text, method0 = list("ab"), ours.SmoothingFunction().method0
+    for call in (
+        lambda: ours.sentence_bleu([text], text),
+        lambda: ours.corpus_bleu([[text]], [text], smoothing_function=method0),
+        lambda: method0([ours.Precision(0, 2)]),
+        lambda: BLEUScore({"smooth": "method0"}).compute_one({"response": "a b", "expected_text": "a b"}),
+    ):  # fmt: skip
+        with pytest.warns(UserWarning, match="0 counts of") as caught:
+            call()
+        assert {warning.filename for warning in caught} == {__file__}
+
+
+def test_k_and_alpha_of_zero():
+    """Numbers of NLTK 3.10.4 where it has one; an error of its kind in place of infinity."""
+    zero = ours.SmoothingFunction(k=0, alpha=0)
+    one = ours.sentence_bleu([["a"]], ["a"], smoothing_function=zero.method7)
+    assert one == pytest.approx(0.1924500897298753)
+    assert ours.sentence_bleu([["a"]], ["a"], smoothing_function=zero.method4) == 1.0
+    two, three = list("cb"), list("ccb")
+    for call in (
+        lambda: ours.sentence_bleu([two], two, smoothing_function=zero.method4),
+        lambda: ours.sentence_bleu([two], two, smoothing_function=zero.method7),
+        lambda: ours.corpus_bleu([[three, list("ca")]], [three], (0.2,) * 5, zero.method6, True),
+        lambda: ours.sentence_bleu([three], list("bxc"), (0.5, 0.5), zero.method7, corrected=True),
+    ):  # fmt: skip
+        with pytest.raises(ZeroDivisionError, match="makes a precision infinite") as caught:
+            call()
+        assert isinstance(caught.value, es.InputError)
+    # Corrected, orders that the text is too short for have no part in it.
+    assert ours.sentence_bleu([two], two, smoothing_function=zero.method4, corrected=True) == 1.0
+    assert (
+        ours.sentence_bleu([three], three, smoothing_function=zero.method6, corrected=True) == 1.0
+    )
 
 
 def test_smoothing_functions_of_ones_own_are_called_as_nltk_calls_them(theirs):
@@ -295,7 +340,7 @@ def test_corrected_takes_functions_of_ones_own_and_several_weights():
     "call, error, message",
     [
         (lambda: ours.corpus_bleu([[["a"]]], []), AssertionError, "has 1 entries but hypotheses has 0"),
-        (lambda: ours.corpus_bleu([], []), es.InputError, "hypotheses is empty"),
+        (lambda: ours.corpus_bleu([], []), ZeroDivisionError, "hypotheses is empty"),
         (lambda: ours.sentence_bleu([], ["a"]), es.InputError, r"list_of_references\[0\] is empty"),
         (lambda: ours.sentence_bleu([["a"]], "a cat"), es.InputTypeError, r"hypotheses\[0\] must be a list of tokens, got a bare str; .*list\(text\)"),
         (lambda: ours.sentence_bleu(["a cat"], ["a"]), es.InputTypeError, r"list_of_references\[0\]\[0\] must be a list of tokens, got a bare str"),
@@ -303,6 +348,8 @@ def test_corrected_takes_functions_of_ones_own_and_several_weights():
         (lambda: ours.sentence_bleu([["a"]], None), es.InputTypeError, r"hypotheses\[0\] must be a list of tokens, got NoneType"),
         (lambda: ours.sentence_bleu([["a"]], [["a"]]), es.InputTypeError, "hashable tokens"),
         (lambda: ours.sentence_bleu([["a"]], ["a"], ()), es.InputError, "weights is empty"),
+        (lambda: ours.modified_precision([["a"]], ["a"], 0), es.InputError, "n must be at least 1, got 0"),
+        (lambda: ours.modified_precision([["a"]], ["a"], -1), es.InputError, "n must be at least 1, got -1"),
         (lambda: ours.modified_precision(["a"], ["a"], 1), es.InputTypeError, r"references\[0\] must be a list of tokens"),
         (lambda: ours.sentence_bleu([list("abc")], list("abc"), (0.5, 0.5), ours.SmoothingFunction().method6), AssertionError, "three orders or more, got the precisions 1, 1"),
     ],

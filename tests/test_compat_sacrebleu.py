@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import json
 import os
 import subprocess
 import sys
@@ -520,7 +521,7 @@ def test_sacrebleus_own_tests(tmp_path):
     folder.mkdir()
     data = "wmt17_en_de_systems.pkl.bz2"
     (folder / data).write_bytes(Path(source, "test", data).read_bytes())
-    for name in ("bleu", "chrf", "ter", "sentence_bleu", "significance"):
+    for name in ("bleu", "chrf", "ter", "sentence_bleu", "significance", "tokenizer_ter"):
         text = Path(source, "test", f"test_{name}.py").read_text(encoding="utf-8")
         text = text.replace(
             "import sacrebleu\n", "import evalstats.compat.sacrebleu as sacrebleu\n"
@@ -533,7 +534,7 @@ def test_sacrebleus_own_tests(tmp_path):
         cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout
-    assert "119 passed" in done.stdout
+    assert "130 passed" in done.stdout
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -600,7 +601,12 @@ assert (BLEU, CHRF, TER) == (sacrebleu.BLEU, sacrebleu.CHRF, sacrebleu.TER)
         ("tokenizers", "tokenizer_base"),
         ("tokenizers.tokenizer_13a", "Tokenizer13a"),
         ("tokenizers.tokenizer_zh", "TokenizerZh"),
-        ("sacrebleu", "main"),
+        ("tokenizers.tokenizer_ter", "TercomTokenizer"),
+        ("metrics.lib_ter", "translation_edit_rate"),
+        ("dataset", "DATASETS"),
+        ("dataset.tsv", "TSVDataset"),
+        ("version", "__version__"),
+        ("sacrebleu", "parse_args"),
     ):
         code += f"""
 import evalstats.compat.sacrebleu.{module}
@@ -611,3 +617,79 @@ assert ours is theirs is sacrebleu.{module}.{name}
     subprocess.run([sys.executable, "-c", code], check=True)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = importlib.import_module("evalstats.compat.sacrebleu.sacrebleu").nothing
+
+
+def command(arguments, folder, module="evalstats.compat.sacrebleu", seed="12345"):
+    """Run a command line in a process of its own; return status, output and errors."""
+    environment = {**os.environ, "PYTHONPATH": str(Path(es.__file__).parents[1])}
+    environment["SACREBLEU_SEED"] = seed
+    done = subprocess.run(
+        [sys.executable, "-m", module, *arguments.split()], encoding="utf-8",
+        cwd=folder, env=environment, capture_output=True, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.fixture(scope="module")
+def folder(sample, tmp_path_factory):
+    """Files for the command line; each system has lines to be told from the others'."""
+    made = tmp_path_factory.mktemp("files")
+    for i, stream in enumerate(naive.streams(sample.references[:N])):
+        (made / f"ref{i}").write_text("\n".join(stream) + "\n", encoding="utf-8")
+    for name, texts in sample.systems.items():
+        (made / name).write_text("\n".join(texts[:N]) + "\n", encoding="utf-8")
+    rows = zip(*(texts[:N] for texts in sample.systems.values()), strict=True)
+    (made / "columns").write_text("\n".join(map("\t".join, rows)) + "\n", encoding="utf-8")
+    return made
+
+
+def test_paired_tests_of_the_command_line(folder, systems, streams):
+    """JSON of several systems under chrF, at which sacreBLEU 2.6 itself fails."""
+    files = " ".join(name for name, _ in systems)
+    status, output, errors = command(
+        f"ref0 ref1 -i {files} --paired-bs --paired-bs-n 50 -m bleu chrf ter -f json", folder
+    )
+    assert (status, "Found 3 systems" in errors) == (0, True)
+    metrics = {"b": sacre.BLEU(), "c": sacre.CHRF(), "t": sacre.TER()}
+    _, expected = as_plain(paired(sacre_significance, systems, metrics, streams, "bs", 50))
+    expected["System"][0] = f"Baseline: {expected['System'][0]}"
+    assert json.loads(output) == [
+        {
+            "system" if key == "System" else key: value
+            for key, value in zip(expected, row, strict=True)
+        }
+        for row in zip(*expected.values(), strict=True)
+    ]
+
+
+@pytest.mark.thorough
+def test_bad_input_of_the_command_line_is_one_line(folder):
+    files = "ref0 -i baseline slightly-better --paired-ar --paired-ar-n 50"
+    status, output, errors = command(files, folder, seed="x")
+    assert (status, output) == (1, "")
+    assert errors.endswith("SACREBLEU_SEED must be a non-negative integer or 'none', got 'x'\n")
+    assert "Traceback" not in errors
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "ref0 -i baseline slightly-better clearly-better -pbs -pbsn 60 -m bleu chrf ter -f text -w 3",
+        "ref0 ref1 -i baseline slightly-better -par -parn 60 -m ter chrf bleu -f latex -sh -cw 2 -nc",
+        "ref0 -i baseline slightly-better -par -parn 60 -l en-zh -s add-k -sv 1 -lc -q",
+        "ref0 -i baseline slightly-better baseline -pbs -pbsn 60 -tok intl -f text",
+        "ref0 -i baseline baseline -pbs",
+        "ref0 -i baseline -pbs",
+        "ref0 -i baseline slightly-better -pbs -par",
+        "ref0 -i baseline slightly-better -m bleu chrf -f text",
+        "ref0 -i baseline -m bleu chrf --confidence -cin 50 -f text",
+        "ref0 -i baseline columns -pbs -pbsn 9",
+        "--list",
+        "--version",
+    ],
+)
+def test_the_command_line_prints_what_sacrebleus_prints(folder, arguments):
+    expected = command(arguments, folder, "sacrebleu")
+    assert command(arguments, folder)[:2] == expected[:2]
+    assert expected[1] or expected[0]

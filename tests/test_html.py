@@ -103,6 +103,14 @@ def test_a_page_of_its_own_follows_the_readers_colours():
     assert Reader(page.replace("<!DOCTYPE html>", "")).tags >= {"html", "head", "title", "body"}
 
 
+def test_the_title_of_a_page_names_all_metrics():
+    both = es.compare(scores(["a", "b"]), metrics=[es.Mean("<x>"), es.Mean("y")], n_resamples=99)
+    assert "<title>&lt;x&gt;, y: 60 segments</title>" in both.to_html()
+    assert "<title>&lt;x&gt;, y: 60 segments</title>" in both.estimates.to_html()
+    audit = es.audit({"A": ["a b c d"] * 9, "B": ["a b c e"] * 9}, ["a b c d"] * 9, n_resamples=9)
+    assert "<title>Audit of BLEU: 9 segments</title>" in audit.to_html()
+
+
 def test_many_notes_are_folded():
     many = es.compare(scores([f"s{i}" for i in range(9)], 20), None, es.Mean("x"), n_resamples=99)
     assert len(many.notes) > 3

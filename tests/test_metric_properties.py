@@ -174,7 +174,7 @@ def test_metrics_by_name():
         (lambda: es.CHRF(char_order=-1), "char_order must be at least 0"),
         (lambda: es.CHRF(beta=-1), "beta must be a finite number of at least 0"),
         (lambda: es.TER(normalized=1), "normalized must be True or False"),
-        (lambda: es.Mean(""), "name must be a non-empty string"),
+        (lambda: es.Mean(""), "name must be non-empty text"),
         (lambda: es.Ratio("r", numerator=(1,)), "numerator needs one coefficient for each"),
         (lambda: es.Ratio("r", columns="ab"), "columns must be a list of names, got 'ab'"),
         (lambda: as_metric("blue"), "metric must be one of bleu, .*; got 'blue'"),

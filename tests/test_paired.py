@@ -177,3 +177,39 @@ def test_bad_scores(function, arguments, message):
 def test_bad_options(call, message):
     with pytest.raises(es.InputError, match=message):
         call()
+
+
+class TestFaces:
+    """What SciPy's results offer: a statistic, an interval, two values to unpack."""
+
+    @pytest.mark.parametrize("alternative", ALTERNATIVES)
+    def test_the_interval_is_scipys(self, alternative):
+        x1, x2 = scores_pair(5, 40)
+        expected = stats.ttest_rel(x1, x2, alternative=alternative)
+        for test in (es.paired_permutation_test, es.paired_bootstrap_test):
+            result = test(x1, x2, alternative=alternative)
+            for level in (0.9, 0.95):
+                found = result.confidence_interval(level)
+                assert (found.low, found.high) == pytest.approx(
+                    tuple(expected.confidence_interval(level)), rel=1e-9
+                )
+            assert result.confidence_interval() == result.confidence_interval(0.95)
+
+    def test_the_interval_is_that_of_compare_where_few_segments_differ(self):
+        x1, x2 = np.arange(30.0), np.arange(30.0)
+        x2[:4] -= 0.5
+        (expected,) = es.compare({"x2": x2, "x1": x1}, metrics=es.Mean("m"), method="t")
+        result = es.paired_permutation_test(x1, x2)
+        assert result.confidence_interval() == pytest.approx((expected.low, expected.high))
+
+    def test_a_statistic_and_a_pvalue_unpack(self):
+        result = es.paired_permutation_test(X1, X2)
+        statistic, pvalue = result
+        assert (statistic, pvalue) == (result.statistic, result.pvalue)
+        assert result.statistic == result.difference == pytest.approx(np.mean(X1) - np.mean(X2))
+
+    def test_one_segment_has_no_interval(self):
+        with pytest.raises(es.InputError, match="one segment says nothing about uncertainty"):
+            es.paired_permutation_test([1.0], [2.0]).confidence_interval()
+        with pytest.raises(es.InputError, match="confidence_level must be between 0 and 1"):
+            es.paired_permutation_test(X1, X2).confidence_interval(95)

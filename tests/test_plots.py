@@ -1,6 +1,7 @@
 """Figures: what they show is what the result says; nothing overlaps or is cut at column width."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -177,14 +178,20 @@ def cells(axes):
     return mesh.get_array()
 
 
-def test_pvalues_stand_below_the_diagonal_in_order_of_rank():
+def test_pvalues_stand_below_the_diagonal_in_order_of_rank_and_no_row_is_empty():
     ranked = sorted(PAIRS.estimates, key=lambda e: -e.score)
     place = {e.system: i for i, e in enumerate(ranked)}
-    found = cells(PAIRS.plot_pvalues())
+    axes = PAIRS.plot_pvalues()
+    found = cells(axes)
+    assert found.shape == (8, 8)
     assert found.count() == 36
     for d in PAIRS:
         i, j = sorted((place[d.system], place[d.baseline]))
-        assert found[j, i] == d.pvalue_adjusted
+        assert found[j - 1, i] == d.pvalue_adjusted
+    # The best has a column only, whose number is explained.
+    numbers = [text.get_text() for text in axes.texts if text.get_text().isdigit()]
+    assert numbers == [str(i) for i in range(2, 10)]
+    assert f"1: {ranked[0].system}"[:20] in axes.get_xlabel()
     assert len(marks(PAIRS.plot_pvalues(), ".")) == sum(map(PAIRS.significant, PAIRS)) > 0
 
 
@@ -304,7 +311,7 @@ BOTH = es.compare(outputs(2), metrics=[METRIC, es.Mean("other")], n_resamples=9)
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: BOTH.plot(), "metric must be one of COMET, other; got None"),
+        (lambda: BOTH.plot(ax=[None]), "ax must be 2 axes, one for each metric, got 1"),
         (lambda: BOTH.plot_scores("x"), "metric must be one of COMET, other; got 'x'"),
         (lambda: BASE.plot_pvalues(), "plot_pvalues needs all pairs, but this comparison has a"),
         (lambda: RESULTS[26][0].plot(), "325 differences are too many rows; use plot_pvalues"),
@@ -320,6 +327,58 @@ BOTH = es.compare(outputs(2), metrics=[METRIC, es.Mean("other")], n_resamples=9)
 def test_bad_input(call, message):
     with pytest.raises(es.InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize("name", ["plot", "plot_scores", "plot_pvalues", "plot_replicates"])
+def test_several_metrics_are_panels(name):
+    panels = getattr(BOTH, name)()
+    assert len(panels) == 2
+    (figure,) = {panel.figure for panel in panels}
+    assert len(pyplot.get_fignums()) == 1
+    figure.canvas.draw()
+    for panel, metric in zip(panels, ("COMET", "other"), strict=True):
+        assert f"{metric} ↑" in panel.get_xlabel() + panel.get_title(loc="right")
+        alone = getattr(BOTH, name)(metric)
+        assert alone.figure is not figure
+        assert points(panel) == points(alone)
+        alone.figure.canvas.draw()
+        # Rows are as high as in a figure of one metric.
+        assert panel.bbox.height == pytest.approx(alone.bbox.height, rel=0.25)
+    _, mine = pyplot.subplots(2)
+    assert list(getattr(BOTH, name)(ax=mine)) == list(mine)
+
+
+def test_of_all_pairs_the_better_system_comes_first():
+    named = dict(zip("abcd", outputs(4).values(), strict=True))
+    for lower in (False, True):
+        metric = es.Mean("m", higher_is_better=not lower)
+        result = es.compare(named, metrics=metric, n_resamples=99)
+        axes = result.plot()
+        assert len(points(axes)) == 6
+        assert all(x < 0 if lower else x > 0 for x in points(axes))
+        assert {mark.get_color() for mark in marks(axes)} <= {BLUE, GREY}
+        labels = [label.get_text().removesuffix(" †") for label in axes.get_yticklabels()]
+        spans = dict(zip(labels, (s[:, 0].tolist() for s in segments(axes)), strict=True))
+        for d in result:
+            if d.winner == d.system:
+                assert spans[f"{d.system} − {d.baseline}"] == [d.low, d.high]
+            else:
+                assert spans[f"{d.baseline} − {d.system}"] == [-d.high, -d.low]
+    one_sided = es.compare(named, metrics=METRIC, n_resamples=99, alternative="less")
+    assert sorted(points(one_sided.plot())) == sorted(d.difference for d in one_sided)
+
+
+def test_a_verdict_that_disagrees_with_its_interval_is_marked_in_table_and_figure():
+    result = es.compare(outputs(9), metrics=METRIC, n_resamples=99)
+    d = next(d for d in result if not result.significant(d))
+    changed = replace(d, low=0.1, high=0.2)
+    marked = replace(result, differences=(changed,), notes=())
+    assert "†" in marked.plot().get_yticklabels()[0].get_text()
+    assert "† verdict and interval disagree" in marked.plot().get_xlabel()
+    assert str(marked).count("†") == 1
+    plain = replace(marked, differences=(replace(d, low=-0.1, high=0.2),))
+    assert "†" not in plain.plot().get_yticklabels()[0].get_text() + plain.plot().get_xlabel()
+    assert "†" not in str(plain)
 
 
 def test_two_metrics_each_have_their_figure():
@@ -345,7 +404,10 @@ class TestDataFrames:
         frame = PAIRS.to_dataframe()
         assert len(frame) == len(PAIRS)
         for row, d in zip(frame.to_dict("records"), PAIRS, strict=True):
-            assert {**d.to_dict(), "significant": PAIRS.significant(d)} == row
+            scores = {"system": PAIRS["COMET", d.system], "baseline": PAIRS["COMET", d.baseline]}
+            bounds = {f"{side}_low": e.low for side, e in scores.items()}
+            bounds |= {f"{side}_high": e.high for side, e in scores.items()}
+            assert {**d.to_dict(), **bounds, "significant": PAIRS.significant(d)} == row
         assert frame["difference"].dtype == np.float64
         assert frame["significant"].dtype == bool
 

@@ -24,21 +24,50 @@ def test_text_of_a_baseline_comparison():
     result = comparison(["base", "close", "far"], baseline="base")
     lines = str(result).split("\n")
     assert lines[0] == "COMET ↑ (higher is better), 60 segments"
-    header = "system score [95 % interval] difference [95 % interval] p p (holm) verdict"
+    header = "system score [95 % interval] difference [95 % interval] p p (max-t) verdict"
     assert lines[2].split() == header.split()
     assert lines[4].startswith("base ")
     assert lines[4].endswith("baseline")
     assert lines[5].startswith("far ")
-    assert lines[5].endswith("0.0010  better")
+    assert lines[5].endswith("0.0005     0.0005  better")
     # Columns are aligned: every interval of a column closes in the same place.
     assert len({line.index("]") for line in lines[4:7]}) == 1
     assert lines[-1] == result.signatures[0]
 
 
+def test_latex_has_minus_signs_caption_label_and_digits():
+    result = comparison(["NLLB-200", "b"], baseline="b")
+    (d,) = result
+    assert d.difference < 0
+    latex = result.to_latex(caption="50 % & more", label="tab:main", digits=1)
+    assert f"$-${-d.difference:.1f} & {{[}}$-${-d.low:.1f}, " in latex
+    assert "NLLB-200" in latex
+    assert latex.count(r"\begin{table}") == latex.count(r"\end{table}") == 1
+    assert r"\caption{50 \% \& more}\label{tab:main}" in latex
+    assert r"\begin{table}" not in result.to_latex()
+    for bad in ({"label": "a"}, {"label": "a b", "caption": "x"}, {"label": "}", "caption": "x"}):
+        with pytest.raises(es.InputError, match=r"label must be letters, digits and .*a caption"):
+            result.to_latex(**bad)
+
+
+def test_digits_are_those_asked_for():
+    result = comparison(["a", "b"])
+    estimate = result["a"]
+    for digits in (0, 1, 5):
+        for text in (result.to_markdown(digits=digits), result.to_html(digits=digits)):
+            assert f"{estimate.score:.{digits}f}" in text
+        for one in (estimate, es.Estimates((estimate,))):
+            assert f"| {estimate.score:.{digits}f} |" in one.to_markdown(digits=digits)
+    with pytest.raises(es.InputError, match="digits must be at most 15, got 16"):
+        result.to_markdown(digits=16)
+    with pytest.raises(es.InputError, match="digits must be an integer"):
+        result.to_latex(digits=1.5)
+
+
 def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
     listed = str(comparison(["a", "b", "c"]))
     assert "differences, system - baseline" in listed
-    assert "better than: p (holm) <= 0.05" in listed
+    assert "better than: p (max-t) <= 0.05" in listed
     names = [f"system-{i}" for i in range(7)]
     result = comparison(names)
     lines = str(result).split("\n")
@@ -47,7 +76,8 @@ def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
     assert len(beaten) >= 4
     last = ranking.split("]")[1]
     assert last.strip().endswith("-7")
-    assert "difference row - column above the diagonal, p (holm) below" in "\n".join(lines)
+    assert "difference row - column above the diagonal, p (max-t) below" in "\n".join(lines)
+    assert "intervals of the differences: plot(), to_dataframe(), JSON" in str(result)
 
 
 def test_a_loss_is_a_loss_and_no_evidence_is_not_equality():

@@ -408,3 +408,14 @@ def test_scores_go_into_comparisons_as_means(sample):
     scores = {name: bleu.scores(texts, sample.references) for name, texts in sample.systems.items()}
     result = es.compare(scores, metrics=es.Mean("sentence BLEU"), baseline="baseline")
     assert {d.system: d.pvalue < 0.05 for d in result}["clearly-better"]
+
+
+def test_references_are_one_entry_per_segment():
+    hypotheses = ["a b c d e", "f g h i j"]
+    streams = [[*hypotheses, "k l m n"], ["x", "y", "z"]]
+    with pytest.raises(es.InputError, match=r"2 streams of 3.*from_streams"):
+        es.SentenceBLEU().scores([*hypotheses, "k l m n"], streams)
+    # As many streams as segments: the second output meets the second row.
+    square = [hypotheses, ["x", "y"]]
+    assert es.SentenceBLEU().scores(hypotheses, square).tolist() == [1.0, 0.0]
+    assert es.SentenceBLEU().scores(hypotheses, es.from_streams(*square)).tolist() == [1.0, 1.0]

@@ -641,7 +641,7 @@ def rewritten(path, header=None, **arrays):
         ({"n_resamples": 10**6}, {}, "damaged: .* needs int64 arrays of shape"),
         ({"n_segments": 21}, {}, "damaged: there are 20 ids for 21 segments"),
         ({"systems": ["A", "A"]}, {}, "damaged: system names must differ"),
-        ({"systems": 3}, {}, "damaged: .*int.* not iterable"),
+        ({"systems": 3}, {}, "damaged: systems must be a list of names, got int"),
         ({"systems": ["A"]}, {}, "damaged: a shard of 1 systems"),
         ({"unit": "x"}, {}, "damaged: unit must be one of"),
         ({"id_kind": "x"}, {}, "damaged: id_kind must be one of"),

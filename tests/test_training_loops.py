@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.integrations.labels import LabelledSet, fingerprint
 from evalstats.integrations.loop import MonitorCallback as LoopCallback
 from evalstats.integrations.loop import logged
 
@@ -73,7 +74,7 @@ def test_a_step_that_is_evaluated_again_is_no_check(sample):
         logged(monitor, 4, sample.systems["baseline"])
 
 
-@pytest.mark.parametrize("name", ["torch", "transformers", "lightning"])
+@pytest.mark.parametrize("name", ["torch", "transformers", "lightning", "torchmetrics"])
 def test_a_missing_framework_is_named_with_its_extra(monkeypatch, name):
     real = builtins.__import__
 
@@ -121,8 +122,14 @@ def trainer(tmp_path):
     letters = np.random.default_rng(0).integers(4, 12, size=(N_SEGMENTS, 4))
     sources = [" ".join(WORDS[i] for i in row) for row in letters]
     references = ["a b c d e f g h"] * N_SEGMENTS
-    labels = [*tokenizer(references[0])["input_ids"], 2]
-    data = [{**tokenizer(source), "labels": labels} for source in sources]
+
+    def encode(references):
+        return [
+            {**tokenizer(source), "labels": [*tokenizer(reference)["input_ids"], 2]}
+            for source, reference in zip(sources, references, strict=False)
+        ]
+
+    data = encode(references)
 
     def collate(rows):
         return {
@@ -130,7 +137,7 @@ def trainer(tmp_path):
             for name in ("input_ids", "attention_mask", "labels")
         }
 
-    def make(learning_rate, n_checks, callbacks, compute_metrics, **options):
+    def make(learning_rate, n_checks, callbacks, compute_metrics, eval_dataset=None, **options):
         set_seed(0)
         model = BartForConditionalGeneration(
             BartConfig(
@@ -151,12 +158,13 @@ def trainer(tmp_path):
             model=model,
             args=arguments,
             train_dataset=data,
-            eval_dataset=data,
+            eval_dataset=eval_dataset or data,
             data_collator=collate,
             callbacks=callbacks,
             compute_metrics=compute_metrics,
         )
 
+    make.encode = encode
     return make, tokenizer, references
 
 
@@ -250,6 +258,211 @@ def test_compute_metrics_alone(trainer):
     assert found["eval_chrf2_high"] == pytest.approx(expected.high)
 
 
+def sentences(seed, n_segments=N_SEGMENTS):
+    """References of eight letters each, hardly alike."""
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(list("abcdefgh"), 8)) for _ in range(n_segments)]
+
+
+def test_trainer_checks_the_monitored_set_only(trainer):
+    """Two evaluation sets of one size, another test set, a shorter one: none spends the level."""
+    from evalstats.integrations.transformers import MonitorCallback
+
+    make, tokenizer, _ = trainer
+    others, references = sentences(1), sentences(2)
+    other, mine = make.encode(others), make.encode(references)
+    watch = MonitorCallback(es.Monitor(references, "chrf", patience=50), tokenizer)
+    running = make(
+        3e-2, 10, [watch], watch.compute_metrics, eval_dataset={"other": other, "mine": mine}
+    )
+    before = running.evaluate(mine)
+    assert watch.monitor.checks == ()
+    with pytest.warns(UserWarning, match="evaluation of 12 segments is passed by.*labels, decoded"):
+        running.train()
+    assert [check.step for check in watch.monitor.checks] == list(range(2, 21, 2))
+    *_, passed_by, checked, _ = running.state.log_history
+    assert "eval_other_chrf2" in passed_by
+    assert not any("improved" in key for key in passed_by)
+    assert checked["eval_mine_chrf2"] == watch.monitor.last.score
+
+    def expected(found, references):
+        ids = np.where(found.predictions >= 0, found.predictions, 0)
+        texts = tokenizer.batch_decode(ids, skip_special_tokens=True)
+        return es.estimate(texts, references, "chrf", method="t")
+
+    state = watch.monitor.state_dict()
+    for dataset, refs in ((other, others), (mine, references), (other[:5], others[:5])):
+        found = running.predict(dataset)
+        assert found.metrics["test_chrf2"] == pytest.approx(expected(found, refs).score)
+        assert found.metrics["test_chrf2_low"] == pytest.approx(expected(found, refs).low)
+    assert "test_chrf2" not in running.predict(other[:1]).metrics
+    # Padded to another length, these are the same labels.
+    assert running.evaluate(mine, max_length=15)["eval_chrf2"] != before["eval_chrf2"]
+    assert watch.monitor.state_dict() == state
+
+
+def test_the_best_model_evaluated_after_training_is_no_check(trainer):
+    from evalstats.integrations.transformers import MonitorCallback
+
+    make, tokenizer, references = trainer
+    watch = MonitorCallback(es.Monitor(references, "chrf"), tokenizer)
+    running = make(
+        3e-2, 15, [watch], watch.compute_metrics, save_strategy="steps", save_steps=2,
+        load_best_model_at_end=True, metric_for_best_model="chrf2_best_step",
+        greater_is_better=True,
+    )  # fmt: skip
+    running.train()
+    state, best = watch.monitor.state_dict(), watch.monitor.last.best_score
+    found = running.evaluate()
+    assert found["eval_chrf2"] == pytest.approx(best)
+    assert not any("improved" in key for key in found)
+    assert watch.monitor.state_dict() == state
+    # Trained further, it is watched further.
+    running.args.max_steps = 32
+    running.train(resume_from_checkpoint=True)
+    assert [check.step for check in watch.monitor.checks] == list(range(2, 33, 2))
+
+
+def test_sets_that_come_in_another_order(trainer, tmp_path):
+    """Evaluated by length, outputs are not in the order of the references."""
+    from evalstats.integrations.transformers import STATE_FILE, MonitorCallback
+
+    make, tokenizer, _ = trainer
+    references = sentences(2)
+    shuffled = make.encode([references[i] for i in np.random.default_rng(3).permutation(12)])
+    mine = make.encode(references)
+
+    def trained(evaluated, **options):
+        watch = MonitorCallback(es.Monitor(references, "chrf"), tokenizer, **options)
+        running = make(
+            0.0, 1, [watch], watch.compute_metrics, eval_dataset=evaluated,
+            save_strategy="steps", save_steps=2,
+        )  # fmt: skip
+        running.train()
+        return watch, running
+
+    with pytest.warns(UserWarning, match="no more like them than like others; if it is, give lab"):
+        assert trained(shuffled)[0].monitor.checks == ()
+    # Whoever gives the labels is believed, whatever they are like.
+    labels = [row["labels"] for row in shuffled]
+    assert len(trained({"mine": mine, "x": shuffled}, labels=labels)[0].monitor.checks) == 1
+    with pytest.warns(UserWarning, match="its labels are others; if it is, give labels"):
+        assert trained(mine, labels=labels)[0].monitor.checks == ()
+    trained(mine)
+    path = tmp_path / "checkpoint-2" / STATE_FILE
+    assert len(json.loads(path.read_text())["labels"]) == 64
+    path.write_text("{", encoding="utf-8")
+    watch, running = trained(mine)
+    path.write_text("{", encoding="utf-8")
+    watch.monitor = es.Monitor(references, "chrf")
+    with pytest.raises(es.InputError, match="must hold the state of a monitor, got JSONDecodeErr"):
+        running.train(resume_from_checkpoint=str(path.parent))
+
+
+def test_compute_metrics_scores_other_sets_against_their_labels(trainer):
+    from evalstats.integrations.transformers import compute_metrics
+
+    make, tokenizer, _ = trainer
+    references, others = sentences(2), sentences(3)
+    mine, other = make.encode(references), make.encode(others)
+    scored = compute_metrics(references, "chrf", tokenizer)
+    running = make(3e-2, 10, [], scored, eval_dataset=mine)
+    running.train()
+    found = running.evaluate()
+    assert running.predict(other).metrics["test_chrf2"] != found["eval_chrf2"]
+    assert running.predict(mine).metrics["test_chrf2"] == found["eval_chrf2"]
+    own = compute_metrics(others, "chrf", tokenizer)
+    running.compute_metrics = own
+    assert running.predict(other).metrics["test_chrf2"] == running.evaluate(other)["eval_chrf2"]
+    # A function decodes predictions, but nobody knows whether it decodes labels.
+    running.compute_metrics = compute_metrics(references, "chrf", tokenizer.batch_decode)
+    assert "eval_chrf2" in running.evaluate(mine)
+    assert "eval_chrf2" not in running.evaluate(other)
+
+
+# Labels, without the framework
+
+
+class Letters:
+    """A tokenizer of letters."""
+
+    pad_token_id = 0
+
+    def batch_decode(self, rows, skip_special_tokens):
+        return ["".join(chr(i) for i in row if i) for row in rows]
+
+
+def ids(texts, width=30, fill=-100):
+    found = np.full((len(texts), width), fill)
+    for row, text in zip(found, texts, strict=True):
+        row[: len(text)] = list(map(ord, text))
+    return found
+
+
+def test_a_fingerprint_of_labels_knows_no_padding():
+    texts = ["ab", "c", ""]
+    mine = fingerprint(ids(texts), 0)
+    same = [
+        ids(texts, 50),
+        ids(texts, 30, 0),
+        ids(texts).astype(np.int32),
+        [[97, 98], [99], []],
+        [np.array([97, 98]), (99,), np.array([], dtype=int)],
+    ]
+    assert {fingerprint(labels, 0) for labels in same[:3]} == {mine}
+    others = [["ab", "c"], ["a", "bc", ""], ["ab", "", "c"], ["c", "ab", ""]]
+    assert mine not in {fingerprint(ids(other), 0) for other in others}
+    assert fingerprint((ids(texts), np.arange(3))) == fingerprint(
+        {"labels": ids(texts), "class": np.arange(3)}
+    )
+    assert fingerprint((ids(texts), np.arange(3))) != fingerprint(ids(texts))
+    assert fingerprint(np.array([0.5, 1.0])) != fingerprint(np.array([1.0, 0.5]))
+    assert fingerprint(same[3]) == fingerprint(same[4]) == mine
+
+
+def test_labels_that_are_no_text_tell_sets_apart_by_their_number(sample):
+    references = [pair[0] for pair in sample.references[:20]]
+    numbers = np.arange(20)
+    the_set = LabelledSet(references, es.CHRF(), Letters(), None)
+    assert the_set.holds(numbers, 20, remember=False)
+    with pytest.warns(UserWarning, match="19 segments is passed by.*references has 20 entries but"):
+        assert not the_set.holds(numbers[1:], 19, remember=True)
+    assert the_set.fingerprint is None
+    assert the_set.holds(numbers, 20, remember=True)
+    assert not the_set.holds(numbers[::-1], 20, remember=True)
+    assert the_set.scored_by_labels(["a"] * 20, numbers) == {}
+    # Scores that come from elsewhere need no references.
+    found = LabelledSet(None, es.Mean("judge"), Letters(), None)
+    assert found.holds(numbers, 20, remember=True)
+    assert found.scored_by_labels([1.0, 3.0], numbers[:2])["judge"] == 2
+
+
+def test_references_in_streams_are_named(sample):
+    streams = list(zip(*sample.references[:20], strict=True))
+    the_set = LabelledSet(streams, es.CHRF(), Letters(), None)
+    with pytest.warns(UserWarning, match=r"looks like sacreBLEU's layout \(2 streams of 20\)"):
+        the_set.holds(np.arange(20), 20, remember=True)
+
+
+def test_labels_are_like_their_references(sample):
+    """Cut, in lower case or with words lost: still the own ones, and never those of others."""
+    references = [list(pair) for pair in sample.references[:40]]
+    firsts = [pair[0] for pair in references]
+    metric = es.CHRF()
+
+    def fits(texts):
+        labels = ids(texts, max(map(len, texts)))
+        return LabelledSet(references, metric, Letters(), None).holds(labels, 40, remember=False)
+
+    for change in (str.lower, str.upper, lambda t: t[:20], lambda t: " ".join(t.split()[::2])):
+        assert fits([change(text) for text in firsts])
+    assert fits([pair[1] for pair in references])
+    # 40 segments of others or in another order: fewer than one in four is nearer by chance.
+    assert not fits(firsts[1:] + firsts[:1])
+    assert not fits(firsts[::-1])
+    assert not fits([pair[0] for pair in sample.references[40:80]])
+
+
 def test_what_cannot_be_decoded_is_reported(trainer):
     from evalstats.integrations.transformers import decoded
 
@@ -282,6 +495,7 @@ def module():
         def __init__(self, learning_rate, with_ids=False):
             super().__init__()
             self.learning_rate, self.with_ids = learning_rate, with_ids
+            self.references = None
             self.table = torch.nn.Embedding(8, 8)
 
         def training_step(self, batch, batch_idx):
@@ -293,6 +507,12 @@ def module():
         def validation_step(self, batch, batch_idx):
             words = self.table(inputs[batch]).argmax(dim=-1).tolist()
             outputs = {"hypotheses": [" ".join("abcdefgh"[i] for i in row) for row in words]}
+            if batch_idx == 0:
+                self.seen, fit.part = [], []
+            self.seen += outputs["hypotheses"]
+            fit.part += batch.tolist()
+            if self.references:
+                outputs["references"] = [self.references[i] for i in batch]
             return {**outputs, "ids": batch} if self.with_ids else outputs
 
         def configure_optimizers(self):
@@ -303,9 +523,10 @@ def module():
 
         def val_dataloader(self):
             # Out of order where ids say so.
-            return DataLoader(range(12)[:: -1 if self.with_ids else 1], batch_size=5)
+            self.loader = DataLoader(range(12)[:: -1 if self.with_ids else 1], batch_size=5)
+            return self.loader
 
-    def fit(model, monitor, n_epochs, path=None, callbacks=(), **options):
+    def fit(model, monitor, n_epochs, path=None, callbacks=(), trainer_options=None, **options):
         from evalstats.integrations.lightning import MonitorCallback
 
         class Log(lightning.pytorch.loggers.logger.DummyLogger):
@@ -320,8 +541,9 @@ def module():
         trainer = lightning.Trainer(
             accelerator="cpu", max_epochs=n_epochs, callbacks=[MonitorCallback(monitor), *callbacks],
             logger=log, enable_checkpointing=bool(callbacks), enable_progress_bar=False,
-            enable_model_summary=False, log_every_n_steps=1,
+            enable_model_summary=False, log_every_n_steps=1, **(trainer_options or {}),
         )  # fmt: skip
+        fit.trainer = trainer
         trainer.fit(model, **options)
         if path:
             trainer.save_checkpoint(path)
@@ -431,18 +653,133 @@ def test_lightning_on_two_ranks(sample, tmp_path):
 
 def test_outputs_of_all_ranks_in_order():
     pytest.importorskip("lightning")
-    from evalstats.integrations.lightning import in_order
+    from evalstats.integrations.lightning import Outputs
 
-    assert in_order([([2, 0], ["c", "a"]), ([1, 2], ["b", "other"])], 2) == ["a", "b", "c"]
-    assert in_order([(None, ["a"]), (None, ["b", "c"])], 1) == ["a", "b", "c"]
+    def together(batches, n_ranks=2):
+        return Outputs.together([Outputs(*batch) for batch in batches], n_ranks)
+
+    ranks = [(["c", "a"], [2, 0], ["C", "A"]), (["b", "other"], [1, 2], ["B", "O"])]
+    assert together(ranks) == Outputs(["a", "b", "c"], [0, 1, 2], ["A", "B", "C"])
+    assert together([(["a"],), (["b", "c"],)], 1) == Outputs(["a", "b", "c"])
+    assert (together(ranks).missing, together(ranks[:1]).missing) == (None, 1)
     for batches, message in (
-        ([(None, ["a"])], "must return 'ids' on 2 ranks"),
-        ([([0], ["a"]), (None, ["b"])], "one entry for each of the 1 hypotheses .* got none"),
-        ([([0, 1], ["a"])], "one entry for each of the 1 hypotheses of a batch, got 2"),
-        ([([0, 2], ["a", "b"])], "positions 0 to 1 .* no 1"),
+        ([(["a"],)], "must return 'ids' on 2 ranks"),
+        ([(["a"], [0]), (["b"],)], "must return 'ids' for all batches or for none"),
+        ([(["a"], [0], ["A"]), (["b"], [1])], "must return 'references' for all batches"),
     ):
         with pytest.raises(es.InputError, match=message):
-            in_order(batches, 2)
+            together(batches)
+    for outputs, message in (
+        ({"hypotheses": ["a"], "ids": [0, 1]}, "each of the 1 hypotheses of a batch, got 2"),
+        ({"hypotheses": ["a"], "references": ["A", "B"]}, "references has 2 entries but hyp"),
+        ({"hypotheses": ["a"], "references": "A"}, "'references' must be a list .* bare str"),
+    ):
+        with pytest.raises(es.InputError, match=message):
+            Outputs.of(outputs)
+
+
+OTHERS = ["a b c d", "h g f e", "c c d d", "a a a b"] * 3
+
+
+@pytest.mark.parametrize("options", [
+    {"fast_dev_run": True}, {"fast_dev_run": 9}, {"limit_val_batches": 2}, {"limit_val_batches": 1},
+    {"limit_val_batches": 0.7}, {"overfit_batches": 1},
+])  # fmt: skip
+def test_a_part_of_the_set_is_no_check(module, options):
+    model, fit, references = module
+    for with_ids in (False, True):
+        monitor = es.Monitor(references, "wer", patience=1)
+        with pytest.warns(UserWarning, match="at step [12] is no check: its outputs are of a part"):
+            fit(model(0.0, with_ids), monitor, 2, trainer_options=options)
+        assert monitor.checks == ()
+        found = fit.trainer.callback_metrics
+        # Scored where ids say which references are theirs.
+        assert ("wer" in found) == (with_ids or options == {"fast_dev_run": 9})
+        assert not any("improved" in key for key in found)
+    outputs, part = fit.trainer.lightning_module.seen, [references[i] for i in fit.part]
+    expected = es.estimate(outputs, part, "wer").score
+    assert found["wer"].item() == pytest.approx(expected, rel=1e-5)
+
+
+def test_all_of_the_set_is_a_check_however_it_was_asked_for(module):
+    model, fit, references = module
+    for options in ({"limit_val_batches": 99}, {"overfit_batches": 1.0}):
+        monitor = es.Monitor(references, "wer")
+        fit(model(0.0), monitor, 2, trainer_options=options)
+        assert len(monitor.checks) == 2
+
+
+def test_validate_is_no_check(module):
+    model, fit, references = module
+    monitor = es.Monitor(references, "wer", patience=2)
+    trained = model(5.0)
+    fit(trained, monitor, 4)
+    state, score = monitor.state_dict(), monitor.last.score
+    # The same set again; one of as many segments, of which nothing says what it is; one that does.
+    (found,) = fit.trainer.validate(trained, trained.loader, verbose=False)
+    assert found["wer"] == pytest.approx(score)
+    assert "wer_improved" not in found
+    with pytest.warns(UserWarning, match="12 outputs of a validation are passed by"):
+        assert fit.trainer.validate(trained, trained.val_dataloader(), verbose=False) == [{}]
+    trained.references = references
+    (found,) = fit.trainer.validate(trained, trained.val_dataloader(), verbose=False)
+    assert found["wer"] == pytest.approx(score)
+    trained.references = OTHERS
+    (found,) = fit.trainer.validate(trained, trained.val_dataloader(), verbose=False)
+    assert found["wer"] == pytest.approx(es.estimate(trained.seen, OTHERS, "wer").score)
+    assert monitor.state_dict() == state
+
+
+def test_several_dataloaders_are_told_apart_by_their_references(module):
+    model, fit, references = module
+
+    class Two(model):
+        def validation_step(self, batch, batch_idx, dataloader_idx):
+            self.references = [OTHERS, references, None][dataloader_idx]
+            return super().validation_step(batch, batch_idx)
+
+        def val_dataloader(self):
+            return [super(Two, self).val_dataloader() for _ in range(3)]
+
+    monitor = es.Monitor(references, "wer")
+    with pytest.warns(UserWarning, match="12 outputs of a validation are passed by: nothing says"):
+        fit(Two(5.0), monitor, 3)
+    assert [check.step for check in monitor.checks] == [1, 2, 3]
+    found = fit.trainer.callback_metrics
+    assert found["wer"].item() == pytest.approx(monitor.last.score)
+    assert found["wer/dataloader_idx_0"] != found["wer"]
+    assert not any(key.endswith("_2") for key in found)
+    with pytest.warns(UserWarning, match="no check: no references are those of the monitor"):
+        fit(Two(5.0), es.Monitor(sorted(references), "wer"), 1)
+
+
+def test_scores_that_come_from_elsewhere_need_no_references(module):
+    model, fit, _ = module
+
+    class Judged(model):
+        def validation_step(self, batch, batch_idx):
+            return {"hypotheses": [float(i) for i in batch], "references": ["?"] * len(batch)}
+
+    monitor = es.Monitor(None, es.Mean("wer"))
+    trained = Judged(0.0)
+    fit(trained, monitor, 2)
+    assert [check.score for check in monitor.checks] == [5.5, 5.5]
+    assert fit.trainer.validate(trained, verbose=False)[0]["wer"] == 5.5
+    assert len(monitor.checks) == 2
+
+
+def test_a_set_that_does_not_fit_is_an_error(module):
+    model, fit, references = module
+    with pytest.raises(es.InputError, match="references has 11 entries but hypotheses has 12"):
+        fit(model(0.0), es.Monitor(references[:11], "wer"), 1)
+
+    class Numbered(model):
+        def validation_step(self, batch, batch_idx):
+            outputs = super().validation_step(batch, batch_idx)
+            return {**outputs, "ids": [3 * i for i in range(len(batch))]}
+
+    with pytest.raises(es.InputError, match=r"positions 0 to 4 among the references, .* no 1"):
+        fit(Numbered(0.0), es.Monitor(references, "wer"), 1)
 
 
 def test_lightning_says_what_validation_step_must_return(module):

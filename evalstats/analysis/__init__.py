@@ -2,10 +2,15 @@
 
 - `estimate`, `compare`: the two questions
 - `pairs`: one pair of systems, its difference, interval and p-value
+- `families`: p-values and intervals of several pairs at once
+- `flips`: influence values with random signs, which all pairs share
 - `outcomes`: scores that are shares of segments
 - `inputs`, `plan`: what an analysis is given, and its options
+- `grid`: statistics rounded to where sums are exact
 - `sampling`: one metric's statistics with their replicates, and their intervals
 - `notes`: what a careful reader should know
+- `power`: which differences a test set finds
+- `pilots`, `draws`: pairs of systems on some segments; draws from these
 - `paired`: paired tests of scores
 - `bleu`: evaluatio's two functions of BLEU
 - `influence`: the figure of which segments make a difference

@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import check_same_length, integer, share
+from evalstats.checks import also_called, check_same_index, check_same_length, integer, share
 from evalstats.inference import significance
 from evalstats.metrics import BLEU
 from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng
 from evalstats.results import report
-from evalstats.text.references import References, as_references, as_texts
+from evalstats.text.references import References, as_pairs, as_references, as_texts
 
 
 class ConfidenceInterval(NamedTuple):
@@ -41,6 +41,7 @@ class ConfidenceInterval(NamedTuple):
         return report.fragment_html([report.record_table("interval", self._asdict())], [])
 
 
+@also_called(seed="rng")
 def bleu_ci(
     references: Iterable[Any],
     hypotheses: Iterable[str],
@@ -90,10 +91,9 @@ def bleu_ci(
     >>> round(ci.mean, 2), round(ci.lower, 2), ci.upper
     (74.19, 53.73, 100.0)
     """
-    texts = as_texts(hypotheses)
+    texts, refs = as_pairs(hypotheses, references)
     iterations = integer(iterations, "iterations", 1, MOST_RESAMPLES)
     level = share(alpha, "alpha")
-    refs = as_references(references, len(texts))
     metric = BLEU(effective_order=effective_order)
     observed, replicates = _replicates(metric, [texts], refs, iterations, rng)
     # evaluatio's bounds are replicates: those next to the quantiles, on the outer side.
@@ -102,6 +102,7 @@ def bleu_ci(
     return ConfidenceInterval(float(observed[0]), float(low), float(high))
 
 
+@also_called(seed="rng")
 def bleu_bootstrap_test(
     references: Iterable[Any],
     hyp1: Iterable[str],
@@ -147,6 +148,7 @@ def bleu_bootstrap_test(
     >>> bleu_bootstrap_test(references, good, bad, iterations=999)
     0.001
     """
+    check_same_index({"references": references, "hyp1": hyp1, "hyp2": hyp2})
     first, second = as_texts(hyp1, "hyp1"), as_texts(hyp2, "hyp2")
     iterations = integer(iterations, "iterations", 1, MOST_RESAMPLES)
     check_same_length(hyp1=first, hyp2=second)

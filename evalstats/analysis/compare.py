@@ -4,26 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
+
+import numpy as np
 
 from evalstats.analysis import sampling
 from evalstats.analysis.estimate import result_signature, score_estimates
-from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
+from evalstats.analysis.families import Family
+from evalstats.analysis.inputs import (
+    N_RESAMPLES,
+    SEED,
+    as_pairs,
+    as_tables,
+    is_statistics,
+    plan_of_shard,
+)
 from evalstats.analysis.notes import comparison_notes, size_notes
-from evalstats.analysis.pairs import differences
-from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, MID_P, TESTS, Plan, option
-from evalstats.checks import share
-from evalstats.errors import InputError
-from evalstats.inference import multiplicity
+from evalstats.analysis.pairs import differences, prepared
+from evalstats.analysis.plan import (
+    ADJUSTMENTS,
+    ALTERNATIVES,
+    FAMILIES,
+    INTERVALS,
+    MID_P,
+    TESTS,
+    Plan,
+    option,
+)
+from evalstats.analysis.power import Planner
+from evalstats.checks import also_called, share
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.records import Difference
-from evalstats.results.results import Comparison, Estimate
+from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics, Progress, as_systems
 
 
+@also_called(metric="metrics", seed="rng")
 def compare(
     hypotheses: Any,
     references: Any = None,
@@ -33,7 +51,9 @@ def compare(
     test: str = "studentized",
     method: str = "auto",
     alternative: str = "two-sided",
-    adjustment: str = "holm",
+    adjustment: str = "max-t",
+    family: str = "metric",
+    intervals: str = "individual",
     confidence_level: float = 0.95,
     significance_level: float = 0.05,
     n_resamples: int = N_RESAMPLES,
@@ -49,11 +69,12 @@ def compare(
     Parameters
     ----------
     hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Shard
-        Outputs of at least two systems, by name; or their statistics, and then no references
+        Outputs of at least two systems, by name, or a frame of pandas or polars with one system a
+        column; or their statistics, and then no references
         (those of one metric are joined, `SegmentStatistics.join`); or a `Shard`, for the bootstrap
         test and the first three intervals.
     references, metrics
-        As in `estimate`.
+        As in `estimate`; `metric` is understood too.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
     test : {"studentized", "ar", "bootstrap", "mid-p"}
@@ -74,8 +95,18 @@ def compare(
         ``"greater"``: the system's score is greater than the baseline's; without `baseline`, the
         later system's than the earlier one's. It speaks of the number, not of quality: a better
         system has a lower TER. Intervals are two-sided all the same.
-    adjustment : {"holm", "benjamini-hochberg", "bonferroni", "none"}
-        How p-values are adjusted for the comparisons under one metric.
+    adjustment : {"max-t", "holm", "benjamini-hochberg", "bonferroni", "none"}
+        How p-values are adjusted for several comparisons. Step-down max-T (Romano and Wolf, 2005,
+        2016) takes the larger of the p-value itself and of how often the largest of all
+        differences, each over its standard error, is as large when the signs of the segments'
+        influence are random, or with fewer than 1,000 segments when they are drawn again. Like
+        Holm's and Bonferroni's it bounds the probability of any false claim, and loses little to
+        many comparisons.
+    family : {"metric", "all"}
+        Which comparisons are counted together: all under one metric, or all there are.
+    intervals : {"individual", "simultaneous"}
+        Whether `confidence_level` is of each interval of a difference, or of all of a family at
+        once. Simultaneous ones are as wide as the quantile of the largest difference asks for.
     groups : sequence, optional
         One label (a document, a speaker) per segment: resamples and swaps whole groups.
     n_resamples, rng, weights, n_draws, executor, progress
@@ -105,43 +136,55 @@ def compare(
     >>> [(d.system, d.pvalue) for d in result if d.pvalue == 1]
     [('copy', 1.0)]
     """
-    plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
+    plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor, progress)
     test = option(test, (*TESTS, MID_P), "test")
     level = share(significance_level, "significance_level")
     alternative = option(alternative, ALTERNATIVES, "alternative")
     adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
+    family = option(family, FAMILIES, "family")
+    intervals = option(intervals, INTERVALS, "intervals")
     unit = "segment" if groups is None else "group"
+    planner = None
     if isinstance(hypotheses, Shard):
-        pairs = _pairs(hypotheses.systems, baseline)
+        pairs = as_pairs(hypotheses.systems, baseline)
         plan = plan_of_shard(hypotheses, plan, references, metrics, groups, test)
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
         if not is_statistics(hypotheses):
             # What costs nothing is checked before what costs seconds.
-            _pairs(tuple(as_systems(hypotheses)), baseline)
+            as_pairs(tuple(as_systems(hypotheses)), baseline)
         tables, sizes = as_tables(hypotheses, references, metrics, groups, plan, progress)
-        pairs = _pairs(tables[0].systems, baseline)
+        pairs = as_pairs(tables[0].systems, baseline)
+        planner = Planner(tables, sizes, pairs, alternative)
         samples = sampling.bootstrap(tables, plan, sizes, always=test == "bootstrap")
-        if test != "bootstrap":
-            samples = sampling.swap(samples, plan)
+        jointly = intervals == "simultaneous" or (adjustment == "max-t" and len(pairs) > 1)
+        samples = prepared(samples, plan, test, jointly)
 
-    adjust = multiplicity.ADJUSTMENTS[adjustment]
     estimates: list[Estimate] = []
     compared: list[Difference] = []
     signatures: list[str] = []
-    for sample in samples:
-        found = list(differences(sample, pairs, plan, test, alternative))
-        adjusted = adjust([d.pvalue for d in found])
+    for some in [samples] if family == "all" else [[sample] for sample in samples]:
+        together, paired = Family(some, pairs, plan), plan
+        if intervals == "simultaneous":
+            one = together.simultaneous_level()
+            paired = replace(plan, confidence_level=one, alone_level=confidence_level)
+        found = [d for s in some for d in differences(s, pairs, paired, test, alternative)]
+        pvalues = np.array([d.pvalue for d in found])
+        adjusted = together.adjusted(pvalues, adjustment, alternative)
         compared += [
             replace(d, pvalue_adjusted=float(p)) for d, p in zip(found, adjusted, strict=True)
         ]
+    for i, sample in enumerate(samples):
         estimates += score_estimates(sample, plan, unit, ())
-        used = dict.fromkeys([estimates[-1].method, found[0].method])
-        named = {"test": found[0].test, "alt": alternative, "adj": adjustment}
+        first = compared[i * len(pairs)]
+        used = dict.fromkeys([estimates[-1].method, first.method])
+        named = {"test": first.test, "alt": alternative, "adj": adjustment}
+        named |= {"family": family} if family != FAMILIES[0] else {}
+        named |= {"intervals": intervals} if intervals != INTERVALS[0] else {}
         signatures.append(result_signature(sample, plan, unit, "+".join(used), **named))
     result = Comparison(
-        estimates=tuple(estimates),
+        estimates=Estimates(tuple(estimates)),
         differences=tuple(compared),
         baseline=baseline,
         test=test,
@@ -153,18 +196,9 @@ def compare(
         seed=plan.seed,
         signatures=tuple(signatures),
         significance_level=level,
+        family=family,
+        intervals=intervals,
+        planner=planner,
     )
     notes = size_notes(samples[0].n_segments, unit, samples[0].sizes)
-    return replace(result, notes=notes + comparison_notes(result, samples, len(pairs)))
-
-
-def _pairs(systems: tuple[str, ...], baseline: str | None) -> list[tuple[int, int]]:
-    """Return (baseline, system) as numbers of systems."""
-    if len(systems) < 2:
-        raise InputError(f"compare needs at least 2 systems, got {len(systems)}: {list(systems)}")
-    if baseline is None:
-        return list(combinations(range(len(systems)), 2))
-    if baseline not in systems:
-        raise InputError(f"baseline must be one of {', '.join(systems)}; got {baseline!r}")
-    first = systems.index(baseline)
-    return [(first, i) for i in range(len(systems)) if i != first]
+    return replace(result, notes=notes + comparison_notes(result, samples, unit))

@@ -12,14 +12,16 @@ from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistic
 from evalstats.analysis.notes import size_notes
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.sampling import Sample
+from evalstats.checks import also_called
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.results import Estimate, Estimates
 from evalstats.results.signatures import signature
 from evalstats.shards.shard import Shard
-from evalstats.statistics.extraction import Metrics, Progress
+from evalstats.statistics.extraction import Metrics, Progress, as_systems
 from evalstats.statistics.segments import SegmentStatistics
+from evalstats.text.frames import columns_of
 
 
 @overload
@@ -54,6 +56,7 @@ def estimate(
     executor: Workers = ...,
     progress: Progress | None = ...,
 ) -> Any: ...
+@also_called(metrics="metric", seed="rng")
 def estimate(
     hypotheses: Any,
     references: Any = None,
@@ -74,14 +77,15 @@ def estimate(
     Parameters
     ----------
     hypotheses
-        N outputs of one system; or a mapping from system names to outputs; or a
+        N outputs of one system; or a mapping from system names to outputs, or a frame of pandas or
+        polars with one system a column; or a
         `SegmentStatistics`, or a list of them, and then no references; or a `Shard`, which has its
         metrics, resamples and seed, for the first three intervals.
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`.
     metric : str or Metric, or a list of them
-        Names or configured objects.
+        Names, as they are written or printed, or configured objects; `metrics` is understood too.
     method : {"auto", "expanded", "percentile", "basic", "bca", "studentized", "t", "hall"}
         Interval: expanded percentile (Hesterberg, 2015), percentile (Efron, 1979), basic (Davison
         and Hinkley, 1997), BCa (Efron, 1987), studentised (Hall, 1988), or t from the influence
@@ -95,7 +99,7 @@ def estimate(
     groups : sequence, optional
         One label (a document, a speaker) per segment: resamples whole groups.
     rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy.
+        Seed or generator; `None` asks for fresh entropy. `seed` is understood too.
     weights : {"multinomial", "bayesian"}
         What a resample is: segments drawn with replacement (Efron, 1979), or the Bayesian bootstrap
         (Rubin, 1981), whose percentile interval is a credible interval.
@@ -107,7 +111,7 @@ def estimate(
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
     progress : callable, optional
-        Called as ``progress(done, total, label)`` before each extraction.
+        Called as ``progress(done, total, label)`` before each extraction and while resampling.
 
     Returns
     -------
@@ -127,7 +131,7 @@ def estimate(
     >>> result.low < result.score < result.high
     True
     """
-    plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor)
+    plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor, progress)
     unit = "segment" if groups is None else "group"
     if isinstance(hypotheses, Shard):
         single = len(hypotheses.metrics) == len(hypotheses.systems) == 1
@@ -135,6 +139,8 @@ def estimate(
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
+        if columns_of(hypotheses) is not None:
+            hypotheses = as_systems(hypotheses)
         single = isinstance(metric, (str, Metric)) and not isinstance(hypotheses, Mapping)
         if is_statistics(hypotheses):
             single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import TypeGuard
 
 import numpy as np
@@ -12,7 +13,14 @@ from numpy.typing import NDArray
 from evalstats.analysis.plan import Plan
 from evalstats.errors import InputError
 from evalstats.shards.shard import Shard
-from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
+from evalstats.statistics.extraction import (
+    Metrics,
+    Progress,
+    as_metrics,
+    as_systems,
+    check_same_rows,
+    extract_all,
+)
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
 
@@ -110,6 +118,8 @@ def as_tables(
     if is_statistics(hypotheses):
         tables = given_tables(hypotheses, references, metrics)
     else:
+        if groups is not None:
+            check_same_rows(as_systems(hypotheses), references=references, groups=groups)
         tables = extract_all(hypotheses, references, metrics, progress, plan.executor)
     sizes = None
     if groups is not None:
@@ -126,3 +136,17 @@ def check_enough(n_segments: int, unit: str) -> None:
         raise InputError(
             f"at least 2 {unit}s are needed to say anything about uncertainty, got {n_segments}"
         )
+
+
+def as_pairs(
+    systems: tuple[str, ...], baseline: str | None, asking: str = "compare"
+) -> list[tuple[int, int]]:
+    """Return (baseline, system) as numbers of systems."""
+    if len(systems) < 2:
+        raise InputError(f"{asking} needs at least 2 systems, got {len(systems)}: {list(systems)}")
+    if baseline is None:
+        return list(combinations(range(len(systems)), 2))
+    if baseline not in systems:
+        raise InputError(f"baseline must be one of {', '.join(systems)}; got {baseline!r}")
+    first = systems.index(baseline)
+    return [(first, i) for i in range(len(systems)) if i != first]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.plan import MID_P
 from evalstats.analysis.sampling import FEW_DIFFERING, Sample
 from evalstats.inference.clusters import effective_number
-from evalstats.inference.influence import influence_values
+from evalstats.inference.significance import monte_carlo_error
 from evalstats.inference.skewness import skewness
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison
@@ -40,15 +41,14 @@ def size_notes(
     return tuple(notes)
 
 
-def comparison_notes(
-    result: Comparison, samples: Sequence[Sample], n_pairs: int
-) -> tuple[str, ...]:
+def comparison_notes(result: Comparison, samples: Sequence[Sample], unit: str) -> tuple[str, ...]:
     """Say what limits the verdicts: ties, few differences, skewness, resamples, disagreement."""
-    notes = [
-        f"{d.system} and {d.baseline} have identical {d.metric} statistics on every segment: p = 1."
-        for d in result
-        if d.n_differing == 0
-    ]
+    notes = list(
+        _about(
+            [d for d in result if d.n_differing == 0],
+            f"have identical statistics on every {unit}: p = 1",
+        )
+    )
     counted = sorted({d.metric for d in result if d.test.startswith("mcnemar")})
     if counted:
         which = "mid-p" if result.test == MID_P else "exact"
@@ -56,7 +56,7 @@ def comparison_notes(
             f"{', '.join(counted)}: 0/1 scores, McNemar's {which} test; method 'auto' takes "
             f"Wilson's and Tango's intervals."
         )
-    notes += _floor_notes(result, samples[0], n_pairs)
+    notes += _floor_notes(result)
     notes += _about(
         [
             d
@@ -74,31 +74,43 @@ def comparison_notes(
     notes += _close_calls(result)
     marked = sum(result.disagrees(d) for d in result)
     if marked:
-        why = (
-            "the verdict is that of the adjusted p-value, the interval counts one comparison"
-            if n_pairs > 1
-            else "test and interval are two approximations, and this is near the level"
+        notes.append(
+            f"† In {marked} of {len(result)} verdict and interval disagree: {_why(result)}."
         )
-        notes.append(f"† In {marked} of {len(result)} verdict and interval disagree: {why}.")
     return tuple(notes)
 
 
-def _floor_notes(result: Comparison, sample: Sample, n_pairs: int) -> Iterator[str]:
+def _why(result: Comparison) -> str:
+    """Say why a verdict and an interval may disagree."""
+    if result.n_compared(result.differences[0]) == 1:
+        return "test and interval are two approximations, and this is near the level"
+    if result.intervals == "individual":
+        return "the verdict is that of the adjusted p-value, the interval counts one comparison"
+    return (
+        f"the verdict is that of p ({result.adjustment}), the interval allows for all comparisons "
+        f"at once, also for those that a step-down test has left behind"
+    )
+
+
+def _floor_notes(result: Comparison) -> Iterator[str]:
     """Say when no p-value can reach the level, whatever the data."""
-    sides = 2 if result.alternative == "two-sided" else 1
-    level = result.significance_level
-    m = 1 if result.adjustment == "none" else n_pairs
+    level, m = result.significance_level, result.n_multiplied(result.differences[0])
     times = f", times {m} comparisons" if m > 1 else ""
-    by_units = sides * 0.5**sample.n_segments
-    if result.test != "bootstrap" and by_units * m > level:
+    floor, n_drawn = result.floor_of_units, result.n_resamples + 1
+    if floor * m > level:
         yield (
-            f"{sample.n_segments} units cannot give a p-value below {by_units:.2g}{times}: no "
-            f"difference can be significant at {level:g}, whatever the data."
+            f"{result.estimates[0].n_segments} units cannot give a p-value below {floor:.2g}"
+            f"{times}: no difference can be significant at {level:g}, whatever the data."
         )
-    elif m / (result.n_resamples + 1) > level and not all(d.exact for d in result):
+    elif m / n_drawn > level and not all(d.exact for d in result):
+        enough = ceil(m / (n_drawn * level) - 1e-9)
+        unless = "" if result.adjustment != "benjamini-hochberg" else f", unless {enough} do,"
+        use = "adjustment 'max-t', or " if m > 1 else ""
         yield (
-            f"With {n_pairs} comparisons and {result.n_resamples} resamples no p-value adjusted "
-            f"by {result.adjustment} can reach {level:g}: use more resamples."
+            f"With {result.n_compared(result.differences[0])} comparisons and "
+            f"{result.n_resamples} resamples no p-value adjusted by {result.adjustment} can reach "
+            f"{level:g}{unless} whatever the data: use {use}n_resamples of at least "
+            f"{ceil(m / level - 1e-9) - 1}."
         )
 
 
@@ -106,9 +118,9 @@ def _is_skewed(sample: Sample, d: Difference) -> bool:
     """Return whether the influence on a difference is too skewed for its t interval."""
     if sample.shard is not None or d.n_differing < FEW_DIFFERING:
         return False
-    pair = [sample.table.systems.index(name) for name in (d.baseline, d.system)]
-    first, second = influence_values(sample.table.metric, sample.values[pair].astype(np.float64))
-    return len(first) < _COCHRAN * skewness(second - first) ** 2
+    first, second = (sample.table.systems.index(name) for name in (d.baseline, d.system))
+    values = sample.influence[second] - sample.influence[first]
+    return len(values) < _COCHRAN * skewness(values) ** 2
 
 
 def _about(found: Sequence[Difference], what: str) -> Iterator[str]:
@@ -120,13 +132,25 @@ def _about(found: Sequence[Difference], what: str) -> Iterator[str]:
 
 
 def _close_calls(result: Comparison) -> Iterator[str]:
-    level = result.significance_level
+    """Say which verdicts another seed might turn."""
+    level, close = result.significance_level, []
     for d in result:
-        # The verdict uses the adjusted p-value, whose error grows as it did.
-        error = d.pvalue_error * d.pvalue_adjusted / d.pvalue
-        if error > 0 and abs(d.pvalue_adjusted - level) < 2 * error:
-            yield (
-                f"p of {d.system} and {d.baseline} ({d.metric}) is {d.pvalue_adjusted:.4f} ± "
-                f"{error:.4f} (Monte-Carlo standard error), too close to {level:g} to call: "
-                f"use more resamples."
-            )
+        error = d.pvalue_error
+        if result.adjustment == "max-t" and d.pvalue_adjusted > d.pvalue:
+            error = monte_carlo_error(d.pvalue_adjusted, result.n_resamples)
+        else:
+            # The verdict uses the adjusted p-value, whose error grows as it did.
+            error *= d.pvalue_adjusted / d.pvalue
+        if error and not result.is_open(d) and abs(d.pvalue_adjusted - level) < 2 * error:
+            close.append((d, error))
+    if len(close) > 1:
+        yield (
+            f"The p-values of {len(close)} pairs are within two Monte-Carlo standard errors of "
+            f"{level:g}, too close to {level:g} to call: use more resamples."
+        )
+    for d, error in close if len(close) == 1 else ():
+        yield (
+            f"{d.system} vs {d.baseline} ({d.metric}): p = {d.pvalue_adjusted:.4f} ± "
+            f"{error:.4f} (Monte-Carlo standard error) is too close to {level:g} to call; "
+            f"use more resamples."
+        )

@@ -9,7 +9,7 @@ from evalstats.checks import integer, share
 from evalstats.errors import InputError
 from evalstats.inference.multiplicity import ADJUSTMENTS as _ADJUSTMENTS
 from evalstats.inference.significance import ALTERNATIVES as ALTERNATIVES
-from evalstats.resampling.executors import as_workers
+from evalstats.resampling.executors import Tell, as_workers
 from evalstats.resampling.totals import KINDS, MOST_RESAMPLES, as_kind
 from evalstats.resampling.weights import as_seed
 
@@ -19,7 +19,9 @@ _OF_THE_PLAIN_BOOTSTRAP = ("bca", "studentized", "t", "hall")
 TESTS = ("studentized", "ar", "bootstrap")
 #: Of 0/1 scores only, for which "studentized" is McNemar's exact test.
 MID_P = "mid-p"
-ADJUSTMENTS = tuple(_ADJUSTMENTS)
+ADJUSTMENTS = ("max-t", *_ADJUSTMENTS)
+FAMILIES = ("metric", "all")
+INTERVALS = ("individual", "simultaneous")
 #: Other spellings, after lowercasing and with blanks for "-" and "_".
 _SPELLINGS = {
     "expanded percentile": "expanded",
@@ -33,6 +35,10 @@ _SPELLINGS = {
     "mid p": MID_P,
     "paired bootstrap": "bootstrap",
     "two sided": "two-sided",
+    "maxt": "max-t",
+    "max t": "max-t",
+    "step down max t": "max-t",
+    "romano wolf": "max-t",
     "bh": "benjamini-hochberg",
     "fdr bh": "benjamini-hochberg",
     "benjamini hochberg": "benjamini-hochberg",
@@ -50,6 +56,8 @@ class Plan:
     kind: str  # of weights
     n_draws: int | None
     executor: Any  # Executor, or number of threads
+    progress: Any = None  # called as progress(done, total, label)
+    alone_level: float | None = None  # of one interval, where confidence_level is of several
 
     def __post_init__(self) -> None:
         method = option(self.method, METHODS, "method")
@@ -70,6 +78,11 @@ class Plan:
             n_draws=n_draws,
             executor=as_workers(self.executor),
         )
+
+    def tell(self, label: str) -> Tell:
+        """Return what to call as ``tell(done, total)`` while work of this name goes on."""
+        progress = self.progress
+        return progress and (lambda done, total: progress(done, total, label))
 
 
 def option(value: object, options: tuple[str, ...], name: str) -> str:

@@ -6,18 +6,19 @@ values and the interval methods. Everything is done for all systems at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.grid import on_grid
 from evalstats.analysis.outcomes import Outcomes, as_outcomes
 from evalstats.analysis.plan import Plan
 from evalstats.errors import InputError
 from evalstats.inference import clusters, influence, intervals, skewness
-from evalstats.metrics import Metric
-from evalstats.resampling.products import exact_grid
+from evalstats.metrics import Metric, scores_of
 from evalstats.resampling.totals import (
     as_kind,
     bootstrap_errors,
@@ -30,6 +31,7 @@ from evalstats.shards.shard import Shard
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
+Pair = tuple[int, int]
 
 #: Where fewer segments differ, how many do is what is uncertain.
 FEW_DIFFERING = 10
@@ -54,6 +56,8 @@ class Sample:
     differing: NDArray[np.int64] | None = None  # (S, S), of a shard
     outcomes: Outcomes | None = None  # where scores are shares of segments
     sizes: NDArray[np.int64] | None = None  # (N,): segments of each group, where there are groups
+    flips: Floats | None = None  # (B, S): signed sums of unbiased influence values
+    _counted: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
 
     @property
     def n_segments(self) -> int:
@@ -64,8 +68,33 @@ class Sample:
         """Count the segments on which the statistics of two systems differ."""
         if self.differing is not None:
             return int(self.differing[a, b])
-        # As they were given: rounding to the grid may tell equal numbers of two systems apart.
-        return int(np.count_nonzero(np.any(self.table.values[a] != self.table.values[b], axis=1)))
+        if (a, b) not in self._counted:
+            # As they were given: rounding to the grid may tell equal numbers of two systems apart.
+            differs = np.any(self.table.values[a] != self.table.values[b], axis=1)
+            self._counted[a, b] = int(np.count_nonzero(differs))
+        return self._counted[a, b]
+
+    @cached_property
+    def influence(self) -> Floats:
+        """Influence of every segment, or group, on every score, `(S, N)`."""
+        metric = self.table.metric
+        with np.errstate(invalid="ignore", over="ignore"):
+            return np.concatenate(
+                [influence.influence_values(metric, rows[None]) for rows in self.values]
+            )
+
+    @property
+    def degrees(self) -> float:
+        """Degrees of freedom of a t interval."""
+        sizes = self.sizes
+        return self.n_segments - 1 if sizes is None else clusters.degrees_of_freedom(sizes)
+
+    @property
+    def unbiased(self) -> Floats:
+        """Influence values whose sum of squares is a squared standard error, `(S, N)`."""
+        n = self.n_segments
+        shares = 1 / n if self.sizes is None else self.sizes / np.sum(self.sizes)
+        return np.asarray(self.influence / np.sqrt(1 - shares))
 
     def moved(self, a: int, b: int) -> Floats:
         """Return what moves from system b to a when the segments of each half swap, `(B, k)`."""
@@ -82,12 +111,15 @@ def bootstrap(
 ) -> list[Sample]:
     """Resample all systems under all metrics with one weight matrix."""
     names = _distinct_names([table.metric for table in tables])
-    values = [_on_grid(table.values) for table in tables]
+    values = [
+        on_grid(t.values, [f"{c} of {t.metric.name}" for c in t.metric.columns]) for t in tables
+    ]
     n_segments = tables[0].n_segments
     kind, n_draws = as_kind(plan.kind, plan.n_draws, n_segments)
     weights = recipe(n_segments, plan.seed, kind, n_draws)
     if always or plan.method not in ("t", "hall"):
-        totals_b = weighted_totals(weights, _stack(values), plan.n_resamples, plan.executor)
+        stacked, tell = _stack(values), plan.tell("resampling")
+        totals_b = weighted_totals(weights, stacked, plan.n_resamples, plan.executor, tell=tell)
     else:
         totals_b = np.empty((0, sum(len(v) * v.shape[2] for v in values)))
     samples = []
@@ -95,8 +127,8 @@ def bootstrap(
         tables, names, values, _split(values, totals_b), strict=True
     ):
         totals = np.asarray(np.sum(block, axis=1, dtype=np.float64))
-        scores = _finite(table.metric.score(totals), table, "the corpus")
-        replicates = _finite(table.metric.score(resampled), table, "a resample")
+        scores = _finite(totals, table, "the corpus")
+        replicates = _finite(resampled, table, "a resample")
         if n_draws is not None:
             # The spread of a score goes with 1/√N: what m segments do is brought to what N do.
             shrink = np.sqrt(n_draws / n_segments)
@@ -135,8 +167,8 @@ def from_shard(shard: Shard) -> list[Sample]:
             name,
             table.values,
             totals,
-            _finite(table.metric.score(totals), table, "the corpus"),
-            _finite(table.metric.score(resampled), table, "a resample"),
+            _finite(totals, table, "the corpus"),
+            _finite(resampled, table, "a resample"),
             resampled,
             shard=shard,
             differing=shard.differing[i],
@@ -169,7 +201,13 @@ def swap(samples: list[Sample], plan: Plan) -> list[Sample]:
     Swapping moves differences: those to the first system are all that is needed.
     """
     values = [_differences(sample.values) for sample in samples]
-    totals = swap_totals(_stack(values), plan.n_resamples, plan.seed, executor=plan.executor)
+    totals = swap_totals(
+        _stack(values),
+        plan.n_resamples,
+        plan.seed,
+        executor=plan.executor,
+        tell=plan.tell("swapping"),
+    )
     moves = _split(values, totals)
     return [replace(sample, moves=move) for sample, move in zip(samples, moves, strict=True)]
 
@@ -179,15 +217,6 @@ def _differences(values: NDArray[Any]) -> NDArray[Any]:
     # Narrow integers could overflow.
     wide = values.astype(np.int64 if values.dtype.kind in "iu" else np.float64, copy=False)
     return wide[1:] - wide[:1]
-
-
-def _on_grid(values: NDArray[Any]) -> NDArray[Any]:
-    if values.dtype.kind in "iu":
-        return values
-    n_systems, n_segments, k = values.shape
-    columns = values.transpose(1, 0, 2).reshape(n_segments, -1)
-    grid = exact_grid(columns).reshape(n_segments, n_systems, k)
-    return np.ascontiguousarray(grid.transpose(1, 0, 2))
 
 
 def _stack(values: list[NDArray[Any]]) -> NDArray[Any]:
@@ -203,7 +232,8 @@ def _split(values: list[NDArray[Any]], totals: Floats) -> list[Floats]:
     return [p.reshape(len(totals), *v.shape[::2]) for p, v in zip(parts, values, strict=True)]
 
 
-def _finite(scores: Floats, table: SegmentStatistics, where: str) -> Floats:
+def _finite(totals: Floats, table: SegmentStatistics, where: str) -> Floats:
+    scores = scores_of(table.metric, totals)
     if not np.all(np.isfinite(scores)):
         column = int(np.argwhere(~np.isfinite(scores))[0][-1])
         raise InputError(
@@ -272,8 +302,11 @@ def _bounds(
         if len(pair) > 1 and sample.sizes is None and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
             width = influence.standard_error(influence.with_unseen(moves))
         if method == "hall":
-            skew = skewness.skewness(moves)
-            return skewness.interval(observed, width, degrees, level, skew, len(moves)), error
+            # Of several intervals at once, each is also what it is alone, as the p-value is.
+            alone, skew = plan.alone_level or level, skewness.skewness(moves)
+            low, high = skewness.interval(observed, width, degrees, alone, skew, len(moves))
+            plain = intervals.student_t(observed, width, degrees + 1, level)
+            return (np.minimum(low, plain[0]), np.maximum(high, plain[1])), error
         return intervals.student_t(observed, width, degrees + 1, level), error
     spread = np.asarray(np.std(replicates, ddof=1))
     if method == "percentile":
@@ -292,12 +325,11 @@ def _bounds(
 
 def influences(sample: Sample, pair: tuple[int, ...]) -> tuple[Floats, Floats, float]:
     """Return influence values `(N,)` on a score or difference, its standard error and degrees."""
-    values = influence.influence_values(sample.table.metric, sample.values[list(pair)])
-    moves = values[-1] - values[0] if len(pair) > 1 else values[0]
+    values = sample.influence
+    moves = values[pair[-1]] - values[pair[0]] if len(pair) > 1 else values[pair[0]]
     if sample.sizes is None:
-        return moves, influence.standard_error(moves), len(moves) - 1
-    degrees = clusters.degrees_of_freedom(sample.sizes)
-    return moves, clusters.standard_error(moves, sample.sizes), degrees
+        return moves, influence.standard_error(moves), sample.degrees
+    return moves, clusters.standard_error(moves, sample.sizes), sample.degrees
 
 
 def _replicate_errors(sample: Sample, pair: tuple[int, ...]) -> Floats:

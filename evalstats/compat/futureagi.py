@@ -45,15 +45,29 @@ METHODS = tuple(f"method{i}" for i in range(8))
 CONFIG = ("mode", "max_n_gram", "weights", "smooth", "corrected")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class TestCase:
-    """One output, and the reference or list of references, `expected_response` since version 1."""
+    """One output, and the reference or list of references, `expected_response` since version 1.
+
+    Further fields, such as `query` or `context`, are ignored, as in ai-evaluation.
+    """
 
     __test__: ClassVar[bool] = False  # not a test case of pytest's
 
     response: Any = None
     expected_text: Any = None
     expected_response: Any = None
+
+    def __init__(
+        self,
+        response: Any = None,
+        expected_text: Any = None,
+        expected_response: Any = None,
+        **further: Any,
+    ) -> None:
+        object.__setattr__(self, "response", response)
+        object.__setattr__(self, "expected_text", expected_text)
+        object.__setattr__(self, "expected_response", expected_response)
 
 
 TextMetricInput = TestCase
@@ -175,23 +189,23 @@ class BLEUScore:
 
 def _split(item: Any) -> tuple[list[str], list[list[str]]]:
     """Return the tokens of an item's response and references, or say what is wrong with it."""
+    keys = ""
     if isinstance(item, Mapping):
-        unknown = set(item) - set(TestCase.__dataclass_fields__)
-        if unknown:
-            raise InputError(f"unknown key {min(map(str, unknown))!r} in a test case")
-        item = TestCase(**item)
+        keys = f"; the keys are {', '.join(map(str, item))}"
+        item = TestCase(**{str(key): value for key, value in item.items()})
     if not isinstance(item, TestCase):
         raise InputTypeError(f"expected a TestCase or a dict, got {type(item).__name__}")
     if not isinstance(item.response, str):
-        raise InputTypeError(f"response must be a string, got {type(item.response).__name__}")
+        raise InputTypeError(f"response must be a string, got {type(item.response).__name__}{keys}")
     if item.expected_text is not None and item.expected_response is not None:
         raise InputError("give expected_text or expected_response, not both")
-    expected = item.expected_response if item.expected_text is None else item.expected_text
+    if item.expected_text is None and item.expected_response is None:
+        raise InputError(f"expected_response (expected_text in version 0.1) is needed{keys}")
+    name = "expected_response" if item.expected_text is None else "expected_text"
+    expected = getattr(item, name)
     known = [expected] if isinstance(expected, str) else expected
     if not isinstance(known, (list, tuple)) or not all(isinstance(text, str) for text in known):
-        raise InputTypeError(
-            f"expected_text must be a string or a list of strings, got {expected!r:.40}"
-        )
+        raise InputTypeError(f"{name} must be a string or a list of strings, got {expected!r:.40}")
     if not known:
-        raise InputError("expected_text is empty: the item has no reference")
+        raise InputError(f"{name} is empty: the item has no reference")
     return item.response.split(), [text.split() for text in known]

@@ -13,7 +13,8 @@ Where NLTK's numbers are not what they say, `corrected=True` gives the formula's
 - Scores above 1; corrected, at most 1.
 
 Text that was not split is refused: NLTK compares it character by character. Lists that differ in
-length, and method 6 without a matching three-gram, raise an `AssertionError` as in NLTK.
+length, method 6 without a matching three-gram, and a K or alpha of 0 that would divide by zero
+raise an error that is one of NLTK's as well (`UnusableError`).
 
 Examples
 --------
@@ -30,6 +31,7 @@ Examples
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
 import warnings
@@ -41,11 +43,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import listed
+from evalstats.checks import integer, listed
 from evalstats.errors import InputError
 from evalstats.metrics import smoothing, token_lists
 from evalstats.metrics.bleu import brevity_penalty as _penalty
 from evalstats.metrics.sentence_bleu import geometric_mean, weight_matrix
+from evalstats.metrics.smoothing import Floats
 from evalstats.metrics.token_lists import TokenList, as_token_list
 
 __all__ = [
@@ -63,8 +66,8 @@ Precisions = Sequence[Any]
 Smoother = Callable[..., Precisions]
 
 
-class UnusableError(InputError, AssertionError):
-    """Bad input for which NLTK raises an `AssertionError`."""
+class UnusableError(InputError, AssertionError, IndexError, ZeroDivisionError, OverflowError):
+    """Bad input for which NLTK raises one of these: whoever catches NLTK's catches this."""
 
 
 class Precision(Fraction):
@@ -138,7 +141,7 @@ def corpus_bleu(
     Raises
     ------
     InputError
-        For bad input; also an `AssertionError` where NLTK raises one (see the module).
+        For bad input; an `UnusableError` where NLTK raises an error too (see the module).
     """
     outputs, by_segment = _checked(list_of_references, hypotheses)
     rows, several = _weights(weights)
@@ -172,8 +175,9 @@ def corpus_bleu(
 def modified_precision(references: Sequence[TokenList], hypothesis: TokenList, n: int) -> Precision:
     """Return clipped matches over n-grams of one sentence, an unreduced fraction.
 
-    The denominator is 1 for a hypothesis without n-grams.
+    The denominator is 1 for a hypothesis without n-grams. An order below 1 raises `InputError`.
     """
+    n = integer(n, "n", 1)
     tokens, known = _segment(references, hypothesis, ("references", "hypothesis"))
     correct, total = token_lists.clipped_counts(tokens, known, n)
     return Precision(correct, max(total, 1))
@@ -207,11 +211,10 @@ class SmoothingFunction:
         """Smooth nothing: the smallest positive number stands for 0, with a warning."""
         for order, precision in enumerate(p_n, start=1):
             if precision == 0:
-                warnings.warn(
+                _warn_caller(
                     f"\nThe hypothesis contains 0 counts of {order}-gram overlaps.\n"
                     f"Without smoothing its BLEU is practically 0, whatever the other orders are.\n"
-                    f"Use lower orders or a method of SmoothingFunction().",
-                    stacklevel=2,
+                    f"Use lower orders or a method of SmoothingFunction()."
                 )
         return [precision or sys.float_info.min for precision in p_n]
 
@@ -231,7 +234,8 @@ class SmoothingFunction:
         self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
     ) -> Any:
         """Shrink method 3's counts by the logarithm of the length."""
-        return smoothing.by_length(*_counts(p_n), self.k, hyp_len or len(hypothesis)).tolist()
+        length = hyp_len or len(hypothesis)
+        return _finite(smoothing.by_length, *_counts(p_n), self.k, length, name="k").tolist()
 
     def method5(
         self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
@@ -251,7 +255,7 @@ class SmoothingFunction:
             )
         correct, total = _counts(p_n)
         total[2:] = [max(len(hypothesis) - i, 0) for i in range(2, len(p_n))]
-        return smoothing.interpolated(correct, total, self.alpha).tolist()
+        return _finite(smoothing.interpolated, correct, total, self.alpha, name="alpha").tolist()
 
     def method7(
         self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
@@ -261,7 +265,24 @@ class SmoothingFunction:
         return self.method5(p_n, references, hypothesis, hyp_len)
 
 
-def _counts(p_n: Precisions) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _warn_caller(message: str) -> None:
+    """Warn of the line that called into evalstats, through however many functions."""
+    frame, level = inspect.currentframe(), 0
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("evalstats."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, stacklevel=level + 1)
+
+
+def _finite(function: Callable[..., Floats], *counts: Any, name: str, where: Any = True) -> Floats:
+    """Return smoothed precisions, or say which parameter divided one of them by zero."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        precisions = function(*counts)
+    if not np.all(np.isfinite(precisions), where=where):
+        raise UnusableError(f"{name} makes a precision infinite here; use a positive {name}")
+    return precisions
+
+
+def _counts(p_n: Precisions) -> tuple[Floats, Floats]:
     counts = np.array([(p.numerator, p.denominator) for p in p_n], dtype=np.float64)
     return counts[:, 0], counts[:, 1]
 
@@ -283,7 +304,8 @@ def _corrected(
     if correct[0] == 0:
         return [0.0] * len(rows)
     if method is not None:
-        precisions = method.precisions(correct, total)
+        name = "alpha" if method.name == "method6" else "k"
+        precisions = _finite(method.precisions, correct, total, name=name, where=counting)
     elif smoothing_function is not None:
         existing = zip(correct[counting], total[counting], strict=True)
         precisions = np.zeros(order)
@@ -341,7 +363,7 @@ def _checked(
             f"{len(outputs)}; give one list of references per hypothesis"
         )
     if not outputs:
-        raise InputError("hypotheses is empty; give at least one sentence")
+        raise UnusableError("hypotheses is empty; give at least one sentence")
     names = [(f"list_of_references[{i}]", f"hypotheses[{i}]") for i in range(len(outputs))]
     pairs = [_segment(*row) for row in zip(by_segment, outputs, names, strict=True)]
     return [tokens for tokens, _ in pairs], [references for _, references in pairs]

@@ -8,8 +8,10 @@
 - `proportions`: intervals and tests of 0/1 scores
 - `multiplicity`: adjustments for several comparisons
 - `ranks`: rank intervals, letters, clusters and composites from verdicts on all pairs
+- `stepdown`: the adjustment that knows how comparisons depend on one another
 - `influence`: how much each segment moves a score
 - `effects`: effect sizes
+- `power`: how often a test finds a difference, and what it needs
 
 May import `metrics`, `checks` and `errors`.
 """

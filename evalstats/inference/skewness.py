@@ -36,12 +36,12 @@ def transformed(t: float, skew: float, n: int) -> float:
     return float(np.sqrt(n) * (cubic + skew / (6 * n)))
 
 
-def untransformed(quantile: float, skew: float, n: int) -> float:
-    """Return the t at which g(t) is the quantile."""
-    if abs(skew) < _SYMMETRIC:
-        return quantile
-    cube = 1 + skew * (quantile / np.sqrt(n) - skew / (6 * n))
-    return float(3 * np.sqrt(n) * (np.cbrt(cube) - 1) / skew)
+def untransformed(quantile: float, skew: float | Floats, n: int) -> Floats:
+    """Return the t at which g(t) is the quantile, for each skewness."""
+    straight = np.abs(skew) < _SYMMETRIC
+    bent = np.where(straight, 1.0, skew)
+    cube = 1 + bent * (quantile / np.sqrt(n) - bent / (6 * n))
+    return np.asarray(np.where(straight, quantile, 3 * np.sqrt(n) * (np.cbrt(cube) - 1) / bent))
 
 
 def interval(
@@ -51,6 +51,6 @@ def interval(
     from scipy.special import stdtrit
 
     quantile = -float(stdtrit(degrees_of_freedom, (1 - level) / 2))
-    right = max(quantile, untransformed(quantile, skew, n))
-    left = min(-quantile, untransformed(-quantile, skew, n))
+    right = max(quantile, float(untransformed(quantile, skew, n)))
+    left = min(-quantile, float(untransformed(-quantile, skew, n)))
     return observed - right * error, observed - left * error

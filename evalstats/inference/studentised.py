@@ -53,7 +53,7 @@ def studentised_difference(metric: Metric, first: Floats, second: Floats) -> flo
     values = second @ metric.gradient(totals[1]) - first @ metric.gradient(totals[0])
     n = len(values)
     variance = n / (n - 1) * np.sum((values - np.mean(values)) ** 2)
-    return float(_ratio(np.asarray(difference), np.asarray(variance)))
+    return float(ratio(np.asarray(difference), np.asarray(variance)))
 
 
 def studentised_swaps(
@@ -83,10 +83,10 @@ def studentised_swaps(
     sums = np.einsum("bk,bk->b", gradients[1], totals[1])
     sums -= np.einsum("bk,bk->b", gradients[0], totals[0])
     variance = n / (n - 1) * (squares - sums**2 / n)
-    return _ratio(metric.score(totals[1]) - metric.score(totals[0]), variance)
+    return ratio(metric.score(totals[1]) - metric.score(totals[0]), variance)
 
 
-def _ratio(difference: Floats, variance: Floats) -> Floats:
+def ratio(difference: Floats, variance: Floats) -> Floats:
     """Return differences over the roots of their variances; 0 stays 0, whatever its variance."""
     # A difference without spread lies infinitely many standard errors from zero.
     far = np.where(difference == 0, 0.0, np.copysign(np.inf, difference))

@@ -1,5 +1,6 @@
 """`Monitor` and `Accumulator` where training loops are: one file a framework, loaded where used.
 
-`transformers` and `lightning` have a callback each, `loop` has one for loops of one's own, and
-`torch` merges accumulators across ranks.
+`transformers` and `lightning` have a callback each, `loop` has one for loops of one's own,
+`torch` merges accumulators across ranks, `torchmetrics` makes a `torchmetrics.Metric` of one.
+`labels` tells the sets apart that a Hugging Face trainer evaluates.
 """

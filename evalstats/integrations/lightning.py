@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from evalstats.checks import listed
 from evalstats.errors import InputError, MissingExtraError
-from evalstats.integrations.loop import logged
+from evalstats.integrations.loop import estimated, logged, scores
+from evalstats.text.references import References, check_segments
 from evalstats.training.monitor import Monitor
 
 try:
@@ -19,6 +23,78 @@ except ImportError as error:
     ) from error
 
 
+@dataclass(frozen=True)
+class Outputs:
+    """Outputs of one dataloader, with their ids and their references where they came with some."""
+
+    hypotheses: list[Any]
+    ids: list[int] | None = None
+    references: list[Any] | None = None
+
+    @classmethod
+    def of(cls, found: Any) -> Outputs:
+        """Return what `validation_step` returned, checked."""
+        if not isinstance(found, Mapping) or "hypotheses" not in found:
+            raise InputError(
+                "validation_step must return a dictionary with 'hypotheses', the outputs of the "
+                "batch (and 'ids', their positions among the references)"
+            )
+        hypotheses, ids, references = list(found["hypotheses"]), found.get("ids"), None
+        if ids is not None and len(ids) != len(hypotheses):
+            raise InputError(
+                f"'ids' must have one entry for each of the {len(hypotheses)} hypotheses of a "
+                f"batch, got {len(ids)}"
+            )
+        if found.get("references") is not None:
+            references = listed(found["references"], "'references'", "one entry per segment")
+            check_segments(len(references), len(hypotheses))
+        return cls(hypotheses, None if ids is None else [int(i) for i in ids], references)
+
+    @classmethod
+    def together(cls, batches: list[Outputs], n_ranks: int) -> Outputs:
+        """Return all batches in one, in the order of the ids, each once."""
+        hypotheses = [output for batch in batches for output in batch.hypotheses]
+        ids = _joined([batch.ids for batch in batches], "ids")
+        references = _joined([batch.references for batch in batches], "references")
+        whole = cls(hypotheses, ids, references)
+        if whole.ids is None:
+            if n_ranks > 1:
+                raise InputError(
+                    f"validation_step must return 'ids' on {n_ranks} ranks: the positions of the "
+                    f"segments among the references"
+                )
+            return whole
+        at = {i: row for row, i in reversed(list(enumerate(whole.ids)))}
+        rows = [at[i] for i in sorted(at)]
+        references = references and [references[row] for row in rows]
+        return cls([hypotheses[row] for row in rows], sorted(at), references)
+
+    @property
+    def missing(self) -> int | None:
+        """The first position that there is no output for, `None` where there is none missing."""
+        ids = self.ids or []
+        return next((i for i, found in enumerate(ids) if found != i), None)
+
+    def are_of(self, references: References) -> bool:
+        """Return whether these are outputs for all segments of these references, in order."""
+        if self.missing is not None or len(self.hypotheses) != len(references):
+            return False
+        own = self.references
+        return own is None or References(own).fingerprint == references.fingerprint
+
+    def within(self, references: References) -> list[Any] | None:
+        """Return the references of these segments, where ids say which they are."""
+        known = self.ids is not None and all(0 <= i < len(references) for i in self.ids)
+        return [references[i] for i in self.ids or []] if known else None
+
+
+def _joined(parts: list[list[Any] | None], name: str) -> list[Any] | None:
+    given = [part for part in parts if part is not None]
+    if given and len(given) < len(parts):
+        raise InputError(f"validation_step must return '{name}' for all batches or for none")
+    return [entry for part in given for entry in part] if given else None
+
+
 class MonitorCallback(Callback):
     """Check the outputs of every validation of a Lightning `Trainer`.
 
@@ -26,6 +102,14 @@ class MonitorCallback(Callback):
     with ``"ids"``, the positions of these segments among the references. One process that does not
     shuffle may leave the ids out. Across ranks they are needed: outputs are put in order, and what
     a distributed sampler gave to two ranks counts once, as the lower rank has it.
+
+    With ``"references"`` beside them, one entry per segment, it is certain which set they are of:
+    the set with the references of `monitor` is checked, whichever dataloader it comes from, others
+    are scored. Without, the monitored set is that of the first dataloader during ``fit``.
+
+    What is no check: a sanity check, ``fast_dev_run``, a validation that ``limit_val_batches`` or
+    ``overfit_batches`` cut short, ``trainer.validate``. It is scored where it is known which
+    references belong to it, and leaves the monitor as it was.
 
     The state is saved in Lightning's checkpoints and read from them. `monitor` has the references
     of the validation set, and `patience` to stop early; `prefix` stands before the names of what
@@ -35,11 +119,12 @@ class MonitorCallback(Callback):
     def __init__(self, monitor: Monitor, prefix: str = "") -> None:
         self.monitor = monitor
         self.prefix = prefix
-        self._outputs: list[tuple[list[int] | None, list[Any]]] = []
+        self._outputs: dict[int, list[Outputs]] = {}
+        self._dataset: object = None
 
     def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         """Forget the outputs of the last validation."""
-        self._outputs = []
+        self._outputs = {}
 
     def on_validation_batch_end(
         self,
@@ -51,16 +136,9 @@ class MonitorCallback(Callback):
         dataloader_idx: int = 0,
     ) -> None:
         """Collect the outputs of a batch."""
-        if trainer.sanity_checking or dataloader_idx != 0:
-            return
-        if not isinstance(outputs, Mapping) or "hypotheses" not in outputs:
-            raise InputError(
-                "validation_step must return a dictionary with 'hypotheses', the outputs of the "
-                "batch (and 'ids', their positions among the references)"
-            )
-        ids = outputs.get("ids")
-        positions = None if ids is None else [int(i) for i in ids]
-        self._outputs.append((positions, list(outputs["hypotheses"])))
+        has_some = isinstance(outputs, Mapping) and "hypotheses" in outputs
+        if not trainer.sanity_checking and (has_some or dataloader_idx == 0):
+            self._outputs.setdefault(dataloader_idx, []).append(Outputs.of(outputs))
 
     def on_validation_epoch_end(self, trainer: Any, pl_module: Any) -> None:
         """Check what was collected, log it, and stop when the patience is used up."""
@@ -68,12 +146,65 @@ class MonitorCallback(Callback):
             return
         parts = [self._outputs]
         if trainer.world_size > 1:
-            parts = [[]] * trainer.world_size
+            parts = [{}] * trainer.world_size
             distributed.all_gather_object(parts, self._outputs)
-        hypotheses = in_order([batch for part in parts for batch in part], trainer.world_size)
-        pl_module.log_dict(logged(self.monitor, trainer.global_step, hypotheses, self.prefix))
+        indices = sorted({index for part in parts for index in part})
+        found: dict[str, float] = {}
+        for index in indices:
+            batches = [batch for part in parts for batch in part.get(index, [])]
+            outputs = Outputs.together(batches, trainer.world_size)
+            suffix = f"/dataloader_idx_{index}" if len(indices) > 1 else ""
+            found |= self._judged(trainer, index, outputs, suffix)
+        pl_module.log_dict(found, add_dataloader_idx=False)
+        if trainer.state.fn != "fit":
+            return
+        last = self.monitor.last
+        if last is None or last.step != trainer.global_step:
+            part = "its outputs are of a part of the set, or of a trial run"
+            other = "no references are those of the monitor, in their order"
+            warnings.warn(
+                f"the validation at step {trainer.global_step} is no check: "
+                f"{part if _limited(trainer) else other}",
+                stacklevel=2,
+            )
         if self.monitor.should_stop:
             trainer.should_stop = True
+
+    def _judged(self, trainer: Any, index: int, outputs: Outputs, suffix: str) -> dict[str, float]:
+        """Check or score the outputs of one dataloader, and return what is to be logged."""
+        mine, metric = self.monitor.references, self.monitor.metric
+        fitting, whole = trainer.state.fn == "fit", not _limited(trainer)
+        dataset = _dataset(trainer, index)
+        declared = index == 0 and (fitting or dataset is self._dataset is not None)
+        given = None if mine is None else outputs.references
+        if given is None and declared and fitting and whole:
+            # What is declared to be the monitored set must be that, or it is an error.
+            same = True
+            if outputs.missing is not None:
+                raise InputError(
+                    f"'ids' must be the positions 0 to {len(outputs.hypotheses) - 1} among the "
+                    f"references, but there is no {outputs.missing}"
+                )
+        else:
+            same = mine is not None and outputs.are_of(mine) and (declared or given is not None)
+        if same and fitting and not trainer.fast_dev_run:
+            self._dataset = dataset
+            return logged(self.monitor, trainer.global_step, outputs.hypotheses, self.prefix)
+        if same:
+            return scores(self.monitor, outputs.hypotheses, self.prefix)
+        if mine is not None and given is None and declared:
+            given = outputs.within(mine)
+        if mine is not None and given is None:
+            warnings.warn(
+                f"{len(outputs.hypotheses)} outputs of a validation are passed by: nothing says "
+                f"what their references are; let validation_step return 'references' beside "
+                f"'hypotheses'",
+                stacklevel=2,
+            )
+            return {}
+        level = self.monitor.rules.confidence_level
+        found = estimated(metric, outputs.hypotheses, given, self.prefix, level)
+        return {key + suffix: value for key, value in found.items()}
 
     def state_dict(self) -> dict[str, Any]:
         """Return the monitor's state."""
@@ -84,28 +215,15 @@ class MonitorCallback(Callback):
         self.monitor.load_state_dict(state_dict)
 
 
-def in_order(batches: list[tuple[list[int] | None, list[Any]]], n_ranks: int) -> list[Any]:
-    """Return all outputs in the order of their ids, each id once."""
-    if all(ids is None for ids, _ in batches):
-        if n_ranks > 1:
-            raise InputError(
-                f"validation_step must return 'ids' on {n_ranks} ranks: the positions of the "
-                f"segments among the references"
-            )
-        return [output for _, outputs in batches for output in outputs]
-    found: dict[int, Any] = {}
-    for ids, outputs in batches:
-        if ids is None or len(ids) != len(outputs):
-            raise InputError(
-                f"'ids' must have one entry for each of the {len(outputs)} hypotheses of a batch, "
-                f"got {'none' if ids is None else len(ids)}"
-            )
-        for i, output in zip(ids, outputs, strict=True):
-            found.setdefault(i, output)
-    for i in range(len(found)):
-        if i not in found:
-            raise InputError(
-                f"'ids' must be the positions 0 to {len(found) - 1} among the references, but "
-                f"there is no {i}"
-            )
-    return [found[i] for i in range(len(found))]
+def _limited(trainer: Any) -> bool:
+    """Return whether the trainer was told to validate on a part of the set."""
+    limit = trainer.limit_val_batches
+    return bool(trainer.fast_dev_run or trainer.overfit_batches or limit != 1 or type(limit) is int)
+
+
+def _dataset(trainer: Any, index: int) -> object:
+    """Return the data set that is validated on; the trainer has no public name for it."""
+    fitting = trainer.state.fn == "fit"
+    loop = trainer.fit_loop.epoch_loop.val_loop if fitting else trainer.validate_loop
+    loaders = getattr(getattr(loop, "_combined_loader", None), "flattened", [])
+    return getattr(loaders[index], "dataset", None) if index < len(loaders) else None

@@ -9,9 +9,13 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
+from evalstats.analysis.estimate import estimate
 from evalstats.checks import integer
+from evalstats.errors import InputError
+from evalstats.metrics import Metric
+from evalstats.results.results import Estimate
 from evalstats.training.monitor import Monitor
-from evalstats.training.records import log_name
+from evalstats.training.records import Check, log_name
 
 
 class MonitorCallback:
@@ -85,19 +89,44 @@ def logged(monitor: Monitor, step: int, hypotheses: Any, prefix: str = "") -> di
     last = monitor.last
     if last is None or step != last.step:
         return monitor.check(step, hypotheses).to_log(prefix)
+    return last.to_log(prefix) | scores(monitor, hypotheses, prefix)
+
+
+def scores(monitor: Monitor, hypotheses: Any, prefix: str = "") -> dict[str, float]:
+    """Score outputs on the monitored set without a check; return the score and its interval."""
     aside = copy(monitor)
-    seen = aside.check(step + 1, hypotheses).to_log(prefix)
-    name = prefix + log_name(last.metric)
-    return last.to_log(prefix) | {key: seen[key] for key in (name, name + "_low", name + "_high")}
+    seen = aside.check(0 if monitor.last is None else monitor.last.step + 1, hypotheses)
+    return _three(monitor.metric, seen, prefix)
 
 
-def save_state(monitor: Monitor, path: Path) -> None:
+def estimated(
+    metric: Metric, hypotheses: Any, references: Any, prefix: str = "", level: float = 0.95
+) -> dict[str, float]:
+    """Score outputs on any set; return the score and its t interval, nothing for one segment."""
+    if len(hypotheses) < 2:
+        return {}
+    found = estimate(hypotheses, references, metric, method="t", confidence_level=level)
+    return _three(metric, found, prefix)
+
+
+def _three(metric: Metric, found: Check | Estimate, prefix: str) -> dict[str, float]:
+    name = prefix + log_name(metric.name)
+    return {name: found.score, f"{name}_low": found.low, f"{name}_high": found.high}
+
+
+def save_state(monitor: Monitor, path: Path, **beside: Any) -> None:
     """Write a monitor's state as JSON; a file that is there is replaced whole or not at all."""
     new = path.with_name(path.name + ".new")
-    new.write_text(json.dumps(monitor.state_dict(), allow_nan=False), encoding="utf-8")
+    state = monitor.state_dict() | beside
+    new.write_text(json.dumps(state, allow_nan=False), encoding="utf-8")
     os.replace(new, path)
 
 
-def load_state(monitor: Monitor, path: Path) -> None:
-    """Read what `save_state` wrote."""
-    monitor.load_state_dict(json.loads(path.read_text(encoding="utf-8")))
+def load_state(monitor: Monitor, path: Path) -> dict[str, Any]:
+    """Read what `save_state` wrote, and return it."""
+    try:
+        state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} must hold the state of a monitor, got {error!r:.100}") from None
+    monitor.load_state_dict(state)
+    return state

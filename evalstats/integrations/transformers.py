@@ -7,15 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from evalstats.analysis.estimate import estimate
-from evalstats.errors import InputError, InputTypeError, MissingExtraError
-from evalstats.integrations.loop import load_state, logged, save_state
+from evalstats.errors import MissingExtraError
+from evalstats.integrations.labels import LabelledSet, decoded
+from evalstats.integrations.loop import estimated, load_state, logged, save_state, scores
 from evalstats.metrics import Metric, as_metric
 from evalstats.text.references import as_references
 from evalstats.training.monitor import Monitor
-from evalstats.training.records import log_name
 
 try:
     from transformers import TrainerCallback
@@ -30,12 +27,13 @@ STATE_FILE = "evalstats_monitor.json"
 
 
 def compute_metrics(
-    references: Any, metric: str | Metric, decode: Any
+    references: Any, metric: str | Metric, decode: Any, *, labels: Any = None
 ) -> Callable[[Any], dict[str, float]]:
     """Return a function for `Trainer(compute_metrics=...)`: the score with its t interval.
 
     What it logs has the metric's name and that name with ``_low`` and ``_high``; `Trainer` puts
-    ``eval_`` before them.
+    ``eval_`` before them. Other sets than that of the references, as in `predict` on a test set,
+    are scored against their own labels, decoded; where a function decodes, they have no score.
 
     Parameters
     ----------
@@ -46,15 +44,20 @@ def compute_metrics(
     decode : tokenizer or callable
         What turns predictions into outputs: a tokenizer, for generated token ids
         (`predict_with_generate=True`), or a function from predictions to N outputs.
+    labels : sequence, optional
+        The labels of the evaluation set, one row a segment. By default it is the first set with as
+        many segments as there are references, and with labels like these where a tokenizer can
+        tell.
     """
     chosen = as_metric(metric)
+    the_set = LabelledSet(references, chosen, decode, labels)
 
     def compute(prediction: Any) -> dict[str, float]:
         outputs = decoded(prediction.predictions, decode)
+        if not the_set.holds(prediction.label_ids, len(outputs), remember=True):
+            return the_set.scored_by_labels(outputs, prediction.label_ids)
         refs = as_references(references, len(outputs)) if chosen.uses_references else None
-        found = estimate(outputs, refs, chosen, method="t")
-        name = log_name(found.metric)
-        return {name: found.score, f"{name}_low": found.low, f"{name}_high": found.high}
+        return estimated(chosen, outputs, refs)
 
     return compute
 
@@ -63,20 +66,34 @@ class MonitorCallback(TrainerCallback):
     """Check every evaluation of a `Trainer`, log the verdict, stop when the patience is used up.
 
     Give it to the trainer twice: ``Trainer(..., callbacks=[watch],
-    compute_metrics=watch.compute_metrics)``. Every step that is evaluated counts as one check.
-    The monitor's state is saved in each checkpoint and read again when training resumes from it.
-    `monitor` has the references of the evaluation set, in its order, and `patience` to stop early;
-    `decode` is as in `compute_metrics`.
+    compute_metrics=watch.compute_metrics)``. Every step at which the monitored set is evaluated
+    during the training counts as one check. The monitor's state is saved in each checkpoint and
+    read again when training resumes from it.
+
+    What else the trainer evaluates is no check: the monitored set before and after the training is
+    scored, other sets are scored against their own labels, as in `compute_metrics`.
+
+    Parameters
+    ----------
+    monitor : Monitor
+        With the references of the evaluation set, in its order, and `patience` to stop early.
+    decode, labels
+        As in `compute_metrics`.
     """
 
-    def __init__(self, monitor: Monitor, decode: Any) -> None:
+    def __init__(self, monitor: Monitor, decode: Any, *, labels: Any = None) -> None:
         self.monitor = monitor
         self.decode = decode
-        self._step: Callable[[], int] = lambda: 0
+        self._set = LabelledSet(monitor.references, monitor.metric, decode, labels)
+        self._step: Callable[[], int] | None = None
 
     def compute_metrics(self, prediction: Any) -> dict[str, float]:
         """Check the predictions and return what is to be logged (`Check.to_log`)."""
-        outputs = decoded(prediction.predictions, self.decode)
+        outputs, labels = decoded(prediction.predictions, self.decode), prediction.label_ids
+        if not self._set.holds(labels, len(outputs), remember=self._step is not None):
+            return self._set.scored_by_labels(outputs, labels)
+        if self._step is None:
+            return scores(self.monitor, outputs)
         return logged(self.monitor, self._step(), outputs)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
@@ -86,13 +103,19 @@ class MonitorCallback(TrainerCallback):
             return
         path = _checkpoint(args, state) / STATE_FILE
         if path.exists():
-            load_state(self.monitor, path)
+            found = load_state(self.monitor, path).get("labels")
+            if self._set.fingerprint is None and isinstance(found, str):
+                self._set.fingerprint = found
         else:
             warnings.warn(
                 f"training resumes at step {state.global_step} but there is no {path}: the "
                 f"monitor starts anew; call monitor.load_state_dict to avoid this",
                 stacklevel=2,
             )
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        """Check no more: what is evaluated from now on is of some checkpoint, not of this step."""
+        self._step = None
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Stop the training when the patience is used up."""
@@ -103,27 +126,7 @@ class MonitorCallback(TrainerCallback):
         """Save the monitor's state in the checkpoint."""
         folder = _checkpoint(args, state)
         if state.is_world_process_zero and folder.is_dir():
-            save_state(self.monitor, folder / STATE_FILE)
-
-
-def decoded(predictions: Any, decode: Any) -> Any:
-    """Return the outputs, one a segment, from what the trainer predicted."""
-    if not hasattr(decode, "batch_decode"):
-        if not callable(decode):
-            kind = type(decode).__name__
-            raise InputTypeError(f"decode must be a tokenizer or a function, got {kind}")
-        return decode(predictions)
-    # With other outputs of the model beside them, token ids come first.
-    ids = np.asarray(predictions[0] if isinstance(predictions, tuple) else predictions)
-    if ids.ndim != 2 or ids.dtype.kind not in "iu":
-        raise InputError(
-            f"predictions must be token ids of shape (N, length) for a tokenizer, got {ids.dtype} "
-            f"of {ids.shape}; use Seq2SeqTrainer with predict_with_generate=True, or give a "
-            f"function as decode"
-        )
-    # Trainer fills shorter rows with -100, which no tokenizer knows.
-    known = np.where(ids >= 0, ids, decode.pad_token_id)
-    return decode.batch_decode(known, skip_special_tokens=True)
+            save_state(self.monitor, folder / STATE_FILE, labels=self._set.fingerprint)
 
 
 def _checkpoint(args: Any, state: Any) -> Path:

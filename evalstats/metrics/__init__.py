@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any
 
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import Metric
+from evalstats.metrics.base import Metric, check_metric, scores_of
 from evalstats.metrics.bleu import BLEU
 from evalstats.metrics.chrf import CHRF
 from evalstats.metrics.error_rates import CER, WER
@@ -40,15 +40,28 @@ NAMED: dict[str, partial[Any]] = {
 }
 
 
+#: Names that tables print.
+_PRINTED = {"chrf2": "chrf", "chrf2++": "chrf++"}
+
+
+def written(name: str) -> str:
+    """Return the name in `NAMED` of what may be a printed name, or the name in lower case."""
+    return _PRINTED.get(name.lower(), name.lower())
+
+
 def as_metric(metric: object) -> Metric:
     """Return a metric from its name or from a configured object."""
     if isinstance(metric, Metric):
-        return metric
+        return check_metric(metric)
     if isinstance(metric, str):
-        if metric.lower() in NAMED:
-            made: Metric = NAMED[metric.lower()]()
+        name = written(metric)
+        if name in NAMED:
+            made: Metric = NAMED[name]()
             return made
-        raise InputError(f"metric must be one of {', '.join(NAMED)}; got {metric!r}")
+        raise InputError(
+            f"metric must be one of {', '.join(NAMED)}; got {metric!r}. Scores from elsewhere, one "
+            f"a segment, take the place of the outputs: metric=evalstats.Mean({metric!r})"
+        )
     if isinstance(metric, type) and issubclass(metric, Metric):
         raise InputTypeError(f"metric must be an object, got the class: write {metric.__name__}()")
     raise InputTypeError(f"metric must be a name or a Metric object, got {type(metric).__name__}")
@@ -67,4 +80,6 @@ __all__ = [
     "Ratio",
     "SentenceBLEU",
     "as_metric",
+    "scores_of",
+    "written",
 ]

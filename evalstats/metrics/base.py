@@ -14,8 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evalstats.checks import label
+from evalstats.errors import InputError, InputTypeError
+
 #: The longest n-grams that can be asked for: time and memory grow with the order.
 MOST_ORDER = 1000
+#: No text has so many of anything; beyond it doubles do not tell one number from the next.
+_MOST_COUNT = 2**53
+#: The signature of a `Ratio` names all of its columns.
+_MOST_SIGNATURE = 100_000
 
 
 def signature_of(**parts: object) -> str:
@@ -45,7 +52,8 @@ class Metric(ABC):
     uses_references : bool
         Whether `statistics` needs references (False for scores that come from elsewhere).
     counts : bool
-        Whether the statistics are counts: a file with negative ones is then refused.
+        Whether the statistics are counts: a file with negative ones is then refused. Override
+        `check_statistics` to say more of what cannot be.
 
     Examples
     --------
@@ -120,6 +128,29 @@ class Metric(ABC):
             result[..., j] = (self.score(up) - self.score(down)) / (up[..., j] - down[..., j])
         return result
 
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse statistics, `(..., k)`, that cannot come from text, with an `InputError`.
+
+        Files are held to it: rows of segments, sums of rows and weighted sums of rows. So what is
+        said here must hold for sums where it holds for segments. Here: where the metric `counts`,
+        from 0 to 2**53.
+        """
+        if self.counts:
+            self._refuse(statistics < 0, f"is negative, but {self.name} counts")
+            self._refuse(statistics >= _MOST_COUNT, "is too large to be a count")
+
+    def _refuse_fractions(self, statistics: NDArray[Any]) -> None:
+        """Raise where there are parts of what is counted."""
+        if statistics.dtype.kind == "f":
+            why = f"is not a whole number, but {self.name} counts"
+            self._refuse(statistics != np.rint(statistics), why)
+
+    def _refuse(self, impossible: NDArray[np.bool_], why: str) -> None:
+        """Raise where any is true, and say where the first is."""
+        if np.any(impossible):
+            where = [int(i) for i in np.argwhere(impossible)[0]]
+            raise InputError(f"statistics{where} {why}")
+
     @property
     def signature(self) -> str:
         """Everything that identifies the metric's computation, as ``key:value|key:value``."""
@@ -127,3 +158,33 @@ class Metric(ABC):
 
     def __repr__(self) -> str:
         return f"<{self.name} {self.signature}>"
+
+
+def check_metric(metric: Metric) -> Metric:
+    """Return a metric if it has what tables and files need, or say what it lacks."""
+    kind = type(metric).__name__
+    for attribute in ("name", "columns"):
+        if not hasattr(metric, attribute):
+            raise InputError(f"{kind} must set {attribute} (see evalstats.Metric)")
+    label(metric.name, f"name of {kind}")
+    columns = metric.columns
+    if not isinstance(columns, (tuple, list)) or not columns:
+        raise InputTypeError(f"columns of {kind} must be a tuple of names, got {columns!r}")
+    for column in columns:
+        label(column, f"columns of {kind}")
+    label(metric.signature, f"signature of {kind}", _MOST_SIGNATURE)
+    return metric
+
+
+def scores_of(metric: Metric, totals: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the scores of totals, `(..., k) -> (...)`, if the metric returns that."""
+    scores = np.asarray(metric.score(totals))
+    if scores.dtype.kind not in "buif":
+        raise InputTypeError(f"{metric.name}.score must return numbers, got {scores.dtype} values")
+    if scores.shape != totals.shape[:-1]:
+        raise InputError(
+            f"{metric.name}.score must map shape (..., k) to (...): for totals of shape "
+            f"{totals.shape} it returned {scores.shape}, expected {totals.shape[:-1]}; index the "
+            f"last axis only, as in totals[..., 0] / totals[..., 1]"
+        )
+    return scores.astype(np.float64, copy=False)

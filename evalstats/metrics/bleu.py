@@ -16,12 +16,12 @@ from evalstats.metrics.base import MOST_ORDER, Metric, signature_of
 from evalstats.metrics.smoothing import Smoothing
 from evalstats.text import sacrebleu
 from evalstats.text.ngrams import bleu_statistics, shared_ngrams
-from evalstats.text.references import as_references, as_texts
+from evalstats.text.references import as_pairs
 from evalstats.text.tokenization import tokenize_blocks
 
 SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
 #: sacreBLEU's tokenisers that need nothing beyond sacreBLEU, so that checking one imports nothing.
-_BUNDLED_TOKENIZERS = ("none", "zh", "13a", "intl", "char")
+BUNDLED_TOKENIZERS = ("none", "zh", "13a", "intl", "char")
 _LANGUAGE_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 
 
@@ -89,8 +89,8 @@ class BLEU(Metric):
             raise InputTypeError(f"trg_lang must be a string, got {self.trg_lang!r}")
         if self.smooth_value is not None:
             real(self.smooth_value, "smooth_value", 0.0)
-        if self.tokenizer not in _BUNDLED_TOKENIZERS:
-            sacrebleu.tokenizer(self.tokenizer)
+        if self.tokenizer not in BUNDLED_TOKENIZERS:
+            sacrebleu.check_tokenizer(self.tokenizer)
         orders = range(1, self.max_ngram_order + 1)
         counts = [f"{kind}_{n}" for kind in ("correct", "total") for n in orders]
         # Derived from the parameters, hence not a field; the class is frozen.
@@ -131,8 +131,7 @@ class BLEU(Metric):
 
         See `Metric.statistics` for the arguments and the errors.
         """
-        texts = as_texts(hypotheses)
-        refs = as_references(references, len(texts))
+        texts, refs = as_pairs(hypotheses, references)
         how = (tokenize_blocks, self.tokenizer, self.lowercase)
         return bleu_statistics(*shared_ngrams(refs, texts, self.max_ngram_order, True, *how))
 
@@ -158,6 +157,16 @@ class BLEU(Metric):
         """Return matches and n-grams of each order, `(..., order)` each."""
         order = self.max_ngram_order
         return sums[..., 2 : 2 + order], sums[..., 2 + order :]
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse more matches than n-grams, more long n-grams than short ones, parts of tokens."""
+        super().check_statistics(statistics)
+        correct, total = self._counts(statistics)
+        self._refuse_fractions(statistics)
+        self._refuse(np.any(correct > total, axis=-1), "has more matches than n-grams")
+        self._refuse(total[..., 0] != statistics[..., 0], "has not one unigram for each token")
+        longer = np.any(total[..., 1:] > total[..., :-1], axis=-1)
+        self._refuse(longer, "has more long n-grams than short ones")
 
     @cached_property
     def _added(self) -> NDArray[np.float64]:

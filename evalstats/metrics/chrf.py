@@ -14,7 +14,7 @@ from evalstats.metrics.base import MOST_ORDER, Metric, signature_of
 from evalstats.metrics.ratios import ratio
 from evalstats.text import sacrebleu
 from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
-from evalstats.text.references import as_references, as_texts
+from evalstats.text.references import as_pairs
 from evalstats.text.tokenization import character_blocks, chrf_word_blocks
 
 #: Stands in for an undefined precision or recall (chrF++.py, Moses, NLTK, sacreBLEU).
@@ -109,8 +109,7 @@ class CHRF(Metric):
         Character orders come first, then word orders. An order that the reference does not have
         counts no hypothesis n-grams either (sacreBLEU). See `Metric.statistics`.
         """
-        texts = as_texts(hypotheses)
-        refs = as_references(references, len(texts))
+        texts, refs = as_pairs(hypotheses, references)
         how = (character_blocks, self.lowercase, self.whitespace)
         hyps, prepared = shared_ngrams(refs, texts, self.char_order, False, *how)
         pairs = chrf_pair_statistics(hyps, prepared)
@@ -145,6 +144,14 @@ class CHRF(Metric):
         sums = np.asarray(totals, dtype=np.float64)
         hyp, ref, match = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
         return ratio(match, hyp, _EPS), ratio(match, ref, _EPS), (hyp > 0) & (ref > 0)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse more matches than n-grams on either side, and parts of n-grams."""
+        super().check_statistics(statistics)
+        self._refuse_fractions(statistics)
+        hyp, ref, match = (statistics[..., i::3] for i in range(3))
+        more = np.any((match > hyp) | (match > ref), axis=-1)
+        self._refuse(more, "has more matches than n-grams")
 
     def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Return the gradient of the score, `(..., 3·orders) -> (..., 3·orders)`."""

@@ -16,7 +16,7 @@ from evalstats.metrics.ratios import ratio, ratio_gradient
 from evalstats.text.ids import shared_ids
 from evalstats.text.levenshtein import levenshtein
 from evalstats.text.ragged import Ragged
-from evalstats.text.references import References, as_references, as_texts
+from evalstats.text.references import References, as_pairs
 from evalstats.text.token_sequences import (
     edit_table,
     is_plain,
@@ -33,6 +33,8 @@ class ErrorRate(Metric):
     columns = ("edits", "ref_len")
     higher_is_better = False
     counts = True
+    #: Whether the length is that of an average reference, which may be a fraction.
+    averages: ClassVar[bool] = False
 
     def score(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Score summed statistics, `(..., 2) -> (...)`; lower is better.
@@ -42,6 +44,11 @@ class ErrorRate(Metric):
         sums = np.asarray(totals, dtype=np.float64)
         empty = np.where(sums[..., 0] > 0, 1.0, 0.0)
         return 100.0 * ratio(sums[..., 0], sums[..., 1], empty)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse parts of edits, and of tokens where references are not averaged over."""
+        super().check_statistics(statistics)
+        self._refuse_fractions(statistics[..., : 1 if self.averages else 2])
 
     def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Return the gradient of the score, `(..., 2) -> (..., 2)`; 0 for empty references."""
@@ -74,8 +81,7 @@ class LevenshteinRate(ErrorRate):
 
         See `Metric.statistics` for the arguments and the errors.
         """
-        texts = as_texts(hypotheses)
-        refs = as_references(references, len(texts))
+        texts, refs = as_pairs(hypotheses, references)
         hyps, ids = self._ids(texts, refs)
         edits = levenshtein(hyps.take(refs.owner), ids)
         # Ordered by edits, then by length: lengths are below 2**31.

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import as_numbers, flag, real
+from evalstats.checks import as_numbers, flag, label, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Metric
 
@@ -42,7 +42,7 @@ class Mean(Metric):
     Parameters
     ----------
     name : str
-        What tables call the score.
+        What tables call the score: printable, on one line.
     higher_is_better : bool
         Direction of the score.
 
@@ -63,7 +63,7 @@ class Mean(Metric):
     uses_references: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        label(self.name, "name")
         flag(self.higher_is_better, "higher_is_better")
 
     @property
@@ -80,6 +80,10 @@ class Mean(Metric):
         """Return the mean, `(..., 2) -> (...)`; 0 for no segments."""
         sums = np.asarray(totals, dtype=np.float64)
         return ratio(sums[..., 0], sums[..., 1], 0.0)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse a negative number of segments."""
+        self._refuse(statistics[..., 1] < 0, "has a negative count")
 
     def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
         """Return the gradient of the mean, `(..., 2) -> (..., 2)`."""
@@ -98,7 +102,7 @@ class Ratio(Metric):
     Parameters
     ----------
     name : str
-        What tables call the score.
+        What tables call the score: printable, on one line.
     columns : sequence of str
         Names of the k numbers given per segment.
     numerator, denominator : sequence of float
@@ -137,12 +141,14 @@ class Ratio(Metric):
     uses_references: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
+        label(self.name, "name")
         flag(self.higher_is_better, "higher_is_better")
         columns = self.columns
         listed = isinstance(columns, Sequence) and not isinstance(columns, str)
         if not listed or not all(isinstance(column, str) for column in columns):
             raise InputTypeError(f"columns must be a list of names, got {columns!r}")
+        for column in columns:
+            label(column, "columns")
         # Frozen, yet lists are welcome: fields become tuples, so that the metric can be hashed.
         object.__setattr__(self, "columns", tuple(columns))
         for field in ("numerator", "denominator"):
@@ -185,8 +191,3 @@ class Ratio(Metric):
         by_top, by_bottom = ratio_gradient(*self._sums(totals), self.scale)
         top, bottom = np.array(self.numerator), np.array(self.denominator)
         return np.asarray(by_top[..., None] * top + by_bottom[..., None] * bottom)
-
-
-def _check_name(name: object) -> None:
-    if not isinstance(name, str) or not name.strip():
-        raise InputTypeError(f"name must be a non-empty string, got {name!r}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import flag, integer, listed, real
+from evalstats.checks import check_same_index, flag, integer, listed, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import MOST_ORDER, signature_of
 from evalstats.metrics.bleu import BLEU, brevity_penalty
@@ -220,7 +220,9 @@ class SentenceBLEU:
     def scores(self, hypotheses: Any, references: Any) -> Floats:
         """Score N outputs, strings or token lists, `(N,)`, or `(N, W)` with several weights.
 
-        `references` are one entry per segment, each as in `score`, or a `References`.
+        `references` are one entry per segment, each as in `score`, or a `References`. One list per
+        stream, sacreBLEU's layout, goes through `evalstats.from_streams`; as it is, it raises an
+        `InputError` unless there are as many streams as segments, when nothing tells the two apart.
         """
         return self.from_statistics(self.statistics(hypotheses, references))
 
@@ -229,6 +231,7 @@ class SentenceBLEU:
 
         m is `max_order`, and one more for the methods 5 and 7.
         """
+        check_same_index({"hypotheses": hypotheses, "references": references})
         outputs = listed(hypotheses, "hypotheses", "strings or token lists")
         if outputs and not isinstance(outputs[0], (str, type(None))):
             lists = [as_token_list(entry, f"hypotheses[{i}]") for i, entry in enumerate(outputs)]

@@ -59,7 +59,8 @@ def by_length(correct: Floats, total: Floats, value: float, length: ArrayLike) -
     h is the output's length, `(..., 1)`. One token leaves nothing to smooth with: ln 1 = 0.
     """
     zeros = np.cumsum(correct == 0, axis=-1)
-    scaled = np.log(np.maximum(length, 1.0)) * 0.5**zeros / value
+    shrunk = np.log(np.maximum(length, 1.0)) * 0.5**zeros
+    scaled = np.divide(shrunk, value, where=shrunk > 0, out=np.zeros(shrunk.shape))
     return unsmoothed(np.where(correct == 0, scaled, correct), total)
 
 

@@ -14,7 +14,7 @@ from evalstats.metrics.error_rates import ErrorRate
 from evalstats.text import sacrebleu
 from evalstats.text.ids import learn_ids, look_up_ids, shared_ids
 from evalstats.text.ragged import Ragged
-from evalstats.text.references import References, as_references, as_texts
+from evalstats.text.references import References, as_pairs
 from evalstats.text.tercom.counts import translation_edits
 from evalstats.text.tokenization import tercom_tokens, tokenize_blocks
 
@@ -56,6 +56,7 @@ class TER(ErrorRate):
     case_sensitive: bool = False
 
     name = "TER"
+    averages = True
 
     def __post_init__(self) -> None:
         for name in ("normalized", "no_punct", "asian_support", "case_sensitive"):
@@ -78,8 +79,7 @@ class TER(ErrorRate):
 
         See `Metric.statistics` for the arguments and the errors.
         """
-        texts = as_texts(hypotheses)
-        refs = as_references(references, len(texts))
+        texts, refs = as_pairs(hypotheses, references)
         hyp_ids, ref_ids = self._words(texts, refs)
         edits = translation_edits(hyp_ids.take(refs.owner), ref_ids)
         fewest = np.minimum.reduceat(edits, refs.first)

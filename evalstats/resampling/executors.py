@@ -22,6 +22,9 @@ Workers: TypeAlias = "Executor | int | None"
 _PIECES_A_THREAD = 16
 _PIECES_ELSEWHERE = 32
 
+#: Called as ``tell(done, total)`` after each piece.
+Tell: TypeAlias = "Callable[[int, int], object] | None"
+
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -57,23 +60,30 @@ def pieces_of(n: int, workers: Executor | int) -> list[range]:
     return [range(start, stop) for start, stop in pairwise(edges)]
 
 
-def run_all(work: Callable[[T], R], pieces: Sequence[T], workers: Executor | int) -> list[R]:
+def run_all(
+    work: Callable[[T], R], pieces: Sequence[T], workers: Executor | int, tell: Tell = None
+) -> list[R]:
     """Return what the work makes of every piece, in order.
 
     What an executor's broken pool lost (a process was killed) is done here instead, with a
     `RuntimeWarning`. When anything else goes wrong, pieces that have not begun are cancelled.
     """
     if not isinstance(workers, int):
-        return _gather(work, pieces, workers)
+        return _gather(work, pieces, workers, tell)
     if workers == 1 or len(pieces) == 1:
-        return [work(piece) for piece in pieces]
+        results = []
+        for piece in pieces:
+            results.append(work(piece))
+            if tell is not None:
+                tell(len(results), len(pieces))
+        return results
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(min(workers, len(pieces))) as threads:
-        return _gather(work, pieces, threads)
+        return _gather(work, pieces, threads, tell)
 
 
-def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor) -> list[R]:
+def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor, tell: Tell) -> list[R]:
     from concurrent.futures import BrokenExecutor
 
     futures: list[Any] = []
@@ -94,6 +104,8 @@ def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor) -> 
                     )
                 broken = error
                 results.append(work(piece))
+            if tell is not None:
+                tell(len(results), len(pieces))
     except BaseException:
         for future in futures:
             future.cancel()

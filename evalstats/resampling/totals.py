@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import integer
+from evalstats.checks import also_called, integer
 from evalstats.errors import InputError
-from evalstats.resampling.executors import Workers, as_workers, pieces_of, run_all
+from evalstats.resampling.executors import Tell, Workers, as_workers, pieces_of, run_all
 from evalstats.resampling.products import ExactProduct, exact_grid
 from evalstats.resampling.weights import (
     Bayesian,
@@ -42,6 +42,7 @@ def recipe(
     return Multinomial(n_segments, seed, n_segments if n_draws is None else n_draws)
 
 
+@also_called(seed="rng")
 def bootstrap_weights(
     n_segments: int,
     n_resamples: int,
@@ -81,7 +82,8 @@ def bootstrap_weights(
     Raises
     ------
     InputError
-        For a number out of range, an unknown kind, or `n_draws` for Bayesian weights.
+        For a number out of range, more weights than there is memory for, an unknown kind, or
+        `n_draws` for Bayesian weights.
 
     Examples
     --------
@@ -94,7 +96,13 @@ def bootstrap_weights(
     n_segments = integer(n_segments, "n_segments", 1)
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
     weights = recipe(n_segments, as_seed(rng), *as_kind(kind, n_draws, n_segments))
-    rows = np.empty((n_resamples, n_segments), dtype=np.int64)
+    try:
+        rows = np.empty((n_resamples, n_segments), dtype=np.int64)
+    except (MemoryError, ValueError):
+        raise InputError(
+            f"{n_resamples:,} rows of {n_segments:,} weights do not fit into memory "
+            f"({8e-9 * n_resamples * n_segments:,.0f} GB); estimate and compare draw them in blocks"
+        ) from None
     for resamples, drawn in batches(weights, n_resamples):
         rows[resamples] = drawn
     return rows if weights.scale == 1 else rows * weights.scale
@@ -111,6 +119,7 @@ def as_kind(kind: object, n_draws: object, n_segments: int | None) -> tuple[str,
     return str(kind), n_draws
 
 
+@also_called(seed="rng")
 def bootstrap_totals(
     statistics: ArrayLike,
     n_resamples: int,
@@ -178,6 +187,7 @@ def swap_totals(
     *,
     executor: Workers = None,
     block_rows: int | None = None,
+    tell: Tell = None,
 ) -> NDArray[np.float64]:
     """Sum statistics over B random halves of the segments, `(N, k) -> (B, k)`.
 
@@ -185,7 +195,7 @@ def swap_totals(
     `total_A - half_A + half_B` is the total of A after the segments of that half were swapped.
     """
     weights = Halves(len(statistics), seed)
-    return weighted_totals(weights, statistics, n_resamples, executor, block_rows)
+    return weighted_totals(weights, statistics, n_resamples, executor, block_rows, tell)
 
 
 def all_swap_totals(statistics: NDArray[Any]) -> NDArray[np.float64]:
@@ -229,6 +239,7 @@ def weighted_totals(
     n_resamples: int,
     executor: Workers = None,
     block_rows: int | None = None,
+    tell: Tell = None,
 ) -> NDArray[np.float64]:
     """Sum statistics with each of B rows of weights, `(N, k) -> (B, k)`.
 
@@ -240,7 +251,7 @@ def weighted_totals(
     product = ExactProduct(exact_grid(statistics, weights.total), weights.largest)
     work = _Work(weights, product, n_resamples, block_rows)
     pieces = pieces_of(weights.n_batches(n_resamples), workers)
-    columns: NDArray[np.float64] = np.concatenate(run_all(work, pieces, workers), axis=1)
+    columns: NDArray[np.float64] = np.concatenate(run_all(work, pieces, workers, tell), axis=1)
     if weights.scale != 1:
         columns *= weights.scale
     return np.asarray(columns.T)

@@ -3,8 +3,11 @@
 - `records`: numbers with their names
 - `signatures`: one line that identifies a number
 - `report`, `layout`: tables in text, Markdown, LaTeX and HTML; what stands in them
+- `escaping`: text made safe for where it goes
 - `plots`: figures
-- `results`: what users get, `Estimate`, `Estimates`, `Comparison`
+- `forms`: the ways in which every result is written
+- `power`, `power_plot`: what a pilot says about power, as tables and as a figure
+- `results`, `reading`: what users get, `Estimate`, `Estimates`, `Comparison`; these from their JSON
 
 May import `checks` and `errors`.
 """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from evalstats.results import report
 from evalstats.results.records import ComparisonRecord as Comparison
-from evalstats.results.records import Difference, ranked, size
+from evalstats.results.records import Difference, distinct, ranked, size
 from evalstats.results.records import EstimateRecord as Estimate
 from evalstats.results.report import Table
 
@@ -14,12 +14,12 @@ from evalstats.results.report import Table
 _LISTED_SYSTEMS = 4
 
 
-def score_tables(estimates: Sequence[Estimate]) -> list[Table]:
+def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> list[Table]:
     """Lay out scores with their intervals, one table a metric, best first."""
     tables = []
-    for metric in distinct([estimate.metric for estimate in estimates]):
+    for metric in distinct(estimate.metric for estimate in estimates):
         group = [estimate for estimate in estimates if estimate.metric == metric]
-        decimals = _decimals(group)
+        decimals = _decimals(group, digits)
         rows = tuple(
             (*_score_cells(estimate, decimals), report.number(estimate.standard_error, decimals))
             for estimate in ranked(group)
@@ -27,6 +27,12 @@ def score_tables(estimates: Sequence[Estimate]) -> list[Table]:
         header = ("system", "score", f"[{report.level(group[0].confidence_level)}]", "std. error")
         tables.append(Table(_title(group[0]), header, rows, "<>>>"))
     return tables
+
+
+def title(estimates: Sequence[Estimate]) -> str:
+    """Return ``BLEU, chrF2: 480 segments``."""
+    metrics = distinct(estimate.metric for estimate in estimates)
+    return f"{', '.join(metrics)}: {size(estimates[0])}"
 
 
 def _score_cells(estimate: Estimate, decimals: int) -> list[str]:
@@ -42,9 +48,13 @@ def _title(estimate: Estimate) -> str:
     )
 
 
-def _decimals(estimates: Sequence[Estimate]) -> int:
-    """Return the decimals that give the smallest standard error two digits."""
-    return report.decimals([estimate.standard_error for estimate in estimates])
+def _decimals(estimates: Sequence[Estimate], digits: int | None) -> int:
+    """Return the decimals that were asked for, or give the smallest standard error two digits."""
+    return (
+        digits
+        if digits is not None
+        else report.decimals([estimate.standard_error for estimate in estimates])
+    )
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -58,18 +68,14 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
 
 
-def distinct(items: Sequence[str]) -> list[str]:
-    """Return the different items in their order."""
-    return list(dict.fromkeys(items))
-
-
 def baseline_table(
     comparison: Comparison,
     estimates: Sequence[Estimate],
     differences: Sequence[Difference],
+    digits: int | None = None,
 ) -> Table:
     """Lay out one row a system: its score, and its difference to the baseline."""
-    decimals = _decimals(estimates)
+    decimals = _decimals(estimates, digits)
     by_system = {difference.system: difference for difference in differences}
     several = len(differences) > 1
     columns, align = _difference_columns(comparison, several)
@@ -87,7 +93,10 @@ def baseline_table(
 
 def _difference_columns(comparison: Comparison, several: bool) -> tuple[list[str], str]:
     """Return the header of what `_difference_cells` says, and the sides of its columns."""
-    header = ["difference", f"[{report.level(comparison.confidence_level)}]", "p"]
+    level = report.level(comparison.confidence_level)
+    if comparison.intervals == "simultaneous":
+        level = level.replace("interval", "simultaneous")
+    header = ["difference", f"[{level}]", "p"]
     header += ([f"p ({comparison.adjustment})"] if several else []) + ["verdict"]
     return header, ">" * (len(header) - 1) + "<"
 
@@ -99,9 +108,15 @@ def _difference_cells(
         report.number(difference.difference, decimals, sign=True),
         _interval_cell(difference, decimals),
         report.pvalue(difference.pvalue),
-        *([report.pvalue(difference.pvalue_adjusted)] if several else []),
+        *([_adjusted_cell(comparison, difference)] if several else []),
         _verdict(comparison, difference),
     ]
+
+
+def _adjusted_cell(comparison: Comparison, difference: Difference) -> str:
+    # Where no data could bring it to the level it is no evidence, for or against.
+    open_ = comparison.is_open(difference) and difference.n_differing
+    return "-" if open_ else report.pvalue(difference.pvalue_adjusted)
 
 
 def _interval_cell(difference: Difference, decimals: int) -> str:
@@ -114,7 +129,9 @@ def _interval_cell(difference: Difference, decimals: int) -> str:
 def _verdict(comparison: Comparison, difference: Difference) -> str:
     if difference.n_differing == 0:
         return "identical"
-    mark = " †" if comparison.disagrees(difference) else ""
+    mark = f" {comparison.mark(difference)}".rstrip()
+    if comparison.is_open(difference):
+        return "cannot tell" + mark
     if not comparison.significant(difference) or difference.winner is None:
         return "no evidence" + mark
     return ("better" if difference.winner == difference.system else "worse") + mark
@@ -124,9 +141,10 @@ def pair_tables(
     comparison: Comparison,
     estimates: Sequence[Estimate],
     differences: Sequence[Difference],
+    digits: int | None = None,
 ) -> list[Table]:
     """Lay out a ranking that says who beats whom, then the differences of all pairs."""
-    decimals = _decimals(estimates)
+    decimals = _decimals(estimates, digits)
     best_first = ranked(estimates)
     place = {estimate.system: i + 1 for i, estimate in enumerate(best_first)}
     beaten: dict[str, list[int]] = {estimate.system: [] for estimate in best_first}
@@ -173,19 +191,23 @@ def _pair_matrix(
     """Lay out all pairs: differences above the diagonal, adjusted p-values below."""
     place = {estimate.system: i for i, estimate in enumerate(best_first)}
     cells = [["" for _ in best_first] for _ in best_first]
+    width = 1 + any(map(comparison.disagrees, differences))
     for d in differences:
         i, j = place[d.system], place[d.baseline]
         value = d.difference if i < j else -d.difference
-        mark = "*" if comparison.significant(d) else " "
-        cells[min(i, j)][max(i, j)] = report.number(value, decimals, sign=True) + mark
-        cells[max(i, j)][min(i, j)] = report.pvalue(d.pvalue_adjusted) + " "
+        mark = ("*" if comparison.significant(d) else "") + comparison.mark(d)
+        cells[min(i, j)][max(i, j)] = report.number(value, decimals, sign=True) + mark.ljust(width)
+        cells[max(i, j)][min(i, j)] = _adjusted_cell(comparison, d) + " " * width
     for i in range(len(best_first)):
-        cells[i][i] = "· "
+        cells[i][i] = "·" + " " * width
     return Table(
         f"{best_first[0].metric}: difference row - column above the diagonal, "
         f"p ({comparison.adjustment}) below",
-        ("#", *(f"{i + 1} " for i in range(len(best_first)))),
+        ("#", *(f"{i + 1}" + " " * width for i in range(len(best_first)))),
         tuple((str(i + 1), *row) for i, row in enumerate(cells)),
         ">" * (len(best_first) + 1),
-        (f"* p ({comparison.adjustment}) <= {comparison.significance_level:g}",),
+        (
+            f"* p ({comparison.adjustment}) <= {comparison.significance_level:g}; intervals of the "
+            f"differences: plot(), to_dataframe(), JSON",
+        ),
     )

@@ -1,24 +1,27 @@
 """Figures of results, for a paper's column: intervals, p-values, replicates.
 
 Every function draws into `ax`, or into a figure of its own that is as high as its rows need, and
-returns the axes. Colours are those of Okabe and Ito (2008) and cividis (Nuñez, Anderton and
-Renslow, 2018), which colour-blind readers tell apart; what a colour says, a shape or a number says
-as well. Needs matplotlib: ``pip install 'evalstats-text[plot]'``.
+returns the axes. Several metrics are panels, one below the other, and an array of axes; `ax` is
+then a sequence of as many. Colours are those of Okabe and Ito (2008) and cividis (Nuñez, Anderton
+and Renslow, 2018), which colour-blind readers tell apart; what a colour says, a shape or a number
+says as well. Needs matplotlib: ``pip install 'evalstats-text[plot]'``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import report
+from evalstats.results.escaping import printable
 from evalstats.results.records import ComparisonRecord as Comparison
-from evalstats.results.records import Difference, ranked, size
+from evalstats.results.records import Difference, distinct, of_metric, ranked, size
 from evalstats.results.records import EstimateRecord as Estimate
 
 if TYPE_CHECKING:
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 WIDTH = 3.3
 BLUE, VERMILLION, GREY, SKY = "#0072B2", "#D55E00", "#767676", "#56B4E9"
 SMALL, _MEDIUM = 7, 8  # points
-_FRAME = 0.8  # inches: axis and title
+_FRAME, _BAR = 0.8, 0.35  # inches: axis and title, a colour bar
 _GAP, _LINE = 0.07, 0.115  # inches: a row is as high as the lines of its label and a gap
 _LABEL, _TEXT = 22, 46  # characters: of a row's label, of a title or axis label
 #: More rows than these are no figure any more.
@@ -40,24 +43,33 @@ _BINS = (0.0, 0.001, 0.01, 0.05, 0.1, 1.0)
 _PIECES = re.compile(r"[^\s\-_/.]*[\s\-_/.]?")
 
 
-def scores(estimates: Sequence[Estimate], ax: Axes | None = None) -> Axes:
-    """Draw scores of one metric with their intervals, best first."""
+def scores(estimates: Sequence[Estimate], ax: Any = None) -> Any:
+    """Draw scores with their intervals, best first."""
+    return _panels(_scores, estimates, None, ax)
+
+
+def _scores(estimates: Sequence[Estimate], ax: Axes | None) -> Axes:
     rows = ranked(estimates)
     axes, edges = _rows_axes(ax, [e.system for e in rows])
     _score_whiskers(axes, rows, _centres(edges), "Scores")
     return axes
 
 
-def differences(comparison: Comparison, metric: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw differences under one metric with their intervals, the largest first.
+def differences(comparison: Comparison, metric: str | None = None, ax: Any = None) -> Any:
+    """Draw differences with their intervals, the largest first.
 
     A filled dot is a significant difference (adjusted p-value), blue where the system is better
-    and vermillion where it is worse; an open one is no evidence of any.
+    and vermillion where it is worse; an open one is no evidence of any. A dagger marks those whose
+    verdict and interval disagree. Of all pairs the better system comes first (but not of a
+    one-sided test, which has its own direction), so that all differences have one sign.
 
-    `metric` says which, where there are several. More than 40 differences raise an `InputError`:
-    draw `pvalues`, or compare with a baseline.
+    `metric` draws one metric only. More than 40 differences raise an `InputError`: draw `pvalues`,
+    or compare with a baseline.
     """
-    estimates = of_metric(comparison.estimates, metric)
+    return _panels(partial(_differences, comparison), comparison.estimates, metric, ax)
+
+
+def _differences(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes | None) -> Axes:
     found = [d for d in comparison.differences if d.metric == estimates[0].metric]
     if len(found) > _MOST_ROWS:
         raise InputError(
@@ -65,14 +77,22 @@ def differences(comparison: Comparison, metric: str | None = None, ax: Axes | No
             f"baseline="
         )
     better = 1 if estimates[0].higher_is_better else -1
-    found.sort(key=lambda d: -better * d.difference)
+    rows = [_oriented(comparison, d) for d in found]
+    rows.sort(key=lambda row: -better * row[2][0])
     one = comparison.baseline
-    labels = [d.system if one else f"{d.system} − {d.baseline}" for d in found]
-    axes, edges = _rows_axes(ax, labels, extra=0.15)
+    marked = any(map(comparison.disagrees, found))
+    labels = [
+        (d.system if one else " − ".join(names)) + f" {comparison.mark(d)}".rstrip()
+        for d, names, _ in rows
+    ]
+    axes, edges = _rows_axes(ax, labels, extra=0.27 if marked else 0.15)
     axes.axvline(0, color=GREY, linewidth=0.6, zorder=0)
-    certain = [comparison.significant(d) for d in found]
-    colours = [_colour(d, sure) for d, sure in zip(found, certain, strict=True)]
-    values = np.array([[d.difference, d.low, d.high] for d in found])
+    certain = [comparison.significant(d) for d, _, _ in rows]
+    colours = [
+        GREY if not sure or d.winner is None else BLUE if d.winner == names[0] else VERMILLION
+        for (d, names, _), sure in zip(rows, certain, strict=True)
+    ]
+    values = np.array([numbers for _, _, numbers in rows])
     _whiskers(axes, values, _centres(edges), colours, certain)
     level = report.level(comparison.confidence_level)
     name_axes(
@@ -80,12 +100,13 @@ def differences(comparison: Comparison, metric: str | None = None, ax: Axes | No
         f"Differences{' from ' + one if one else ''}, {size(estimates[0])}",
         f"difference in {_metric(estimates[0])}, {level}",
         f"filled: {_adjusted(comparison, found)}",
+        *(["† verdict and interval disagree"] if marked else []),
     )
     return axes
 
 
-def pvalues(comparison: Comparison, metric: str | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the adjusted p-values of all pairs under one metric, best system first.
+def pvalues(comparison: Comparison, metric: str | None = None, ax: Any = None) -> Any:
+    """Draw the adjusted p-values of all pairs, best system first.
 
     A dot marks a significant difference. Up to nine systems the p-values are written out. Of a
     one-sided test, a cell is the row's system against the column's. A comparison with a baseline
@@ -96,22 +117,29 @@ def pvalues(comparison: Comparison, metric: str | None = None, ax: Axes | None =
             "plot_pvalues needs all pairs, but this comparison has a baseline; use plot(), or "
             "compare without baseline="
         )
+    return _panels(partial(_pvalues, comparison), comparison.estimates, metric, ax)
+
+
+def _pvalues(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes | None) -> Axes:
     from matplotlib.colors import BoundaryNorm
 
-    rows = ranked(of_metric(comparison.estimates, metric))
-    place = {e.system: i for i, e in enumerate(rows)}
-    axes, edges = _rows_axes(ax, [e.system for e in rows], extra=0.45)
+    every = ranked(estimates)
+    place = {e.system: i for i, e in enumerate(every)}
+    # Two-sided p-values stand below the diagonal: the best has no row, and the last no column.
+    half = comparison.alternative == "two-sided"
+    rows, n_columns = every[half:], len(every) - half
+    axes, edges = _rows_axes(ax, [e.system for e in rows], extra=0.57 if half else 0.45)
     centres = _centres(edges)
     found = [d for d in comparison.differences if d.metric == rows[0].metric]
-    cells = np.full((len(rows), len(rows)), np.nan)
+    cells = np.full((len(rows), n_columns), np.nan)
     certain = np.zeros(cells.shape, dtype=bool)
     for d in found:
         i, j = place[d.system], place[d.baseline]
-        if comparison.alternative == "two-sided":
-            i, j = max(i, j), min(i, j)
+        if half:
+            i, j = max(i, j) - 1, min(i, j)
         cells[i, j], certain[i, j] = d.pvalue_adjusted, comparison.significant(d)
     mesh = axes.pcolormesh(
-        np.arange(len(rows) + 1) + 0.5,
+        np.arange(n_columns + 1) + 0.5,
         edges,
         np.ma.masked_invalid(cells),
         cmap="cividis",
@@ -127,18 +155,19 @@ def pvalues(comparison: Comparison, metric: str | None = None, ax: Axes | None =
         if certain[i, j]:
             x, y = (j + 1.35, edges[i] + 0.04) if len(rows) <= _ANNOTATED else (j + 1, centres[i])
             axes.plot(x, y, ".", color=ink, markersize=2)
-    axes.tick_params(axis="y", pad=9 if len(rows) < 10 else 14)
+    axes.tick_params(axis="y", pad=9 if len(every) < 10 else 14)
     for i, y in enumerate(centres):
         axes.annotate(
-            str(i + 1), (0, y), (-3, 0), xycoords=("axes fraction", "data"),
+            str(i + 1 + half), (0, y), (-3, 0), xycoords=("axes fraction", "data"),
             textcoords="offset points", ha="right", va="center", fontsize=SMALL,
         )  # fmt: skip
-    step = 1 if len(rows) <= 12 else 5
-    shown = [i + 1 for i in range(len(rows)) if step == 1 or i == 0 or (i + 1) % step == 0]
+    step = 1 if n_columns <= 12 else 5
+    shown = [i + 1 for i in range(n_columns) if step == 1 or i == 0 or (i + 1) % step == 0]
     axes.set_xticks(shown, [str(number) for number in shown])
     name_axes(
         axes,
         f"p-values, {_metric(rows[0])}, {size(rows[0])}",
+        *([f"1: {every[0].system}"] if half else []),
         f"• {_adjusted(comparison, found)}",
     )
     inch = 1 / float(edges[-1])
@@ -150,14 +179,18 @@ def pvalues(comparison: Comparison, metric: str | None = None, ax: Axes | None =
     return axes
 
 
-def replicates(estimates: Sequence[Estimate], ax: Axes | None = None) -> Axes:
+def replicates(estimates: Sequence[Estimate], ax: Any = None) -> Any:
     """Draw the distribution of each system's replicates, its score and its interval.
 
     Where nothing was resampled (the t interval) there are none: an `InputError`.
     """
+    return _panels(_replicates, estimates, None, ax)
+
+
+def _replicates(estimates: Sequence[Estimate], ax: Axes | None) -> Axes:
     rows = ranked(estimates)
     if any(len(e.replicates) == 0 for e in rows):
-        raise InputError("there are no replicates: method 't' draws none; use another method")
+        raise InputError("there are no replicates: method 't' draws none, and JSON keeps none")
     axes, edges = _rows_axes(ax, [e.system for e in rows], taller=0.15)
     height = 0.22
     floors = _centres(edges) + height / 2
@@ -180,6 +213,39 @@ def _score_whiskers(
     _whiskers(axes, values, places, [BLUE] * len(rows), [True] * len(rows))
     level = report.level(rows[0].confidence_level)
     name_axes(axes, f"{title}, {size(rows[0])}", f"{_metric(rows[0])}, {level}")
+
+
+def _panels(
+    draw: Callable[[Sequence[Estimate], Any], Axes],
+    estimates: Sequence[Estimate],
+    metric: str | None,
+    ax: Any,
+) -> Any:
+    """Draw one metric into its axes, or each of several into a panel as high as its rows."""
+    names = [metric] if metric is not None else distinct(e.metric for e in estimates)
+    if len(names) == 1:
+        return draw(of_metric(estimates, names[0]), ax)
+    axes = _own_panels(len(names)) if ax is None else np.ravel(ax)
+    if len(axes) != len(names):
+        raise InputError(f"ax must be {len(names)} axes, one for each metric, got {len(axes)}")
+    for name, panel in zip(names, axes, strict=True):
+        draw(of_metric(estimates, name), panel)
+    if ax is None:
+        heights = [abs(panel.get_ylim()[0] - panel.get_ylim()[1]) for panel in axes]
+        lines = sum(panel.get_xlabel().count("\n") for panel in axes)
+        figure = axes[0].figure
+        bars = len(figure.axes) - len(axes)
+        around = len(axes) * _FRAME + lines * _LINE + bars * _BAR
+        axes[0].get_gridspec().set_height_ratios(heights)
+        figure.set_size_inches(WIDTH, sum(heights) + around)
+    return axes
+
+
+def _own_panels(n: int) -> NDArray[np.object_]:
+    first = own_axes(n)
+    figure = first.figure
+    first.remove()
+    return np.ravel(figure.subplots(n, 1))
 
 
 def own_axes(height: float) -> Axes:
@@ -238,19 +304,14 @@ def _whiskers(
         )
 
 
-def _colour(difference: Difference, certain: bool) -> str:
-    if not certain or difference.winner is None:
-        return GREY
-    return BLUE if difference.winner == difference.system else VERMILLION
-
-
-def of_metric(estimates: Sequence[Estimate], metric: str | None) -> list[Estimate]:
-    """Return the estimates of one metric; `None` stands for the only one."""
-    names = list(dict.fromkeys(e.metric for e in estimates))
-    chosen = names if metric is None else [metric]
-    if len(chosen) > 1 or chosen[0] not in names:
-        raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
-    return [e for e in estimates if e.metric == chosen[0]]
+def _oriented(
+    comparison: Comparison, d: Difference
+) -> tuple[Difference, tuple[str, str], tuple[float, float, float]]:
+    """Return a difference with the names and the numbers as they are drawn."""
+    pairs = comparison.baseline is None and comparison.alternative == "two-sided"
+    if pairs and d.winner == d.baseline:
+        return d, (d.baseline, d.system), (-d.difference, -d.high, -d.low)
+    return d, (d.system, d.baseline), (d.difference, d.low, d.high)
 
 
 def _metric(estimate: Estimate) -> str:
@@ -269,7 +330,7 @@ def _short(p: float) -> str:
 def wrapped(text: str, width: int) -> str:
     """Break text into lines of at most `width` characters, in a word only where it is longer."""
     lines = [""]
-    for piece in _PIECES.findall(text):
+    for piece in _PIECES.findall(printable(text)):
         while piece:
             if lines[-1] and len(lines[-1] + piece.rstrip()) > width:
                 lines.append("")

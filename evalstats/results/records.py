@@ -6,17 +6,22 @@ which know both.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.errors import InputError
 from evalstats.results import report
 
+T = TypeVar("T", bound="EstimateRecord | Difference")
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True)
 class EstimateRecord:
     """The fields of `evalstats.Estimate`."""
 
@@ -26,7 +31,8 @@ class EstimateRecord:
     low: float
     high: float
     standard_error: float
-    replicates: NDArray[np.float64] = field(repr=False)
+    # They follow from the signature and the statistics, and an array has no hash.
+    replicates: NDArray[np.float64] = field(repr=False, compare=False)
     confidence_level: float
     method: str
     n_segments: int
@@ -71,7 +77,7 @@ class Difference(Record):
     pvalue : float
         Of this comparison alone, in (0, 1].
     pvalue_adjusted : float
-        Adjusted for all comparisons under the same metric.
+        Adjusted for all comparisons of its family: those under the same metric, or all.
     pvalue_error : float
         Monte-Carlo standard error of `pvalue`; 0 when all swaps were enumerated.
     exact : bool
@@ -113,11 +119,67 @@ class Difference(Record):
         return f"{self.system} - {self.baseline}, {self.metric}"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
+class PairPower(Record):
+    """What the default test finds of a pair of systems; sizes of differences have no sign.
+
+    Attributes
+    ----------
+    metric, baseline, system : str
+        Whose pilot it is.
+    observed : float
+        The pilot's difference, system minus baseline.
+    standard_deviation : float
+        Of one segment, or group: the difference's standard error is this over √N.
+    minimum, minimum_low, minimum_high : float or None
+        Least difference that is found with the target power, and what the pilot leaves uncertain;
+        `None` where no difference is, as of 0/1 scores on five segments.
+    power, power_low, power_high : float or None
+        How often the difference that was asked about is found; `None` where none was.
+    needed, needed_low, needed_high : int or None
+        Segments that find it with the target power.
+    sizes : tuple of int
+        Numbers of segments of the curve.
+    minimums, powers : tuple of float
+        Least difference, and power, on each of them; no powers where no difference was asked about.
+    higher_is_better : bool
+        Direction of the metric.
+    test : {"studentized", "mcnemar"}
+        What `compare` tests by default.
+    discordant : float or None
+        Of 0/1 scores, the share of segments that differ.
+    """
+
+    metric: str
+    baseline: str
+    system: str
+    observed: float
+    standard_deviation: float
+    minimum: float | None
+    minimum_low: float | None
+    minimum_high: float | None
+    power: float | None
+    power_low: float | None
+    power_high: float | None
+    needed: int | None
+    needed_low: int | None
+    needed_high: int | None
+    sizes: tuple[int, ...]
+    minimums: tuple[float | None, ...]
+    powers: tuple[float, ...]
+    higher_is_better: bool
+    test: str
+    discordant: float | None = None
+
+    def _title(self) -> str:
+        return f"{self.system} - {self.baseline}, {self.metric}, power"
+
+
+@dataclass(frozen=True)
 class ComparisonRecord:
     """The fields of `evalstats.Comparison`, and what its verdicts are."""
 
-    estimates: tuple[EstimateRecord, ...]
+    estimates: Sequence[EstimateRecord]
     differences: tuple[Difference, ...]
     baseline: str | None
     test: str
@@ -130,10 +192,39 @@ class ComparisonRecord:
     signatures: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
     significance_level: float = 0.05
+    family: str = "metric"
+    intervals: str = "individual"
+    planner: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""
         return difference.pvalue_adjusted <= self.significance_level
+
+    @cached_property
+    def _family_sizes(self) -> Counter[str]:
+        return Counter("" if self.family == "all" else d.metric for d in self.differences)
+
+    def n_compared(self, difference: Difference) -> int:
+        """Return how many comparisons are counted together with this one, itself included."""
+        return self._family_sizes["" if self.family == "all" else difference.metric]
+
+    def n_multiplied(self, difference: Difference) -> int:
+        """Return what the adjustment multiplies the smallest p-value by."""
+        multiplies = self.adjustment not in ("none", "max-t")
+        return self.n_compared(difference) if multiplies else 1
+
+    @property
+    def floor_of_units(self) -> float:
+        """The smallest p-value that swaps of so many segments or groups can give."""
+        sides = 2.0 if self.alternative == "two-sided" else 1.0
+        sides /= 2 if self.test == "mid-p" else 1
+        return 0.0 if self.test == "bootstrap" else sides * 0.5 ** self.estimates[0].n_segments
+
+    def is_open(self, difference: Difference) -> bool:
+        """Return whether too few resamples, or units, keep its p-value above the level."""
+        drawn = 0.0 if difference.exact else 1 / (self.n_resamples + 1)
+        floor = max(drawn, self.floor_of_units) * self.n_multiplied(difference)
+        return floor > self.significance_level and not self.significant(difference)
 
     def disagrees(self, difference: Difference) -> bool:
         """Return whether a two-sided verdict and the interval of the same level say two things."""
@@ -142,11 +233,42 @@ class ComparisonRecord:
             return False
         return (difference.low > 0 or difference.high < 0) != self.significant(difference)
 
+    def mark(self, difference: Difference) -> str:
+        """Return the dagger of a verdict that disagrees with its interval, or nothing."""
+        return "†" if self.disagrees(difference) else ""
+
 
 def plain_record(result: Any) -> dict[str, Any]:
-    """Return the fields of a record, without its replicates, as plain Python values."""
-    values = {f.name: getattr(result, f.name) for f in fields(result) if f.name != "replicates"}
+    """Return the fields that count for equality as plain Python values."""
+    values = {f.name: getattr(result, f.name) for f in fields(result) if f.compare}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
+
+
+def distinct(items: Iterable[str]) -> list[str]:
+    """Return the different items in their order."""
+    return list(dict.fromkeys(items))
+
+
+def of_metric(records: Sequence[T], metric: str | None) -> list[T]:
+    """Return the records of one metric, in any case; `None` stands for the only one."""
+    names = distinct(record.metric for record in records)
+    fitting = names if metric is None else [name for name in names if name == metric]
+    if not fitting and isinstance(metric, str):
+        fitting = [name for name in names if name.lower() == metric.lower()]
+    if len(fitting) != 1:
+        raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
+    return [record for record in records if record.metric == fitting[0]]
+
+
+def estimate_of(estimates: Sequence[T], key: object) -> T:
+    """Return the estimate of ``(metric, system)``, or of a system under the only metric."""
+    metric, system = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
+    found = of_metric(estimates, metric)
+    for estimate in found:
+        if estimate.system == system:
+            return estimate
+    systems = ", ".join(estimate.system for estimate in found)
+    raise InputError(f"system must be one of {systems}; got {system!r}")
 
 
 def ranked(estimates: Sequence[EstimateRecord]) -> list[EstimateRecord]:

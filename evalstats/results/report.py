@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from unicodedata import combining, east_asian_width
 
-_LATEX_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    # A row that began with one of these would be read as an argument of the row before.
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "↑": r"$\uparrow$",
-    "↓": r"$\downarrow$",
-    "−": "$-$",
-    "Δ": r"$\Delta$",
-    "±": r"$\pm$",
-}
+from evalstats.errors import InputError
+from evalstats.results.escaping import (
+    html,
+    latex,
+    latex_numbers,
+    latex_words,
+    markdown,
+    markdown_code,
+    markdown_line,
+    printable,
+)
+
 #: Colours are those of the page around it (JupyterLab's variables first), lines a grey that shows
 #: on black as on white: a notebook's theme and the browser's need not agree.
 _STYLE = """<style>
@@ -46,12 +34,13 @@ _STYLE = """<style>
   white-space: nowrap; border: 0; max-width: none; vertical-align: baseline; }
 .evalstats table th { font-weight: 600; border-bottom: 1px solid rgba(127, 127, 127, 0.8); }
 .evalstats table td { border-bottom: 1px solid rgba(127, 127, 127, 0.3); }
-.evalstats table .text { text-align: left; white-space: normal; overflow-wrap: anywhere;
+.evalstats table .text { text-align: left; white-space: normal; overflow-wrap: break-word;
   min-width: 6em; max-width: 24em; unicode-bidi: isolate; }
 .evalstats p { margin: 0.3em 0; font-size: 0.9em; }
 .evalstats code { font-size: 0.85em; overflow-wrap: anywhere; color: inherit;
   background: transparent; }
 </style>"""
+_LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
 #: More notes than these are folded away.
 _OPEN_NOTES = 3
 _ARROWS = {True: "↑", False: "↓"}
@@ -69,40 +58,44 @@ class Table:
 
     def text(self) -> str:
         """Return aligned columns for a terminal."""
-        lines = [self.header, *self.rows]
+        lines = [tuple(map(printable, row)) for row in (self.header, *self.rows)]
         widths = [max(_width(line[j]) for line in lines) for j in range(len(self.header))]
         padded = (map(_pad, line, widths, self.align) for line in lines)
         body = ["  ".join(line).rstrip() for line in padded]
         rule = "-" * max(map(_width, body))
-        return "\n".join([self.title, rule, body[0], rule, *body[1:], *self.notes])
+        notes = map(printable, self.notes)
+        return "\n".join([printable(self.title), rule, body[0], rule, *body[1:], *notes])
 
     def markdown(self) -> str:
         """Return a pipe table."""
         sides = {"<": ":--", ">": "--:"}
         rule = "|" + "|".join(sides[side] for side in self.align) + "|"
-        lines = ["| " + " | ".join(map(_markdown, row)) + " |" for row in (self.header, *self.rows)]
-        notes = [_markdown(note) for note in self.notes]
+        lines = ["| " + " | ".join(map(markdown, row)) + " |" for row in (self.header, *self.rows)]
+        notes = map(markdown_line, self.notes)
         return "\n".join(
-            [f"**{_markdown(self.title)}**", "", lines[0], rule, *lines[1:]]
-            + (["", *notes] if notes else [])
+            [f"**{markdown(self.title.strip())}**", "", lines[0], rule, *lines[1:]]
+            + (["", *notes] if self.notes else [])
         )
 
     def latex(self) -> str:
         """Return a booktabs tabular."""
         columns = self.align.replace("<", "l").replace(">", "r")
-        lines = [" & ".join(map(latex_escape, row)) + r" \\" for row in (self.header, *self.rows)]
+        kinds = [latex if side == "<" else latex_numbers for side in self.align]
+        cells = [list(map(latex_words, self.header))]
+        cells += [[as_(cell) for as_, cell in zip(kinds, row, strict=True)] for row in self.rows]
+        lines = [" & ".join(row) + r" \\" for row in cells]
         return "\n".join(
             [
                 rf"\begin{{tabular}}{{{columns}}}",
                 r"\toprule",
-                rf"\multicolumn{{{len(self.align)}}}{{l}}{{{latex_escape(self.title)}}} \\",
+                rf"\multicolumn{{{len(self.align)}}}{{l}}{{{latex_words(self.title)}}} \\",
                 r"\midrule",
                 lines[0],
                 r"\midrule",
                 *lines[1:],
                 r"\bottomrule",
                 r"\end{tabular}",
-                *(rf"\\ {latex_escape(note)}" for note in self.notes),
+                *(rf"\\ {latex_words(note)}" for note in self.notes),
             ]
         )
 
@@ -112,39 +105,57 @@ class Table:
 
         def line(tag: str, scope: str, row: tuple[str, ...]) -> str:
             cells = zip(row, kinds, strict=True)
-            return "".join(f"<{tag}{scope}{kind}>{escape(cell)}</{tag}>" for cell, kind in cells)
+            return "".join(f"<{tag}{scope}{kind}>{html(cell)}</{tag}>" for cell, kind in cells)
 
         head = line("th", ' scope="col"', self.header)
         return "\n".join(
             [
                 "<table>",
-                f"<caption>{escape(self.title)}</caption>",
+                f"<caption>{html(self.title)}</caption>",
                 f"<thead><tr>{head}</tr></thead>",
                 "<tbody>",
                 *(f"<tr>{line('td', '', row)}</tr>" for row in self.rows),
                 "</tbody>",
                 "</table>",
-                *(f"<p>{escape(note)}</p>" for note in self.notes),
+                *(f"<p>{html(note)}</p>" for note in self.notes),
             ]
         )
 
 
 def document_text(tables: Sequence[Table], footer: Sequence[str]) -> str:
     """Join tables and footer lines for a terminal."""
-    return "\n\n".join([*(table.text() for table in tables), "\n".join(footer)]).rstrip()
+    lines = "\n".join(map(printable, footer))
+    return "\n\n".join([*(table.text() for table in tables), lines]).rstrip()
 
 
 def document_markdown(tables: Sequence[Table], footer: Sequence[str]) -> str:
     """Join tables and footer lines as Markdown; the footer becomes a list."""
-    lines = "\n".join(f"- `{line}`" if "|" in line else f"- {_markdown(line)}" for line in footer)
+    lines = "\n".join(
+        f"- {markdown_code(line) if '|' in line else markdown_line(line)}" for line in footer
+    )
     return "\n\n".join([*(table.markdown() for table in tables), lines]).rstrip() + "\n"
 
 
-def document_latex(tables: Sequence[Table], footer: Sequence[str]) -> str:
-    """Join tables as LaTeX that needs the package booktabs; the footer becomes comments."""
-    lines = "\n".join(f"% {line}" for line in footer)
-    head = r"% \usepackage{booktabs}"
-    return "\n\n".join([head, *(table.latex() for table in tables), lines]).rstrip() + "\n"
+def document_latex(
+    tables: Sequence[Table],
+    footer: Sequence[str],
+    caption: str | None = None,
+    label: str | None = None,
+) -> str:
+    """Join tables as LaTeX that needs the package booktabs; the footer becomes comments.
+
+    With a caption they are one float, which the label refers to.
+    """
+    if label is not None and (caption is None or not _LABEL.fullmatch(label)):
+        raise InputError(
+            f"label must be letters, digits and :.-_/+ and needs a caption, got {label!r}"
+        )
+    body = [table.latex() for table in tables]
+    if caption is not None:
+        named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
+        body = [r"\begin{table}" + "\n" + r"\centering", *body, named + "\n" + r"\end{table}"]
+    lines = "\n".join(f"% {printable(line)}" for line in footer)
+    return "\n\n".join([r"% \usepackage{booktabs}", *body, lines]).rstrip() + "\n"
 
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:
@@ -155,24 +166,23 @@ def record_table(title: str, record: Mapping[str, object]) -> Table:
 
 def fragment_html(tables: Sequence[Table], footer: Sequence[str]) -> str:
     """Join tables and footer lines as HTML to be put into a page: no script, nothing loaded."""
-    notes = [f"<p>{escape(line)}</p>" for line in footer if "|" not in line]
+    notes = [f"<p>{html(line)}</p>" for line in footer if "|" not in line]
     if len(notes) > _OPEN_NOTES:
         notes = ["<details>", f"<summary>{len(notes)} notes</summary>", *notes, "</details>"]
-    signatures = [f"<p><code>{escape(line)}</code></p>" for line in footer if "|" in line]
+    signatures = [f"<p><code>{html(line)}</code></p>" for line in footer if "|" in line]
     body = "\n".join([*(table.html() for table in tables), *notes, *signatures])
     return f'{_STYLE}\n<div class="evalstats">\n{body}\n</div>'
 
 
-def document_html(tables: Sequence[Table], footer: Sequence[str]) -> str:
+def document_html(title: str, tables: Sequence[Table], footer: Sequence[str]) -> str:
     """Return a page of its own, light or dark as the reader's system is."""
-    title = escape(tables[0].title if tables else "evalstats")
     return "\n".join(
         [
             "<!DOCTYPE html>",
             '<html lang="en">',
             '<head><meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>",
+            f"<title>{html(title)}</title>",
             "<style>:root { color-scheme: light dark; } "
             "body { font-family: system-ui, sans-serif; margin: 1.5em; }</style>",
             "</head>",
@@ -217,15 +227,6 @@ def level(confidence_level: float) -> str:
 def pvalue(p: float) -> str:
     """Return a p-value with four decimals, and never as zero."""
     return "<0.0001" if p < 0.00005 else f"{p:.4f}"
-
-
-def latex_escape(text: str) -> str:
-    """Return text in which every character that is special in LaTeX is escaped."""
-    return "".join(_LATEX_SPECIAL.get(character, character) for character in text)
-
-
-def _markdown(text: str) -> str:
-    return "".join("\\" + c if c in "\\|*_`<>[]" else c for c in text)
 
 
 def _width(text: str) -> int:

@@ -1,83 +1,39 @@
-"""Results: frozen, documented, printable.
+"""Results: frozen, documented, printable, and equal where their numbers and signatures are.
 
-`print(result)` gives the table of the README, and so does a notebook; `to_dict`, `to_json`,
-`to_markdown`, `to_latex`, `to_html` and `to_dataframe` give the same numbers to programs and
-papers.
+`print(result)` gives the table of the README, and so does a notebook; `forms` has the other ways to
+write them.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalstats.errors import MissingExtraError
-from evalstats.results import layout, plots, report
-from evalstats.results.records import ComparisonRecord, Difference, EstimateRecord, plain_record
+from evalstats.errors import InputError
+from evalstats.results import layout, plots, reading
+from evalstats.results.forms import Result as Result
+from evalstats.results.records import (
+    ComparisonRecord,
+    Difference,
+    EstimateRecord,
+    distinct,
+    estimate_of,
+    of_metric,
+    plain_record,
+)
 from evalstats.results.report import Table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from pandas import DataFrame
 
 
-class Result:
-    """The forms in which every result can be written."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values: str, int, float, bool, None, lists and dicts."""
-        raise NotImplementedError
-
-    def _tables(self) -> list[Table]:
-        raise NotImplementedError
-
-    def _footer(self) -> list[str]:
-        raise NotImplementedError
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """Return `to_dict` as JSON."""
-        return json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
-
-    def to_dataframe(self) -> DataFrame:
-        """Return a pandas DataFrame, a row a record; needs ``evalstats-text[pandas]``."""
-        try:
-            from pandas import DataFrame
-        except ImportError as error:
-            raise MissingExtraError(
-                "to_dataframe needs pandas, which is not installed: "
-                "pip install 'evalstats-text[pandas]'"
-            ) from error
-        frame: DataFrame = DataFrame.from_records(self._records())
-        return frame
-
-    def _records(self) -> list[dict[str, Any]]:
-        """Return the rows of `to_dataframe`: numbers and names, one type a column."""
-        raise NotImplementedError
-
-    def to_markdown(self) -> str:
-        """Return Markdown tables."""
-        return report.document_markdown(self._tables(), self._footer())
-
-    def to_latex(self) -> str:
-        """Return LaTeX tables; they need the package booktabs."""
-        return report.document_latex(self._tables(), self._footer())
-
-    def to_html(self) -> str:
-        """Return an HTML page of its own, light or dark as the reader's system is."""
-        return report.document_html(self._tables(), self._footer())
-
-    def _repr_html_(self) -> str:
-        """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""
-        return report.fragment_html(self._tables(), self._footer())
-
-    def __str__(self) -> str:
-        return report.document_text(self._tables(), self._footer())
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Estimate(EstimateRecord, Result):
     """A score with its confidence interval.
+
+    Two are equal when all of their fields are; of the replicates, which the signature determines,
+    only the score and the interval that came of them count.
 
     Attributes
     ----------
@@ -90,7 +46,8 @@ class Estimate(EstimateRecord, Result):
     standard_error : float
         Standard deviation of the replicates; for the t interval, from the influence values.
     replicates : ndarray, shape (B,)
-        Corpus scores of the resamples; empty where nothing was resampled (the t interval).
+        Corpus scores of the resamples; empty where nothing was resampled (the t interval), and
+        after `from_json`.
     confidence_level : float
         Coverage that the interval aims at.
     method : str
@@ -111,25 +68,34 @@ class Estimate(EstimateRecord, Result):
         """Return all fields but the replicates as plain Python values."""
         return plain_record(self)
 
+    @classmethod
+    def from_json(cls, text: str) -> Estimate:
+        """Return what `to_json` wrote, without replicates; see `Comparison.from_json`."""
+        return reading.estimate_from(cls, text)
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the replicates, the score and its interval: `evalstats.plots.replicates`."""
-        return plots.replicates([self], ax)
+        drawn: Axes = plots.replicates([self], ax)
+        return drawn
 
     def _records(self) -> list[dict[str, Any]]:
         record = self.to_dict()
         del record["notes"]
         return [record]
 
-    def _tables(self) -> list[Table]:
-        return layout.score_tables([self])
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        return layout.score_tables([self], digits)
 
     def _footer(self) -> list[str]:
         return [*self.notes, self.signature]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Estimates(Result, Sequence[Estimate]):
     """Several estimates: systems, metrics, or both. A sequence of `Estimate`.
+
+    ``estimates["BLEU", "system"]`` is that of a system under a metric, in any case;
+    ``estimates["system"]`` does where there is one metric.
 
     Attributes
     ----------
@@ -140,7 +106,9 @@ class Estimates(Result, Sequence[Estimate]):
     estimates: tuple[Estimate, ...]
 
     def __getitem__(self, index: Any) -> Any:
-        """Return one estimate."""
+        """Return the estimate of ``(metric, system)`` or of a place; for a slice, a tuple."""
+        if isinstance(index, (str, tuple)):
+            return estimate_of(self.estimates, index)
         return self.estimates[index]
 
     def __len__(self) -> int:
@@ -151,33 +119,44 @@ class Estimates(Result, Sequence[Estimate]):
         """Return ``{"estimates": [...]}`` as plain Python values."""
         return {"estimates": [estimate.to_dict() for estimate in self.estimates]}
 
-    def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draw the scores with their intervals: `evalstats.plots.scores`."""
-        return plots.scores(plots.of_metric(self.estimates, metric), ax)
+    @classmethod
+    def from_json(cls, text: str) -> Estimates:
+        """Return what `to_json` wrote, without replicates; see `Comparison.from_json`."""
+        return cls(reading.estimates_from(Estimate, text))
 
-    def plot_replicates(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
+        """Draw the scores with their intervals: `evalstats.plots.scores`."""
+        return plots.scores(_chosen(self.estimates, metric), ax)
+
+    def plot_replicates(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the distributions of the replicates: `evalstats.plots.replicates`."""
-        return plots.replicates(plots.of_metric(self.estimates, metric), ax)
+        return plots.replicates(_chosen(self.estimates, metric), ax)
 
     def _records(self) -> list[dict[str, Any]]:
         return [record for estimate in self.estimates for record in estimate._records()]
 
-    def _tables(self) -> list[Table]:
-        return layout.score_tables(self.estimates)
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        return layout.score_tables(self.estimates, digits)
+
+    def _title(self) -> str:
+        return layout.title(self.estimates)
 
     def _footer(self) -> list[str]:
         notes = [note for estimate in self.estimates for note in estimate.notes]
-        return layout.distinct([*notes, *(estimate.signature for estimate in self.estimates)])
+        return distinct([*notes, *(estimate.signature for estimate in self.estimates)])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Comparison(ComparisonRecord, Result):
     """Differences between systems with intervals and p-values; iterating gives `Difference`.
 
+    ``result["BLEU", "system"]`` is the estimate of a system under a metric, in any case, and
+    ``result.difference("BLEU", "system", "baseline")`` is one of the differences.
+
     Attributes
     ----------
-    estimates : tuple of Estimate
-        Score and interval of every system, metric by metric.
+    estimates : Estimates
+        A sequence of `Estimate`: score and interval of every system, metric by metric.
     differences : tuple of Difference
         One record per pair and metric.
     baseline : str or None
@@ -194,9 +173,61 @@ class Comparison(ComparisonRecord, Result):
         What a careful reader should know.
     significance_level : float
         Adjusted p-values up to it are significant.
+    family : {"metric", "all"}
+        Which comparisons are counted together: all under one metric, or all there are.
+    intervals : {"individual", "simultaneous"}
+        Whether the confidence level is of each interval of a difference, or of a family's at once.
+    planner : callable or None
+        What `power` asks; it holds the statistics. `None` where there are none, as of a `Shard`.
     """
 
-    estimates: tuple[Estimate, ...]
+    estimates: Estimates
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.estimates, Estimates):
+            vars(self).update(estimates=Estimates(tuple(self.estimates)))
+
+    def __getitem__(self, key: tuple[str, str] | str) -> Estimate:
+        """Return the estimate of ``(metric, system)``, or of a system under the only metric."""
+        return estimate_of(self.estimates.estimates, key)
+
+    def difference(self, metric: str, system: str, baseline: str | None = None) -> Difference:
+        """Return the difference of a system from a baseline under one metric.
+
+        Parameters
+        ----------
+        metric : str
+            Its printed name, in any case.
+        system, baseline : str
+            What was compared, in this order; the baseline can be left out where the comparison has
+            one.
+
+        Raises
+        ------
+        InputError
+            Where there is none; the message says which there are. All pairs are compared once, the
+            later system with the earlier one: the sign of the other way round is the opposite.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> scores = {"A": [0.8, 0.7, 0.9, 0.6], "B": [0.8, 0.8, 0.9, 0.7]}
+        >>> result = es.compare(scores, metrics=es.Mean("COMET"))
+        >>> print(f"{result.difference('COMET', 'B', 'A').difference:.2f}")
+        0.05
+        """
+        found = of_metric(self.differences, metric)
+        against = self.baseline if baseline is None else baseline
+        for d in found:
+            if (d.system, d.baseline) == (system, against):
+                return d
+        if any((d.system, d.baseline) == (against, system) for d in found):
+            raise InputError(
+                f"the difference of {system!r} from {against!r} is that of {against!r} from "
+                f"{system!r} with the opposite sign: ask for that one"
+            )
+        pairs = "; ".join(f"{d.system!r} from {d.baseline!r}" for d in found)
+        raise InputError(f"no difference of {system!r} from {against!r}; there are {pairs}")
 
     def __iter__(self) -> Iterator[Difference]:
         """Iterate over the differences, metric by metric."""
@@ -208,49 +239,105 @@ class Comparison(ComparisonRecord, Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return settings, estimates and differences as plain Python values."""
-        settings = ("baseline", "test", "method", "alternative", "adjustment", "confidence_level")
-        numbers = ("significance_level", "n_resamples", "seed")
+        plain = plain_record(self)
+        texts = {name: plain.pop(name) for name in ("signatures", "notes")}
         return {
-            **{name: getattr(self, name) for name in (*settings, *numbers)},
-            "estimates": [estimate.to_dict() for estimate in self.estimates],
+            **{k: v for k, v in plain.items() if k not in ("estimates", "differences")},
+            **self.estimates.to_dict(),
             "differences": [
                 {**difference.to_dict(), "significant": self.significant(difference)}
                 for difference in self.differences
             ],
-            "signatures": list(self.signatures),
-            "notes": list(self.notes),
+            **texts,
         }
 
-    def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    @classmethod
+    def from_json(cls, text: str) -> Comparison:
+        """Return the comparison that `to_json` wrote, equal to it but for its replicates.
+
+        Safe for files from strangers: numbers must be finite and in range, names printable and on
+        one line, and scores, differences and verdicts must fit together.
+
+        Raises
+        ------
+        InputError
+            For anything else; the message says where it is.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> result = es.compare({"A": [1, 2, 2], "B": [2, 2, 3]}, metrics=es.Mean("marks"))
+        >>> Comparison.from_json(result.to_json()) == result
+        True
+        """
+        return reading.comparison_from(cls, Estimate, text)
+
+    def power(
+        self,
+        difference: float | None = None,
+        n_segments: int | None = None,
+        power: float = 0.8,
+        significance_level: float | None = None,
+        n_resamples: int = 4999,
+    ) -> Any:
+        """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
+
+        One test at `significance_level`, by default that of this comparison, not adjusted for
+        several; the comparison's alternative, unit, confidence level and seed.
+        """
+        if self.planner is None:
+            raise InputError(
+                "this comparison holds no statistics of segments (it comes from a Shard or a "
+                "file); give SegmentStatistics to evalstats.power"
+            )
+        level = self.significance_level if significance_level is None else significance_level
+        return self.planner(
+            difference, n_segments, power, level, self.confidence_level, n_resamples, self.seed
+        )
+
+    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the differences with their intervals: `evalstats.plots.differences`."""
         return plots.differences(self, metric, ax)
 
-    def plot_scores(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    def plot_scores(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the scores with their intervals: `evalstats.plots.scores`."""
-        return plots.scores(plots.of_metric(self.estimates, metric), ax)
+        return plots.scores(_chosen(self.estimates, metric), ax)
 
-    def plot_pvalues(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    def plot_pvalues(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the adjusted p-values of all pairs: `evalstats.plots.pvalues`."""
         return plots.pvalues(self, metric, ax)
 
-    def plot_replicates(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
+    def plot_replicates(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the distributions of the replicates: `evalstats.plots.replicates`."""
-        return plots.replicates(plots.of_metric(self.estimates, metric), ax)
+        return plots.replicates(_chosen(self.estimates, metric), ax)
 
     def _records(self) -> list[dict[str, Any]]:
-        records: list[dict[str, Any]] = self.to_dict()["differences"]
+        bounds = {(e.metric, e.system): (e.low, e.high) for e in self.estimates}
+        records = []
+        for record in self.to_dict()["differences"]:
+            for name in ("baseline", "system"):
+                low, high = bounds[record["metric"], record[name]]
+                record |= {f"{name}_low": low, f"{name}_high": high}
+            records.append(record)
         return records
 
-    def _tables(self) -> list[Table]:
+    def _tables(self, digits: int | None = None) -> list[Table]:
         tables = []
-        for metric in layout.distinct([estimate.metric for estimate in self.estimates]):
+        for metric in distinct(estimate.metric for estimate in self.estimates):
             estimates = [e for e in self.estimates if e.metric == metric]
             differences = [d for d in self.differences if d.metric == metric]
             if self.baseline is not None:
-                tables.append(layout.baseline_table(self, estimates, differences))
+                tables.append(layout.baseline_table(self, estimates, differences, digits))
             else:
-                tables += layout.pair_tables(self, estimates, differences)
+                tables += layout.pair_tables(self, estimates, differences, digits)
         return tables
+
+    def _title(self) -> str:
+        return layout.title(self.estimates)
 
     def _footer(self) -> list[str]:
         return [*self.notes, *self.signatures]
+
+
+def _chosen(estimates: Sequence[Estimate], metric: str | None) -> Sequence[Estimate]:
+    return estimates if metric is None else of_metric(estimates, metric)

@@ -8,15 +8,23 @@ from functools import cache
 import numpy as np
 
 DISTRIBUTION = "evalstats-text"
+#: The version of this source; `pyproject.toml` reads it here.
+VERSION = "0.1.0"
 
 
 @cache
 def version() -> str:
-    """Return the version of this library."""
+    """Return the version of this library, which says if it is not installed.
+
+    A copied folder or a frozen app has no metadata, and nobody knows how it was changed.
+    """
     # Imported here: it takes longer to load than the rest of this library together.
     from importlib import metadata
 
-    return metadata.version(DISTRIBUTION)
+    try:
+        return metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return f"{VERSION}+uninstalled"
 
 
 def signature(name: str, metric: str, analysis: Mapping[str, str | None]) -> str:

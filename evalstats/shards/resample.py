@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, integer, listed
+from evalstats.checks import also_called, choice, integer, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.shards.hierarchy import shard_batches
@@ -38,6 +38,7 @@ _DOUBLE_LIMIT = 2.0**53
 _COLUMNS = 1 << 14
 
 
+@also_called(seed="rng")
 def resample_shard(
     statistics: SegmentStatistics | Sequence[SegmentStatistics],
     ids: Iterable[int] | Iterable[str],

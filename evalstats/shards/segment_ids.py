@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import listed
+from evalstats.checks import listed, refuse_masked
 from evalstats.errors import InputError, InputTypeError
 
 Ids: TypeAlias = NDArray[np.uint64]
@@ -20,6 +20,7 @@ Ids: TypeAlias = NDArray[np.uint64]
 def as_ids(ids: object, n_segments: int) -> tuple[Ids, str]:
     """Return ids as 64-bit numbers, in the order given, and what they were."""
     given: Sequence[Any] | NDArray[Any]
+    refuse_masked(ids, "ids")
     if isinstance(ids, range) and len(ids) and max(ids[0], ids[-1]) < 2**63:
         ids = np.arange(ids.start, ids.stop, ids.step)
     if isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu" and len(ids):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, integer, listed, real
+from evalstats.checks import also_called, choice, integer, label, listed, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.totals import MOST_RESAMPLES
@@ -92,6 +93,9 @@ class Shard:
         each = (self.reference_labels, self.totals, self.resampled, self.differing)
         if not self.metrics or any(len(values) != len(self.metrics) for values in each):
             raise InputError("a shard needs labels and totals for each of at least one metric")
+        for text in self.reference_labels:
+            if text is not None:
+                label(text, "reference_labels")
         n_systems = len(self.systems)
         for i, metric in enumerate(self.metrics):
             one = (n_systems, len(metric.columns))
@@ -109,8 +113,25 @@ class Shard:
                         f"give resample_shard a coarser resolution"
                     )
                 array.setflags(write=False)
+            _check_differing(self.differing[i], self.n_segments)
         check_runs(self.id_runs, self.n_segments)
         self.id_runs.setflags(write=False)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether all fields are equal; of metrics, name, signature and columns count."""
+        if not isinstance(other, Shard):
+            return NotImplemented
+        plain = ("n_segments", "reference_labels", "shards", *_SHARED)
+        arrays = ((getattr(shard, name) for name in _ARRAYS) for shard in (self, other))
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in plain)
+            and [_identity(m) for m in self.metrics] == [_identity(m) for m in other.metrics]
+            and np.array_equal(self.id_runs, other.id_runs)
+            and all(map(np.array_equal, chain(*next(arrays)), chain(*next(arrays))))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.systems, self.n_segments, self.seed, self.n_resamples, self.shards))
 
     def __repr__(self) -> str:
         metrics = ", ".join(metric.name for metric in self.metrics)
@@ -169,6 +190,7 @@ class Shard:
         write_archive(path, header, arrays)
 
     @classmethod
+    @also_called(metrics="metric")
     def load(
         cls, path: str | os.PathLike[str], metric: str | Metric | Sequence[str | Metric]
     ) -> Shard:
@@ -192,14 +214,12 @@ class Shard:
                 f"but metric is {_described(identities)}"
             )
         try:
-            labels = header["reference_labels"]
-            if not isinstance(labels, list) or {type(v) for v in labels} - {str, type(None)}:
-                raise InputError(f"reference_labels must be strings or null, got {labels!r}")
+            labels = listed(header["reference_labels"], "reference_labels", "strings or null")
             numbers = range(len(metrics))
             each: dict[str, Any] = {name: header[name] for name in _PLAIN}
             each |= {name: tuple(arrays[f"{name}_{i}"] for i in numbers) for name in _ARRAYS}
-            return cls(
-                systems=tuple(header["systems"]),
+            found = cls(
+                systems=as_names(header["systems"]),
                 metrics=metrics,
                 reference_labels=tuple(labels),
                 id_runs=arrays["id_runs"],
@@ -207,6 +227,10 @@ class Shard:
                 shards=tuple(arrays["shards"].tolist()),
                 **each,
             )
+            for i, own in enumerate(metrics):
+                for totals in (found.totals[i], found.resampled[i]):
+                    own.check_statistics(totals * found.resolution)
+            return found
         except KeyError as error:
             raise InputError(f"{path} is not a whole shard: {error} is missing") from None
         except (InputError, TypeError) as error:
@@ -279,6 +303,15 @@ def _check_sizes(sizes: tuple[int, ...], members: tuple[int, ...], n_segments: i
         raise InputError(f"n_segments is {n_segments}, which is not what shard_sizes add up to")
 
 
+def _check_differing(differing: Integers, n_segments: int) -> None:
+    """Raise unless these are numbers of segments on which pairs of systems differ, `(S, S)`."""
+    counted = differing.min() >= 0 and differing.max() <= n_segments
+    if not counted or np.any(differing != differing.T) or np.any(differing.diagonal()):
+        raise InputError(
+            f"differing must count segments, 0 to {n_segments}, the same for both systems of a pair"
+        )
+
+
 def _check_fits(part: Shard, first: Shard, i: int) -> None:
     """Raise unless a shard can be added to the first."""
     for name in _SHARED:
@@ -318,6 +351,7 @@ def _identity(metric: Metric) -> list[Any]:
 
 def _described(identities: Any) -> str:
     try:
-        return ", ".join(f"{name} {signature}" for name, signature, _ in identities)
-    except (TypeError, ValueError):
+        described = ", ".join(f"{name} {signature}" for name, signature, _ in identities)
+        return described if len(described) <= 500 else f"{described[:500]}..."
+    except (TypeError, ValueError, RecursionError):
         return "no metrics"

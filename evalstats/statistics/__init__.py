@@ -2,7 +2,7 @@
 
 - `segments`: `SegmentStatistics`
 - `names`: names of systems and segments, labels of groups
-- `extraction`: texts to statistics
+- `extraction`, `extraction_of_files`: texts to statistics
 - `interchange`, `archives`: statistics as files
 - `files`, `sacrebleu_sets`: files of texts, and the test sets that sacreBLEU knows
 

@@ -1,8 +1,8 @@
 """Numbers in a file: a `.npz` of arrays with a JSON header, read without trust.
 
 Nothing in such a file is run or believed: no pickles, no compression (a small file could stand
-for a huge array), numbers only, and every array is as large as its bytes are. So no more memory is
-taken than the file is long. A file of the same numbers has the same bytes.
+for a huge array), numbers only, and every array is as large as its bytes are. So memory stays in
+proportion to the length of the file. A file of the same numbers has the same bytes.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import json
 import os
 import re
 import secrets
+import stat
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
+from errno import EISDIR
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +32,9 @@ _NPY = re.compile(
     rb"'shape': \(([0-9, ]{0,99})\), \} *\n",
     re.DOTALL,
 )
+#: The most bytes of an archive's directory, some 50 for a member, which takes 20 times that in
+#: memory.
+_MOST_DIRECTORY = 1 << 20
 _NUMBERS = re.compile(r"[<|>][iuf][1248]")
 
 
@@ -79,19 +84,14 @@ def read_archive(
     be read, was cut short, or holds anything else raises an `InputError`.
     """
     try:
-        room = Path(path).stat().st_size
-        with zipfile.ZipFile(path) as archive:
-            entries = archive.infolist()
-            for entry in entries:
-                room -= entry.file_size
-                if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
-                    raise ValueError(f"{entry.filename} is compressed or encrypted")
-                if room < 0 or entry.file_size != entry.compress_size:
-                    raise ValueError(f"{entry.filename} claims {entry.file_size:,} bytes")
-            if len({entry.filename for entry in entries}) < len(entries):
-                raise ValueError("a name occurs twice")
-            arrays = {e.filename: _array(archive.read(e), e.filename, kinds) for e in entries}
-            members = {name.removesuffix(".npy"): array for name, array in arrays.items()}
+        # Asked before it is opened: a pipe would wait for its writer, and a device has no end.
+        mode, room = Path(path).stat()[stat.ST_MODE], Path(path).stat().st_size
+        if stat.S_ISDIR(mode):
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+        if not stat.S_ISREG(mode):
+            raise OSError("it is not a regular file")
+        with Path(path).open("rb") as file, zipfile.ZipFile(_checked_directory(file)) as archive:
+            members = _members(archive, room, kinds)
         if _HEADER not in members:
             raise ValueError(f"expected {_HEADER}.npy in it, found {', '.join(members)[:99]!r}")
         header = json.loads(members.pop(_HEADER).tobytes().decode("utf-8"))
@@ -103,9 +103,43 @@ def read_archive(
     except Exception as error:
         raise InputError(
             f"{path} is damaged, cut short, or not a file that save() wrote: "
-            f"{str(error) or type(error).__name__}"
+            f"{str(error)[:500] or type(error).__name__}"
         ) from None
     return header, members
+
+
+def _checked_directory(file: BinaryIO) -> BinaryIO:
+    """Return a file that ends as a zip file without comment does, with a short directory."""
+    file.seek(0, os.SEEK_END)
+    file.seek(max(0, file.tell() - 98))
+    # The record of a large file's directory (56 bytes), what points to it (20), the record (22).
+    tail = file.read().rjust(98, b"\0")
+    size = int.from_bytes(tail[88:92], "little")
+    if tail[56:60] == b"PK\6\7":
+        size = max(size % 0xFFFFFFFF, int.from_bytes(tail[40:48], "little"))
+    if tail[76:80] != b"PK\5\6" or tail[96:] != b"\0\0":
+        raise ValueError("it does not end as an archive does")
+    if size > _MOST_DIRECTORY:
+        raise ValueError(f"its directory claims {size:,} bytes")
+    return file
+
+
+def _members(archive: zipfile.ZipFile, room: int, kinds: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an archive by name; together they are no longer than the file."""
+    entries = archive.infolist()
+    for entry in entries:
+        room -= entry.file_size
+        if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
+            raise ValueError(f"{entry.filename} is compressed or encrypted")
+        if room < 0 or entry.file_size != entry.compress_size:
+            raise ValueError(f"{entry.filename} claims {entry.file_size:,} bytes")
+    # As NumPy names them: "x" and "x.npy" are one array to it.
+    names = [entry.filename.removesuffix(".npy") for entry in entries]
+    if len(set(names)) < len(names):
+        raise ValueError("a name occurs twice")
+    return {
+        n: _array(archive.read(e), e.filename, kinds) for n, e in zip(names, entries, strict=True)
+    }
 
 
 def _array(data: bytes, name: str, kinds: str) -> NDArray[Any]:

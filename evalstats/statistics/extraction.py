@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import listed
+from evalstats.checks import also_called, check_same_index, listed, refuse_masked
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.executors import Workers, as_workers, run_all
 from evalstats.statistics.names import as_names, as_segment_ids
 from evalstats.statistics.segments import SegmentStatistics
+from evalstats.text.frames import columns_of
 from evalstats.text.references import References, as_references
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ Progress = Callable[[int, int, str], None]
 Metrics = str | Metric | Sequence[str | Metric]
 
 
+@also_called(metrics="metric")
 def extract(
     systems: Mapping[str, Any],
     references: Any = None,
@@ -42,14 +44,16 @@ def extract(
     Parameters
     ----------
     systems : mapping of str to sequence
-        Outputs of each system, one a segment (numbers for `Mean` and `Ratio`).
+        Outputs of each system, one a segment (numbers for `Mean` and `Ratio`); or a frame of
+        pandas or polars with one system a column.
     references
         As in `Metric.statistics`.
     metric : str or Metric
         Name or configured object.
     segment_ids : sequence of str, optional
-        N different names of the segments, kept with the statistics: those of other segments are
-        then refused in a comparison, which for scores from elsewhere nothing else can tell.
+        N different names of the segments, printable and on one line, kept with the statistics:
+        those of other segments are then refused in a comparison, which for scores from elsewhere
+        nothing else can tell.
     executor : concurrent.futures.Executor, optional
         Where to work, a system at a time; by default, or for a number, on this thread. Texts go
         to the executor and statistics come back.
@@ -66,7 +70,9 @@ def extract(
     >>> extract({"A": ["a cat"], "B": ["the cat"]}, ["a cat"], "ter").values.tolist()
     [[[0.0, 2.0]], [[1.0, 2.0]]]
     """
-    (table,) = extract_all(systems, references, metric, progress, as_workers(executor))
+    check_same_index({"references": references, "segment_ids": segment_ids})
+    chosen = as_metric(metric)
+    (table,) = extract_all(systems, references, chosen, progress, as_workers(executor))
     if segment_ids is None:
         return table
     return replace(table, segment_ids=as_segment_ids(segment_ids, table.n_segments))
@@ -74,13 +80,23 @@ def extract(
 
 def as_systems(systems: object) -> Mapping[str, Any]:
     """Return outputs by system name, or say what came instead."""
+    columns = columns_of(systems)
+    if columns is not None:
+        as_names([name for name, _ in columns])
+        return dict(columns)
     if not isinstance(systems, Mapping):
         raise InputTypeError(
-            "hypotheses must be a dict from system names to outputs (or SegmentStatistics), "
-            f"got {type(systems).__name__}"
+            "hypotheses must be a dict from system names to outputs, a frame with one system a "
+            f"column, or SegmentStatistics, got {type(systems).__name__}"
         )
     as_names(list(systems))
     return systems
+
+
+def check_same_rows(systems: Mapping[str, Any], **others: object) -> None:
+    """Refuse columns of pandas whose indexes disagree."""
+    named = {f"hypotheses of system {name!r}": texts for name, texts in systems.items()}
+    check_same_index({**named, **others})
 
 
 def as_metrics(metrics: Metrics) -> list[Metric]:
@@ -102,6 +118,7 @@ def extract_all(
 ) -> list[SegmentStatistics]:
     """Extract all systems under all metrics, one `SegmentStatistics` a metric."""
     named = as_systems(systems)
+    check_same_rows(named, references=references)
     chosen = as_metrics(metrics)
     outputs = {name: _as_list(texts, name) for name, texts in named.items()}
     lengths = [len(texts) for texts in outputs.values()]
@@ -139,7 +156,10 @@ def extract_all(
 
 def _as_list(texts: object, name: str) -> list[Any] | NDArray[Any]:
     """Return a system's outputs with a length; generators are read once, for all metrics."""
+    if columns_of(texts) is not None:
+        texts = texts.to_numpy()  # type: ignore[attr-defined]
     if isinstance(texts, np.ndarray):
+        refuse_masked(texts, f"hypotheses of system {name!r}")
         return texts
     return listed(texts, f"hypotheses of system {name!r}", "segments")
 
@@ -155,7 +175,9 @@ def _rows(references: Any, job: tuple[Metric, str, Any]) -> NDArray[Any]:
 
 def rows_of(metric: Metric, texts: Any, references: Any) -> NDArray[Any]:
     """Return the statistics of texts under a metric, `(N, k)`, if it returns that."""
-    rows = np.asarray(metric.statistics(texts, references))
+    rows = metric.statistics(texts, references)
+    refuse_masked(rows, f"{metric.name}.statistics")
+    rows = np.asarray(rows)
     expected = (len(texts), len(metric.columns))
     if rows.shape != expected:
         raise InputError(

@@ -3,48 +3,105 @@
 from __future__ import annotations
 
 import gzip
+import sys
 import zlib
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evalstats.errors import InputError
+from evalstats.text.ragged import blocks
+
+#: What stands for standard input in place of a file.
+STDIN = "-"
+#: Bytes that are looked at together: what is done with them needs little memory.
+_BLOCK_BYTES = 1 << 22
 
 
-def read_segments(path: str) -> list[str]:
-    r"""Return the lines of a UTF-8 text file, `.gz` included, without trailing whitespace.
+class Lines:
+    r"""The lines of a UTF-8 text file, kept as its bytes: strings take twice the memory and more.
 
     Lines end at "\n" only: other Unicode line separators occur inside segments. Empty lines are
-    segments. A file that cannot be read, is empty or is not UTF-8 raises an `InputError`.
+    segments. Of a line, trailing whitespace is dropped.
+
+    Parameters
+    ----------
+    path : str
+        Of a file, `.gz` included, or `-` for standard input.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be read, is empty or is not UTF-8.
     """
+
+    def __init__(self, path: str) -> None:
+        self._data = _read_bytes(path)
+        if not self._data:
+            raise InputError(f"{path} is empty; expected one segment a line")
+        #: Line i is the bytes from edge i to edge i + 1.
+        self.edges = _edges(self._data)
+        for start, stop in blocks(self.edges, _BLOCK_BYTES, len(self)):
+            self._check(path, int(self.edges[start]), int(self.edges[stop]))
+
+    def __len__(self) -> int:
+        """Return the number of lines."""
+        return len(self.edges) - 1
+
+    def texts(self, start: int, stop: int) -> list[str]:
+        """Return the lines of a range, which is not empty, as strings."""
+        text = self._data[self.edges[start] : self.edges[stop]].decode("utf-8")
+        return [line.rstrip() for line in text.removesuffix("\n").split("\n")]
+
+    def _check(self, path: str, start: int, stop: int) -> None:
+        try:
+            self._data[start:stop].decode("utf-8")
+        except UnicodeDecodeError as error:
+            at = start + error.start
+            line = self._data.count(b"\n", 0, at) + 1
+            raise InputError(
+                f"{path} is not UTF-8: byte 0x{self._data[at]:02x} in line {line}"
+            ) from None
+
+
+def _read_bytes(path: str) -> bytes:
     try:
+        if path == STDIN:
+            if sys.stdin is None:
+                raise InputError("cannot read -: standard input is closed")
+            return sys.stdin.buffer.read()
         data = Path(path).read_bytes()
-        if path.endswith(".gz"):
-            data = gzip.decompress(data)
+        return gzip.decompress(data) if path.endswith(".gz") else data
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot read {path}: {reason}") from None
-    if not data:
-        raise InputError(f"{path} is empty; expected one segment a line")
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        byte = data[error.start]
-        raise InputError(f"{path} is not UTF-8: byte 0x{byte:02x} in line {line}") from None
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return [line.rstrip() for line in lines]
 
 
-def read_parallel(paths: Sequence[str], name: str) -> list[list[str]]:
-    """Read files that must have the same number of lines."""
-    columns = [read_segments(path) for path in paths]
-    lengths = [len(column) for column in columns]
-    if len(set(lengths)) > 1:
-        found = ", ".join(f"{path} has {n}" for path, n in zip(paths, lengths, strict=True))
+def _edges(data: bytes) -> NDArray[np.int64]:
+    """Return where each line begins, and where the last one ends."""
+    codes = np.frombuffer(data, dtype=np.uint8)
+    starts = range(0, len(codes), _BLOCK_BYTES)
+    ends = [np.flatnonzero(codes[i : i + _BLOCK_BYTES] == ord("\n")) + i + 1 for i in starts]
+    # A last line need not end with a line feed.
+    last = [] if data.endswith(b"\n") else [np.array([len(data)])]
+    return np.concatenate([np.zeros(1, dtype=np.int64), *ends, *last])
+
+
+def read_segments(path: str) -> list[str]:
+    """Return the lines of a UTF-8 text file as strings; see `Lines`."""
+    lines = Lines(path)
+    return lines.texts(0, len(lines))
+
+
+def check_parallel(columns: Sequence[Lines], paths: Sequence[str], name: str) -> None:
+    """Refuse files that have not the same number of lines."""
+    if any(len(one) != len(other) for one, other in pairwise(columns)):
+        pairs = zip(paths, columns, strict=True)
+        found = ", ".join(f"{path} has {len(lines)}" for path, lines in pairs)
         raise InputError(f"{name} must have the same number of lines: {found}")
-    return columns
 
 
 def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]:
@@ -53,7 +110,8 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
         raise InputError(
             f"--names needs one name for each of the {len(paths)} inputs, got {len(names)}"
         )
-    chosen = list(names or (Path(path.removesuffix(".gz")).stem for path in paths))
+    own = (Path(path.removesuffix(".gz")).stem if path != STDIN else "stdin" for path in paths)
+    chosen = list(names or own)
     for i, name in enumerate(chosen):
         if name in chosen[:i]:
             first = paths[chosen.index(name)]

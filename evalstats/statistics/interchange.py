@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import BUILT_IN, Metric, as_metric
 from evalstats.results.signatures import version, without_versions
@@ -70,8 +71,8 @@ def checked(
         raise InputError(f"it is not a file of {_FORMAT}")
     if header.get("version") != _VERSION:
         raise InputError(
-            f"format version {header.get('version')!r}, but this evalstats reads {_VERSION}; "
-            f"use the version that wrote it: {header.get('evalstats')!r}"
+            f"format version {shown(header.get('version'))}, but this evalstats reads {_VERSION}; "
+            f"use the version that wrote it: {shown(header.get('evalstats'))}"
         )
     record = _field(header, "metric", dict)
     signature = _field(record, "signature", str)
@@ -80,16 +81,14 @@ def checked(
     for key, value in identity(rebuilt).items():
         if stated.get(key) != value:
             raise InputError(
-                f"{key} of its metric is {stated.get(key)!r}, that of {rebuilt!r} is {value!r}"
+                f"{key} of its metric is {shown(stated.get(key))}, that of {shown(rebuilt)} is "
+                f"{shown(value)}"
             )
     values = arrays[_ARRAY]
     if values.dtype.kind in "iu" and values.max(initial=0) < 2**63:
         values = values.astype(np.int64)
     elif values.dtype.kind == "f":
         values = values.astype(np.float64)
-    if rebuilt.counts and np.any(values < 0):
-        where = [int(i) for i in np.argwhere(values < 0)[0]]
-        raise InputError(f"statistics{where} is negative, but {rebuilt.name} counts")
     plain = {name: _field(header, name, *kinds) for name, kinds in _PLAIN.items()}
     return {"values": values, "metric": rebuilt, "metric_signature": signature, **plain}
 
@@ -117,11 +116,11 @@ def _rebuilt(record: Mapping[str, Any]) -> Metric:
     name = _field(record, "class", str, NoneType)
     if name is None:
         raise InputError(
-            f"its metric {_field(record, 'name', str)!r} is not one of evalstats'; "
+            f"its metric {shown(_field(record, 'name', str))} is not one of evalstats'; "
             f"give the object that made it as metric="
         )
     if name not in _OWN:
-        raise InputError(f"its metric class {name!r} is unknown to this version of evalstats")
+        raise InputError(f"its metric class {shown(name)} is unknown to this version of evalstats")
     try:
         metric: Metric = _OWN[name](**_field(record, "parameters", dict))
     except (InputError, TypeError, ValueError) as error:

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from unicodedata import category
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import listed
+from evalstats.checks import is_missing, label, listed
 from evalstats.errors import InputError, InputTypeError
-
-#: Control characters, lone surrogates, line and paragraph separators.
-_UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
 
 
 def as_names(systems: object) -> tuple[str, ...]:
     """Return different, non-empty system names, or say what is wrong with them."""
-    names = listed(systems, "systems", "names")
-    for name in names:
-        if not isinstance(name, str) or not name:
-            raise InputTypeError(f"system names must be non-empty strings, got {name!r}")
-        if any(category(c) in _UNPRINTABLE for c in name):
-            raise InputError(f"system names must be printable text on one line, got {name!r}")
+    names = [label(name, "system names") for name in listed(systems, "systems", "names")]
     _check_different(names, "system names")
     if not names:
         raise InputError("systems is empty; give at least one")
@@ -35,6 +26,8 @@ def as_segment_ids(ids: object, n_segments: int) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str):
             raise InputTypeError(f"segment_ids must be strings, got {type(name).__name__} {name!r}")
+        if name:
+            label(name, "segment_ids")
     _check_count(names, "segment_ids", "name", n_segments)
     _check_different(names, "segment_ids")
     return tuple(names)
@@ -49,6 +42,13 @@ def group_codes(groups: Iterable[Hashable], n_segments: int) -> NDArray[np.intp]
         codes = [numbers.setdefault(label, len(numbers)) for label in labels]
     except TypeError as error:
         raise InputTypeError(f"groups must hold hashable labels: {error}") from None
+    # Only different labels are looked at, since that takes time.
+    missing = next((codes.index(n) for value, n in numbers.items() if is_missing(value)), None)
+    if missing is not None:
+        raise InputError(
+            f"groups[{missing}] is {labels[missing]!r}: every segment needs a label; give those "
+            f"without a document one each, or leave the segments out"
+        )
     return np.array(codes, dtype=np.intp)
 
 
@@ -62,5 +62,6 @@ def _check_count(entries: Sequence[object], name: str, kind: str, n_segments: in
 
 def _check_different(names: Sequence[str], what: str) -> None:
     if len(set(names)) < len(names):
-        repeated = next(name for i, name in enumerate(names) if name in names[:i])
+        first = {name: i for i, name in reversed(list(enumerate(names)))}
+        repeated = next(name for i, name in enumerate(names) if first[name] < i)
         raise InputError(f"{what} must differ, got {repeated!r} more than once")

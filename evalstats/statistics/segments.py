@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from evalstats.checks import MOST_NAME, label, refuse_masked, shown
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import Metric, as_metric
+from evalstats.metrics import Metric, as_metric, scores_of
 from evalstats.results import report
 from evalstats.results.signatures import merged_versions, without_versions
 from evalstats.statistics import interchange
@@ -28,7 +29,8 @@ class SegmentStatistics:
     values : array_like, shape (S, N, k)
         Finite numbers; one `(N, k)` block per system, rows as `metric.columns` names them.
     systems : sequence of str
-        S different names.
+        S different names: like the strings below printable, on one line, of at most 1,000
+        characters, none of them invisible (zero-width or bidirectional).
     metric : Metric or str
         What turns summed rows into a score.
     reference_label : str, optional
@@ -75,10 +77,14 @@ class SegmentStatistics:
             )
         if values.shape[1] == 0:
             raise InputError("values has no segments; give at least one")
+        for name in ("reference_label", "fingerprint"):
+            if getattr(self, name) is not None:
+                label(getattr(self, name), name)
         own = metric.signature
-        made_by = self.metric_signature or own
+        # It may be long, as the metric's own, and name versions of sacreBLEU beside.
+        made_by = label(self.metric_signature or own, "metric_signature", len(own) + MOST_NAME)
         if without_versions(made_by) != without_versions(own):
-            raise InputError(f"metric_signature must fit {own!r}, got {made_by!r}")
+            raise InputError(f"metric_signature must fit {own!r}, got {shown(made_by)}")
         ids = self.segment_ids
         ids = None if ids is None else as_segment_ids(ids, values.shape[1])
         # The class is frozen.
@@ -98,7 +104,21 @@ class SegmentStatistics:
     @property
     def scores(self) -> NDArray[np.float64]:
         """Corpus score of every system, `(S,)`."""
-        return self.metric.score(self.totals)
+        return scores_of(self.metric, self.totals)
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether all fields are equal; of the metrics, identity and scores count."""
+        if not isinstance(other, SegmentStatistics):
+            return NotImplemented
+        plain = ("systems", "reference_label", "fingerprint", "segment_ids", "metric_signature")
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in plain)
+            and np.array_equal(self.values, other.values)
+            and _is_same_metric(self, other)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.systems, self.values.shape, self.fingerprint, self.metric_signature))
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: the systems, their scores and summed statistics."""
@@ -146,15 +166,17 @@ class SegmentStatistics:
     ) -> SegmentStatistics:
         """Read statistics that `save` wrote.
 
-        Safe for files from strangers: nothing is unpickled, and no more memory is taken than the
-        file is long. `metric`, which made the statistics, is needed where it is not one of
-        evalstats' own; its name, signature, columns and direction must be those in the file.
+        Safe for files from strangers: nothing is unpickled, every name is printable, and memory
+        stays in proportion to the length of the file. `metric`, which made the statistics, is
+        needed where it is not one of evalstats' own; its name, signature, columns and direction
+        must be those in the file.
 
         Raises
         ------
         InputError
             When the file is missing, damaged, not of this format, of another metric, or holds
-            what statistics cannot be (negative counts, NaN, wrong shapes).
+            what statistics cannot be (NaN, wrong shapes, counts that no text has:
+            `Metric.check_statistics`).
 
         Examples
         --------
@@ -169,7 +191,9 @@ class SegmentStatistics:
         """
         header, arrays = interchange.read(path)
         try:
-            return cls(**interchange.checked(header, arrays, metric))
+            table = cls(**interchange.checked(header, arrays, metric))
+            table.metric.check_statistics(table.values)
+            return table
         except InputError as error:
             raise type(error)(f"cannot load statistics from {str(path)!r}: {error}") from None
 
@@ -226,6 +250,7 @@ def joined_by_metric(tables: Sequence[SegmentStatistics]) -> list[SegmentStatist
 
 
 def _as_values(values: ArrayLike) -> NDArray[Any]:
+    refuse_masked(values, "values")
     # A copy, and read-only: what was checked stays as it was.
     try:
         array = np.array(values)
@@ -275,10 +300,14 @@ def _check_same_segments(a: SegmentStatistics, b: SegmentStatistics, one: str, t
 
 
 def _check_same_metric(a: SegmentStatistics, b: SegmentStatistics) -> None:
-    first, second = (interchange.identity(table.metric) for table in (a, b))
-    # Signatures round (a smoothing value to two decimals): the scores have the last word.
-    if first != second or not np.array_equal(a.metric.score(b.totals), b.metric.score(b.totals)):
+    if not _is_same_metric(a, b):
         raise InputError(
             f"tables to join must have the same metric, got {a.metric!r} for {list(a.systems)} "
             f"and {b.metric!r} for {list(b.systems)}"
         )
+
+
+def _is_same_metric(a: SegmentStatistics, b: SegmentStatistics) -> bool:
+    first, second = (interchange.identity(table.metric) for table in (a, b))
+    # Signatures round (a smoothing value to two decimals): the scores have the last word.
+    return first == second and np.array_equal(a.metric.score(b.totals), b.metric.score(b.totals))

@@ -11,23 +11,25 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from hashlib import sha256
 from itertools import chain, pairwise
-from typing import Any, TypeVar, cast, overload
+from typing import Any, TypeAlias, TypeVar, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import listed
+from evalstats.checks import check_same_index, index_of, is_missing, listed
 from evalstats.errors import InputError, InputTypeError
+from evalstats.text.frames import columns_of, listed_texts
+from evalstats.text.layout import refuse_streams, warn_if_transposed
 
 T = TypeVar("T")
 
 
 def as_texts(value: object, name: str = "hypotheses") -> list[str]:
     """Return `value` as a list of strings, one a segment, or say what is wrong with it."""
-    texts = listed(value, name, "strings")
+    texts = listed_texts(value, name, "strings")
     for i, text in enumerate(texts):
         if not isinstance(text, str):
-            kind = "None; an empty output is ''" if text is None else type(text).__name__
+            kind = f"{text}; an empty output is ''" if is_missing(text) else type(text).__name__
             raise InputTypeError(f"{name}[{i}] must be a string, got {kind}")
     if not texts:
         raise InputError(f"{name} is empty; give at least one segment")
@@ -51,6 +53,8 @@ class References(Sequence[tuple[str, ...]]):
     references
         One entry per segment: a string, or a list of strings with `None` for an absent one. An
         empty string is a reference like any other: a segment whose correct translation is empty.
+        A column of pandas or polars is such a list; a frame has one reference stream a column,
+        where what is missing is absent.
 
     Raises
     ------
@@ -69,7 +73,11 @@ class References(Sequence[tuple[str, ...]]):
     """
 
     def __init__(self, references: Iterable[str | Sequence[str | None]]) -> None:
-        rows = listed(references, "references", "one entry per segment")
+        self.pandas_index = index_of(references)
+        columns = columns_of(references)
+        if columns is not None:
+            references = cast(Any, from_streams(*(column for _, column in columns)))
+        rows = listed_texts(references, "references", "one entry per segment")
         if not rows:
             raise InputError("references is empty; give one entry per segment")
         # All references one after the other, and where those of each segment start.
@@ -81,6 +89,7 @@ class References(Sequence[tuple[str, ...]]):
             counts = np.fromiter(map(len, entries), dtype=np.int64, count=len(entries))
             self._texts = list(chain.from_iterable(entries))
             self._starts = np.concatenate(([0], np.cumsum(counts)))
+        self._starts.setflags(write=False)
         self._prepared: dict[Hashable, Any] = {}
 
     @overload
@@ -103,13 +112,22 @@ class References(Sequence[tuple[str, ...]]):
         edges = self._starts.tolist()
         return (tuple(self._texts[start:stop]) for start, stop in pairwise(edges))
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether the references are the same, text by text and segment by segment."""
+        if not isinstance(other, References):
+            return NotImplemented
+        return self._texts == other._texts and np.array_equal(self._starts, other._starts)
+
+    def __hash__(self) -> int:
+        return hash((len(self), self._texts[0], self._texts[-1]))
+
     def __repr__(self) -> str:
         return f"References({len(self)} segments, nrefs:{self.label})"
 
     @property
     def texts(self) -> list[str]:
-        """All R references, segment by segment."""
-        return self._texts
+        """All R references, segment by segment; a list of the caller's own."""
+        return list(self._texts)
 
     @property
     def owner(self) -> NDArray[np.int64]:
@@ -139,7 +157,7 @@ class References(Sequence[tuple[str, ...]]):
         Two sets of references have the same fingerprint if they are the same, text by text; it
         tells nobody what they are.
         """
-        return self.prepared("fingerprint", _fingerprint)
+        return self.prepared("fingerprint", lambda r: fingerprint_of(r.counts, [encoded(r.texts)]))
 
     def streams(self) -> list[list[str | None]]:
         """Return sacreBLEU's layout: one list per reference stream, `None` where absent."""
@@ -154,16 +172,29 @@ class References(Sequence[tuple[str, ...]]):
 
     def __getstate__(self) -> dict[str, Any]:
         # What was prepared can be large and is cheap to make again where it is needed.
-        return {"_texts": self._texts, "_starts": self._starts, "_prepared": {}}
+        return {**vars(self), "pandas_index": None, "_prepared": {}}
 
 
-def _fingerprint(references: References) -> str:
-    # Lone surrogates are text too. Lengths come first, so that no two sets run together alike.
-    texts = [text.encode("utf-8", "surrogatepass") for text in references.texts]
-    lengths = np.fromiter(map(len, texts), dtype="<i8", count=len(texts))
-    digest = sha256(references.counts.astype("<i8").tobytes())
-    digest.update(lengths.tobytes())
-    digest.update(b"".join(texts))
+#: The lengths of some texts in bytes, and these bytes one after the other.
+Encoded: TypeAlias = "tuple[NDArray[np.int64], bytes]"
+
+
+def encoded(texts: Sequence[str]) -> Encoded:
+    """Return the UTF-8 of texts, in which lone surrogates are text too."""
+    found = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return np.fromiter(map(len, found), dtype=np.int64, count=len(found)), b"".join(found)
+
+
+def fingerprint_of(counts: NDArray[np.int64], parts: Sequence[Encoded]) -> str:
+    """Return the fingerprint of N segments with so many references each, from their texts.
+
+    Lengths come first, so that no two sets run together alike.
+    """
+    digest = sha256(counts.astype("<i8").tobytes())
+    for lengths, _ in parts:
+        digest.update(lengths.astype("<i8").tobytes())
+    for _, texts in parts:
+        digest.update(texts)
     return "sha256:" + digest.hexdigest()
 
 
@@ -186,11 +217,22 @@ def as_references(references: object, n_segments: int) -> References:
     if references is None:
         raise InputTypeError("references is None; this metric needs one entry per segment")
     if not isinstance(references, References):
-        rows = listed(references, "references", "one entry per segment")
-        _refuse_streams(rows, n_segments)
-        references = References(rows)
+        if columns_of(references) is None:
+            rows = listed_texts(references, "references", "one entry per segment")
+            refuse_streams(rows, n_segments)
+            if len(rows) == n_segments:
+                warn_if_transposed(rows)
+            references = rows
+        references = References(cast(Any, references))
     check_segments(len(references), n_segments)
     return references
+
+
+def as_pairs(hypotheses: object, references: object) -> tuple[list[str], References]:
+    """Return the texts of a system and their references, as many and in the same order."""
+    check_same_index({"hypotheses": hypotheses, "references": references})
+    texts = as_texts(hypotheses)
+    return texts, as_references(references, len(texts))
 
 
 def check_segments(n_references: int, n_hypotheses: int) -> None:
@@ -199,17 +241,6 @@ def check_segments(n_references: int, n_hypotheses: int) -> None:
         raise InputError(
             f"references has {n_references} entries but hypotheses has {n_hypotheses}; "
             f"give one entry per segment"
-        )
-
-
-def _refuse_streams(rows: list[Any], n_segments: int) -> None:
-    """Refuse sacreBLEU's layout where the lengths show that it cannot be anything else."""
-    if len(rows) == n_segments or not rows:
-        return
-    if all(isinstance(row, (list, tuple)) and len(row) == n_segments for row in rows):
-        raise InputError(
-            f"references looks like sacreBLEU's layout ({len(rows)} streams of {n_segments}); "
-            f"expected one entry per segment: use evalstats.from_streams(*references)"
         )
 
 
@@ -235,7 +266,8 @@ def from_streams(*streams: Sequence[str | None]) -> list[list[str | None]]:
     """
     if not streams:
         raise InputError("streams is empty; give at least one reference stream")
-    columns = [listed(stream, f"stream {j}", "strings") for j, stream in enumerate(streams)]
+    check_same_index({f"stream {j}": stream for j, stream in enumerate(streams)})
+    columns = [listed_texts(stream, f"stream {j}", "strings") for j, stream in enumerate(streams)]
     for j, column in enumerate(columns):
         for i, text in enumerate(column):
             hint = "; pass the streams as separate arguments" if len(streams) == 1 else ""

@@ -38,6 +38,15 @@ def tokenizer_names() -> tuple[str, ...]:
     return tuple(BLEU.TOKENIZERS)
 
 
+def check_tokenizer(name: str) -> None:
+    """Raise where `tokenizer` would, without the download of a model: a file may name any."""
+    from importlib import util
+
+    known = name in tokenizer_names() and _EXTRAS.get(name) == "sentencepiece"
+    if not (known and util.find_spec("sentencepiece")):
+        tokenizer(name)
+
+
 @cache
 def tokenizer(name: str) -> Callable[[str], str]:
     """Make sacreBLEU's tokeniser; raise for one it does not have, or whose extra is missing.

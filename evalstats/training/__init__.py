@@ -1,6 +1,7 @@
 """Evaluations of a run that is still going on.
 
 - `accumulator`: statistics of batches, merged across processes
+- `likeness`: whether texts belong to their references
 - `monitor`: which checkpoints are real improvements
 - `history`: what the checks of a run have left, and what one more adds
 - `states`: a history as plain values, and which values are taken back

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.estimate import estimate
-from evalstats.checks import listed
+from evalstats.checks import also_called, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.products import exact_grid
 from evalstats.resampling.weights import Rng
 from evalstats.results.results import Estimate
+from evalstats.results.signatures import without_versions
 from evalstats.statistics.extraction import rows_of
 from evalstats.statistics.interchange import narrowest
 from evalstats.statistics.segments import SegmentStatistics
@@ -46,6 +47,10 @@ class Accumulator:
     positions in a batch or on a rank; the same id with different statistics is an error. Without
     ids, rows are in the order of their numbers, and all of them count.
 
+    References come batch by batch too, one entry per segment of the batch. sacreBLEU's layout, one
+    list per reference stream, is refused unless a batch has as many streams as segments; where the
+    texts look like streams, there is a warning. `References` and strings need no guessing.
+
     Pickles hold the narrowest integers that fit: 28 kB for BLEU of 2,000 segments.
 
     Examples
@@ -62,6 +67,7 @@ class Accumulator:
     (3, 47.79)
     """
 
+    @also_called(metrics="metric")
     def __init__(self, metric: str | Metric = "bleu") -> None:
         self.metric = as_metric(metric)
         self._blocks: tuple[_Block, ...] = ()
@@ -76,7 +82,10 @@ class Accumulator:
         hypotheses
             n outputs (numbers for `Mean` and `Ratio`).
         references
-            One entry per segment: a string, or a list of strings with `None` for an absent one.
+            One entry per segment of the batch: a string, a list of strings with `None` for an
+            absent one, or a `References` for the batch. A batch of as many segments as there are
+            reference streams fits both layouts: streams are then read as entries, with a warning
+            where the texts look like it.
         ids : sequence of int or str, optional
             Which segments these are: n positions in the data set, or names. For all batches or
             for none.
@@ -95,7 +104,7 @@ class Accumulator:
         if self.metric.uses_references:
             references = as_references(references, len(hypotheses))
             marks = checksums(references)
-        self._add(((rows_of(self.metric, hypotheses, references), labels, marks),))
+        self._add_rows(rows_of(self.metric, hypotheses, references), labels, marks)
 
     def merge(self, other: Accumulator) -> Accumulator:
         """Add what another accumulator has collected, and return this one.
@@ -107,7 +116,7 @@ class Accumulator:
         """
         if not isinstance(other, Accumulator):
             raise InputTypeError(f"other must be an Accumulator, got {type(other).__name__}")
-        mine, theirs = (f"{a.metric.name} {a.metric.signature}" for a in (self, other))
+        mine, theirs = (identity(a.metric) for a in (self, other))
         if mine != theirs:
             raise InputError(f"accumulators must have the same metric, got {mine} and {theirs}")
         self._add(other._blocks)
@@ -151,6 +160,7 @@ class Accumulator:
         """
         return SegmentStatistics(self._rows()[None], (system,), self.metric)
 
+    @also_called(seed="rng")
     def estimate(
         self,
         *,
@@ -180,6 +190,12 @@ class Accumulator:
         rows, ids, marks = self._collected()
         blocks = ((_narrow(rows), ids, marks),) if len(rows) else ()
         return {"metric": self.metric, "_blocks": blocks}
+
+    def _add_rows(
+        self, rows: NDArray[Any], ids: NDArray[Any] | None, marks: NDArray[np.uint32]
+    ) -> None:
+        """Add statistics `(n, k)` that were made before; `update` says what ids are."""
+        self._add(((rows, ids, marks),))
 
     def _add(self, blocks: tuple[_Block, ...]) -> None:
         together = self._blocks + blocks
@@ -228,6 +244,11 @@ class Accumulator:
         # What was put in order need not be put in order again.
         self._blocks = ((rows[first], ids[first], marks[first]),)
         return self._blocks[0]
+
+
+def identity(metric: Metric) -> str:
+    """Return what tells metrics apart: name and signature, whatever sacreBLEU's version."""
+    return f"{metric.name}|{without_versions(metric.signature)}"
 
 
 def checksums(references: References) -> NDArray[np.uint32]:

@@ -108,9 +108,10 @@ class Boundary:
     def from_dict(cls, state: Mapping[str, Any]) -> Boundary:
         """Return the boundary that `to_dict` described, or raise for anything else."""
         octets = np.frombuffer(bytes.fromhex(state["alive"]), dtype=np.uint8)
-        if len(octets) != N_FLIPS // 8 or not 0 <= float(state["before"]) < 1:
+        before = float(state["before"])
+        if len(octets) != N_FLIPS // 8 or not 0 <= before < 1:
             raise InputError("boundary of the state must be what state_dict returned")
-        return cls(np.unpackbits(octets).astype(np.bool_), float(state["before"]))
+        return cls(np.unpackbits(octets).astype(np.bool_), before)
 
 
 def _flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:

@@ -123,8 +123,11 @@ class History:
     best: Best | None = None
     contest: Contest | None = None
     boundary: Boundary = field(default_factory=Boundary.opened)
+    segment_ids: str | None = None  # a hash of them, where statistics came with some
 
-    def after(self, step: int, rows: NDArray[Any], rules: Rules, bags: Bags) -> History:
+    def after(
+        self, step: int, rows: NDArray[Any], rules: Rules, bags: Bags, ids: str | None = None
+    ) -> History:
         """Return the history with one more check, of statistics `(N, k)`."""
         metric, best, boundary = rules.metric, self.best, self.boundary
         new = Best.of(rules, rows)
@@ -158,7 +161,7 @@ class History:
         if check.improved:
             boundary = Boundary.opened(rules.spent(len(self.checks)))
         kept = new if check.improved or best is None else best
-        return History((*self.checks, check), kept, contest, boundary)
+        return History((*self.checks, check), kept, contest, boundary, self.segment_ids or ids)
 
     def chosen(self) -> Chosen:
         """Return the checkpoint with the best score, corrected for the choosing."""

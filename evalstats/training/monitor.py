@@ -10,21 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from hashlib import sha256
+from json import dumps
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import integer, listed
+from evalstats.checks import also_called, integer, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.signatures import signature, without_versions
+from evalstats.results.signatures import signature
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References
 from evalstats.training import states
-from evalstats.training.accumulator import Accumulator, checksums
+from evalstats.training.accumulator import Accumulator, checksums, identity
 from evalstats.training.curves import curve
 from evalstats.training.history import History, Rules
 from evalstats.training.records import Check, Chosen
@@ -32,8 +33,6 @@ from evalstats.training.selection import Bags
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_STATE_VERSION = 2
 
 
 class Monitor:
@@ -101,6 +100,7 @@ class Monitor:
     0.0
     """
 
+    @also_called(metrics="metric", seed="rng")
     def __init__(
         self,
         references: Any,
@@ -162,17 +162,18 @@ class Monitor:
         InputError
             For bad input; the monitor stays as it was.
         """
-        step = integer(step, "step", 0)
+        step = integer(step, "step", 0, 2**53)
         if self.last is not None and step <= self.last.step:
             raise InputError(
                 f"step must be larger than {self.last.step}, the last one that was checked, got "
                 f"{step}; where a run goes back, load the state of that time (load_state_dict)"
             )
-        rows = self._rows(hypotheses)
+        rows, ids = self._rows(hypotheses)
         if self._bags is None or self._bags.n_segments != len(rows):
             self._bags = Bags(len(rows), self.n_resamples, self.seed)
         # One assignment: an interruption comes before it or after it.
-        self._history = history = self._history.after(step, rows, self.rules, self._bags)
+        history = self._history.after(step, rows, self.rules, self._bags, ids)
+        self._history = history
         return history.checks[-1]
 
     @property
@@ -242,8 +243,7 @@ class Monitor:
         The checks, the statistics of the best step and a few numbers for each resample: about
         100 kB for BLEU on 2,000 segments and 0.5 kB for every check.
         """
-        history = states.to_dict(self._history)
-        return {"version": _STATE_VERSION, "options": self._options(), **history}
+        return states.to_dict(self._history, self._options())
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -260,32 +260,15 @@ class Monitor:
             For a state of another monitor, or something that is no state at all; this monitor
             stays as it was.
         """
-        try:
-            version = state["version"]
-            if version != _STATE_VERSION:
-                raise InputError(
-                    f"state has version {version!r}, expected {_STATE_VERSION}: another version of "
-                    f"evalstats wrote it, which judged otherwise; begin with a new monitor"
-                )
-            theirs = dict(state["options"])
-            for key, mine in self._options().items():
-                if key != "level" and theirs.get(key) != mine:
-                    raise InputError(
-                        f"state is from a monitor with different {_OPTION_NAMES[key]}: "
-                        f"{theirs.get(key)!r} there, {mine!r} here"
-                    )
-            history = states.from_dict(state, self.rules, self.n_resamples)
-        except InputError:
-            raise
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-            raise InputError(f"state must be what state_dict returned: {error!r}") from None
-        self._history = history
+        n_rows = self._n_segments if self.rules.sizes is None else len(self.rules.sizes)
+        options = self._options()
+        self._history = states.from_dict(state, options, self.rules, self.n_resamples, n_rows)
 
     def _options(self) -> dict[str, Any]:
         references = "" if self.references is None else self.references.fingerprint
         groups = b"" if self._codes is None else self._codes.astype("<i8").tobytes()
         return {
-            "metric": f"{self.metric.name}|{without_versions(self.metric.signature)}",
+            "metric": identity(self.metric),
             "segments": sha256(references.encode() + groups).hexdigest()[:16],
             "alpha": self.rules.significance_level,
             "checks": self.rules.expected_checks,
@@ -294,16 +277,28 @@ class Monitor:
             "seed": self.seed,
         }
 
-    def _rows(self, hypotheses: Any) -> NDArray[Any]:
-        """Return the statistics of every segment or group, `(N, k)`."""
+    @property
+    def _n_segments(self) -> int | None:
+        """How many segments there must be, `None` where nothing says so before the first check."""
+        if self.references is not None:
+            return len(self.references)
+        return None if self._codes is None else len(self._codes)
+
+    def _rows(self, hypotheses: Any) -> tuple[NDArray[Any], str | None]:
+        """Return the statistics of every segment or group, `(N, k)`, and a hash of their ids."""
         table = self._table(hypotheses)
         best = self._history.best
-        known = (self.references, self._codes, None if best is None else best.rows)
-        expected = next((len(entries) for entries in known if entries is not None), None)
+        expected = self._n_segments or (None if best is None else len(best.rows))
         if expected is not None and table.n_segments != expected:
             raise InputError(
                 f"hypotheses has {table.n_segments} segments, expected {expected} as in the "
                 f"references or in earlier checks"
+            )
+        names = table.segment_ids
+        ids = None if names is None else sha256(dumps(names).encode()).hexdigest()
+        if None not in (ids, self._history.segment_ids) and ids != self._history.segment_ids:
+            raise InputError(
+                "hypotheses must have the segment_ids of the earlier checks, in the same order"
             )
         if self._codes is not None:
             table = table.grouped(self._codes)
@@ -311,7 +306,7 @@ class Monitor:
             raise InputError(
                 "at least 2 segments or groups are needed to say anything about uncertainty, got 1"
             )
-        return np.asarray(table.values[0])
+        return np.asarray(table.values[0]), ids
 
     def _table(self, hypotheses: Any) -> SegmentStatistics:
         """Return the statistics of one system, before segments are grouped."""
@@ -327,7 +322,7 @@ class Monitor:
         if not isinstance(hypotheses, SegmentStatistics):
             rows = np.asarray(self.metric.statistics(hypotheses, self.references))
             return SegmentStatistics(rows[None], ("hypotheses",), self.metric)
-        theirs, mine = (f"{m.name} {m.signature}" for m in (hypotheses.metric, self.metric))
+        theirs, mine = identity(hypotheses.metric), identity(self.metric)
         if theirs != mine:
             raise InputError(f"hypotheses must be statistics under {mine}, got {theirs}")
         if len(hypotheses.systems) != 1:
@@ -344,13 +339,3 @@ class Monitor:
                 "against other references; use the same ones, in the same order, for both"
             )
         return hypotheses
-
-
-_OPTION_NAMES = {
-    "metric": "metric",
-    "segments": "references or groups",
-    "alpha": "significance_level",
-    "checks": "expected_checks",
-    "n": "n_resamples",
-    "seed": "rng",
-}

@@ -144,7 +144,8 @@ class PairedTest:
                 scores[name].append(Result(table.score.score, 1.0 if identical else pvalue))
             if replicates is not None:
                 for result, values in zip(scores[name], replicates[i], strict=True):
-                    result.mean, result.ci = estimate_ci(values)
+                    # Numbers of Python's, which JSON can hold; sacreBLEU's may be of float32.
+                    result.mean, result.ci = map(float, estimate_ci(values))
         return {name: self._signature(name) for name in self.metrics}, scores
 
     def _signature(self, name: str) -> Any:

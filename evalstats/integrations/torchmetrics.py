@@ -1,0 +1,191 @@
+"""`torchmetrics`: corpus scores with intervals as a `torchmetrics.Metric`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from evalstats.errors import InputError, InputTypeError, MissingExtraError
+from evalstats.metrics import Metric, as_metric
+from evalstats.results.results import Estimate
+from evalstats.training.accumulator import Accumulator, identity
+
+try:
+    import torch
+    import torchmetrics
+except ImportError as error:
+    raise MissingExtraError(
+        "evalstats.integrations.torchmetrics needs torchmetrics and PyTorch: "
+        "pip install 'evalstats-text[torchmetrics]'"
+    ) from error
+
+
+class CorpusScore(torchmetrics.Metric):
+    """An `Accumulator` as a `torchmetrics.Metric`.
+
+    Works with ``forward``, ``reset``, `MetricCollection`, distributed training and, after
+    ``persistent()``, ``state_dict``. ``compute`` returns the corpus score as a tensor, on the
+    metric's own scale (0 to 100 for BLEU), `estimate` with its interval.
+
+    Parameters
+    ----------
+    metric : str or Metric
+        Name or configured object.
+    **options
+        For `torchmetrics.Metric`, such as ``sync_on_compute``.
+
+    Notes
+    -----
+    What is kept is one row of integers a segment, as in `Accumulator`. Under a distributed sampler
+    give ids, so that segments that were added to fill the last batch count once.
+    """
+
+    is_differentiable = False
+    full_state_update = False
+
+    def __init__(self, metric: str | Metric = "bleu", **options: Any) -> None:
+        super().__init__(**options)
+        self.metric = as_metric(metric)
+        self._batch = Accumulator(self.metric)
+        # Collections share one state among metrics whose states look alike after the first batch.
+        # Rows of two metrics can look alike there and differ later, hence a name of its own.
+        self._name = f"rows_{crc32(identity(self.metric).encode()):08x}"
+        self.add_state(self._name, default=[], dist_reduce_fx="cat")
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Direction of the score."""
+        return self.metric.higher_is_better
+
+    def update(
+        self, preds: Any, target: Any = None, ids: Iterable[int] | torch.Tensor | None = None
+    ) -> None:
+        """Add a batch, as `Accumulator.update` does.
+
+        Parameters
+        ----------
+        preds
+            n outputs (numbers for `Mean` and `Ratio`).
+        target
+            References, one entry per segment: a string or a list of strings.
+        ids : sequence of int, optional
+            Positions of these segments in the data set. For all batches or for none.
+        """
+        if isinstance(preds, torch.Tensor):
+            preds = preds.detach().cpu().double().numpy()
+        part = self._batch
+        part.reset()
+        part.update(preds, target, ids)
+        if not len(part):
+            return
+        names, rows = part.ids, part.statistics().values[0]
+        if names is not None and isinstance(names[0], str):
+            raise InputTypeError("ids must be integers, the positions in the data set, got strings")
+        self._check_ids(names is not None)
+        # The bits of floats: no device and no change of precision can round them.
+        bits = np.ascontiguousarray(rows, dtype=np.float64).view(np.int64)
+        columns = [names is not None, 0 if names is None else names, part.checksums]
+        found = np.column_stack([np.broadcast_to(c, len(rows)) for c in columns] + [bits])
+        getattr(self, self._name).append(torch.from_numpy(found).to(self.device))
+
+    def forward(self, *arguments: Any, **options: Any) -> Any:
+        """Add a batch and return its own score; a batch that is refused changes nothing."""
+        # The base class empties the state before it looks at the batch.
+        before, rows = dict(vars(self)), list(getattr(self, self._name))
+        try:
+            found = super().forward(*arguments, **options)
+            for row in rows[:1]:
+                self._check_ids(bool(row[0, 0]))
+        except InputError:
+            self.__dict__.update(before)
+            setattr(self, self._name, rows)
+            raise
+        return found
+
+    def compute(self) -> torch.Tensor:
+        """Return the corpus score of all segments so far, on all ranks.
+
+        Raises
+        ------
+        InputError
+            When there are no segments, or an id came with different statistics.
+        """
+        with self._unsynced_after_errors():
+            return torch.tensor(self._collected().compute(), device=self.device)
+
+    def set_dtype(self, dst_type: Any) -> CorpusScore:
+        """Return the metric as it is: rows are counts, of which no precision may take any."""
+        return self
+
+    def accumulator(self) -> Accumulator:
+        """Return an `Accumulator` of all segments so far, on all ranks; all of them must call it.
+
+        For `Monitor.check`, for example.
+        """
+        sync = self.sync_context(
+            dist_sync_fn=self.dist_sync_fn,
+            should_sync=self._to_sync and not self._is_synced,
+            should_unsync=self._should_unsync and not self._is_synced,
+        )
+        with sync, self._unsynced_after_errors():
+            return self._collected()
+
+    def estimate(self, **options: Any) -> Estimate:
+        """Return the score with its interval, `Accumulator.estimate`, on all ranks.
+
+        Parameters
+        ----------
+        **options
+            ``method``, ``confidence_level``, ``n_resamples`` and ``rng``.
+        """
+        return self.accumulator().estimate(**options)
+
+    def _collected(self) -> Accumulator:
+        """Return what the state of this moment holds."""
+        state = getattr(self, self._name)
+        together, width = Accumulator(self.metric), 3 + len(self.metric.columns)
+        for part in [state] if isinstance(state, torch.Tensor) else state:
+            rows = part.cpu().numpy()
+            if rows.dtype != np.int64 or rows.shape[1:] != (width,):
+                raise InputError(
+                    f"the state must be rows of {width} 64-bit integers, got {rows.dtype} of shape "
+                    f"{rows.shape}; load a state of the same metric"
+                )
+            for named in np.unique(rows[:, 0]):
+                found = rows[rows[:, 0] == named]
+                together._add_rows(
+                    np.ascontiguousarray(found[:, 3:]).view(np.float64),
+                    found[:, 1] if named else None,
+                    found[:, 2].astype(np.uint32),
+                )
+        return together
+
+    def _load_from_state_dict(self, *arguments: Any, **options: Any) -> None:
+        super()._load_from_state_dict(*arguments, **options)
+        # The base class would go on returning what it had computed before.
+        self._computed, self._update_count = None, max(1, self.update_count)
+
+    def _check_ids(self, named: bool) -> None:
+        """Refuse segments with ids beside segments without."""
+        if any(bool(rows[0, 0]) != named for rows in getattr(self, self._name)[-1:]):
+            raise InputError("ids must be given for all segments or for none")
+
+    @contextmanager
+    def _unsynced_after_errors(self) -> Iterator[None]:
+        # The base class leaves a metric that fails as it was synced, with the rows of all ranks.
+        try:
+            yield
+        except InputError:
+            self.unsync(self._is_synced and self._should_unsync)
+            raise
+
+    def _sync_dist(self, *arguments: Any, **options: Any) -> None:
+        # The base class gives a rank without data a state of another type and shape.
+        if not len(getattr(self, self._name)):
+            nothing = np.empty((0, 3 + len(self.metric.columns)), dtype=np.int64)
+            setattr(self, self._name, [torch.from_numpy(nothing).to(self.device)])
+        super()._sync_dist(*arguments, **options)

@@ -1,0 +1,141 @@
+"""Text made safe for where it goes: a terminal, LaTeX, Markdown, HTML, JSON, a spreadsheet.
+
+Names and signatures may come from strangers' files. Whatever they hold, they stay text on their own
+line and in their own cell: nothing of them is executed, or changes what stands around them.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from unicodedata import normalize
+
+from evalstats.checks import is_unseen
+
+_LATEX_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    # After ? and ! this would be another sign, and babel makes commands of quotation marks.
+    "`": "{`}",
+    '"': r'\string"',
+    # A row that began with one of these would be read as an argument of the row before.
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    "↑": r"$\uparrow$",
+    "↓": r"$\downarrow$",
+    "−": "$-$",
+    "≤": r"$\le$",
+    "·": r"$\cdot$",
+    "†": r"\dag{}",
+    "Δ": r"$\Delta$",
+    "±": r"$\pm$",
+}
+#: A minus sign before a number, and one between two words.
+_MINUS, _LESS = re.compile(r"(?<![\w.)])-(?=\.?\d)"), re.compile(r"(?<= )-(?= )")
+
+#: Signs of Markdown's lines, of GitHub's tables, links, formulas and mentions; those of its blocks.
+_MARKDOWN = re.compile(r"[\\|*_`~<>\[\]&$#@]|:(?=//)|(?<=www)\.")
+_BLOCK = re.compile(r"^(\d*)([-+=.)])")
+
+
+def printable(text: str) -> str:
+    r"""Return text on one line, in which what does not show is written out.
+
+    >>> print(printable("a\nb\x1b[2J"))
+    a\nb\x1b[2J
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(ascii(c)[1:-1] if is_unseen(c) else c for c in text)
+
+
+def latex(text: str) -> str:
+    """Return text in which every character that is special in LaTeX is escaped."""
+    escaped = "".join(_LATEX_SPECIAL.get(c, c) for c in printable(text))
+    # Neighbours would become a dash, or quotation marks.
+    return re.sub(r"([-',])(?=\1)", r"\1{}", escaped)
+
+
+def latex_numbers(text: str) -> str:
+    r"""Return a cell of numbers as LaTeX, with minus signs, and a dash for none.
+
+    >>> print(latex_numbers("[-0.58, +0.20]"), latex_numbers("-"))
+    {[}$-$0.58, +0.20{]} --
+    """
+    return "--" if text == "-" else latex(_MINUS.sub("−", text))
+
+
+def latex_words(text: str) -> str:
+    r"""Return a heading as LaTeX, with the signs that stand between words as mathematics.
+
+    >>> print(latex_words("system - baseline, x-ray, p <= 0.05"))
+    system $-$ baseline, x-ray, p $\le$ 0.05
+    """
+    return latex(_LESS.sub("−", text).replace(" <= ", " ≤ "))
+
+
+def markdown(text: str) -> str:
+    """Return text for a cell, in which what may mean something in Markdown is escaped."""
+    return _MARKDOWN.sub(r"\\\g<0>", printable(text))
+
+
+def markdown_line(text: str) -> str:
+    """Return text for a line of its own, which is no list, heading or code in it either."""
+    return _BLOCK.sub(r"\1\\\2", markdown(text.strip()))
+
+
+def markdown_code(text: str) -> str:
+    """Return text as a code span, between more backticks than stand anywhere in it."""
+    shown = printable(text)
+    fence = "`" * (1 + max(map(len, re.findall("`+", shown)), default=0))
+    # One blank on either side is taken off again.
+    pad = " " if len(fence) > 1 or shown.startswith(" ") else ""
+    return f"{fence}{pad}{shown}{pad}{fence}"
+
+
+def html(text: str) -> str:
+    """Return text for the inside of an HTML element or of a quoted attribute."""
+    return escape(printable(text))
+
+
+def json_text(text: str) -> str:
+    """Return JSON in which what does not show is written as JSON's escapes.
+
+    JSON itself escapes the first 32 characters only; the lines of an indented text stay.
+    """
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(_json_escape(c) if c != "\n" and is_unseen(c) else c for c in text)
+
+
+def _json_escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+
+def csv_cell(value: object) -> object:
+    """Return a value for a spreadsheet, which would compute text that begins like a formula.
+
+    An apostrophe before it says that it is text (OWASP, "CSV injection"). Numbers stay numbers.
+
+    >>> csv_cell("=1+1"), csv_cell(-0.5), csv_cell(None)
+    ("'=1+1", -0.5, '')
+    """
+    if not isinstance(value, str):
+        return "" if value is None else value
+    shown = printable(value)
+    # A wide sign is a sign as well.
+    formula = normalize("NFKC", value).lstrip()[:1] in tuple("=+-@")
+    return f"'{shown}" if formula or value[:1] in tuple("\t\r\n") else shown

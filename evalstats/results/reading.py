@@ -1,0 +1,189 @@
+"""Results out of their JSON again, checked: the file may come from anybody.
+
+What is read is what `to_dict` writes: every field, of its type, numbers finite and in range, names
+printable and on one line, and the parts of a comparison of one another. Anything else is an
+`InputError` that names the place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields
+from math import isclose
+from sys import float_info
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from evalstats.checks import label, shown
+from evalstats.errors import InputError, InputTypeError
+from evalstats.results.escaping import printable
+from evalstats.results.records import ComparisonRecord, Difference, EstimateRecord, distinct
+
+T = TypeVar("T")
+E = TypeVar("E", bound=EstimateRecord)
+C = TypeVar("C", bound=ComparisonRecord)
+
+_MOST_TEXT = 100_000
+_ANY = float("inf")
+#: Ranges of the fields that have one, whichever record they are in: both ends are allowed.
+_RANGES: dict[str, tuple[float, float]] = {
+    "confidence_level": (0, 1),
+    "significance_level": (0, 1),
+    "pvalue": (0, 1),
+    "pvalue_adjusted": (0, 1),
+    "pvalue_error": (0, 1),
+    "standard_error": (0, _ANY),
+    "n_segments": (1, _ANY),
+    "n_resamples": (0, _ANY),
+    "n_differing": (0, _ANY),
+    "seed": (0, _ANY),
+}
+
+
+def estimate_from(kind: type[E], text: object) -> E:
+    """Return the estimate that `Estimate.to_json` wrote."""
+    return _read("Estimate", text, lambda found: _estimate(kind, found, "estimate"))
+
+
+def estimates_from(kind: type[E], text: object) -> tuple[E, ...]:
+    """Return the estimates that `Estimates.to_json` wrote."""
+    return _read("Estimates", text, lambda found: _estimates(kind, found, ("estimates",)))
+
+
+def comparison_from(kind: type[C], estimate: type[EstimateRecord], text: object) -> C:
+    """Return the comparison that `Comparison.to_json` wrote."""
+    return _read("Comparison", text, lambda found: _comparison(kind, estimate, found))
+
+
+def _read(what: str, text: object, make: Callable[[dict[str, Any]], T]) -> T:
+    if not isinstance(text, str):
+        raise InputTypeError(f"text must be a str of JSON, got {type(text).__name__}")
+    try:
+        found = json.loads(text, object_pairs_hook=_unlike, parse_constant=_no_constant)
+        if not isinstance(found, dict):
+            raise InputError(f"it must be an object, got {shown(found)}")
+        return make(found)
+    except (ValueError, RecursionError) as error:
+        reason = printable(str(error) or "it is nested too deeply")
+        raise InputError(f"cannot read {what} from JSON: {reason}") from None
+
+
+def _unlike(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise InputError("an object has a field twice")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> Any:
+    raise InputError(f"{name} is no number of JSON")
+
+
+def _comparison(kind: type[C], estimate: type[EstimateRecord], found: dict[str, Any]) -> C:
+    estimates = _estimates(estimate, found, tuple(found))
+    differences = []
+    for i, item in enumerate(_list(found, "differences")):
+        where = f"differences[{i}]"
+        fields_of = dict(item) if isinstance(item, dict) else item
+        verdict = fields_of.pop("significant", None) if isinstance(item, dict) else None
+        differences.append((_record(Difference, fields_of, where), verdict, where))
+    made = _record(
+        kind,
+        {k: v for k, v in found.items() if k not in ("estimates", "differences")},
+        "comparison",
+        estimates=estimates,
+        differences=tuple(d for d, _, _ in differences),
+    )
+    scores = {(e.metric, e.system): e.score for e in estimates}
+    metrics, seen = distinct(e.metric for e in estimates), set()
+    for d, verdict, where in differences:
+        pair = (d.metric, frozenset((d.baseline, d.system)))
+        if pair in seen or len(pair[1]) < 2:
+            raise InputError(f"{where} must be of two systems that no other compares")
+        seen.add(pair)
+        for name, score in ((d.baseline, d.baseline_score), (d.system, d.system_score)):
+            if scores.get((d.metric, name)) != score:
+                raise InputError(f"{where} has a score of {name!r} that is in no estimate")
+        near = 1e-9 * max(abs(d.baseline_score), abs(d.system_score), 1e-300)
+        if not isclose(d.difference, d.system_score - d.baseline_score, rel_tol=0, abs_tol=near):
+            raise InputError(f"{where}.difference is not the difference of its scores")
+        if verdict is not None and verdict is not made.significant(d):
+            raise InputError(f"{where}.significant does not fit its p-value")
+        if made.baseline not in (None, d.baseline):
+            raise InputError(f"{where}.baseline must be {made.baseline!r}, got {d.baseline!r}")
+    if {d.metric for d in made.differences} != set(metrics):
+        raise InputError("differences must be of every metric that the estimates are of")
+    if len(made.signatures) != len(metrics):
+        raise InputError(f"signatures must be {len(metrics)}, one a metric")
+    return made
+
+
+def _estimates(kind: type[E], found: dict[str, Any], known: tuple[str, ...]) -> tuple[E, ...]:
+    if unknown := set(found) - set(known):
+        raise InputError(f"unknown field {min(unknown)!r}")
+    items = _list(found, "estimates")
+    made = tuple(_estimate(kind, item, f"estimates[{i}]") for i, item in enumerate(items))
+    places = {(e.metric, e.system) for e in made}
+    systems = {metric: {s for m, s in places if m == metric} for metric, _ in places}
+    if not made or len(places) < len(made) or len(set(map(frozenset, systems.values()))) > 1:
+        raise InputError("estimates must be one of each system under each metric")
+    return made
+
+
+def _estimate(kind: type[E], found: object, where: str) -> E:
+    return _record(kind, found, where, replicates=np.empty(0))
+
+
+def _list(found: Mapping[str, Any], name: str) -> list[Any]:
+    value = found.get(name)
+    if not isinstance(value, list):
+        raise InputError(f"{name} must be a list, got {shown(value)}")
+    return value
+
+
+def _record(kind: type[T], found: object, where: str, **given: Any) -> T:
+    """Return a record of the fields in an object, each of the type that the record says."""
+    if not isinstance(found, dict):
+        raise InputError(f"{where} must be an object, got {shown(found)}")
+    hints, values = get_type_hints(kind), dict(given)
+    for field in fields(kind):  # type: ignore[arg-type]
+        name = field.name
+        if name in given:
+            continue
+        if name in found:
+            values[name] = _value(found[name], hints[name], f"{where}.{name}")
+            low, high = _RANGES.get(name, (-_ANY, _ANY))
+            if isinstance(values[name], (int, float)) and not low <= values[name] <= high:
+                raise InputError(f"{where}.{name} must be from {low:g} to {high:g}")
+        elif field.default is MISSING:
+            raise InputError(f"{where} has no {name!r}")
+    if unknown := set(found) - (set(values) - set(given)):
+        raise InputError(f"{where} has an unknown field {min(unknown)!r}")
+    if values.get("low", 0) > values.get("high", 0):
+        raise InputError(f"{where}.low must not be above its high")
+    if values.get("unit", "group") not in ("segment", "group"):
+        raise InputError(f"{where}.unit must be segment or group")
+    return kind(**values)
+
+
+def _value(value: object, hint: Any, where: str) -> Any:
+    """Return a value if it is of the type that a field says, a float or a tuple made of it."""
+    if get_origin(hint) in (Union, UnionType):
+        inner = [kind for kind in get_args(hint) if kind is not type(None)]
+        return None if value is None else _value(value, inner[0], where)
+    if get_origin(hint) is tuple and isinstance(value, list):
+        kind = get_args(hint)[0]
+        return tuple(_value(item, kind, f"{where}[{i}]") for i, item in enumerate(value))
+    if hint is str:
+        return label(value, where, _MOST_TEXT)
+    if hint is bool and isinstance(value, bool):
+        return value
+    if hint is int and isinstance(value, int) and not isinstance(value, bool):
+        return value
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if hint is float and number and abs(value) <= float_info.max:  # type: ignore[arg-type]
+        return float(value)  # type: ignore[arg-type]
+    expected = {int: "an integer", float: "a finite number", bool: "true or false"}
+    raise InputError(f"{where} must be {expected.get(hint, 'a list')}, got {shown(value)}")

@@ -1,0 +1,248 @@
+"""Input that looks right and is not: what is missing, masked, transposed or too large to tell."""
+
+import sys
+import warnings
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import evalstats as es
+from tests.conftest import nasty_corpora
+
+A, B = ["a b c d e", "f g h i j", "k l m n"], ["a b c d x", "f g h y j", "k l m z"]
+MASKED = np.ma.array([1.0, 2.0, 999.0], mask=[0, 0, 1])
+
+
+class TestGroups:
+    @pytest.mark.parametrize(
+        "missing",
+        [
+            None,
+            float("nan"),
+            np.float32("nan"),
+            np.datetime64("NaT"),
+            Decimal("nan"),
+            ("doc", None),
+        ],
+        ids=repr,
+    )
+    def test_a_missing_label_is_no_document(self, missing):
+        groups = ["x", "y", missing]
+        for call in (
+            lambda: es.estimate(A, B, groups=groups),
+            lambda: es.compare({"A": A, "B": B}, B, groups=groups),
+            lambda: es.extract({"A": A}, B).grouped(groups),
+            lambda: es.Monitor(B, groups=groups),
+        ):
+            with pytest.raises(
+                es.InputError, match=r"groups\[2\] is .*every segment needs a label"
+            ):
+                call()
+
+    def test_missing_labels_of_pandas(self):
+        pd = pytest.importorskip("pandas")
+        for column in (
+            pd.Series(["x", None, "y"]),
+            pd.Series([1, None, 2]),
+            pd.Series([1, None, 2], dtype="Int64"),
+            pd.Series(["x", None, "y"], dtype="category"),
+            pd.Series(pd.to_datetime(["2024-01-01", None, "2024-01-02"])),
+        ):
+            with pytest.raises(es.InputError, match=r"groups\[1\] is .*needs a label"):
+                es.estimate(A, B, groups=column)
+
+    def test_labels_of_any_other_kind_are_labels(self):
+        for groups in (["", "b", "b"], [("d", 1), ("d", 2), ("d", 1)], [0, 0.5, True], [A, B, A]):
+            if groups[0] is A:
+                groups = [tuple(g) for g in groups]
+            assert es.estimate(A, B, groups=groups).unit == "group"
+
+
+class TestMasked:
+    @pytest.mark.parametrize(
+        "call",
+        [
+            lambda: es.estimate(MASKED, metric=es.Mean("m")),
+            lambda: es.estimate(np.ma.stack([MASKED, MASKED], axis=1), metric=es.Ratio("m")),
+            lambda: es.estimate([MASKED[:2], MASKED[1:]], metric=es.Ratio("m")),
+            lambda: es.compare({"A": [1, 2, 3], "B": MASKED}, metrics=es.Mean("m")),
+            lambda: es.paired_permutation_test(MASKED, [0, 0, 0]),
+            lambda: es.paired_bootstrap_test([0, 0, 0], MASKED),
+            lambda: es.SegmentStatistics(np.ma.stack([MASKED] * 2, axis=1)[None], ["A"], es.Mean("m")),
+            lambda: es.SegmentStatistics([[MASKED[1:], MASKED[1:]]], ["A"], es.Mean("m")),
+            lambda: es.estimate(np.ma.array(A, mask=[0, 0, 1]), B),
+            lambda: es.estimate(A, np.ma.array(B, mask=[0, 0, 1])),
+            lambda: es.estimate(A, B, groups=np.ma.array([1, 1, 2], mask=[0, 0, 1])),
+            lambda: es.BLEU().statistics(np.ma.array(A, mask=[0, 0, 1]), B),
+            lambda: es.Accumulator("bleu").update(A, B, ids=np.ma.array([1, 2, 3], mask=[0, 0, 1])),
+            lambda: es.resample_shard(es.extract({"A": A}, B), np.ma.array([1, 2, 3], mask=[0, 0, 1])),
+        ],
+    )  # fmt: skip
+    def test_a_masked_entry_does_not_count(self, call):
+        with pytest.raises(es.InputError, match=r"\[\d.*\] is masked; leave masked entries out"):
+            call()
+
+    def test_an_array_without_masked_entries_is_an_array(self):
+        whole = np.ma.array([1.0, 2.0, 3.0], mask=False)
+        assert es.estimate(whole, metric=es.Mean("m")).score == 2
+
+    def test_a_metric_that_returns_masked_rows(self):
+        class Masking(es.Mean):
+            def statistics(self, hypotheses, references=None):
+                return np.ma.masked_greater(super().statistics(hypotheses), 2)
+
+        with pytest.raises(es.InputError, match=r"m.statistics\[2, 0\] is masked"):
+            es.estimate([1, 2, 3], metric=Masking("m"))
+
+
+SEGMENTS = [
+    ["the cat sat on the mat", "a cat was sitting on the mat"],
+    ["rain is falling again", "it is raining again today"],
+]
+STREAMS = [list(stream) for stream in zip(*SEGMENTS, strict=True)]
+TEXTS = ["the cat sat on a mat", "it is raining again"]
+SMALL = [float(i % 3) for i in range(30)]
+
+
+class TestTransposed:
+    @pytest.mark.parametrize("call", [
+        es.estimate, es.BLEU().statistics, es.TER().statistics, es.SentenceBLEU().scores,
+        es.Accumulator("chrf").update,
+    ])  # fmt: skip
+    def test_a_square_of_streams_is_noticed(self, call):
+        with pytest.warns(UserWarning, match="2 streams. They are read as one entry per") as found:
+            call(TEXTS, STREAMS)
+        assert found[0].filename == __file__
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            call(TEXTS, SEGMENTS)
+            call(TEXTS, es.from_streams(*STREAMS))
+
+    def test_references_that_are_prepared_are_meant(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            es.estimate(TEXTS, es.References(STREAMS))
+
+    def test_real_references(self, en_de):
+        """Pairs of neighbouring segments: almost all squares are read rightly."""
+        rows = list(zip(en_de.references["A"], en_de.references["B"], strict=True))[:400]
+        squares = [[list(a), list(b)] for a, b in zip(rows[::2], rows[1::2], strict=True)]
+
+        def noticed(square):
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                es.CER().statistics(["", ""], square)
+            return len(found)
+
+        assert sum(map(noticed, squares)) <= 4
+        transposed = [[list(s) for s in zip(*square, strict=True)] for square in squares]
+        assert sum(map(noticed, transposed)) >= 190
+
+
+def test_texts_of_references_are_a_list_of_the_callers_own():
+    references = es.References([["a b c d", "x"], "e f g h"])
+    before = es.estimate(["a b c d", "e f g h"], references).score
+    references.texts[0] = "zzz"
+    with pytest.raises(ValueError, match="read-only"):
+        references.first[0] = 1
+    assert references.texts == ["a b c d", "x", "e f g h"]
+    assert references.fingerprint == es.References([["a b c d", "x"], "e f g h"]).fingerprint
+    assert es.estimate(["a b c d", "e f g h"], references).score == before
+
+
+class TestOffsets:
+    """Numbers with a large offset in common lose, in double precision, what tells them apart."""
+
+    @pytest.mark.parametrize("shift", [1.0, 0.0])
+    def test_what_rounding_would_take_is_refused(self, shift):
+        a, b = ([1e15 + x + d for x in SMALL] for d in (0.0, shift))
+        message = "too large for its spread: sums of 30 numbers around 1e"
+        with pytest.raises(es.InputError, match=f"sum of m is {message}.*subtract what all"):
+            es.compare({"A": a, "B": b}, metrics=es.Mean("m"))
+        with pytest.raises(es.InputError, match=f"x1 or x2 is {message}"):
+            es.paired_permutation_test(a, b)
+
+    def test_constants_that_differ(self):
+        a, b = [1e16 + 2.0] * 30, [1e16 + 4.0] * 30
+        with pytest.raises(es.InputError, match="too large for its spread"):
+            es.compare({"A": a, "B": b}, metrics=es.Mean("m"))
+        assert es.compare({"A": a, "B": a}, metrics=es.Mean("m")).differences[0].pvalue == 1
+
+    @pytest.mark.parametrize("offset", [0.0, 100.0, 1e6])
+    def test_offsets_that_sums_can_hold_change_nothing(self, offset):
+        rng = np.random.default_rng(5)
+        x, y = rng.normal(size=(2, 500))
+        plain = es.compare({"A": x, "B": y}, metrics=es.Mean("m"), n_resamples=99).differences[0]
+        moved = es.compare({"A": x + offset, "B": y + offset}, metrics=es.Mean("m"), n_resamples=99)
+        assert moved.differences[0].difference == pytest.approx(plain.difference, abs=1e-7)
+        assert moved.differences[0].pvalue == pytest.approx(plain.pvalue, abs=1e-6)
+
+    def test_what_varies_as_much_as_it_is_large_is_accepted(self):
+        assert es.estimate([1e16, 1.0, -1e16, 3.0], metric=es.Mean("m")).standard_error > 1e15
+
+
+@pytest.mark.skipif(sys.maxsize < 2**40, reason="another error on 32 bits")
+def test_weights_beyond_any_memory():
+    with pytest.raises(es.InputError, match=r"1,000,000 rows of 10,000,000,000 weights do not fit"):
+        es.bootstrap_weights(10**10, 10**6)
+
+
+@settings(max_examples=30)
+@given(nasty_corpora)
+def test_counts_of_any_text_are_possible(corpus):
+    """And so are sums over documents and resamples: what is refused on load is no text's."""
+    hypotheses, references = corpus
+    weights = np.random.default_rng(1).poisson(1, size=(3, len(hypotheses)))
+    for metric in (es.BLEU(), es.BLEU(tokenize="char", max_ngram_order=6), es.CHRF(word_order=2),
+                   es.TER(), es.WER(), es.CER()):  # fmt: skip
+        rows = metric.statistics(hypotheses, references)
+        for made in (rows, weights @ rows, (weights @ rows).astype(float)):
+            metric.check_statistics(made)
+
+
+def changed(metric, column, value):
+    rows = metric.statistics(["the cat sat on a mat"], ["the cat sat on the mat"]).astype(float)
+    rows[0, list(metric.columns).index(column)] = value
+    return rows
+
+
+@pytest.mark.parametrize(
+    "metric, column, value, message",
+    [
+        (es.BLEU(), "correct_1", 7, r"statistics\[0, 0\] has more matches than n-grams"),
+        (es.BLEU(), "correct_4", 99, "has more matches"),
+        (es.BLEU(), "sys_len", 5, "has not one unigram for each token"),
+        (es.BLEU(), "total_4", 6, "has more long n-grams than short ones"),
+        (es.BLEU(), "ref_len", -1, "is negative, but BLEU counts"),
+        (es.BLEU(), "ref_len", 2.5, "is not a whole number, but BLEU counts"),
+        (es.BLEU(), "ref_len", 2.0**60, "is too large to be a count"),
+        (es.CHRF(), "match_char_1", 99, "has more matches"),
+        (es.CHRF(word_order=2), "hyp_word_2", 0, "has more matches"),
+        (es.CHRF(), "ref_char_6", 1.5, "is not a whole number"),
+        (es.TER(), "edits", 0.5, "is not a whole number, but TER counts"),
+        (es.TER(), "ref_len", -0.5, "is negative"),
+        (es.WER(), "ref_len", 0.5, "is not a whole number"),
+        (es.CER(), "edits", -1, "is negative"),
+    ],
+)  # fmt: skip
+def test_counts_that_cannot_be_are_refused_on_load(tmp_path, metric, column, value, message):
+    path = tmp_path / "x.npz"
+    es.SegmentStatistics([changed(metric, column, value)], ["A"], metric).save(path)
+    with pytest.raises(es.InputError, match=f"cannot load statistics from .*{message}"):
+        es.SegmentStatistics.load(path)
+
+
+def test_averaged_references_of_ter_may_be_fractions(tmp_path):
+    table = es.extract({"A": ["a b", "c"]}, [["a", "a b"], ["c d", "e"]], "ter")
+    assert 1.5 in table.values
+    table.save(tmp_path / "x.npz")
+    assert np.array_equal(es.SegmentStatistics.load(tmp_path / "x.npz").values, table.values)
+
+
+def test_counts_that_cannot_be_in_a_shard(tmp_path):
+    table = es.SegmentStatistics([[[6, 6, 9, 0, 0, 0, 6, 5, 4, 3]] * 2], ["A"], "bleu")
+    es.resample_shard(table, range(2), 9).save(tmp_path / "x")
+    with pytest.raises(es.InputError, match=r"is damaged: statistics.* has more matches than n-gr"):
+        es.Shard.load(tmp_path / "x", "bleu")

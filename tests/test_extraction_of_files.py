@@ -1,0 +1,87 @@
+"""Files become the statistics of their lines, whatever the blocks, threads and line endings."""
+
+import gzip
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evalstats as es
+from evalstats.statistics import extraction_of_files, files
+from evalstats.statistics.extraction import extract_all
+from evalstats.statistics.files import Lines
+from tests.conftest import TEXT_METRICS, nasty_texts
+
+lines_of_text = st.lists(
+    nasty_texts.map(lambda text: text.replace("\n", " ")), min_size=1, max_size=9
+)
+
+
+def as_bytes(lines, end):
+    return "\n".join(lines).encode("utf-8", "replace") + end
+
+
+@settings(max_examples=50)
+@given(lines_of_text, st.sampled_from([b"\n", b""]), st.sampled_from([1, 5, 1 << 22]))
+def test_lines_are_what_splitting_at_line_feeds_gives(lines, end, block):
+    data = as_bytes(lines, end)
+    expected = [line.rstrip() for line in data.decode().split("\n")]
+    if expected[-1] == "" and data.endswith(b"\n"):
+        expected.pop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "_BLOCK_BYTES", block)
+        patch.setattr(files, "_read_bytes", lambda path: data)
+        if not data:
+            with pytest.raises(es.InputError, match="is empty; expected one segment a line"):
+                Lines("x")
+            return
+        found = Lines("x")
+    assert len(found) == len(expected)
+    assert found.texts(0, len(found)) == expected
+    for i, line in enumerate(expected):
+        assert found.texts(i, i + 1) == [line]
+
+
+def test_a_byte_that_is_not_utf8_is_named_with_its_line(tmp_path, monkeypatch):
+    path = tmp_path / "x.txt"
+    path.write_bytes(b"ok\n" * 9 + b"na\xefve\n" + b"ok\n" * 9)
+    for block in (1, 7, 1 << 22):
+        monkeypatch.setattr(files, "_BLOCK_BYTES", block)
+        with pytest.raises(es.InputError, match=r"is not UTF-8: byte 0xef in line 10$"):
+            Lines(str(path))
+
+
+@pytest.mark.parametrize("n_references", [1, 2])
+@pytest.mark.parametrize("block", [500, 1 << 20])
+def test_blocks_give_the_statistics_of_the_whole(
+    tmp_path, monkeypatch, sample, block, n_references
+):
+    monkeypatch.setattr(extraction_of_files, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(extraction_of_files, "usable_cores", lambda: 3)
+    some = slice(0, 40)
+    texts = {name: sample.systems[name][some] for name in ("baseline", "copy")}
+    streams = [[row[j] for row in sample.references[some]] for j in range(n_references)]
+    systems = {}
+    for name, lines in texts.items():
+        (tmp_path / name).write_bytes(gzip.compress("\n".join(lines).encode()))
+        (tmp_path / name).rename(tmp_path / f"{name}.gz")
+        systems[name] = Lines(str(tmp_path / f"{name}.gz"))
+    references = []
+    for j, lines in enumerate(streams):
+        (tmp_path / f"ref{j}").write_text("\r\n".join(lines) + "\n", encoding="utf-8", newline="")
+        references.append(Lines(str(tmp_path / f"ref{j}")))
+    for metrics in (TEXT_METRICS[:1] + TEXT_METRICS[6:7], TEXT_METRICS[5:12:2]):
+        calls = []
+        found = extraction_of_files.extract_files(
+            systems, references, metrics, lambda *call, calls=calls: calls.append(call)
+        )
+        expected = extract_all(texts, es.from_streams(*streams), metrics, None)
+        for one, other in zip(found, expected, strict=True):
+            assert one.values.dtype == other.values.dtype
+            assert (one.values == other.values).all()
+            assert one.systems == other.systems
+            assert one.reference_label == other.reference_label
+            assert one.fingerprint == other.fingerprint
+            assert one.metric == other.metric
+        assert calls[-1] == (len(calls), len(calls), "extracting")
+        assert len(calls) > 1 or block > 500

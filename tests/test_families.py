@@ -1,0 +1,96 @@
+"""Many systems at once, on real test sets: what is found, and how often falsely."""
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from benchmarks import families
+from tests.conftest import WMT
+
+
+def rejections(table, n_resamples, adjustment):
+    result = es.compare(table, n_resamples=n_resamples, adjustment=adjustment)
+    assert all(d.pvalue_adjusted >= d.pvalue for d in result)
+    return sum(result.significant(d) for d in result)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("pair", ["en_de", "en_zh"])
+@pytest.mark.parametrize("metric", ["bleu", "chrf"])
+def test_never_fewer_rejections_than_holm(pair, metric, request):
+    test_set = request.getfixturevalue(pair)
+    if (pair, metric) == ("en_zh", "bleu"):
+        metric = es.BLEU(trg_lang="zh")
+    table = es.extract(test_set.systems, test_set.prepared("A"), metric)
+    for n_resamples in (999, 9999):
+        found = [rejections(table, n_resamples, a) for a in ("max-t", "holm", "bonferroni")]
+        assert found[0] >= found[1] >= found[2]
+        assert found[0] > 0
+
+
+def wmt25(metric, *options):
+    if not families.WMT25.exists():
+        pytest.skip(f"needs the WMT data sets in {WMT}")
+    return families.wmt25(metric, *options)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("metric", families.WMT25_METRICS)
+def test_a_leaderboard_of_37_systems_gets_its_verdicts(metric):
+    table, documents = wmt25(metric)
+    result = es.compare(table)
+    assert len(result) == 666
+    clear = [d for d in result if d.pvalue < 0.01]
+    assert len(clear) > 300
+    assert sum(result.significant(d) for d in clear) >= 0.8 * len(clear)
+    assert len(result.notes) < 8
+    # Holm cannot call a single pair.
+    assert rejections(table, 9999, "holm") == 0
+    grouped = es.compare(table, n_resamples=499, groups=documents)
+    found = sum(grouped.significant(d) for d in grouped)
+    assert 100 < found < sum(result.significant(d) for d in result)
+
+
+def test_documents_of_a_leaderboard():
+    table, documents = wmt25("XCOMET-XL", 8)
+    by_segment, by_document = (
+        es.compare(table, n_resamples=999, groups=groups) for groups in (None, documents)
+    )
+    found = [sum(r.significant(d) for d in r) for r in (by_segment, by_document)]
+    assert found[0] > found[1] > 0
+    assert by_document.signatures[0].count("unit:group") == 1
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "cell",
+    [
+        families.Cell("wmt22", "ter", "equal", 100, 3, n_resamples=399),
+        families.Cell("wmt25", "XCOMET-XL", "exchangeable", 60, n_resamples=199),
+        families.Cell("wmt25", "XCOMET-XL", "equal", 30, 3, True, n_systems=9, n_resamples=199),
+    ],
+    ids=str,
+)
+def test_family_wise_error_and_simultaneous_coverage_of_real_systems(cell):
+    """Seed 1: a true rate of .05 gives more than 18 of 150 with probability 2e-4."""
+    if not families.WMT25.exists():
+        pytest.skip(f"needs the WMT data sets in {WMT}")
+    found = families.measure(cell, trials=150)
+    assert found.error <= 18 / 150
+    assert found.coverage >= 132 / 150
+
+
+def test_tilting_makes_unlike_systems_equal():
+    rng = np.random.default_rng(7)
+    metric = es.Mean("score")
+    table = es.SegmentStatistics(
+        np.stack([metric.statistics(rng.gamma(2 + 0.1 * i, size=300)) for i in range(4)]),
+        ["a", "b", "c", "d"],
+        metric,
+    )
+    chances = families.tilted(table, np.array([0, 0, 1, 1]))
+    means = table.values[..., 0] @ chances
+    assert means[0] == pytest.approx(means[1], rel=1e-8)
+    assert means[2] == pytest.approx(means[3], rel=1e-8)
+    assert abs(means[0] - means[2]) > 0.05
+    assert np.sum(chances) == pytest.approx(1)

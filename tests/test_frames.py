@@ -1,0 +1,131 @@
+"""pandas and polars where lists go: a column is a list, a frame is systems or reference streams."""
+
+import numpy as np
+import pytest
+
+import evalstats as es
+
+A = ["the cat sat on a mat", "it is raining again", "no more of that"]
+B = ["a cat sat on the mat", "it rains", "no more of this"]
+FIRST = ["the cat sat on the mat", "it rains again", "no more"]
+SECOND = ["a cat sat there", None, "enough of that"]
+EXPECTED = es.compare({"A": A, "B": B}, es.from_streams(FIRST, SECOND), n_resamples=99).to_json()
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def library(request):
+    return pytest.importorskip(request.param)
+
+
+@pytest.fixture
+def pd():
+    return pytest.importorskip("pandas")
+
+
+def test_frames_and_columns_are_lists(library):
+    systems = library.DataFrame({"A": A, "B": B})
+    streams = library.DataFrame({"first": FIRST, "second": SECOND})
+    for outputs in (systems, {"A": systems["A"], "B": systems["B"]}):
+        for references in (
+            streams,
+            es.References(streams),
+            es.from_streams(streams["first"], streams["second"]),
+        ):
+            result = es.compare(outputs, references, n_resamples=99)
+            assert result.to_json() == EXPECTED
+    assert [e.system for e in es.estimate(systems, streams, n_resamples=9)] == ["A", "B"]
+    assert es.estimate(systems["A"], streams["first"], n_resamples=9).system == "system"
+    assert es.extract(systems, streams, "ter").systems == ("A", "B")
+    assert es.BLEU().statistics(systems["A"], streams).shape == (3, 10)
+    assert es.SentenceBLEU().scores(systems["A"], streams["first"]).shape == (3,)
+
+
+def test_frames_of_scores(library):
+    scores = library.DataFrame({"A": [0.5, 0.25, 1.0], "B": [1.0, 0.5, 0.5]})
+    assert es.estimate(scores, metric=es.Mean("m")).estimates[1].score == pytest.approx(2 / 3)
+    counts = library.DataFrame({"tp": [1, 2, 3], "n": [4, 4, 4]})
+    table = es.extract({"A": counts}, metric=es.Ratio("precision"))
+    assert table.values.tolist() == [[[1, 4], [2, 4], [3, 4]]]
+    documents = library.Series(["x", "x", "y"])
+    assert es.estimate(scores, metric=es.Mean("m"), groups=documents).estimates[0].n_segments == 2
+
+
+def test_what_is_missing_in_a_column(library):
+    gap = library.Series(["a b", None, "c"])
+    with pytest.raises(
+        es.InputTypeError, match=r"hypotheses\[1\] must be a string, got (nan|None); an em"
+    ):
+        es.estimate(gap, A)
+    with pytest.raises(es.InputError, match=r"references\[1\] is None: segment 1 has no reference"):
+        es.estimate(A, gap)
+    with pytest.raises(es.InputError, match=r"scores\[1\] is (missing|nan)"):
+        es.estimate(library.Series([1.0, None, 2.0]), metric=es.Mean("m"))
+    with pytest.raises(es.InputError, match=r"segment 1 has no reference at all"):
+        es.References(library.DataFrame({"a": gap, "b": gap}))
+
+
+def test_frames_that_are_no_systems(library):
+    with pytest.raises(es.InputError, match="systems is empty; give at least one"):
+        es.estimate(library.DataFrame(), A)
+    with pytest.raises(es.InputError, match="references has 2 entries but hypotheses has 3"):
+        es.estimate(A, library.DataFrame({"a": FIRST[:2]}))
+    with pytest.raises(es.InputError, match="streams is empty"):
+        es.estimate(A, library.DataFrame())
+
+
+class TestIndexes:
+    """Rows are paired by position; labels that say otherwise are not passed over."""
+
+    def test_shuffled_rows_are_refused(self, pd):
+        column = pd.Series(FIRST)
+        shuffled = column.sort_values()
+        other = pd.Series(A)
+        message = r"row 0 is 0 in one and 1 in the other; align them, or drop both indexes"
+        for call in (
+            lambda: es.estimate(other, shuffled),
+            lambda: es.estimate(other, es.References(shuffled)),
+            lambda: es.estimate(other, shuffled.to_frame()),
+            lambda: es.compare({"A": A, "B": other}, shuffled),
+            lambda: es.compare({"A": other, "B": shuffled}, FIRST),
+            lambda: es.compare(pd.DataFrame({"A": A, "B": B}), shuffled),
+            lambda: es.extract({"A": other}, shuffled),
+            lambda: es.extract({"A": A}, other, segment_ids=shuffled),
+            lambda: es.BLEU().statistics(other, shuffled),
+            lambda: es.CER().statistics(other, shuffled),
+            lambda: es.SentenceBLEU().scores(other, shuffled),
+            lambda: es.from_streams(column, shuffled),
+            lambda: es.estimate(other, FIRST, groups=shuffled),
+            lambda: es.Monitor(column).check(0, shuffled),
+            lambda: es.bleu_ci(column, shuffled, 99, 0.05),
+            lambda: es.bleu_bootstrap_test(FIRST, other, shuffled, 99),
+        ):
+            with pytest.raises(es.InputError, match=r"have the same index.*row 0 is [01] in one"):
+                call()
+        with pytest.raises(es.InputError, match=message):
+            es.estimate(other, shuffled)
+        x = pd.Series([1.0, 2.0, 3.0])
+        with pytest.raises(es.InputError, match="x1 and x2 must have the same index"):
+            es.paired_permutation_test(x, x[::-1])
+
+    def test_indexes_that_agree_are_accepted(self, pd):
+        shuffled = pd.DataFrame({"A": A, "B": B, "r": FIRST}).sort_values("A")
+        result = es.compare(shuffled[["A", "B"]], shuffled["r"], n_resamples=9)
+        again = shuffled.reset_index(drop=True)
+        assert (
+            es.compare(again[["A", "B"]], again["r"], n_resamples=9).to_json() == result.to_json()
+        )
+        # Without an index there is nothing that could disagree.
+        assert es.compare(
+            {"A": list(shuffled["A"]), "B": shuffled["B"].to_numpy()}, shuffled["r"], n_resamples=9
+        ).differences[0].difference == pytest.approx(result.differences[0].difference)
+
+    def test_lengths_are_said_before_indexes(self, pd):
+        with pytest.raises(es.InputError, match="references has 2 entries but hypotheses has 3"):
+            es.estimate(pd.Series(A), pd.Series(FIRST[:2]))
+
+    def test_columns_of_one_name(self, pd):
+        frame = pd.DataFrame(np.array([A, B]).T, columns=["A", "A"])
+        with pytest.raises(es.InputError, match="system names must differ, got 'A' more than once"):
+            es.compare(frame, FIRST)
+        with pytest.raises(es.InputError, match="system names must be non-empty text, got 0"):
+            es.compare(pd.DataFrame(np.array([A, B]).T), FIRST)

@@ -1,0 +1,161 @@
+"""One rule for every string that names something, wherever it enters; messages are printable."""
+
+import json
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+import evalstats as es
+from evalstats.checks import MOST_NAME, label, shown
+
+UNSEEN = {
+    "a newline": "1\n\\input{/etc/passwd}",
+    "a carriage return": "a\rb",
+    "a tab": "a\tb",
+    "an escape sequence": "\x1b[2J",
+    "a C1 control": "\x9b2J",
+    "a null": "a\0",
+    "a line separator": "a\u2028b",
+    "a right-to-left override": "abc\u202efed",
+    "an isolate": "\u2066a\u2069",
+    "a zero-width space": "sys\u200btem",
+    "a zero-width joiner": "👩\u200d🚀",
+    "a byte order mark": "\ufeffsystem",
+    "a soft hyphen": "sys\u00adtem",
+    "a tag": "a\U000e0041",
+    "a Hangul filler": "a\u3164",
+    "a lone surrogate": "\ud800",
+    "a thousand characters and one": "a" * (MOST_NAME + 1),
+    "nothing": "",
+    "blanks": " \u3000",
+}
+SEEN = ["GPT-4o (t=0.7)", "Łódź é", "e\u0301", "系统一", "مرحبا", "שלום", "❤️", "🇩🇪", "a b", "%`<$|", "x" * MOST_NAME]  # fmt: skip
+
+
+class Own(es.Metric):
+    name, columns = "own", ("a",)
+
+    def statistics(self, hypotheses, references=None):
+        return np.ones((len(hypotheses), 1))
+
+    def score(self, totals):
+        return np.asarray(totals)[..., 0]
+
+
+def own(**attributes):
+    metric = Own()
+    vars(metric).update(attributes)
+    return metric
+
+
+class Signed(Own):
+    text = "own"
+
+    @property
+    def signature(self):
+        return self.text
+
+
+def table(systems=("A",), metric=None, **options):
+    return es.SegmentStatistics([[[1], [2]]], systems, metric or Own(), **options)
+
+
+PLACES = {
+    "system names": lambda text: table([text]),
+    "hypotheses": lambda text: es.extract({text: ["a"]}, ["a"]),
+    "the name of a Mean": es.Mean,
+    "the name of a Ratio": es.Ratio,
+    "columns of a Ratio": lambda text: es.Ratio("r", (text, "b")),
+    "a metric's name": lambda text: table(metric=own(name=text)),
+    "a metric's columns": lambda text: table(metric=own(columns=(text,))),
+    "a reference label": lambda text: table(reference_label=text),
+    "a fingerprint": lambda text: table(fingerprint=text),
+}
+
+
+@pytest.mark.parametrize("text", UNSEEN.values(), ids=UNSEEN)
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_what_does_not_show_names_nothing(place, text):
+    with pytest.raises(es.InputError, match=r"printable text|non-empty text|at most 1,000 char"):
+        place(text)
+
+
+@pytest.mark.parametrize("text", SEEN)
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_any_script_names_anything(place, text):
+    place(text)
+
+
+@pytest.mark.parametrize("text", [t for t in UNSEEN.values() if t])
+def test_segment_ids_and_signatures(text):
+    with pytest.raises(es.InputError, match="segment_ids must"):
+        table(segment_ids=[text, "b"])
+    metric = Signed()
+    metric.text = text
+    if len(text) < MOST_NAME:
+        with pytest.raises(es.InputError, match="signature of Signed must"):
+            table(metric=metric)
+    with pytest.raises(es.InputError, match="metric_signature must"):
+        table(metric_signature=f"custom:Own|sacrebleu:{text}\n")
+    assert table(segment_ids=["", "b"]).segment_ids == ("", "b")
+
+
+def test_the_message_says_which_character():
+    with pytest.raises(es.InputError) as caught:
+        label("sys\u200btem", "system names")
+    assert str(caught.value) == (
+        "system names must be printable text on one line, got 'sys\\u200btem', whose character 3 "
+        "(U+200B ZERO WIDTH SPACE) does not show"
+    )
+
+
+@given(st.text())
+def test_messages_are_printable(text):
+    for error in (es.InputError(text), es.InputTypeError(f"{text} x"), es.MissingExtraError(text)):
+        assert str(error).isprintable()
+        if text.isprintable():
+            assert str(error).startswith(text)
+
+
+def test_messages_stay_short():
+    deep = json.loads("[" * 900 + "]" * 900)
+    assert len(shown("x" * 10_000)) < 300
+    for _ in range(200):
+        deep = [deep]
+    assert shown(deep).startswith(("[[[[", "a list"))
+
+
+class TestCustomMetrics:
+    """What a metric of one's own must have, said by name and not by a crash inside."""
+
+    @pytest.mark.parametrize("lacking", ["name", "columns"])
+    def test_without_an_attribute(self, lacking):
+        attributes = {"name": "bare", "columns": ("a",)}
+        del attributes[lacking]
+        kind = type("Bare", (es.Metric,), {
+            **attributes, "statistics": Own.statistics, "score": Own.score,
+        })  # fmt: skip
+        with pytest.raises(es.InputError, match=f"Bare must set {lacking}"):
+            es.estimate(["a", "b"], ["a", "b"], kind())
+
+    @pytest.mark.parametrize("columns", ["ab", (), None, 3])
+    def test_columns_that_are_no_tuple(self, columns):
+        with pytest.raises(es.InputTypeError, match="columns of Own must be a tuple of names"):
+            es.estimate(["a", "b"], ["a", "b"], own(columns=columns))
+
+    @pytest.mark.parametrize(
+        "score, message",
+        [
+            (lambda totals: 1.0, r"must map shape \(..., k\) to \(...\)"),
+            (lambda totals: np.asarray(totals)[0], r"must map shape"),
+            (lambda totals: totals, r".*returned \(1, 1\), expected \(1,\)"),
+            (lambda totals: np.full(totals.shape[:-1], "x"), "must return numbers"),
+            (lambda totals: None, "must return numbers, got object"),
+        ],
+    )
+    def test_scores_of_the_wrong_shape(self, score, message):
+        metric = own(score=score)
+        with pytest.raises(es.InputError, match=f"own.score {message}"):
+            es.estimate(["a", "b"], ["a", "b"], metric)

@@ -1,0 +1,283 @@
+"""Results as values: found by name, equal where their numbers are, and back out of JSON."""
+
+import copy
+import io
+import json
+import pickle
+from csv import DictReader
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evalstats as es
+from evalstats.errors import InputError
+
+RNG = np.random.default_rng(4)
+SCORES = {name: RNG.random(30) + 0.1 * i for i, name in enumerate("abc")}
+TEXTS = {"A": ["a b c d e"] * 9, "B": ["a b c d f"] * 5 + ["a b c d e"] * 4}
+REFERENCES = [["a b c d e", None], ["a b c d e", "a"]] * 4 + ["a b c d e"]
+METRICS = [es.Mean("COMET"), es.Mean("errors", higher_is_better=False)]
+
+
+def comparison(**options):
+    return es.compare(SCORES, metrics=METRICS, n_resamples=99, **options)
+
+
+PAIRS, BASED = comparison(), comparison(baseline="b", test="bootstrap")
+ESTIMATES = es.estimate(SCORES, metric=METRICS, n_resamples=99)
+
+
+def test_estimates_are_found_by_metric_and_system():
+    assert PAIRS["COMET", "b"] is PAIRS.estimates[1]
+    assert PAIRS["comet", "b"].system == "b"
+    assert ESTIMATES["errors", "c"] is ESTIMATES[5]
+    assert es.compare(SCORES, metrics=METRICS[0], n_resamples=99)["c"].system == "c"
+    assert isinstance(PAIRS.estimates, es.Estimates)
+    assert PAIRS.estimates[1:3] == (PAIRS.estimates[1], PAIRS.estimates[2])
+
+
+@pytest.mark.parametrize(
+    "key, message",
+    [
+        (("BLEU", "a"), "metric must be one of COMET, errors; got 'BLEU'"),
+        (("COMET", "z"), "system must be one of a, b, c; got 'z'"),
+        ("a", "metric must be one of COMET, errors; got None"),
+        ((("COMET",), "a"), "metric must be one of"),
+        ((1, 2, 3), "metric must be one of"),
+    ],
+)
+def test_what_is_not_there_is_said_to_be_missing(key, message):
+    for found in (PAIRS, ESTIMATES):
+        with pytest.raises(InputError, match=message):
+            found[key]
+
+
+def test_differences_are_found_by_metric_system_and_baseline():
+    assert PAIRS.difference("COMET", "c", "a") is PAIRS.differences[1]
+    assert BASED.difference("errors", "c").baseline == "b"
+    with pytest.raises(InputError, match="'a' from 'c' is that of 'c' from 'a' with the opposite"):
+        PAIRS.difference("COMET", "a", "c")
+    with pytest.raises(InputError, match="no difference of 'c' from None; there are 'b' from 'a'"):
+        PAIRS.difference("COMET", "c")
+    with pytest.raises(InputError, match="metric must be one of COMET, errors"):
+        PAIRS.difference("chrf", "c", "a")
+
+
+def shard():
+    table = es.extract(SCORES, metric=es.Mean("COMET"))
+    return es.resample_shard(table, range(30), n_resamples=9, resolution=2**-30)
+
+
+MAKERS = {
+    "Estimate": lambda: es.estimate(SCORES["a"], metric=METRICS[0], n_resamples=99),
+    "Estimates": lambda: es.estimate(SCORES, metric=METRICS, n_resamples=99),
+    "Comparison": comparison,
+    "Difference": lambda: comparison().differences[0],
+    "PairedTestResult": lambda: es.paired_permutation_test(SCORES["a"], SCORES["b"]),
+    "Audit": lambda: es.audit(TEXTS, REFERENCES, n_bootstrap=9, n_randomization=9, n_resamples=9),
+    "SegmentStatistics": lambda: es.extract(TEXTS, REFERENCES),
+    "Shard": shard,
+    "References": lambda: es.References(REFERENCES),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+def test_equal_runs_are_equal_and_so_are_pickles_and_copies(make):
+    first, second = make(), make()
+    assert first == second
+    assert hash(first) == hash(second)
+    for twin in (pickle.loads(pickle.dumps(first)), copy.deepcopy(first)):
+        assert twin == first
+        assert hash(twin) == hash(first)
+        assert len({twin, first, second}) == 1
+    assert first != None  # noqa: E711
+    assert first != "x"
+
+
+def test_other_numbers_other_signatures_and_other_kinds_differ():
+    one = PAIRS.estimates[0]
+    assert one != replace(one, score=one.score + 1e-12)
+    assert one != replace(one, signature="other")
+    assert comparison(rng=1) != PAIRS
+    assert PAIRS != BASED
+    assert es.Estimates(ESTIMATES.estimates[1:]) != ESTIMATES
+    table = es.extract(TEXTS, REFERENCES)
+    more = table.values.copy()
+    more[0, 0, 0] += 1
+    assert table != replace(table, values=more)
+    assert table != replace(table, systems=("A", "C"))
+    assert table != replace(table, fingerprint="other")
+    assert table != es.extract(TEXTS, REFERENCES, es.BLEU(effective_order=True))
+    # The signature rounds this to two decimals.
+    floors = [es.BLEU(smooth_method="floor", smooth_value=value) for value in (0.101, 0.1012)]
+    assert len({m.signature for m in floors}) == 1
+    first, second = (es.extract({"A": ["a b c d x"]}, ["a b c x d"], metric) for metric in floors)
+    assert first != second
+    moved = shard().totals[0] + 1
+    assert shard() != replace(shard(), totals=(moved,))
+    assert es.References(["a", "b c"]) != es.References(["a b", "c"])
+    assert es.References(["a", "b"]) == es.References([["a", None], ["b"]])
+    assert es.References([["a", "b"], "c"]) != es.References(["a", ["b", "c"]])
+
+
+def test_a_metric_of_ones_own_is_what_its_identity_says(tmp_path):
+    table = es.extract(TEXTS, REFERENCES, ExactMatch())
+    assert table == es.extract(TEXTS, REFERENCES, ExactMatch())
+    assert pickle.loads(pickle.dumps(table)) == table
+    table.save(tmp_path / "x.npz")
+    assert es.SegmentStatistics.load(tmp_path / "x.npz", ExactMatch()) == table
+
+
+class ExactMatch(es.Metric):
+    name = "exact"
+    columns = ("matches", "segments")
+
+    def statistics(self, hypotheses, references=None):
+        return np.array(
+            [[h == r[0], 1] for h, r in zip(hypotheses, references, strict=True)], dtype=int
+        )
+
+    def score(self, totals):
+        return np.asarray(totals)[..., 0] / np.asarray(totals)[..., 1]
+
+
+@pytest.mark.parametrize("result", [
+    PAIRS, BASED, ESTIMATES, ESTIMATES[0], es.compare(TEXTS, REFERENCES, ["bleu", "chrf"], n_resamples=99),
+    es.compare(TEXTS, REFERENCES, [es.BLEU(), es.BLEU(lowercase=True)], n_resamples=99, rng=2**70),
+])  # fmt: skip
+def test_json_is_read_back_as_the_same_result(result):
+    found = type(result).from_json(result.to_json())
+    assert found == result
+    assert str(found) == str(result)
+    assert found.to_json() == result.to_json()
+    assert type(found).from_json(result.to_json(indent=None)) == result
+
+
+def test_what_was_read_back_has_no_replicates_and_says_so():
+    pytest.importorskip("matplotlib")
+    with pytest.raises(InputError, match="no replicates"):
+        es.Comparison.from_json(PAIRS.to_json()).plot_replicates("COMET")
+
+
+def changed(path, value):
+    """Return the JSON of a comparison with one place changed, or taken away."""
+    made = json.loads(BASED.to_json())
+    *parents, last = path
+    place = made
+    for key in parents:
+        place = place[key]
+    if value is ...:
+        del place[last]
+    else:
+        place[last] = value
+    return json.dumps(made)
+
+
+@pytest.mark.parametrize("path, value, message", [
+    (("test",), ..., "comparison has no 'test'"),
+    (("extra",), 1, "unknown field 'extra'"),
+    (("seed",), "1", "comparison.seed must be an integer, got '1'"),
+    (("seed",), True, "comparison.seed must be an integer"),
+    (("confidence_level",), 1.5, "confidence_level must be from 0 to 1"),
+    (("confidence_level",), 10**400, "confidence_level must be a finite number"),
+    (("baseline",), "c", r"differences\[0\].baseline must be 'c', got 'b'"),
+    (("baseline",), "b\u202e", "comparison.baseline must be printable text on one line"),
+    (("signatures",), [], "signatures must be 2, one a metric"),
+    (("signatures", 0), "a\n\\input{x}", r"signatures\[0\] must be printable text on one line"),
+    (("notes",), "x", "comparison.notes must be a list, got 'x'"),
+    (("notes",), [1], r"notes\[0\] must be non-empty text, got 1"),
+    (("notes",), ["x" * 200_000], r"notes\[0\] must (be printable text|have at most)"),
+    (("estimates",), {}, "estimates must be a list, got"),
+    (("estimates",), [], "estimates must be one of each system under each metric"),
+    (("estimates", 0), [], r"estimates\[0\] must be an object, got"),
+    (("estimates", 0, "system"), "b", "one of each system under each metric"),
+    (("estimates", 0, "system"), "\x1b[2J", r"estimates\[0\].system must be printable"),
+    (("estimates", 0, "score"), float("nan"), "NaN is no number of JSON"),
+    (("estimates", 0, "score"), None, r"estimates\[0\].score must be a finite number, got None"),
+    (("estimates", 0, "score"), 0.25, r"differences\[0\] has a score of 'a' that is in no estimate"),
+    (("estimates", 0, "low"), 99.0, r"estimates\[0\].low must not be above its high"),
+    (("estimates", 0, "n_segments"), 0, "n_segments must be from 1 to inf"),
+    (("estimates", 0, "unit"), "line", "unit must be segment or group"),
+    (("estimates", 0, "higher_is_better"), 1, "higher_is_better must be true or false"),
+    (("estimates", 0, "replicates"), [1.0], "unknown field 'replicates'"),
+    (("differences", 0), 3, r"differences\[0\] must be an object, got 3"),
+    (("differences", 0, "pvalue"), -0.1, r"differences\[0\].pvalue must be from 0 to 1"),
+    (("differences", 0, "system"), "z", "has a score of 'z' that is in no estimate"),
+    (("differences", 0, "system"), "c", "of two systems that no other compares"),
+    (("differences", 0, "system"), "b", "of two systems that no other compares"),
+    (("differences", 0, "metric"), "BLEU", "that is in no estimate"),
+    (("differences", 0, "difference"), 0.9, "is not the difference of its scores"),
+    (("differences", 0, "significant"), "yes", "significant does not fit its p-value"),
+    (("differences",), [], "differences must be of every metric"),
+])  # fmt: skip
+def test_what_no_comparison_is_is_refused(path, value, message):
+    if path[-2:] == (0, "system") and value == "c" and path[0] == "differences":
+        made = json.loads(
+            changed(("differences", 0), json.loads(BASED.to_json())["differences"][1])
+        )
+        text = json.dumps(made)
+    else:
+        text = changed(path, value)
+    with pytest.raises(InputError, match=f"cannot read Comparison from JSON: .*{message}"):
+        es.Comparison.from_json(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "{", "[" * 100_000, '{"a": 1, "a": 2}', "1" * 5000, "null"]
+)
+def test_what_is_no_json_of_a_result_is_refused(text):
+    for kind in (es.Comparison, es.Estimates, es.Estimate):
+        with pytest.raises(InputError, match=f"cannot read {kind.__name__} from JSON"):
+            kind.from_json(text)
+        with pytest.raises(InputError, match="text must be a str of JSON, got bytes"):
+            kind.from_json(text.encode())
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_a_forged_field_gives_an_error_or_a_comparison_that_prints(data):
+    made = json.loads(BASED.to_json())
+    place = made
+    while True:
+        key = data.draw(
+            st.sampled_from(list(place) if isinstance(place, dict) else range(len(place)))
+        )
+        if not isinstance(place[key], (dict, list)) or not place[key] or data.draw(st.booleans()):
+            break
+        place = place[key]
+    place[key] = data.draw(json_values)
+    try:
+        found = es.Comparison.from_json(json.dumps(made))
+    except InputError as error:
+        found, message = None, str(error)
+    if found is None:
+        assert message.isprintable()
+        return
+    assert str(found)
+    assert found.to_latex()
+    assert es.Comparison.from_json(found.to_json()) == found
+
+
+def test_csv_has_scores_and_differences_with_their_intervals():
+    rows = list(DictReader(io.StringIO(PAIRS.to_csv())))
+    assert len(rows) == len(PAIRS)
+    for row, d in zip(rows, PAIRS, strict=True):
+        for side, name in (("system", d.system), ("baseline", d.baseline)):
+            estimate = PAIRS[d.metric, name]
+            assert float(row[f"{side}_low"]) == estimate.low
+            assert float(row[f"{side}_high"]) == estimate.high
+        assert float(row["difference"]) == d.difference
+        assert row["significant"] == str(PAIRS.significant(d))
+    assert [row["system"] for row in DictReader(io.StringIO(ESTIMATES.to_csv()))] == list("abcabc")

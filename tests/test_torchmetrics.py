@@ -1,0 +1,220 @@
+"""CorpusScore, in torchmetrics itself: an Accumulator that collections and ranks can handle.
+
+Skipped where torchmetrics is not installed (extra `torchmetrics`).
+"""
+
+import copy
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import evalstats as es
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+torch = pytest.importorskip("torch")
+torchmetrics = pytest.importorskip("torchmetrics")
+
+
+@pytest.fixture
+def score():
+    from evalstats.integrations.torchmetrics import CorpusScore
+
+    return CorpusScore
+
+
+def batches(sample, n=60, size=7):
+    texts, references = sample.systems["baseline"], sample.references
+    for i in range(0, n, size):
+        rows = range(i, min(i + size, n))
+        yield [texts[j] for j in rows], [references[j] for j in rows], list(rows)
+
+
+def whole(sample, metric, n=60, **options):
+    return es.estimate(sample.systems["baseline"][:n], sample.references[:n], metric, **options)
+
+
+@pytest.mark.parametrize("metric", ["bleu", "chrf++", "ter", "wer"])
+def test_it_is_the_score_of_the_corpus(sample, score, metric):
+    found, part = score(metric), es.Accumulator(metric)
+    for texts, references, ids in batches(sample):
+        part.update(texts, references, ids)
+        expected = es.estimate(texts, references, metric, method="t").score
+        assert found(texts, references, ids=torch.tensor(ids)).item() == pytest.approx(expected)
+    expected = whole(sample, metric, n_resamples=50)
+    assert found.compute().item() == pytest.approx(expected.score)
+    estimate = found.estimate(n_resamples=50)
+    assert estimate.to_dict() == part.estimate(n_resamples=50).to_dict()
+    assert (estimate.low, estimate.high) == (expected.low, expected.high)
+    assert found.higher_is_better == expected.higher_is_better
+    monitor = es.Monitor(sample.references[:60], metric)
+    assert monitor.check(0, found.accumulator()).score == expected.score
+    found.reset()
+    with pytest.raises(es.InputError, match="no segments yet"):
+        found.compute()
+
+
+def test_forward_update_and_merging_agree(sample, score):
+    a, b, first, second = (score("chrf") for _ in range(4))
+    for i, (texts, references, _) in enumerate(batches(sample)):
+        a.update(texts, references)
+        b(texts, references)
+        (first if i % 2 else second).update(texts, references)
+    expected = pytest.approx(whole(sample, "chrf", method="t").score)
+    assert a.compute().item() == b.compute().item() == expected
+    if hasattr(first, "merge_state"):  # torchmetrics 1.5
+        first.merge_state(second)
+        assert first.compute().item() == expected
+
+
+def test_scores_that_come_from_elsewhere(score):
+    values = torch.rand(20, dtype=torch.float64)
+    found = score(es.Mean("COMET"))
+    for part in values.split(6):
+        found.update(part)
+    expected = es.estimate(values.numpy(), metric=es.Mean("COMET"), method="t").score
+    assert found.compute().item() == pytest.approx(expected)
+    # What changes the precision of a model leaves the rows as they are.
+    for change in ("half", "float", "bfloat16"):
+        getattr(found, change)()
+    found.set_dtype(torch.float16)
+    torch.nn.ModuleList([found]).half()
+    assert found.estimate(method="t").score == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_collection_keeps_metrics_apart(sample, score):
+    """Configurations whose rows are equal in the first batch, and differ later."""
+    metrics = {
+        "bleu": "bleu", "again": "bleu", "lower": es.BLEU(lowercase=True), "chrf": "chrf",
+        "beta": es.CHRF(beta=1),
+    }  # fmt: skip
+    found = torchmetrics.MetricCollection({name: score(m) for name, m in metrics.items()})
+    texts, references = ["a b c d e", "The Cat Sat on"], ["a b c d f", "the cat sat on"]
+    for text, reference in zip(texts, references, strict=True):
+        found.update([text], target=[reference])
+    for name, value in found.compute().items():
+        expected = es.estimate(texts, references, metrics[name], method="t").score
+        assert value.item() == pytest.approx(expected)
+    assert sorted(map(sorted, found.compute_groups.values())) == [
+        ["again", "bleu"], ["beta"], ["chrf"], ["lower"]
+    ]  # fmt: skip
+    # Beside one of torchmetrics' own, with its keywords.
+    both = torchmetrics.MetricCollection(
+        {"ours": score("bleu"), "theirs": torchmetrics.text.BLEUScore()}
+    )
+    both.update(preds=texts, target=[[r] for r in references])
+    expected = es.estimate(texts, references, "bleu", method="t").score
+    assert both.compute()["ours"].item() == pytest.approx(expected)
+
+
+def test_copies_pickles_and_states(sample, score):
+    found, other = score("chrf"), score("chrf")
+    for texts, references, ids in batches(sample):
+        found.update(texts, references, ids)
+    expected = found.compute()
+    assert found.state_dict() == {}  # as for all metrics, until it is asked for
+    for same in (copy.deepcopy(found), pickle.loads(pickle.dumps(found)), found.clone()):
+        assert same.compute() == expected
+    found.persistent(True)
+    other.persistent(True)
+    other.load_state_dict(found.state_dict())
+    assert other.compute() == expected
+    # A state of another metric is another state, for torch too.
+    with pytest.raises(RuntimeError, match=r"Missing key|Unexpected key"):
+        score("bleu").load_state_dict(found.state_dict())
+    (name,) = found.state_dict()
+    other.load_state_dict({name: [torch.zeros(3, 2)]})
+    with pytest.raises(es.InputError, match=r"rows of 21 64-bit integers, got float32 of shape"):
+        other.compute()
+
+
+def test_a_bad_batch_changes_nothing(sample, score):
+    found = score("wer")
+    found(["a b"], ["a c"], ids=[4])
+    cases = [
+        ((["a"], ["a"]), "ids must be given for all segments or for none"),
+        ((["a"], ["a"], ["x"]), "ids must be integers, .* got strings"),
+        ((["a"], ["a", "b"], [1]), "references"),
+        ((["a"],), "references is None"),
+    ]
+    for call in (found.update, found.forward):
+        for arguments, message in cases:
+            with pytest.raises(es.InputError, match=message):
+                call(*arguments)
+            assert found.compute().item() == 50
+    found.update([], [])
+    found.update(["b"], ["a"], ids=[4])
+    with pytest.raises(es.InputError, match="id 4 came with different statistics"):
+        found.compute()
+
+
+RANK = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+import torch
+from torch.utils.data import DataLoader, DistributedSampler
+from torchmetrics import MetricCollection
+import evalstats as es
+from evalstats.data import load_sample
+from evalstats.integrations.torchmetrics import CorpusScore
+
+rank, path = int(sys.argv[1]), sys.argv[2]
+torch.distributed.init_process_group(
+    "gloo", init_method=f"file://{path}", rank=rank, world_size=2
+)
+sample = load_sample()
+texts, references = sample.systems["baseline"], sample.references
+both = MetricCollection({"chrf": CorpusScore("chrf"), "ter": CorpusScore("ter")})
+# Odd: the sampler gives one segment to both ranks.
+sampler = DistributedSampler(range(41), num_replicas=2, rank=rank, shuffle=True, seed=7)
+for ids in DataLoader(range(41), batch_size=4, sampler=sampler):
+    both([texts[i] for i in ids], [references[i] for i in ids], ids=ids)
+found = {name: float(value) for name, value in both.compute().items()}
+low = both["chrf"].estimate(n_resamples=50).low
+n = [len(both["chrf"].accumulator())]
+both["chrf"].sync()
+n.append(len(both["chrf"].accumulator()))
+both["chrf"].unsync()
+# What one rank has stays with it.
+n.append(sum(len(rows) for rows in both["chrf"].metric_state.popitem()[1]))
+# One rank has seen nothing; then both have, and disagree.
+one = CorpusScore("chrf")
+if rank == 1:
+    one.update(texts[:3], references[:3], ids=range(3))
+alone = float(one.compute())
+one.update(texts[1 - rank : 2 - rank], references[:1], ids=[0])
+try:
+    one.compute()
+    error = None
+except es.InputError as raised:
+    error = str(raised)
+n.append(sum(len(rows) for rows in one.metric_state.popitem()[1]))
+print(json.dumps([found, low, n, alone, error]))
+torch.distributed.destroy_process_group()
+"""
+
+
+def test_two_ranks(sample, tmp_path):
+    root = Path(es.__file__).parents[1]
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", RANK, str(rank), str(tmp_path / "rendezvous")],
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=root,
+        )
+        for rank in range(2)
+    ]
+    printed = [rank.communicate(timeout=300)[0] for rank in ranks]
+    assert [rank.returncode for rank in ranks] == [0, 0]
+    for rank, line in enumerate(printed):
+        found, low, n, alone, error = json.loads(line.splitlines()[-1])
+        for name, value in found.items():
+            assert value == pytest.approx(whole(sample, name, 41, method="t").score)
+        assert low == whole(sample, "chrf", 41, n_resamples=50).low
+        assert n == [41, 41, 21, [1, 4][rank]]
+        assert alone == pytest.approx(whole(sample, "chrf", 3, method="t").score)
+        assert error.startswith("id 0 came with different statistics")
