@@ -26,6 +26,7 @@ from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights
 from evalstats.results.power import Power
+from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
@@ -72,6 +73,8 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Difference",
     "Power",
     "PairPower",
+    "Ranked",
+    "Ranking",
     "paired_permutation_test",
     "paired_bootstrap_test",
     "PairedTestResult",

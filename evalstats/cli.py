@@ -23,6 +23,7 @@ from evalstats.destination import STANDARD, Destination, UnwritableError, to_std
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.results.ranking import Rankings
 from evalstats.results.results import Comparison, Result
 from evalstats.statistics.extraction_of_files import extract_files
 from evalstats.statistics.files import Lines, check_parallel, read_segments, system_names
@@ -199,6 +200,19 @@ def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
     return compare(tables, progress=progress, **settings)
 
 
+def _rank(options: argparse.Namespace, progress: _Progress) -> Result:
+    settings = _sampling(options)
+    settings["significance_level"] = share(options.significance_level, "significance_level")
+    settings["adjustment"] = options.adjustment
+    tables = _tables(options, progress, settings["groups"])
+    result = compare(tables, progress=progress, **settings)
+    if options.composite:
+        found: Result = result.ranking(composite=options.composite)
+        return found
+    metrics = dict.fromkeys(estimate.metric for estimate in result.estimates)
+    return Rankings(tuple(result.ranking(metric) for metric in metrics))
+
+
 def _power(options: argparse.Namespace, progress: _Progress) -> Result:
     names = ("baseline", "difference", "power", "alternative")
     settings = {**_draws(options), **{name: getattr(options, name) for name in names}}
@@ -289,6 +303,7 @@ class _Progress:
 _COMMANDS: dict[str, Callable[[argparse.Namespace, _Progress], Result | None]] = {
     "compare": _compare,
     "power": _power,
+    "rank": _rank,
     "estimate": _estimate,
     "extract": _extract,
     "audit": _audit,

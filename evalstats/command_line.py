@@ -17,6 +17,7 @@ from evalstats.analysis.plan import (
     TESTS,
 )
 from evalstats.analysis.power import N_RESAMPLES as N_DRAWN
+from evalstats.analysis.ranking import COMPOSITES, FAMILY_WISE
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
@@ -96,6 +97,17 @@ def parser() -> argparse.ArgumentParser:
                          help="of differences: each at its level (default), or all at once")
     _add_resampling(compare)
     _add_metric_options(compare)
+
+    rank = commands.add_parser("rank", help="intervals of ranks, tiers of ties, a composite score")
+    _add_input(rank)
+    rank.add_argument("--composite", choices=COMPOSITES,
+                      help="one ranking of all metrics: WMT25's AutoRank, or the mean rank")
+    rank.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
+                      help="1 less the confidence of the ranks' intervals (default: 0.05)")
+    rank.add_argument("--adjustment", "--adjust", choices=FAMILY_WISE, default=FAMILY_WISE[0],
+                      help="of p-values for all pairs (default: step-down max-T)")
+    _add_resampling(rank)
+    _add_metric_options(rank)
 
     power = commands.add_parser("power", help="from a pilot: segments needed, what can be found")
     _add_input(power)

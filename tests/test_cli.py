@@ -330,3 +330,15 @@ def test_printed_names_of_metrics_and_csv(files, capsys, monkeypatch):
     assert code == 0
     assert lines[0].startswith('"metric","baseline","system","baseline_score"')
     assert {line.split(",")[0] for line in lines[1:-1]} == {'"chrF2++"', '"TER"'}
+
+
+def test_rank(files, capsys, monkeypatch):
+    """Rankings under each metric, and one of all."""
+    asked = ("rank", *REFS, *INPUT, "-m", "bleu", "chrf", "--resamples", "99")
+    code, out, _ = call(files, capsys, monkeypatch, *asked)
+    assert code == 0
+    assert "Ranks by BLEU" in out
+    assert "Ranks by chrF2" in out
+    code, out, _ = call(files, capsys, monkeypatch, *asked, "--composite", "borda")
+    assert code == 0
+    assert out.startswith("Ranks by Borda")

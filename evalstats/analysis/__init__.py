@@ -11,6 +11,7 @@
 - `notes`: what a careful reader should know
 - `power`: which differences a test set finds
 - `pilots`, `draws`: pairs of systems on some segments; draws from these
+- `ranking`: ranks from verdicts on all pairs, of a metric or of a composite
 - `paired`: paired tests of scores
 - `bleu`: evaluatio's two functions of BLEU
 - `influence`: the figure of which segments make a difference

@@ -32,6 +32,7 @@ from evalstats.analysis.plan import (
     option,
 )
 from evalstats.analysis.power import Planner
+from evalstats.analysis.ranking import Ranker
 from evalstats.checks import also_called, share
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
@@ -199,6 +200,7 @@ def compare(
         family=family,
         intervals=intervals,
         planner=planner,
+        ranker=Ranker(samples, plan),
     )
     notes = size_notes(samples[0].n_segments, unit, samples[0].sizes)
     return replace(result, notes=notes + comparison_notes(result, samples, unit))

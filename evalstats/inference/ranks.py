@@ -48,7 +48,7 @@ def letters(better: Verdicts, order: NDArray[np.intp]) -> list[str]:
 
     Insert and absorb (Piepho, 2004, "An algorithm for a letter-based representation of all-pairwise
     comparisons", Journal of Computational and Graphical Statistics 13). The letter a is that of the
-    first system in `order`; after z come aa, ab and so on.
+    first system in `order`; after z come a1, b1 and so on.
 
     Examples
     --------
@@ -64,22 +64,16 @@ def letters(better: Verdicts, order: NDArray[np.intp]) -> list[str]:
             distinct = list(dict.fromkeys(split))
             columns = [c for c in distinct if not any(c < other for other in distinct)]
     columns.sort(key=lambda column: sorted(places[system] for system in column))
-    width = 1
-    while 26**width < len(columns):
-        width += 1
-    names = [_letter(i, width) for i in range(len(columns))]
+    names = [_letter(i) for i in range(len(columns))]
     return [
         "".join(name for name, column in zip(names, columns, strict=True) if system in column)
         for system in range(len(better))
     ]
 
 
-def _letter(number: int, width: int) -> str:
-    name = ""
-    for _ in range(width):
-        number, rest = divmod(number, 26)
-        name = chr(ord("a") + rest) + name
-    return name
+def _letter(number: int) -> str:
+    rounds, place = divmod(number, 26)
+    return chr(ord("a") + place) + (str(rounds) if rounds else "")
 
 
 def clusters(better: Verdicts, order: NDArray[np.intp]) -> NDArray[np.int64]:

@@ -7,6 +7,7 @@
 - `plots`: figures
 - `forms`: the ways in which every result is written
 - `power`, `power_plot`: what a pilot says about power, as tables and as a figure
+- `ranking`, `rank_plot`: ranks with their intervals and tiers, as a table and as a figure
 - `results`, `reading`: what users get, `Estimate`, `Estimates`, `Comparison`; these from their JSON
 
 May import `checks` and `errors`.

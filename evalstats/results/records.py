@@ -195,6 +195,7 @@ class ComparisonRecord:
     family: str = "metric"
     intervals: str = "individual"
     planner: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    ranker: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""

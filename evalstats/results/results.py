@@ -6,7 +6,7 @@ write them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -177,8 +177,9 @@ class Comparison(ComparisonRecord, Result):
         Which comparisons are counted together: all under one metric, or all there are.
     intervals : {"individual", "simultaneous"}
         Whether the confidence level is of each interval of a difference, or of a family's at once.
-    planner : callable or None
-        What `power` asks; it holds the statistics. `None` where there are none, as of a `Shard`.
+    planner, ranker : callable or None
+        What `power` and `ranking` ask; they hold the statistics. `None` where there are none, as of
+        a `Shard` or after `from_json`.
     """
 
     estimates: Estimates
@@ -294,6 +295,50 @@ class Comparison(ComparisonRecord, Result):
         return self.planner(
             difference, n_segments, power, level, self.confidence_level, n_resamples, self.seed
         )
+
+    def ranking(
+        self,
+        metric: str | None = None,
+        *,
+        composite: str | Callable[[Any], Any] | None = None,
+        higher_is_better: bool = True,
+    ) -> Any:
+        """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
+
+        Of all pairs, two-sided, with a family-wise adjustment. The intervals of all ranks at once
+        are those that this comparison's verdicts leave; that of one system alone rests on step-down
+        max-T over its own comparisons (Mogstad, Romano, Shaikh and Wilhelm, 2024). They hold with
+        a confidence of 1 - `significance_level`.
+
+        Parameters
+        ----------
+        metric : str, optional
+            Its printed name, in any case; can be left out where there is one.
+        composite : {"autorank", "borda"} or callable, optional
+            One score of all metrics: WMT25's AutoRank, the mean rank, or a function of the scores
+            ``(..., S, M) -> (..., S)`` of S systems under M metrics, in the order of the
+            comparison. It may let systems depend on one another, and is resampled with them.
+        higher_is_better : bool
+            Direction of a function; "autorank" and "borda" know theirs.
+
+        Raises
+        ------
+        InputError
+            For a comparison with a baseline, one-sided, or not adjusted; an unknown metric or
+            composite; a comparison that was read from JSON.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> from evalstats.data import load_sample
+        >>> sample = load_sample()
+        >>> ranking = es.compare(sample.systems, sample.references, "chrf").ranking()
+        >>> [(r.system, r.low, r.high, r.tier) for r in ranking][:2]
+        [('clearly-better', 1, 1, 'a'), ('slightly-better', 2, 4, 'b')]
+        """
+        if self.ranker is None:
+            raise InputError("this comparison was read from a file, which holds no resamples")
+        return self.ranker(self, metric, composite, higher_is_better)
 
     def plot(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the differences with their intervals: `evalstats.plots.differences`."""
