@@ -46,6 +46,9 @@ def simultaneous_level(samples: Sequence[Sample], pairs: Sequence[Pair], plan: P
     from scipy.special import stdtr
 
     level, degrees = plan.confidence_level, samples[0].degrees
+    if samples[0].has_runs:
+        # Signs of segments say nothing of other runs; Bonferroni's holds whatever there is.
+        return 1 - (1 - level) / (len(samples) * len(pairs))
     if len(samples) * len(pairs) > 1:
         largest = _max_t(samples, pairs, "two-sided")[1]
         # The ⌈(B + 1)(1 - α)⌉-th smallest, so that p <= α where the interval excludes 0.
