@@ -18,6 +18,7 @@ from evalstats.analysis.plan import (
 )
 from evalstats.analysis.power import N_RESAMPLES as N_DRAWN
 from evalstats.analysis.ranking import COMPOSITES, FAMILY_WISE
+from evalstats.analysis.units import AGGREGATES
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
@@ -188,6 +189,10 @@ def _add_resampling(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("resampling")
     group.add_argument("--groups", metavar="FILE",
                        help="one label a line (a document): resample whole groups")
+    group.add_argument("--strata", metavar="FILE",
+                       help="one label a line (a domain, a task): resample within strata")
+    group.add_argument("--aggregate", choices=AGGREGATES, default="micro",
+                       help="score all segments together (default), or average over strata")
     group.add_argument("--method", choices=METHODS, default="auto",
                        help="confidence interval (default: t of differences, expanded percentile "
                             "of scores, Wilson and Tango of 0/1 scores)")

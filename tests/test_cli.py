@@ -77,6 +77,38 @@ def test_adjustment_family_and_intervals(files, capsys, monkeypatch, sample):
     assert json.loads(out) == expected.to_dict()
 
 
+def test_strata_are_the_apis(files, capsys, monkeypatch, sample):
+    (files / "domains.txt").write_text("".join(f"{d}\n" for d in sample.domains), encoding="utf-8")
+    systems = {name: sample.systems[name] for name in SYSTEMS}
+    settings = {"strata": sample.domains, "groups": sample.documents, "n_resamples": 99}
+    options = ("--strata", "domains.txt", "--groups", "docs.txt", "--resamples", "99", "-f", "json")
+    for aggregate in ("micro", "macro"):
+        code, out, _ = call(
+            files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "-m", "ter",
+            "--aggregate", aggregate, *options,
+        )  # fmt: skip
+        expected = es.estimate(systems, sample.references, "ter", aggregate=aggregate, **settings)
+        assert code == 0
+        assert json.loads(out) == expected.to_dict()
+    code, _, err = call(
+        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "--strata", "docs.txt",
+        "--groups", "domains.txt",
+    )  # fmt: skip
+    assert code == 2
+    assert "each group must lie in one stratum" in err
+    code, _, err = call(
+        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "--aggregate", "macro"
+    )
+    assert code == 2
+    assert "aggregate='macro' needs strata" in err
+    (files / "short.txt").write_text("news\n", encoding="utf-8")
+    code, _, err = call(
+        files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "--strata", "short.txt"
+    )
+    assert code == 2
+    assert "strata has 1 labels but there are 480 segments" in err
+
+
 def test_estimate_and_output_file(files, capsys, monkeypatch):
     code, out, _ = call(
         files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "--names", "x", "y", "z",

@@ -7,6 +7,9 @@
 - `outcomes`: scores that are shares of segments
 - `inputs`, `plan`: what an analysis is given, and its options
 - `grid`: statistics rounded to where sums are exact
+- `units`: segments or groups, within strata or not, averaged over them or not
+- `variances`, `design`: standard errors of each, and what documents and runs add to them
+- `resampled`: totals and scores of resamples
 - `sampling`: one metric's statistics with their replicates, and their intervals
 - `notes`: what a careful reader should know
 - `power`: which differences a test set finds

@@ -15,7 +15,7 @@ from evalstats.errors import InputError
 _EDGE = 1e-12
 
 
-def wilson(successes: int, n_segments: int, confidence_level: float) -> tuple[float, float]:
+def wilson(successes: float, n_segments: float, confidence_level: float) -> tuple[float, float]:
     """Return the score interval of a proportion (Wilson, 1927).
 
     All p with ``(p̂ - p)² <= z² p(1 - p)/N``. It stays within 0 and 1, and is an interval of
@@ -36,7 +36,9 @@ def wilson(successes: int, n_segments: int, confidence_level: float) -> tuple[fl
     return low, high
 
 
-def tango(gained: int, lost: int, n_segments: int, confidence_level: float) -> tuple[float, float]:
+def tango(
+    gained: float, lost: float, n_segments: float, confidence_level: float
+) -> tuple[float, float]:
     r"""Return the score interval of a difference of paired proportions (Tango, 1998).
 
     All differences Δ that the score test does not reject,

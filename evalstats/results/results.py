@@ -62,6 +62,17 @@ class Estimate(EstimateRecord, Result):
         Everything needed to make the number again.
     notes : tuple of str
         What a careful reader should know.
+    segment_error : float or None
+        Where there are groups or runs: the standard error if segments were independent of one
+        another, and runs all alike, from influence values.
+    design_effect : float or None
+        Where there are groups: the squared ratio of the standard error of the groups to
+        `segment_error` (Kish, 1965).
+    effective_size : float or None
+        The number of segments over the design effect: of how many independent ones the score would
+        be as precise.
+    run_error : float or None
+        Where there are several runs: the standard error that the choice of the runs alone gives.
     """
 
     def to_dict(self) -> dict[str, Any]:
