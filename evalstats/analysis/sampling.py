@@ -133,28 +133,25 @@ def bootstrap(
     idle = plan.method in ("t", "hall") or isinstance(tables[0].metric, MeanOfRuns)
     n_resamples = 0 if idle and not always else plan.n_resamples
     samples = []
-    for table, name, block, segments, (totals_b, replicates) in zip(
-        tables,
-        names,
-        values,
-        units.segments,
-        resampled.replicates(tables, values, weights, units.strata, n_resamples, plan),
-        strict=True,
-    ):
+    for table, name, block, segments in zip(tables, names, values, units.segments, strict=True):
         if isinstance(table.metric, MeanOfStrata):
             rows = StratumRows(block, cast(Codes, units.strata))
             block, totals = cast("NDArray[Any]", rows), rows.totals()
         else:
             totals = np.asarray(np.sum(block, axis=1, dtype=np.float64))
-        scores = _finite(totals, table, "the corpus")
-        _check_finite(replicates, table, "a resample")
+        # The corpus comes before its resamples: an error of its score is easier to read.
+        scores, none = _finite(totals, table, "the corpus"), np.empty((0, 0))
+        sample = Sample(table, name, block, totals, scores, none, none, weights)
+        sample = replace(sample, sizes=units.sizes, units=units, segments=segments)
+        samples.append(replace(sample, outcomes=as_outcomes(table)))
+    found = resampled.replicates(tables, values, weights, units.strata, n_resamples, plan)
+    for i, (sample, (totals_b, replicates)) in enumerate(zip(samples, found, strict=True)):
+        _check_finite(replicates, sample.table, "a resample")
         if n_draws is not None:
             # The spread of a score goes with 1/√N: what m segments do is brought to what N do.
             shrink = np.sqrt(n_draws / n_segments)
-            replicates = np.asarray(scores + shrink * (replicates - scores))
-        sample = Sample(table, name, block, totals, scores, replicates, totals_b, weights)
-        sample = replace(sample, sizes=units.sizes, units=units, segments=segments)
-        samples.append(replace(sample, outcomes=as_outcomes(table)))
+            replicates = np.asarray(sample.scores + shrink * (replicates - sample.scores))
+        samples[i] = replace(sample, replicates=replicates, bootstrap=totals_b)
     return samples
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evalstats.checks import also_called
 from evalstats.errors import InputError
 from evalstats.metrics import BUILT_IN, Metric, Ratio
 from evalstats.metrics.averages import MeanOfRuns
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
 
+@also_called(metrics="metric")
 def extract_runs(
     systems: Mapping[str, Any],
     references: Any = None,
