@@ -9,6 +9,7 @@ from typing import Any, NoReturn, get_args, get_type_hints
 
 from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
+from evalstats.destination import to_stdout
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
@@ -38,7 +39,7 @@ class _Version(argparse.Action):
     """Print the version, which takes time to find out, when somebody asks for it."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
-        print(f"evalstats {version()}")
+        to_stdout(f"evalstats {version()}\n")
         parser.exit()
 
 
@@ -48,6 +49,9 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
         self.register("action", None, _Once)
+
+    def print_help(self, file: Any = None) -> None:
+        to_stdout(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, one_line(f"{self.prog}: error: {message}") + "\n")
