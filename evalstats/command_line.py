@@ -20,6 +20,7 @@ from evalstats.analysis.power import N_RESAMPLES as N_DRAWN
 from evalstats.analysis.ranking import COMPOSITES, FAMILY_WISE
 from evalstats.analysis.units import AGGREGATES
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
+from evalstats.destination import to_stdout
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
@@ -49,7 +50,7 @@ class _Version(argparse.Action):
     """Print the version, which takes time to find out, when somebody asks for it."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
-        print(f"evalstats {version()}")
+        to_stdout(f"evalstats {version()}\n")
         parser.exit()
 
 
@@ -59,6 +60,9 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
         self.register("action", None, _Once)
+
+    def print_help(self, file: Any = None) -> None:
+        to_stdout(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, one_line(f"{self.prog}: error: {message}") + "\n")
