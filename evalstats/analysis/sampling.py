@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -132,27 +132,31 @@ def bootstrap(
     # Resampling segments says nothing of other runs.
     idle = plan.method in ("t", "hall") or isinstance(tables[0].metric, MeanOfRuns)
     n_resamples = 0 if idle and not always else plan.n_resamples
-    samples = []
-    for table, name, block, segments in zip(tables, names, values, units.segments, strict=True):
-        if isinstance(table.metric, MeanOfStrata):
-            rows = StratumRows(block, cast(Codes, units.strata))
-            block, totals = cast("NDArray[Any]", rows), rows.totals()
-        else:
-            totals = np.asarray(np.sum(block, axis=1, dtype=np.float64))
-        # The corpus comes before its resamples: an error of its score is easier to read.
-        scores, none = _finite(totals, table, "the corpus"), np.empty((0, 0))
-        sample = Sample(table, name, block, totals, scores, none, none, weights)
-        sample = replace(sample, sizes=units.sizes, units=units, segments=segments)
-        samples.append(replace(sample, outcomes=as_outcomes(table)))
+    totals = [_totals(table, v, units) for table, v in zip(tables, values, strict=True)]
+    # The corpus first: what is wrong with a score shows in few numbers.
+    scores = [_finite(t, table, "the corpus") for t, table in zip(totals, tables, strict=True)]
     found = resampled.replicates(tables, values, weights, units.strata, n_resamples, plan)
-    for i, (sample, (totals_b, replicates)) in enumerate(zip(samples, found, strict=True)):
-        _check_finite(replicates, sample.table, "a resample")
+    samples = []
+    for i, (table, (totals_b, replicates)) in enumerate(zip(tables, found, strict=True)):
+        block: Any = values[i]
+        if isinstance(table.metric, MeanOfStrata) and units.strata is not None:
+            block = StratumRows(block, units.strata)
+        _check_finite(replicates, table, "a resample")
         if n_draws is not None:
             # The spread of a score goes with 1/√N: what m segments do is brought to what N do.
             shrink = np.sqrt(n_draws / n_segments)
-            replicates = np.asarray(sample.scores + shrink * (replicates - sample.scores))
-        samples[i] = replace(sample, replicates=replicates, bootstrap=totals_b)
+            replicates = np.asarray(scores[i] + shrink * (replicates - scores[i]))
+        sample = Sample(table, names[i], block, totals[i], scores[i], replicates, totals_b, weights)
+        drawn = replace(sample, sizes=units.sizes, units=units, segments=units.segments[i])
+        samples.append(replace(drawn, outcomes=as_outcomes(table)))
     return samples
+
+
+def _totals(table: SegmentStatistics, values: NDArray[Any], units: Units) -> Floats:
+    """Return summed statistics, `(S, k)`, or those of all strata, `(S, T k)`."""
+    if isinstance(table.metric, MeanOfStrata) and units.strata is not None:
+        return StratumRows(values, units.strata).totals()
+    return np.asarray(np.sum(values, axis=1, dtype=np.float64))
 
 
 def from_shard(shard: Shard) -> list[Sample]:
