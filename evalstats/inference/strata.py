@@ -35,7 +35,7 @@ def standard_error(
 
     with the influence values :math:`\ell` centred within strata (`centred`), and ν after
     Satterthwaite (1946) and Welch (1947) from the degrees of freedom of each stratum, those of
-    Bell and McCaffrey (2002).
+    `clusters`.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def stratum_degrees(sizes: NDArray[np.int64], codes: NDArray[np.intp]) -> Floats
     part = shares(sizes, codes)
     weighted = part**2 / (1 - part)
     squares = _sums(part**2, codes) + _sums(weighted, codes) ** 2 - _sums(weighted**2, codes)
-    return np.asarray(1 / squares)
+    return np.asarray(np.sqrt((np.bincount(codes) - 1) / squares))
 
 
 def expansion(influence: Floats, sizes: NDArray[np.int64], codes: NDArray[np.intp]) -> float:
