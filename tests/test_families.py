@@ -65,7 +65,7 @@ def test_documents_of_a_leaderboard():
 @pytest.mark.parametrize(
     "cell",
     [
-        families.Cell("wmt22", "ter", "equal", 100, 3, n_resamples=399),
+        families.Cell("wmt22", "ter", "equal", 100, 3, n_resamples=199),
         families.Cell("wmt25", "XCOMET-XL", "exchangeable", 60, n_resamples=199),
         families.Cell("wmt25", "XCOMET-XL", "equal", 30, 3, True, n_systems=9, n_resamples=199),
     ],
