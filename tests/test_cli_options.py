@@ -9,6 +9,7 @@ import pytest
 import evalstats as es
 from evalstats import cli
 from evalstats.results import signatures
+from evalstats.text import sacrebleu
 from tests.test_cli import REFS, call, run
 
 FEW = ("--resamples", "9")
@@ -194,7 +195,9 @@ def test_without_metadata_everything_works_and_the_version_says_so(
         raise metadata.PackageNotFoundError(name)
 
     monkeypatch.setattr(metadata, "version", version)
-    signatures.version.cache_clear()
+    caches = (signatures.version, sacrebleu.version)
+    for cache in caches:
+        cache.cache_clear()
     try:
         assert es.__version__ == f"{signatures.VERSION}+uninstalled"
         assert "compare" in once(files, capsys, monkeypatch, "--help")
@@ -205,7 +208,8 @@ def test_without_metadata_everything_works_and_the_version_says_so(
         assert once(files, capsys, monkeypatch, *arguments) == ""
         assert once(files, capsys, monkeypatch, "estimate", "uninstalled.npz", *FEW)
     finally:
-        signatures.version.cache_clear()
+        for cache in caches:
+            cache.cache_clear()
 
 
 def test_resampling_reports_progress(sample):

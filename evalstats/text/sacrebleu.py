@@ -28,7 +28,12 @@ def version() -> str:
     """Return the installed sacreBLEU's version without importing it."""
     from importlib import metadata
 
-    return metadata.version("sacrebleu")
+    try:
+        return metadata.version("sacrebleu")
+    except metadata.PackageNotFoundError:  # a frozen app
+        import sacrebleu
+
+        return str(sacrebleu.__version__)
 
 
 def tokenizer_names() -> tuple[str, ...]:
