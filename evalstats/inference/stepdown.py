@@ -9,7 +9,7 @@ hypothesis (Westfall and Young, 1993). What has been rejected no longer takes pa
 
 Null values come from signs ±1, one for each segment, which all systems and metrics share, times
 the centred influence values (the wild bootstrap; Mammen, 1993). In units of its own standard error
-a flipped difference D* is a monotone function of |D*|/σ with σ² the sum of squares, which no sign
+a flipped difference D* is a monotone function of ``D*/σ`` with σ² the sum of squares, which no sign
 changes: `flip_units` turns an observed t into those units, and nothing but D* has to be resampled.
 
 Flipped values are symmetric about 0. Where few segments of skewed scores decide, the t of unlike
