@@ -51,10 +51,11 @@ def differences(
         observed = sample.scores[b] - sample.scores[a]
         replicates = sample.replicates[:, b] - sample.replicates[:, a]
         low, high, error = sampling.bounds(sample, plan, replicates, observed, (a, b))
+        flips = None if sample.outcomes is None else sample.outcomes.changes(a, b)
         exact = certain = counted or (test != "bootstrap" and _is_enumerated(sample, (a, b), plan))
         if counted:
-            assert sample.outcomes is not None
-            pvalue = mcnemar_pvalue(*sample.outcomes.changes(a, b), alternative, mid=test == MID_P)
+            assert flips is not None
+            pvalue = mcnemar_pvalue(*flips, alternative, mid=test == MID_P)
         elif test == "studentized":
             if _is_mean(sample):
                 by_swaps = _randomization_pvalue(sample, (a, b), exact, alternative)
@@ -95,6 +96,8 @@ def differences(
             higher_is_better=sample.table.metric.higher_is_better,
             test={MID_P: "mcnemar-mid-p"}.get(test, "mcnemar") if counted else test,
             method=sampling.method_of(sample, plan, (a, b)),
+            gained=flips and flips[0],
+            lost=flips and flips[1],
         )
 
 
@@ -170,11 +173,25 @@ def _t_pvalue(sample: Sample, pair: Pair, observed: float, alternative: str) -> 
     if sample.n_differing(*pair) == 0:
         return 1.0
     moves, error, degrees = sampling.influences(sample, pair)
-    if observed == 0:
+    return tail_pvalue(observed, moves, float(error), degrees, alternative)
+
+
+def tail_pvalue(
+    distance: float,
+    moves: Floats,
+    error: float,
+    degrees: float,
+    alternative: str,
+    corrected: bool = True,
+) -> float:
+    """Return the p-value of so large a distance from a null hypothesis; Hall's correction or t."""
+    if distance == 0:
         t = 0.0
     else:
-        t = observed / float(error) if error > 0 else float(np.copysign(np.inf, observed))
-    skewed = transformed(t, skewness(moves), len(moves)) if observed else 0.0
+        t = distance / error if error > 0 else float(np.copysign(np.inf, distance))
+    skewed = t
+    if corrected and distance:
+        skewed = transformed(t, skewness(moves), len(moves))
     return max(significance.student_t_pvalue(x, degrees, alternative) for x in (t, skewed))
 
 

@@ -298,9 +298,7 @@ def _bounds(
     if sample.outcomes is not None and method in ("wilson", "tango"):
         return sample.outcomes.interval(pair, level), error
     if method in ("t", "hall"):
-        width = error
-        if len(pair) > 1 and sample.sizes is None and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
-            width = influence.standard_error(influence.with_unseen(moves))
+        width = widened(sample, pair, moves, error)
         if method == "hall":
             # Of several intervals at once, each is also what it is alone, as the p-value is.
             alone, skew = plan.alone_level or level, skewness.skewness(moves)
@@ -323,10 +321,22 @@ def _bounds(
     return intervals.expanded_percentile(replicates, n, level), spread
 
 
-def influences(sample: Sample, pair: tuple[int, ...]) -> tuple[Floats, Floats, float]:
-    """Return influence values `(N,)` on a score or difference, its standard error and degrees."""
+def widened(sample: Sample, pair: tuple[int, ...], moves: Floats, error: Floats) -> Floats:
+    """Return the standard error, or a larger one where few segments differ."""
+    if len(pair) > 1 and sample.sizes is None and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
+        return influence.standard_error(influence.with_unseen(moves))
+    return error
+
+
+def influences(
+    sample: Sample, pair: tuple[int, ...], ratio: float = 1.0
+) -> tuple[Floats, Floats, float]:
+    """Return influence values `(N,)` on a score or difference, its standard error and degrees.
+
+    Of a pair, the difference of the second score and `ratio` times the first.
+    """
     values = sample.influence
-    moves = values[pair[-1]] - values[pair[0]] if len(pair) > 1 else values[pair[0]]
+    moves = values[pair[-1]] - ratio * values[pair[0]] if len(pair) > 1 else values[pair[0]]
     if sample.sizes is None:
         return moves, influence.standard_error(moves), sample.degrees
     return moves, clusters.standard_error(moves, sample.sizes), sample.degrees

@@ -179,6 +179,8 @@ class Comparison(ComparisonRecord, Result):
         Whether the confidence level is of each interval of a difference, or of a family's at once.
     planner : callable or None
         What `power` asks; it holds the statistics. `None` where there are none, as of a `Shard`.
+    margin, recovery : float or None
+        What `claim` is about: a difference in points, or a share of the baseline's score.
     """
 
     estimates: Estimates
@@ -245,7 +247,11 @@ class Comparison(ComparisonRecord, Result):
             **{k: v for k, v in plain.items() if k not in ("estimates", "differences")},
             **self.estimates.to_dict(),
             "differences": [
-                {**difference.to_dict(), "significant": self.significant(difference)}
+                {
+                    **difference.to_dict(),
+                    "significant": self.significant(difference),
+                    "claim": self.claim(difference),
+                }
                 for difference in self.differences
             ],
             **texts,
