@@ -25,6 +25,8 @@ from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, Se
 from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights
+from evalstats.results.influence import Influence
+from evalstats.results.joint import JointClaim
 from evalstats.results.power import Power
 from evalstats.results.records import Difference, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
@@ -70,6 +72,8 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Estimates",
     "Comparison",
     "Difference",
+    "Influence",
+    "JointClaim",
     "Power",
     "PairPower",
     "paired_permutation_test",

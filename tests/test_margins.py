@@ -272,7 +272,7 @@ def test_the_command_line(files, capsys):
     assert main([*command, "--margin", "0.5"]) == 0
     assert "  margin 0.5\n" in capsys.readouterr().out
     assert main([*command, "--recovery", "0.9", "-m", "ter"]) == 0
-    assert "identical    not worse\n" in capsys.readouterr().out
+    assert "identical  not worse\n" in capsys.readouterr().out
     assert main([*command, "--margin", "-1"]) == 2
     assert "error: margin must be a finite number of at least 0" in capsys.readouterr().err
 

@@ -14,7 +14,7 @@
 - `pilots`, `draws`: pairs of systems on some segments; draws from these
 - `paired`: paired tests of scores
 - `bleu`: evaluatio's two functions of BLEU
-- `influence`: the figure of which segments make a difference
+- `influence`, `removal`: which segments make a difference, as a figure; what changes without them
 
 May import every room before it.
 """

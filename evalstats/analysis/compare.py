@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,7 @@ from evalstats.analysis.plan import (
     option,
 )
 from evalstats.analysis.power import Planner
+from evalstats.analysis.removal import Influencer
 from evalstats.checks import also_called, share
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
@@ -163,7 +164,9 @@ def compare(
     family = option(family, FAMILIES, "family")
     intervals = option(intervals, INTERVALS, "intervals")
     unit = "segment" if groups is None else "group"
-    planner = None
+    planner = influencer = None
+    if isinstance(groups, Iterator):
+        groups = list(groups)
     if isinstance(hypotheses, Shard):
         pairs = as_pairs(hypotheses.systems, baseline)
         plan = plan_of_shard(hypotheses, plan, references, metrics, groups, test)
@@ -176,6 +179,7 @@ def compare(
         tables, sizes = as_tables(hypotheses, references, metrics, groups, plan, progress)
         pairs = as_pairs(tables[0].systems, baseline)
         planner = Planner(tables, sizes, pairs, alternative)
+        influencer = Influencer(tables, sizes, groups, hypotheses)
         samples = sampling.bootstrap(tables, plan, sizes, always=test == "bootstrap")
         jointly = intervals == "simultaneous" or (adjustment == "max-t" and len(pairs) > 1)
         samples = prepared(samples, plan, test, jointly)
@@ -224,6 +228,7 @@ def compare(
         planner=planner,
         margin=limits[0],
         recovery=limits[1],
+        influencer=influencer,
     )
     notes = size_notes(samples[0].n_segments, unit, samples[0].sizes)
     notes += comparison_notes(result, samples, unit) + claim_notes(result)

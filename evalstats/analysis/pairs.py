@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 #: Columns of cross products that are resampled together; they bound the memory.
 _CROSS_COLUMNS = 256
+_BOTH = "two-sided"
 #: From so many segments on, swapped scores are linear in the signs but for less than the
 #: Monte-Carlo error of their p-value: flipped influence values stand for them, at a hundredth of
 #: the time (`benchmarks/families.py`).
@@ -166,6 +167,13 @@ def _crossed(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> Iterator[Floa
             tell=plan.tell("swapping"),
         )
         yield from np.split(totals, len(some), axis=1)
+
+
+def single_pvalue(sample: Sample, pair: Pair) -> float:
+    """Return the two-sided p-value of one pair without resampling: of t, or McNemar's."""
+    if sample.outcomes is not None:
+        return mcnemar_pvalue(*sample.outcomes.changes(*pair))
+    return _t_pvalue(sample, pair, float(sample.scores[pair[1]] - sample.scores[pair[0]]), _BOTH)
 
 
 def _t_pvalue(sample: Sample, pair: Pair, observed: float, alternative: str) -> float:

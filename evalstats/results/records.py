@@ -215,6 +215,7 @@ class ComparisonRecord:
     planner: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     margin: float | None = None
     recovery: float | None = None
+    influencer: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""

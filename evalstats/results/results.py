@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from evalstats.errors import InputError
 from evalstats.results import layout, plots, reading
 from evalstats.results.forms import Result as Result
+from evalstats.results.questions import Questions
 from evalstats.results.records import (
-    ComparisonRecord,
     Difference,
     EstimateRecord,
     distinct,
@@ -147,7 +147,7 @@ class Estimates(Result, Sequence[Estimate]):
 
 
 @dataclass(frozen=True)
-class Comparison(ComparisonRecord, Result):
+class Comparison(Questions, Result):
     """Differences between systems with intervals and p-values; iterating gives `Difference`.
 
     ``result["BLEU", "system"]`` is the estimate of a system under a metric, in any case, and
@@ -181,6 +181,8 @@ class Comparison(ComparisonRecord, Result):
         What `power` asks; it holds the statistics. `None` where there are none, as of a `Shard`.
     margin, recovery : float or None
         What `claim` is about: a difference in points, or a share of the baseline's score.
+    influencer : callable or None
+        What `influence` asks, as `planner`; it also holds the texts, where lists were compared.
     """
 
     estimates: Estimates
