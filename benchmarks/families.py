@@ -91,6 +91,7 @@ def cells() -> list[Cell]:
     for metric in WMT25_METRICS:
         found += [Cell("wmt25", metric, "exchangeable", n) for n in (50, 332)]
         found.append(Cell("wmt25", metric, "exchangeable", 332, 3))
+        found += [Cell("wmt25", metric, "equal", n) for n in (50, 100, 332)]
         found += [Cell("wmt25", metric, "equal", n, 3) for n in (100, 332)]
         found.append(Cell("wmt25", metric, "exchangeable", 40, 0, documents=True))
         found.append(Cell("wmt25", metric, "real", 332))
@@ -264,10 +265,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.cost:
         return cost()
-    print(f"{'':66s}any error       coverage of all")
+    print(f"{corpus()[0] + ' and WMT25 en-ar':70s}any error      coverage of all")
     for cell in cells():
         if re.search(options.cells, str(cell)):
-            print(f"{cell!s:66s}{measure(cell, options.trials)}", flush=True)
+            print(f"{cell!s:70s}{measure(cell, options.trials)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -23,17 +23,20 @@ from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.inference.effects import cohens_d, cohens_d_paired
 from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, SentenceBLEU
 from evalstats.metrics.alignment import align, poi_errors
+from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights
 from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim
 from evalstats.results.power import Power
+from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
 from evalstats.shards.resample import resample_shard
 from evalstats.shards.shard import Shard, merge_shards
 from evalstats.statistics.extraction import extract
+from evalstats.statistics.runs import extract_runs
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.testing import assert_not_worse
 from evalstats.text.references import References, from_streams
@@ -56,7 +59,9 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "align",
     "poi_errors",
     "SentenceBLEU",
+    "MeanOfRuns",
     "extract",
+    "extract_runs",
     "SegmentStatistics",
     "bootstrap_weights",
     "bootstrap_totals",
@@ -76,6 +81,8 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "JointClaim",
     "Power",
     "PairPower",
+    "Ranked",
+    "Ranking",
     "paired_permutation_test",
     "paired_bootstrap_test",
     "PairedTestResult",

@@ -24,6 +24,7 @@ from evalstats.destination import STANDARD, Destination, UnwritableError, to_std
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.results.ranking import Rankings
 from evalstats.results.results import Comparison, Result
 from evalstats.statistics.extraction_of_files import extract_files
 from evalstats.statistics.files import Lines, check_parallel, read_segments, system_names
@@ -34,7 +35,9 @@ from evalstats.statistics.segments import SegmentStatistics
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
 #: Options that name files to read.
-_FILES = ("input", "references", "statistics", "groups", "ids")
+_FILES = ("input", "references", "statistics", "groups", "strata", "ids")
+#: Those with a label a segment.
+_LABELS = ("groups", "strata")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -125,15 +128,16 @@ def _extracted(
     metrics: list[Metric],
     progress: _Progress,
     *,
-    groups: list[str] | None = None,
+    labels: dict[str, list[str] | None] | None = None,
     ids: tuple[str, ...] | None = None,
 ) -> list[SegmentStatistics]:
     """Read and extract texts, one table a metric; what costs nothing is checked first."""
     names = _names(options)
     references = _references(options)
     n_segments = len(references[0])
-    if groups is not None:
-        group_codes(groups, n_segments)
+    for name, given in (labels or {}).items():
+        if given is not None:
+            group_codes(given, n_segments, name)
     if ids is not None:
         as_segment_ids(ids, n_segments)
     systems = {}
@@ -148,11 +152,11 @@ def _extracted(
 
 
 def _tables(
-    options: argparse.Namespace, progress: _Progress, groups: list[str] | None = None
+    options: argparse.Namespace, progress: _Progress, **labels: list[str] | None
 ) -> list[SegmentStatistics]:
     """Return what to analyse: statistics of texts, or those in files."""
     if not options.statistics:
-        return _extracted(options, metrics_of(options), progress, groups=groups)
+        return _extracted(options, metrics_of(options), progress, labels=labels)
     for path in options.statistics:
         if Path(path).suffix != ".npz":
             raise InputError(f"{path} is not a file of statistics (.npz); give outputs as -i")
@@ -180,9 +184,11 @@ def _sampling(options: argparse.Namespace) -> dict[str, Any]:
     draws, level = _draws(options), options.confidence_level
     n_resamples, seed = draws.values()
     Plan(options.method, level, n_resamples, seed, "multinomial", None, None)
+    labels = {name: getattr(options, name) for name in _LABELS}
     return {
         **draws,
-        "groups": read_segments(options.groups) if options.groups else None,
+        **{name: read_segments(path) if path else None for name, path in labels.items()},
+        "aggregate": options.aggregate,
         "method": options.method,
         "confidence_level": level,
     }
@@ -197,8 +203,21 @@ def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
     as_limits(options.margin, options.recovery)
     if not options.statistics:
         as_pairs(_names(options), options.baseline)
-    tables = _tables(options, progress, settings["groups"])
+    tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
     return compare(tables, progress=progress, **settings)
+
+
+def _rank(options: argparse.Namespace, progress: _Progress) -> Result:
+    settings = _sampling(options)
+    settings["significance_level"] = share(options.significance_level, "significance_level")
+    settings["adjustment"] = options.adjustment
+    tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
+    result = compare(tables, progress=progress, **settings)
+    if options.composite:
+        found: Result = result.ranking(composite=options.composite)
+        return found
+    metrics = dict.fromkeys(estimate.metric for estimate in result.estimates)
+    return Rankings(tuple(result.ranking(metric) for metric in metrics))
 
 
 def _power(options: argparse.Namespace, progress: _Progress) -> Result:
@@ -211,13 +230,13 @@ def _power(options: argparse.Namespace, progress: _Progress) -> Result:
     if not options.statistics:
         as_pairs(_names(options), options.baseline)
     groups = read_segments(options.groups) if options.groups else None
-    tables = _tables(options, progress, groups)
+    tables = _tables(options, progress, groups=groups)
     return power(tables, groups=groups, progress=progress, **settings)
 
 
 def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
     settings = _sampling(options)
-    tables = _tables(options, progress, settings["groups"])
+    tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
     result: Result = estimate(tables, progress=progress, **settings)
     return result
 
@@ -291,6 +310,7 @@ class _Progress:
 _COMMANDS: dict[str, Callable[[argparse.Namespace, _Progress], Result | None]] = {
     "compare": _compare,
     "power": _power,
+    "rank": _rank,
     "estimate": _estimate,
     "extract": _extract,
     "audit": _audit,

@@ -17,7 +17,10 @@ from evalstats.analysis.plan import (
     TESTS,
 )
 from evalstats.analysis.power import N_RESAMPLES as N_DRAWN
+from evalstats.analysis.ranking import COMPOSITES, FAMILY_WISE
+from evalstats.analysis.units import AGGREGATES
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
+from evalstats.destination import to_stdout
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
@@ -47,7 +50,7 @@ class _Version(argparse.Action):
     """Print the version, which takes time to find out, when somebody asks for it."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
-        print(f"evalstats {version()}")
+        to_stdout(f"evalstats {version()}\n")
         parser.exit()
 
 
@@ -57,6 +60,9 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, **options)
         self.register("action", None, _Once)
+
+    def print_help(self, file: Any = None) -> None:
+        to_stdout(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, one_line(f"{self.prog}: error: {message}") + "\n")
@@ -100,6 +106,17 @@ def parser() -> argparse.ArgumentParser:
                          help="of the baseline's score: say who is shown to keep it")
     _add_resampling(compare)
     _add_metric_options(compare)
+
+    rank = commands.add_parser("rank", help="intervals of ranks, tiers of ties, a composite score")
+    _add_input(rank)
+    rank.add_argument("--composite", choices=COMPOSITES,
+                      help="one ranking of all metrics: WMT25's AutoRank, or the mean rank")
+    rank.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
+                      help="1 less the confidence of the ranks' intervals (default: 0.05)")
+    rank.add_argument("--adjustment", "--adjust", choices=FAMILY_WISE, default=FAMILY_WISE[0],
+                      help="of p-values for all pairs (default: step-down max-T)")
+    _add_resampling(rank)
+    _add_metric_options(rank)
 
     power = commands.add_parser("power", help="from a pilot: segments needed, what can be found")
     _add_input(power)
@@ -180,6 +197,10 @@ def _add_resampling(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("resampling")
     group.add_argument("--groups", metavar="FILE",
                        help="one label a line (a document): resample whole groups")
+    group.add_argument("--strata", metavar="FILE",
+                       help="one label a line (a domain, a task): resample within strata")
+    group.add_argument("--aggregate", choices=AGGREGATES, default="micro",
+                       help="score all segments together (default), or average over strata")
     group.add_argument("--method", choices=METHODS, default="auto",
                        help="confidence interval (default: t of differences, expanded percentile "
                             "of scores, Wilson and Tango of 0/1 scores)")

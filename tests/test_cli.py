@@ -77,6 +77,38 @@ def test_adjustment_family_and_intervals(files, capsys, monkeypatch, sample):
     assert json.loads(out) == expected.to_dict()
 
 
+def test_strata_are_the_apis(files, capsys, monkeypatch, sample):
+    (files / "domains.txt").write_text("".join(f"{d}\n" for d in sample.domains), encoding="utf-8")
+    systems = {name: sample.systems[name] for name in SYSTEMS}
+    settings = {"strata": sample.domains, "groups": sample.documents, "n_resamples": 99}
+    options = ("--strata", "domains.txt", "--groups", "docs.txt", "--resamples", "99", "-f", "json")
+    for aggregate in ("micro", "macro"):
+        code, out, _ = call(
+            files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "-m", "ter",
+            "--aggregate", aggregate, *options,
+        )  # fmt: skip
+        expected = es.estimate(systems, sample.references, "ter", aggregate=aggregate, **settings)
+        assert code == 0
+        assert json.loads(out) == expected.to_dict()
+    code, _, err = call(
+        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "--strata", "docs.txt",
+        "--groups", "domains.txt",
+    )  # fmt: skip
+    assert code == 2
+    assert "each group must lie in one stratum" in err
+    code, _, err = call(
+        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "--aggregate", "macro"
+    )
+    assert code == 2
+    assert "aggregate='macro' needs strata" in err
+    (files / "short.txt").write_text("news\n", encoding="utf-8")
+    code, _, err = call(
+        files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "--strata", "short.txt"
+    )
+    assert code == 2
+    assert "strata has 1 labels but there are 480 segments" in err
+
+
 def test_estimate_and_output_file(files, capsys, monkeypatch):
     code, out, _ = call(
         files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "--names", "x", "y", "z",
@@ -330,3 +362,15 @@ def test_printed_names_of_metrics_and_csv(files, capsys, monkeypatch):
     assert code == 0
     assert lines[0].startswith('"metric","baseline","system","baseline_score"')
     assert {line.split(",")[0] for line in lines[1:-1]} == {'"chrF2++"', '"TER"'}
+
+
+def test_rank(files, capsys, monkeypatch):
+    """Rankings under each metric, and one of all."""
+    asked = ("rank", *REFS, *INPUT, "-m", "bleu", "chrf", "--resamples", "99")
+    code, out, _ = call(files, capsys, monkeypatch, *asked)
+    assert code == 0
+    assert "Ranks by BLEU" in out
+    assert "Ranks by chrF2" in out
+    code, out, _ = call(files, capsys, monkeypatch, *asked, "--composite", "borda")
+    assert code == 0
+    assert out.startswith("Ranks by Borda")

@@ -150,3 +150,17 @@ def test_a_result_without_statistics_says_so():
         es.Comparison.from_json(result.to_json()).influence("judge", "B", "A")
     with pytest.raises(es.InputError, match="with the opposite sign"):
         result.influence("judge", "A", "B")
+
+
+def test_strata_are_refused_and_runs_are_not():
+    rng = np.random.default_rng(4)
+    scores = {name: rng.normal(size=(3, 40)) + i for i, name in enumerate("AB")}
+    found = es.compare(scores, metrics=MEAN, n_resamples=99).influence("judge", "B", "A")
+    rest = {
+        name: np.delete(s, [int(i) for i in found.sign_without], 1) for name, s in scores.items()
+    }
+    assert es.compare(rest, metrics=MEAN, n_resamples=99).differences[0].difference < 0
+    plain = {name: s[0] for name, s in scores.items()}
+    result = es.compare(plain, metrics=MEAN, strata=[0, 1] * 20, n_resamples=99)
+    with pytest.raises(es.InputError, match="drawn freely; compare without strata"):
+        result.influence("judge", "B", "A")

@@ -319,3 +319,27 @@ def test_wrong_passes_of_a_recovery(metric, n, request):
     record = gates.measure(population(source), n, "recovery", 1000, 5).record("", 1000, 0.0)
     # Promised: 0.05 and 1.5 points. At a true 0.065, Binomial(1000) is above 95 by chance 1e-4.
     assert record["rates"]["gate"][0] <= 0.095
+
+
+def test_strata_and_runs_have_their_own_errors():
+    """p-values and the bounds of the interval are those of what was drawn."""
+    rng = np.random.default_rng(8)
+    strata = np.repeat([0, 1, 2], 40)
+    old = strata + rng.normal(size=120)
+    cases = [
+        ({"old": old, "new": old + rng.normal(size=120) - 0.1 * strata}, {"strata": strata}),
+        ({"old": rng.random(120) < 0.8, "new": rng.random(120) < 0.8}, {"strata": strata}),
+        ({name: old + rng.normal(size=(4, 120)) for name in ("old", "new")}, {}),
+    ]
+    for scores, options in cases:
+        scores = {name: np.asarray(s, dtype=float) + 0 for name, s in scores.items()}
+        _, d = one(scores, margin=0.9, **options)
+        _, narrow = one(scores, confidence_level=0.9, **options)
+        assert (d.least_margin, d.least_loss) == (max(-narrow.low, narrow.high), -narrow.low)
+        for limit, value in (("margin", d.least_loss), ("recovery", None)):
+            if limit == "recovery":
+                _, d = one(scores, recovery=0.9, **options)
+                value = d.most_recovery
+                assert 0 < value < 1
+            _, near = one(scores, **{limit: value}, **options)
+            assert near.pvalue_not_worse == pytest.approx(0.05, abs=1e-4)

@@ -30,6 +30,9 @@ CALLS = {
         "metrics", "rng",
     ),
     "extract": (lambda **o: es.extract(TEXTS, REFERENCES, **o), "metric", None),
+    "extract_runs": (
+        lambda **o: es.extract_runs({k: [v, v] for k, v in TEXTS.items()}, REFERENCES, **o), "metric", None,
+    ),
     "assert_not_worse": (
         lambda **o: es.assert_not_worse(REFERENCES * 9, REFERENCES * 9, REFERENCES * 9, **o), "metric", "rng",
     ),

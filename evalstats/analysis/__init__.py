@@ -8,10 +8,14 @@
 - `outcomes`: scores that are shares of segments
 - `inputs`, `plan`: what an analysis is given, and its options
 - `grid`: statistics rounded to where sums are exact
+- `units`: segments or groups, within strata or not, averaged over them or not
+- `variances`, `design`: standard errors of each, and what documents and runs add to them
+- `resampled`: totals and scores of resamples
 - `sampling`: one metric's statistics with their replicates, and their intervals
 - `notes`: what a careful reader should know
 - `power`: which differences a test set finds
 - `pilots`, `draws`: pairs of systems on some segments; draws from these
+- `ranking`: ranks from verdicts on all pairs, of a metric or of a composite
 - `paired`: paired tests of scores
 - `bleu`: evaluatio's two functions of BLEU
 - `influence`, `removal`: which segments make a difference, as a figure; what changes without them

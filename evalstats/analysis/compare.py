@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from evalstats.analysis.inputs import (
     plan_of_shard,
 )
 from evalstats.analysis.margins import as_limits, claim_notes, claims
-from evalstats.analysis.notes import comparison_notes, size_notes
+from evalstats.analysis.notes import comparison_notes, design_notes, size_notes
 from evalstats.analysis.pairs import differences, prepared
 from evalstats.analysis.plan import (
     ADJUSTMENTS,
@@ -33,7 +33,9 @@ from evalstats.analysis.plan import (
     option,
 )
 from evalstats.analysis.power import Planner
+from evalstats.analysis.ranking import Ranker
 from evalstats.analysis.removal import Influencer
+from evalstats.analysis.units import Aggregate, Labels, check_test
 from evalstats.checks import also_called, share
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
@@ -59,7 +61,9 @@ def compare(
     confidence_level: float = 0.95,
     significance_level: float = 0.05,
     n_resamples: int = N_RESAMPLES,
-    groups: Iterable[Hashable] | None = None,
+    groups: Labels = None,
+    strata: Labels = None,
+    aggregate: Aggregate = "micro",
     rng: Rng = SEED,
     weights: str = "multinomial",
     n_draws: int | None = None,
@@ -74,7 +78,8 @@ def compare(
     ----------
     hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Shard
         Outputs of at least two systems, by name, or a frame of pandas or polars with one system a
-        column; or their statistics, and then no references
+        column, or several runs of each system, as in `estimate`; or their statistics, and then no
+        references
         (those of one metric are joined, `SegmentStatistics.join`); or a `Shard`, for the bootstrap
         test and the first three intervals.
     references, metrics
@@ -105,7 +110,7 @@ def compare(
         differences, each over its standard error, is as large when the signs of the segments'
         influence are random, or with fewer than 1,000 segments when they are drawn again. Like
         Holm's and Bonferroni's it bounds the probability of any false claim, and loses little to
-        many comparisons.
+        many comparisons. Where there are several runs of each system Holm's takes its place.
     family : {"metric", "all"}
         Which comparisons are counted together: all under one metric, or all there are.
     intervals : {"individual", "simultaneous"}
@@ -113,6 +118,8 @@ def compare(
         once. Simultaneous ones are as wide as the quantile of the largest difference asks for.
     groups : sequence, optional
         One label (a document, a speaker) per segment: resamples and swaps whole groups.
+    strata, aggregate
+        As in `estimate`.
     n_resamples, rng, weights, n_draws, executor, progress
         As in `estimate`.
     margin : float, optional
@@ -169,18 +176,24 @@ def compare(
         groups = list(groups)
     if isinstance(hypotheses, Shard):
         pairs = as_pairs(hypotheses.systems, baseline)
-        plan = plan_of_shard(hypotheses, plan, references, metrics, groups, test)
+        plan = plan_of_shard(hypotheses, plan, references, metrics, groups, test, strata)
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
         if not is_statistics(hypotheses):
             # What costs nothing is checked before what costs seconds.
             as_pairs(tuple(as_systems(hypotheses)), baseline)
-        tables, sizes = as_tables(hypotheses, references, metrics, groups, plan, progress)
+        tables, units = as_tables(
+            hypotheses, references, metrics, groups, plan, progress, strata, aggregate
+        )
+        check_test(test, tables)
         pairs = as_pairs(tables[0].systems, baseline)
-        planner = Planner(tables, sizes, pairs, alternative)
-        influencer = Influencer(tables, sizes, groups, hypotheses)
-        samples = sampling.bootstrap(tables, plan, sizes, always=test == "bootstrap")
+        planner = Planner(tables, units, pairs, alternative)
+        influencer = Influencer(tables, units, groups, hypotheses)
+        samples = sampling.bootstrap(tables, plan, units, always=test == "bootstrap")
+        if adjustment == "max-t" and samples[0].has_runs:
+            # Signs of segments say nothing of other runs.
+            adjustment = "holm"
         jointly = intervals == "simultaneous" or (adjustment == "max-t" and len(pairs) > 1)
         samples = prepared(samples, plan, test, jointly)
 
@@ -226,10 +239,11 @@ def compare(
         family=family,
         intervals=intervals,
         planner=planner,
+        ranker=Ranker(samples, plan),
         margin=limits[0],
         recovery=limits[1],
         influencer=influencer,
     )
-    notes = size_notes(samples[0].n_segments, unit, samples[0].sizes)
+    notes = size_notes(samples[0].n_segments, unit, samples[0].sizes) + design_notes(estimates)
     notes += comparison_notes(result, samples, unit) + claim_notes(result)
     return replace(result, notes=notes)

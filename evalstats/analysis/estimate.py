@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 
 from evalstats.analysis import sampling
+from evalstats.analysis.design import design
 from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
-from evalstats.analysis.notes import size_notes
+from evalstats.analysis.notes import design_notes, size_notes
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.sampling import Sample
+from evalstats.analysis.units import Aggregate, Labels
 from evalstats.checks import also_called
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Workers
@@ -33,7 +36,9 @@ def estimate(
     method: str = ...,
     confidence_level: float = ...,
     n_resamples: int = ...,
-    groups: Iterable[Hashable] | None = ...,
+    groups: Labels = ...,
+    strata: Labels = ...,
+    aggregate: Aggregate = ...,
     rng: Rng = ...,
     weights: str = ...,
     n_draws: int | None = ...,
@@ -49,7 +54,9 @@ def estimate(
     method: str = ...,
     confidence_level: float = ...,
     n_resamples: int = ...,
-    groups: Iterable[Hashable] | None = ...,
+    groups: Labels = ...,
+    strata: Labels = ...,
+    aggregate: Aggregate = ...,
     rng: Rng = ...,
     weights: str = ...,
     n_draws: int | None = ...,
@@ -65,7 +72,9 @@ def estimate(
     method: str = "auto",
     confidence_level: float = 0.95,
     n_resamples: int = N_RESAMPLES,
-    groups: Iterable[Hashable] | None = None,
+    groups: Labels = None,
+    strata: Labels = None,
+    aggregate: Aggregate = "micro",
     rng: Rng = SEED,
     weights: str = "multinomial",
     n_draws: int | None = None,
@@ -77,8 +86,9 @@ def estimate(
     Parameters
     ----------
     hypotheses
-        N outputs of one system; or a mapping from system names to outputs, or a frame of pandas or
-        polars with one system a column; or a
+        N outputs of one system, or at least two lists of them, its runs (training seeds); or a
+        mapping from system names to either, or a frame of pandas or polars with one system a
+        column; or a
         `SegmentStatistics`, or a list of them, and then no references; or a `Shard`, which has its
         metrics, resamples and seed, for the first three intervals.
     references
@@ -98,6 +108,13 @@ def estimate(
         B, at least 2.
     groups : sequence, optional
         One label (a document, a speaker) per segment: resamples whole groups.
+    strata : sequence, optional
+        One label (a domain, a language, a task) per segment: resamples within strata, each of which
+        keeps its size, and leaves the spread between them out of the error. Each group must lie in
+        one stratum, and each stratum needs two members. For multinomial weights without `n_draws`.
+    aggregate : {"micro", "macro"} or mapping
+        The score of all segments together; or the mean of the scores of all strata; or their mean
+        with a weight for each stratum, ``{label: weight}``.
     rng : int or numpy.random.Generator, optional
         Seed or generator; `None` asks for fresh entropy. `seed` is understood too.
     weights : {"multinomial", "bayesian"}
@@ -135,7 +152,7 @@ def estimate(
     unit = "segment" if groups is None else "group"
     if isinstance(hypotheses, Shard):
         single = len(hypotheses.metrics) == len(hypotheses.systems) == 1
-        plan = plan_of_shard(hypotheses, plan, references, metric, groups)
+        plan = plan_of_shard(hypotheses, plan, references, metric, groups, strata=strata)
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
     else:
@@ -146,11 +163,17 @@ def estimate(
             single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
         elif not isinstance(hypotheses, Mapping):
             hypotheses = {"system": hypotheses}
-        tables, sizes = as_tables(hypotheses, references, metric, groups, plan, progress)
-        samples = sampling.bootstrap(tables, plan, sizes)
+        tables, units = as_tables(
+            hypotheses, references, metric, groups, plan, progress, strata, aggregate
+        )
+        samples = sampling.bootstrap(tables, plan, units)
     notes = size_notes(samples[0].n_segments, unit)
-    found = tuple(e for sample in samples for e in score_estimates(sample, plan, unit, notes))
-    return found[0] if single else Estimates(found)
+    found = []
+    for sample in samples:
+        of_metric = list(score_estimates(sample, plan, unit, notes))
+        beside = design_notes(of_metric)
+        found += [replace(e, notes=e.notes + beside) for e in of_metric]
+    return found[0] if single else Estimates(tuple(found))
 
 
 def score_estimates(
@@ -177,6 +200,7 @@ def score_estimates(
             higher_is_better=sample.table.metric.higher_is_better,
             signature=result_signature(sample, plan, unit, method),
             notes=notes,
+            **design(sample, i),
         )
 
 
@@ -198,6 +222,7 @@ def result_signature(sample: Sample, plan: Plan, unit: str, method: str, **test:
             "weights": weights if weights != "multinomial" else None,
             "draws": None if plan.n_draws is None else str(plan.n_draws),
             "resolution": f"{resolution:g}" if resolution < 1 else None,
+            "strata": None if sample.codes is None else str(np.max(sample.codes) + 1),
             "unit": unit,
         },
     )

@@ -42,6 +42,9 @@ class Family:
 
         No adjusted p-value is below its own: max-T adds to what each test asks for.
         """
+        if adjustment == "max-t" and self.samples[0].has_runs:
+            # Signs of segments say nothing of other runs.
+            adjustment = "holm"
         if adjustment != "max-t":
             return multiplicity.ADJUSTMENTS[adjustment](pvalues)
         if len(self) == 1:
@@ -58,6 +61,9 @@ class Family:
         from scipy.special import stdtr
 
         level, plan, degrees = self.plan.confidence_level, self.plan, self.samples[0].degrees
+        if self.samples[0].has_runs:
+            # Bonferroni's holds whatever there is.
+            return 1 - (1 - level) / len(self)
         for _, largest in self._max_t("two-sided") if len(self) > 1 else ():
             # The ⌈(B + 1)(1 - α)⌉-th smallest, so that p <= α where the interval excludes 0.
             place = int(np.ceil((len(largest) + 1) * plan.confidence_level - 1e-9))
@@ -121,7 +127,9 @@ class Family:
     ) -> tuple[Floats, Floats]:
         """Return the same from bootstrap resamples, each difference over its own error."""
         n = influence.shape[1]
-        rows = recipe(n, self.plan.seed)
+        first = self.samples[0]
+        rows = recipe(n, self.plan.seed) if first.codes is None else first.weights
+        assert rows is not None
 
         def totals(values: Floats) -> Floats:
             whole, steps = whole_numbers(values)

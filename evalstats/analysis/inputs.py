@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TypeGuard
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evalstats.analysis.plan import Plan
+from evalstats.analysis.units import Aggregate, Labels, Units, as_units
 from evalstats.errors import InputError
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import (
@@ -21,7 +19,7 @@ from evalstats.statistics.extraction import (
     check_same_rows,
     extract_all,
 )
-from evalstats.statistics.names import group_codes
+from evalstats.statistics.runs import extract_all_runs, has_runs
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
 
 #: Defaults, which a Shard overrules.
@@ -65,9 +63,10 @@ def plan_of_shard(
     metrics: Metrics,
     groups: object,
     test: str = "bootstrap",
+    strata: object = None,
 ) -> Plan:
     """Return the plan with what the shard has decided, or say what cannot be had from it."""
-    for name, value in (("references", references), ("groups", groups)):
+    for name, value in (("references", references), ("groups", groups), ("strata", strata)):
         if value is not None:
             raise InputError(f"{name} must be left out when a Shard is given")
     if (plan.kind, plan.n_draws) != ("multinomial", None):
@@ -107,27 +106,28 @@ def as_tables(
     hypotheses: object,
     references: object,
     metrics: Metrics,
-    groups: Iterable[Hashable] | None,
+    groups: Labels,
     plan: Plan,
     progress: Progress | None,
-) -> tuple[list[SegmentStatistics], NDArray[np.int64] | None]:
+    strata: Labels = None,
+    aggregate: Aggregate = "micro",
+) -> tuple[list[SegmentStatistics], Units]:
     """Return the statistics of what is to be analysed, one table a metric, summed within groups.
 
-    Beside them the segments of each group, where there are groups.
+    Beside them what a resample is made of.
     """
     if is_statistics(hypotheses):
         tables = given_tables(hypotheses, references, metrics)
     else:
-        if groups is not None:
-            check_same_rows(as_systems(hypotheses), references=references, groups=groups)
-        tables = extract_all(hypotheses, references, metrics, progress, plan.executor)
-    sizes = None
-    if groups is not None:
-        codes = group_codes(groups, tables[0].n_segments)
-        tables = [table.grouped(codes) for table in tables]
-        sizes = np.bincount(codes)
+        labels = {"groups": groups, "strata": strata}
+        given = {name: value for name, value in labels.items() if value is not None}
+        if given:
+            check_same_rows(as_systems(hypotheses), references=references, **given)
+        extract = extract_all_runs if has_runs(hypotheses, metrics) else extract_all
+        tables = extract(hypotheses, references, metrics, progress, plan.executor)
+    tables, units = as_units(tables, groups, strata, aggregate)
     check_enough(tables[0].n_segments, "segment" if groups is None else "group")
-    return tables, sizes
+    return tables, units
 
 
 def check_enough(n_segments: int, unit: str) -> None:

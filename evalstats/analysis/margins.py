@@ -105,15 +105,17 @@ def _within(
     replicates = sample.replicates[:, b] - sample.replicates[:, a]
     low, high, _ = sampling.bounds(sample, plan, replicates, np.asarray(d.difference), pair)
     above = below = None
+    if d.method in ("t", "hall", "tango"):
+        moves, error, degrees = sampling.influences(sample, pair)
     if d.method == "tango":
         assert scale is not None
         assert d.gained is not None
         assert d.lost is not None
-        counts, part = (d.gained, d.lost, sample.n_segments), margin / scale
+        effect, part = sampling.design_effect(sample, pair, error), margin / scale
+        counts = (d.gained / effect, d.lost / effect, sample.n_segments / effect)
         above = _normal_tail(tango_distance(*counts, -part))
         below = _normal_tail(-tango_distance(*counts, part))
     elif d.method in ("t", "hall"):
-        moves, error, degrees = sampling.influences(sample, pair)
         width, corrected = float(sampling.widened(sample, pair, moves, error)), d.method == "hall"
         above, below = (
             tail_pvalue(d.difference + shift, moves, width, degrees, side, corrected)
@@ -148,12 +150,14 @@ def _recovered(
     less, more = pair if d.higher_is_better else pair[::-1]
 
     def pvalue(share: float) -> float:
+        moves, error, degrees = sampling.influences(sample, (less, more), share)
         if d.method == "tango":
             assert sample.outcomes is not None
             gained, lost = sample.outcomes.changes(less, more)
             both = int(np.count_nonzero(sample.outcomes.success[more])) - gained
-            return _normal_tail(ratio_distance(both, gained, lost, share))
-        moves, error, degrees = sampling.influences(sample, (less, more), share)
+            effect = sampling.design_effect(sample, (less, more), error, share)
+            counts = (both / effect, gained / effect, lost / effect)
+            return _normal_tail(ratio_distance(*counts, share))
         width = float(sampling.widened(sample, (less, more), moves, error))
         distance = float(sample.scores[more] - share * sample.scores[less])
         return tail_pvalue(distance, moves, width, degrees, "greater", d.method != "t")

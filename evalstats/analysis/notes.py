@@ -14,7 +14,7 @@ from evalstats.inference.clusters import effective_number
 from evalstats.inference.significance import monte_carlo_error
 from evalstats.inference.skewness import skewness
 from evalstats.results.records import Difference
-from evalstats.results.results import Comparison
+from evalstats.results.results import Comparison, Estimate
 
 #: Below these, intervals cover less than they say and tests see little.
 _FEW_SEGMENTS = 100
@@ -39,6 +39,38 @@ def size_notes(
             f"{effective:.1f} of one size."
         )
     return tuple(notes)
+
+
+def design_notes(estimates: Sequence[Estimate]) -> tuple[str, ...]:
+    """Say what documents, and runs, add to the errors of scores: one line a metric."""
+    notes = []
+    for metric in dict.fromkeys(e.metric for e in estimates):
+        some = [e for e in estimates if e.metric == metric]
+        found = [f"{metric}:"]
+        effects = [e.design_effect for e in some if e.design_effect is not None]
+        if effects:
+            sizes = [e.effective_size for e in some if e.effective_size is not None]
+            found.append(
+                f"grouped errors are {_span([e**0.5 for e in effects], '.2f')} times those of "
+                f"independent segments (design effect {_span(effects, '.2f')}), of which these "
+                f"are worth {_span(sizes, '.0f')}."
+            )
+        runs = [e.run_error for e in some if e.run_error is not None]
+        alone = [e.segment_error for e in some if e.segment_error is not None]
+        if runs:
+            found.append(
+                f"standard errors from segments {_span(alone, '.3g')}, from runs "
+                f"{_span(runs, '.3g')}."
+            )
+        if len(found) > 1:
+            notes.append(" ".join(found))
+    return tuple(notes)
+
+
+def _span(values: Sequence[float], form: str) -> str:
+    """Return ``1.20``, or ``1.20 to 1.60``."""
+    low, high = format(min(values), form), format(max(values), form)
+    return low if low == high else f"{low} to {high}"
 
 
 def comparison_notes(result: Comparison, samples: Sequence[Sample], unit: str) -> tuple[str, ...]:

@@ -31,13 +31,21 @@ class Outcomes:
         first, second = self.success[[a, b]]
         return int(np.count_nonzero(second & ~first)), int(np.count_nonzero(first & ~second))
 
-    def interval(self, pair: tuple[int, ...], confidence_level: float) -> intervals.Bounds:
-        """Return Wilson's interval of a system's score, or Tango's of a difference."""
-        n = self.success.shape[1]
+    def interval(
+        self, pair: tuple[int, ...], confidence_level: float, effect: float = 1.0
+    ) -> intervals.Bounds:
+        """Return Wilson's interval of a system's score, or Tango's of a difference.
+
+        With a design effect other than 1, that of as many segments as N are worth (Korn and
+        Graubard, 1998; Dean and Pagano, 2015).
+        """
+        n = self.success.shape[1] / effect
         if len(pair) == 1:
-            bounds = proportions.wilson(int(self.success[pair[0]].sum()), n, confidence_level)
+            successes = int(self.success[pair[0]].sum()) / effect
+            bounds = proportions.wilson(successes, n, confidence_level)
         else:
-            bounds = proportions.tango(*self.changes(*pair), n, confidence_level)
+            gained, lost = self.changes(*pair)
+            bounds = proportions.tango(gained / effect, lost / effect, n, confidence_level)
         return np.array(self.scale * bounds[0]), np.array(self.scale * bounds[1])
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis import sampling
+from evalstats.analysis import sampling, variances
 from evalstats.analysis.flips import flip
 from evalstats.analysis.plan import MID_P, Plan
 from evalstats.analysis.sampling import Pair, Sample
@@ -76,7 +76,7 @@ def differences(
             pvalue = significance.centred_bootstrap_pvalue(
                 observed, replicates, alternative, _tolerance(sample, (a, b))
             )
-            pvalue = significance.expanded_pvalue(pvalue, sample.n_segments, alternative)
+            pvalue = _expanded(pvalue, sample, (a, b), alternative)
         yield Difference(
             metric=sample.name,
             baseline=sample.table.systems[a],
@@ -134,6 +134,15 @@ def _is_mean(sample: Sample) -> bool:
 
 def _is_enumerated(sample: Sample, pair: Pair, plan: Plan) -> bool:
     return bool(2 ** sample.n_differing(*pair) <= plan.n_resamples)
+
+
+def _expanded(pvalue: float, sample: Sample, pair: Pair, alternative: str) -> float:
+    """Return a bootstrap p-value with the correction of the expanded percentile interval."""
+    if sample.codes is None:
+        return significance.expanded_pvalue(pvalue, sample.n_segments, alternative)
+    moves, _, degrees = sampling.influences(sample, pair)
+    factor = variances.widening(moves, sample.sizes, sample.codes)
+    return significance.widened_pvalue(pvalue, factor, degrees, alternative)
 
 
 def _tolerance(sample: Sample, pair: Pair) -> float:

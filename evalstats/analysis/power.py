@@ -6,7 +6,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evalstats.analysis import sampling
 from evalstats.analysis.inputs import SEED, as_pairs, as_tables, is_statistics
@@ -14,6 +13,7 @@ from evalstats.analysis.notes import size_notes
 from evalstats.analysis.pilots import DRAWN, Counted, Drawn, Setting, designs
 from evalstats.analysis.plan import ALTERNATIVES, Plan, option
 from evalstats.analysis.sampling import Sample
+from evalstats.analysis.units import Units, check_plain
 from evalstats.checks import also_called, integer, real, share
 from evalstats.errors import InputError
 from evalstats.resampling.executors import Workers
@@ -128,9 +128,9 @@ def power(
     if not is_statistics(hypotheses):
         # What costs nothing is checked before what costs seconds.
         as_pairs(tuple(as_systems(hypotheses)), baseline, "power")
-    tables, sizes = as_tables(hypotheses, references, metrics, groups, plan, progress)
+    tables, units = as_tables(hypotheses, references, metrics, groups, plan, progress)
     pairs = as_pairs(tables[0].systems, baseline, "power")
-    return _planned(tables, sizes, pairs, plan, setting, difference, n_segments)
+    return _planned(tables, units, pairs, plan, setting, difference, n_segments)
 
 
 class Planner:
@@ -139,11 +139,11 @@ class Planner:
     def __init__(
         self,
         tables: Sequence[SegmentStatistics],
-        sizes: NDArray[np.int64] | None,
+        units: Units,
         pairs: Sequence[tuple[int, int]],
         alternative: str,
     ) -> None:
-        self.tables, self.sizes, self.pairs = list(tables), sizes, pairs
+        self.tables, self.units, self.pairs = list(tables), units, pairs
         self.alternative = alternative
 
     def __call__(
@@ -160,7 +160,7 @@ class Planner:
         plan = Plan("t", confidence_level, n_resamples, seed, "multinomial", None, None)
         setting = _setting(significance_level, self.alternative, power)
         question = _question(difference, n_segments)
-        return _planned(self.tables, self.sizes, self.pairs, plan, setting, *question)
+        return _planned(self.tables, self.units, self.pairs, plan, setting, *question)
 
 
 def _setting(level: object, alternative: object, power: object) -> Setting:
@@ -187,17 +187,18 @@ def _question(difference: float | None, n_segments: int | None) -> tuple[float |
 
 def _planned(
     tables: list[SegmentStatistics],
-    sizes: NDArray[np.int64] | None,
+    units: Units,
     pairs: Sequence[tuple[int, int]],
     plan: Plan,
     setting: Setting,
     difference: float | None,
     n_segments: int | None,
 ) -> Power:
-    samples = sampling.bootstrap(tables, plan, sizes)
+    check_plain(tables, units)
+    samples = sampling.bootstrap(tables, plan, units)
     n_pilot = samples[0].n_segments
     n = n_segments or n_pilot
-    unit = "segment" if sizes is None else "group"
+    unit = "group" if units.grouped else "segment"
     found: list[PairPower] = []
     signatures = []
     for sample in samples:
@@ -221,7 +222,7 @@ def _planned(
         n_resamples=plan.n_resamples,
         seed=plan.seed,
         signatures=tuple(signatures),
-        notes=notes + size_notes(n_pilot, unit, sizes),
+        notes=notes + size_notes(n_pilot, unit, units.sizes),
     )
 
 

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from evalstats.analysis import sampling
 from evalstats.analysis.pairs import single_pvalue
 from evalstats.analysis.plan import Plan
+from evalstats.analysis.units import Units
+from evalstats.errors import InputError
 from evalstats.inference.significance import tie_tolerance
 from evalstats.metrics import scores_of
 from evalstats.results.influence import SHOWN, Influence
@@ -38,16 +40,22 @@ class Influencer:
     def __init__(
         self,
         tables: Sequence[SegmentStatistics],
-        sizes: NDArray[np.int64] | None,
+        units: Units,
         groups: Iterable[Hashable] | None,
         systems: object,
     ) -> None:
-        self.tables, self.sizes = list(tables), sizes
+        self.tables, self.sizes = list(tables), units.sizes
+        self.is_stratified = units.strata is not None
         self.outputs = dict(systems) if isinstance(systems, Mapping) else {}
         self.labels = None if groups is None else [str(label) for label in dict.fromkeys(groups)]
 
     def __call__(self, place: int, d: Difference, level: float, signature: str) -> Influence:
         """Return the influence of all segments on a difference under the metric of a place."""
+        if self.is_stratified:
+            raise InputError(
+                "influence is about segments, or groups, that are drawn freely; compare without "
+                "strata"
+            )
         table = self.tables[place]
         pair = [table.systems.index(name) for name in (d.baseline, d.system)]
         table = replace(table, values=table.values[pair], systems=(d.baseline, d.system))
@@ -109,7 +117,7 @@ class _Rest:
         values = np.delete(self.table.values, without, axis=1)
         rest = replace(self.table, values=values, segment_ids=None, fingerprint=None)
         sizes = None if self.sizes is None else np.delete(self.sizes, without)
-        return sampling.bootstrap([rest], _PLAN, sizes)[0]
+        return sampling.bootstrap([rest], _PLAN, Units([rest], sizes))[0]
 
     def difference(self, without: Order) -> float:
         scores = self._sample(without).scores

@@ -13,25 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis import resampled, variances
 from evalstats.analysis.grid import on_grid
 from evalstats.analysis.outcomes import Outcomes, as_outcomes
 from evalstats.analysis.plan import Plan
+from evalstats.analysis.units import StratumRows, Units, check_fits
 from evalstats.errors import InputError
-from evalstats.inference import clusters, influence, intervals, skewness
+from evalstats.inference import influence, intervals, skewness
 from evalstats.metrics import Metric, scores_of
-from evalstats.resampling.totals import (
-    as_kind,
-    bootstrap_errors,
-    recipe,
-    swap_totals,
-    weighted_totals,
-)
+from evalstats.metrics.averages import MeanOfRuns, MeanOfStrata
+from evalstats.resampling.strata import Stratified
+from evalstats.resampling.totals import as_kind, bootstrap_errors, recipe
 from evalstats.resampling.weights import Weights
 from evalstats.shards.shard import Shard
 from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
+Codes = NDArray[np.intp]
 
 #: Where fewer segments differ, how many do is what is uncertain.
 FEW_DIFFERING = 10
@@ -58,6 +57,18 @@ class Sample:
     sizes: NDArray[np.int64] | None = None  # (N,): segments of each group, where there are groups
     flips: Floats | None = None  # (B, S): signed sums of unbiased influence values
     _counted: dict[tuple[int, int], int] = field(default_factory=dict, repr=False)
+    units: Units | None = None  # what a resample is made of
+    segments: SegmentStatistics | None = None  # the table before it was summed within groups
+
+    @property
+    def codes(self) -> Codes | None:
+        """The stratum of each unit, `(N,)`, where there are strata."""
+        return None if self.units is None else self.units.strata
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether scores are means over several runs of each system."""
+        return isinstance(self.table.metric, MeanOfRuns)
 
     @property
     def n_segments(self) -> int:
@@ -85,16 +96,13 @@ class Sample:
 
     @property
     def degrees(self) -> float:
-        """Degrees of freedom of a t interval."""
-        sizes = self.sizes
-        return self.n_segments - 1 if sizes is None else clusters.degrees_of_freedom(sizes)
+        """Degrees of freedom of a t interval, at most."""
+        return variances.degrees_of(self.n_segments, self.sizes, self.codes)
 
     @property
     def unbiased(self) -> Floats:
         """Influence values whose sum of squares is a squared standard error, `(S, N)`."""
-        n = self.n_segments
-        shares = 1 / n if self.sizes is None else self.sizes / np.sum(self.sizes)
-        return np.asarray(self.influence / np.sqrt(1 - shares))
+        return np.stack([variances.unbiased(v, self.sizes, self.codes) for v in self.influence])
 
     def moved(self, a: int, b: int) -> Floats:
         """Return what moves from system b to a when the segments of each half swap, `(B, k)`."""
@@ -106,10 +114,12 @@ class Sample:
 def bootstrap(
     tables: list[SegmentStatistics],
     plan: Plan,
-    sizes: NDArray[np.int64] | None = None,
+    units: Units | None = None,
     always: bool = False,
 ) -> list[Sample]:
     """Resample all systems under all metrics with one weight matrix."""
+    units = Units(tables) if units is None else units
+    check_fits(plan, tables, units)
     names = _distinct_names([table.metric for table in tables])
     values = [
         on_grid(t.values, [f"{c} of {t.metric.name}" for c in t.metric.columns]) for t in tables
@@ -117,25 +127,36 @@ def bootstrap(
     n_segments = tables[0].n_segments
     kind, n_draws = as_kind(plan.kind, plan.n_draws, n_segments)
     weights = recipe(n_segments, plan.seed, kind, n_draws)
-    if always or plan.method not in ("t", "hall"):
-        stacked, tell = _stack(values), plan.tell("resampling")
-        totals_b = weighted_totals(weights, stacked, plan.n_resamples, plan.executor, tell=tell)
-    else:
-        totals_b = np.empty((0, sum(len(v) * v.shape[2] for v in values)))
+    if units.strata is not None:
+        weights = Stratified(n_segments, plan.seed, units.strata)
+    # Resampling segments says nothing of other runs.
+    idle = plan.method in ("t", "hall") or isinstance(tables[0].metric, MeanOfRuns)
+    n_resamples = 0 if idle and not always else plan.n_resamples
+    totals = [_totals(table, v, units) for table, v in zip(tables, values, strict=True)]
+    # The corpus first: what is wrong with a score shows in few numbers.
+    scores = [_finite(t, table, "the corpus") for t, table in zip(totals, tables, strict=True)]
+    found = resampled.replicates(tables, values, weights, units.strata, n_resamples, plan)
     samples = []
-    for table, name, block, resampled in zip(
-        tables, names, values, _split(values, totals_b), strict=True
-    ):
-        totals = np.asarray(np.sum(block, axis=1, dtype=np.float64))
-        scores = _finite(totals, table, "the corpus")
-        replicates = _finite(resampled, table, "a resample")
+    for i, (table, (totals_b, replicates)) in enumerate(zip(tables, found, strict=True)):
+        block: Any = values[i]
+        if isinstance(table.metric, MeanOfStrata) and units.strata is not None:
+            block = StratumRows(block, units.strata)
+        _check_finite(replicates, table, "a resample")
         if n_draws is not None:
             # The spread of a score goes with 1/√N: what m segments do is brought to what N do.
             shrink = np.sqrt(n_draws / n_segments)
-            replicates = np.asarray(scores + shrink * (replicates - scores))
-        sample = Sample(table, name, block, totals, scores, replicates, resampled, weights)
-        samples.append(replace(sample, outcomes=as_outcomes(table), sizes=sizes))
+            replicates = np.asarray(scores[i] + shrink * (replicates - scores[i]))
+        sample = Sample(table, names[i], block, totals[i], scores[i], replicates, totals_b, weights)
+        drawn = replace(sample, sizes=units.sizes, units=units, segments=units.segments[i])
+        samples.append(replace(drawn, outcomes=as_outcomes(table)))
     return samples
+
+
+def _totals(table: SegmentStatistics, values: NDArray[Any], units: Units) -> Floats:
+    """Return summed statistics, `(S, k)`, or those of all strata, `(S, T k)`."""
+    if isinstance(table.metric, MeanOfStrata) and units.strata is not None:
+        return StratumRows(values, units.strata).totals()
+    return np.asarray(np.sum(values, axis=1, dtype=np.float64))
 
 
 def from_shard(shard: Shard) -> list[Sample]:
@@ -158,7 +179,7 @@ def from_shard(shard: Shard) -> list[Sample]:
     samples = []
     for i, name in enumerate(_distinct_names(list(shard.metrics))):
         totals = np.asarray(shard.totals[i] * shard.resolution, dtype=np.float64)
-        resampled = np.asarray(shard.resampled[i] * shard.resolution, dtype=np.float64)
+        totals_b = np.asarray(shard.resampled[i] * shard.resolution, dtype=np.float64)
         table = SegmentStatistics(
             totals[:, None], shard.systems, shard.metrics[i], shard.reference_labels[i]
         )
@@ -168,8 +189,8 @@ def from_shard(shard: Shard) -> list[Sample]:
             table.values,
             totals,
             _finite(totals, table, "the corpus"),
-            _finite(resampled, table, "a resample"),
-            resampled,
+            _finite(totals_b, table, "a resample"),
+            totals_b,
             shard=shard,
             differing=shard.differing[i],
         )
@@ -200,40 +221,15 @@ def swap(samples: list[Sample], plan: Plan) -> list[Sample]:
 
     Swapping moves differences: those to the first system are all that is needed.
     """
-    values = [_differences(sample.values) for sample in samples]
-    totals = swap_totals(
-        _stack(values),
-        plan.n_resamples,
-        plan.seed,
-        executor=plan.executor,
-        tell=plan.tell("swapping"),
-    )
-    moves = _split(values, totals)
+    moves = resampled.swapped([sample.values for sample in samples], plan)
     return [replace(sample, moves=move) for sample, move in zip(samples, moves, strict=True)]
 
 
-def _differences(values: NDArray[Any]) -> NDArray[Any]:
-    """Return statistics less those of the first system, `(S, N, k) -> (S - 1, N, k)`."""
-    # Narrow integers could overflow.
-    wide = values.astype(np.int64 if values.dtype.kind in "iu" else np.float64, copy=False)
-    return wide[1:] - wide[:1]
-
-
-def _stack(values: list[NDArray[Any]]) -> NDArray[Any]:
-    """Put the statistics of all systems and metrics side by side, `(N, K)`."""
-    columns = [v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in values]
-    return columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
-
-
-def _split(values: list[NDArray[Any]], totals: Floats) -> list[Floats]:
-    """Take resampled totals `(B, K)` apart again, `(B, S, k)` for each metric."""
-    widths = [len(v) * v.shape[2] for v in values]
-    parts = np.split(totals, np.cumsum(widths)[:-1], axis=1)
-    return [p.reshape(len(totals), *v.shape[::2]) for p, v in zip(parts, values, strict=True)]
-
-
 def _finite(totals: Floats, table: SegmentStatistics, where: str) -> Floats:
-    scores = scores_of(table.metric, totals)
+    return _check_finite(scores_of(table.metric, totals), table, where)
+
+
+def _check_finite(scores: Floats, table: SegmentStatistics, where: str) -> Floats:
     if not np.all(np.isfinite(scores)):
         column = int(np.argwhere(~np.isfinite(scores))[0][-1])
         raise InputError(
@@ -267,6 +263,8 @@ def method_of(sample: Sample, plan: Plan, pair: tuple[int, ...]) -> str:
     plain = (plan.kind, plan.n_draws) == ("multinomial", None)
     if sample.outcomes is not None and plain:
         return "wilson" if len(pair) == 1 else "tango"
+    if sample.has_runs:
+        return "hall"
     return "hall" if len(pair) > 1 and plain and sample.shard is None else "expanded"
 
 
@@ -293,10 +291,11 @@ def _bounds(
 ) -> tuple[intervals.Bounds, Floats]:
     level, n = plan.confidence_level, sample.n_segments
     method, metric = method_of(sample, plan, pair), sample.table.metric
-    if method in ("t", "hall", "studentized", "wilson", "tango"):
+    if method in ("t", "hall", "studentized", "wilson", "tango") or sample.codes is not None:
         moves, error, degrees = influences(sample, pair)
     if sample.outcomes is not None and method in ("wilson", "tango"):
-        return sample.outcomes.interval(pair, level), error
+        effect = design_effect(sample, pair, error)
+        return sample.outcomes.interval(pair, level, effect), error
     if method in ("t", "hall"):
         width = widened(sample, pair, moves, error)
         if method == "hall":
@@ -306,7 +305,7 @@ def _bounds(
             plain = intervals.student_t(observed, width, degrees + 1, level)
             return (np.minimum(low, plain[0]), np.maximum(high, plain[1])), error
         return intervals.student_t(observed, width, degrees + 1, level), error
-    spread = np.asarray(np.std(replicates, ddof=1))
+    spread = np.asarray(np.std(replicates, ddof=1)) if sample.codes is None else error
     if method == "percentile":
         return intervals.percentile(replicates, level), spread
     if method == "basic":
@@ -318,14 +317,27 @@ def _bounds(
     if method == "studentized":
         errors = _replicate_errors(sample, pair)
         return intervals.studentized(replicates, errors, observed, error, level), spread
+    if sample.codes is not None:
+        factor = variances.widening(moves, sample.sizes, sample.codes)
+        return intervals.widened_percentile(replicates, factor, degrees, level), spread
     return intervals.expanded_percentile(replicates, n, level), spread
 
 
 def widened(sample: Sample, pair: tuple[int, ...], moves: Floats, error: Floats) -> Floats:
     """Return the standard error, or a larger one where few segments differ."""
     if len(pair) > 1 and sample.sizes is None and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
-        return influence.standard_error(influence.with_unseen(moves))
+        return np.maximum(influence.standard_error(influence.with_unseen(moves)), error)
     return error
+
+
+def design_effect(
+    sample: Sample, pair: tuple[int, ...], error: Floats, ratio: float = 1.0
+) -> float:
+    """Return the squared ratio of an error within strata to that of segments drawn freely."""
+    free = influence.standard_error(moves_of(sample, pair, ratio))
+    # Without spread within strata, or at all, as many segments as there are.
+    sure = sample.codes is None or not (error > 0 and free > 0)
+    return 1.0 if sure else float(error / free) ** 2
 
 
 def influences(
@@ -335,11 +347,20 @@ def influences(
 
     Of a pair, the difference of the second score and `ratio` times the first.
     """
+    moves = moves_of(sample, pair, ratio)
+    moves, error, degrees = variances.of_units(moves, sample.sizes, sample.codes)
+    if sample.has_runs:
+        rows = sample.values[list(pair)]
+        error, degrees = variances.with_runs(sample.table.metric, rows, error, degrees, ratio)
+    return moves, error, degrees
+
+
+def moves_of(sample: Sample, pair: tuple[int, ...], ratio: float = 1.0) -> Floats:
+    """Return influence values on a score or difference, `(N,)`, centred over all units."""
     values = sample.influence
-    moves = values[pair[-1]] - ratio * values[pair[0]] if len(pair) > 1 else values[pair[0]]
-    if sample.sizes is None:
-        return moves, influence.standard_error(moves), sample.degrees
-    return moves, clusters.standard_error(moves, sample.sizes), sample.degrees
+    if len(pair) == 1:
+        return np.asarray(values[pair[0]])
+    return np.asarray(values[pair[-1]] - ratio * values[pair[0]])
 
 
 def _replicate_errors(sample: Sample, pair: tuple[int, ...]) -> Floats:

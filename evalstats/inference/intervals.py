@@ -43,12 +43,18 @@ def expanded_percentile(replicates: Floats, n_segments: int, confidence_level: f
     The quantiles are α'/2 and 1-α'/2 with α'/2 = Φ(-√(n/(n-1)) t_{1-α/2, n-1}): the percentile
     interval is too narrow by the factor √((n-1)/n) and by z instead of t.
     """
+    factor = float(np.sqrt(n_segments / (n_segments - 1)))
+    return widened_percentile(replicates, factor, n_segments - 1, confidence_level)
+
+
+def widened_percentile(
+    replicates: Floats, factor: float, degrees_of_freedom: float, confidence_level: float
+) -> Bounds:
+    """Return the same with a factor and degrees of freedom of its own: those of strata, say."""
     from scipy.special import ndtr, stdtrit
 
-    tail = (1 - confidence_level) / 2
-    quantile = -stdtrit(n_segments - 1, tail)
-    expanded = ndtr(-np.sqrt(n_segments / (n_segments - 1)) * quantile)
-    return percentile(replicates, float(1 - 2 * expanded))
+    quantile = -stdtrit(degrees_of_freedom, (1 - confidence_level) / 2)
+    return percentile(replicates, float(1 - 2 * ndtr(-factor * quantile)))
 
 
 def bca(replicates: Floats, observed: Floats, jackknife: Floats, confidence_level: float) -> Bounds:

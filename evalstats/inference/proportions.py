@@ -15,7 +15,7 @@ from evalstats.errors import InputError
 _EDGE = 1e-12
 
 
-def wilson(successes: int, n_segments: int, confidence_level: float) -> tuple[float, float]:
+def wilson(successes: float, n_segments: float, confidence_level: float) -> tuple[float, float]:
     """Return the score interval of a proportion (Wilson, 1927).
 
     All p with ``(p̂ - p)² <= z² p(1 - p)/N``. It stays within 0 and 1, and is an interval of
@@ -36,7 +36,9 @@ def wilson(successes: int, n_segments: int, confidence_level: float) -> tuple[fl
     return low, high
 
 
-def tango(gained: int, lost: int, n_segments: int, confidence_level: float) -> tuple[float, float]:
+def tango(
+    gained: float, lost: float, n_segments: float, confidence_level: float
+) -> tuple[float, float]:
     r"""Return the score interval of a difference of paired proportions (Tango, 1998).
 
     All differences Δ that the score test does not reject,
@@ -78,7 +80,7 @@ def tango(gained: int, lost: int, n_segments: int, confidence_level: float) -> t
     return bound(-1 + _EDGE, z), bound(1 - _EDGE, -z)
 
 
-def tango_distance(gained: int, lost: int, n_segments: int, difference: float) -> float:
+def tango_distance(gained: float, lost: float, n_segments: float, difference: float) -> float:
     """Return Tango's (1998) score statistic of a difference, below it negative; normal under it."""
     n = n_segments
     linear = (2 * n - gained + lost) * difference - gained - lost
@@ -88,7 +90,7 @@ def tango_distance(gained: int, lost: int, n_segments: int, difference: float) -
     return float(distance / np.sqrt(variance)) if variance > 0 else 0.0
 
 
-def ratio_distance(both: int, gained: int, lost: int, ratio: float) -> float:
+def ratio_distance(both: float, gained: float, lost: float, ratio: float) -> float:
     r"""Return the score statistic of a ratio of paired proportions (Nam and Blackwelder, 2002).
 
     .. math:: (x_1 - r x_0) / \sqrt{N r (\tilde p_{10} + \tilde p_{01})}

@@ -96,14 +96,21 @@ def expanded_pvalue(pvalue: float, n_segments: int, alternative: str = "two-side
     tails are due: p = 2 T_{n-1}(√((n-1)/n) Φ⁻¹(p*/2)) (after Hesterberg, 2015), without the twos
     for a one-sided test. A p-value of 1 stays 1.
     """
+    factor = float(np.sqrt(n_segments / (n_segments - 1)))
+    return widened_pvalue(pvalue, factor, n_segments - 1, alternative)
+
+
+def widened_pvalue(
+    pvalue: float, factor: float, degrees_of_freedom: float, alternative: str = "two-sided"
+) -> float:
+    """Return the same where replicates spread too little by 1/factor."""
     from scipy.special import ndtri, stdtr
 
     sides = 2 if alternative == "two-sided" else 1
     tail = min(pvalue / sides, 1.0)
     if tail >= 1:
         return 1.0
-    n = n_segments
-    return float(min(1.0, sides * stdtr(n - 1, np.sqrt((n - 1) / n) * ndtri(tail))))
+    return float(min(1.0, sides * stdtr(degrees_of_freedom, float(ndtri(tail)) / factor)))
 
 
 def student_t_pvalue(t: float, degrees_of_freedom: float, alternative: str = "two-sided") -> float:

@@ -6,6 +6,7 @@
 - `chrf`: chrF and chrF++
 - `ter`, `error_rates`: TER; WER, CER and edits of any tokens
 - `ratios`: means and ratios of scores that come from elsewhere
+- `averages`: means of scores, over strata or runs
 - `alignment`: which token stands for which
 
 May import `text`, `checks` and `errors`.

@@ -7,6 +7,7 @@ randomisation. `weights @ statistics` are the totals of all resamples, counted e
 - `poisson`: Poisson counts from random bytes
 - `multinomial_rows`: rows with a given sum, from Poisson counts
 - `weights`: which rows there are: multinomial, halves, Bayesian
+- `strata`: rows within strata, and totals of each
 - `products`: exact products of weights and statistics
 - `totals`: what a call asks for
 - `executors`: where the work runs

@@ -1,8 +1,8 @@
-"""What can be asked of a comparison of two systems once it is made."""
+"""What can be asked of a comparison once it is made."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from evalstats.errors import InputError
@@ -11,11 +11,78 @@ from evalstats.results.records import ComparisonRecord, Difference, distinct
 
 
 class Questions(ComparisonRecord):
-    """Questions about one pair of systems."""
+    """Questions that the statistics answer, without the texts being read again."""
 
     def difference(self, metric: str, system: str, baseline: str | None = None) -> Difference:
         """Return the difference of a system from a baseline under one metric."""
         raise NotImplementedError
+
+    def power(
+        self,
+        difference: float | None = None,
+        n_segments: int | None = None,
+        power: float = 0.8,
+        significance_level: float | None = None,
+        n_resamples: int = 4999,
+    ) -> Any:
+        """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
+
+        One test at `significance_level`, by default that of this comparison, not adjusted for
+        several; the comparison's alternative, unit, confidence level and seed.
+        """
+        if self.planner is None:
+            raise InputError(
+                "this comparison holds no statistics of segments (it comes from a Shard or a "
+                "file); give SegmentStatistics to evalstats.power"
+            )
+        level = self.significance_level if significance_level is None else significance_level
+        return self.planner(
+            difference, n_segments, power, level, self.confidence_level, n_resamples, self.seed
+        )
+
+    def ranking(
+        self,
+        metric: str | None = None,
+        *,
+        composite: str | Callable[[Any], Any] | None = None,
+        higher_is_better: bool = True,
+    ) -> Any:
+        """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
+
+        Of all pairs, two-sided, with a family-wise adjustment. The intervals of all ranks at once
+        are those that this comparison's verdicts leave; that of one system alone rests on step-down
+        max-T over its own comparisons (Mogstad, Romano, Shaikh and Wilhelm, 2024). They hold with
+        a confidence of 1 - `significance_level`.
+
+        Parameters
+        ----------
+        metric : str, optional
+            Its printed name, in any case; can be left out where there is one.
+        composite : {"autorank", "borda"} or callable, optional
+            One score of all metrics: WMT25's AutoRank, the mean rank, or a function of the scores
+            ``(..., S, M) -> (..., S)`` of S systems under M metrics, in the order of the
+            comparison. It may let systems depend on one another, and is resampled with them.
+        higher_is_better : bool
+            Direction of a function; "autorank" and "borda" know theirs.
+
+        Raises
+        ------
+        InputError
+            For a comparison with a baseline, one-sided, or not adjusted; an unknown metric or
+            composite; a comparison that was read from JSON.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> from evalstats.data import load_sample
+        >>> sample = load_sample()
+        >>> ranking = es.compare(sample.systems, sample.references, "chrf").ranking()
+        >>> [(r.system, r.low, r.high, r.tier) for r in ranking][:2]
+        [('clearly-better', 1, 1, 'a'), ('slightly-better', 2, 4, 'b')]
+        """
+        if self.ranker is None:
+            raise InputError("this comparison was read from a file, which holds no resamples")
+        return self.ranker(self, metric, composite, higher_is_better)
 
     def influence(self, metric: str, system: str, baseline: str | None = None) -> Any:
         """Say which segments, or groups, drive a difference: an `Influence`.

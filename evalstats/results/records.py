@@ -40,6 +40,10 @@ class EstimateRecord:
     higher_is_better: bool
     signature: str = field(repr=False)
     notes: tuple[str, ...] = field(default=(), repr=False)
+    segment_error: float | None = None
+    design_effect: float | None = None
+    effective_size: float | None = None
+    run_error: float | None = None
 
 
 class Record:
@@ -213,6 +217,7 @@ class ComparisonRecord:
     family: str = "metric"
     intervals: str = "individual"
     planner: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    ranker: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     margin: float | None = None
     recovery: float | None = None
     influencer: Callable[..., Any] | None = field(default=None, repr=False, compare=False)

@@ -62,6 +62,17 @@ class Estimate(EstimateRecord, Result):
         Everything needed to make the number again.
     notes : tuple of str
         What a careful reader should know.
+    segment_error : float or None
+        Where there are groups or runs: the standard error if segments were independent of one
+        another, and runs all alike, from influence values.
+    design_effect : float or None
+        Where there are groups: the squared ratio of the standard error of the groups to
+        `segment_error` (Kish, 1965).
+    effective_size : float or None
+        The number of segments over the design effect: of how many independent ones the score would
+        be as precise.
+    run_error : float or None
+        Where there are several runs: the standard error that the choice of the runs alone gives.
     """
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,12 +188,11 @@ class Comparison(Questions, Result):
         Which comparisons are counted together: all under one metric, or all there are.
     intervals : {"individual", "simultaneous"}
         Whether the confidence level is of each interval of a difference, or of a family's at once.
-    planner : callable or None
-        What `power` asks; it holds the statistics. `None` where there are none, as of a `Shard`.
     margin, recovery : float or None
         What `claim` is about: a difference in points, or a share of the baseline's score.
-    influencer : callable or None
-        What `influence` asks, as `planner`; it also holds the texts, where lists were compared.
+    planner, ranker, influencer : callable or None
+        What `power`, `ranking` and `influence` ask; they hold the statistics, the last also lists
+        of texts. `None` where there are none, as of a `Shard` or after `from_json`.
     """
 
     estimates: Estimates
@@ -279,29 +289,6 @@ class Comparison(Questions, Result):
         True
         """
         return reading.comparison_from(cls, Estimate, text)
-
-    def power(
-        self,
-        difference: float | None = None,
-        n_segments: int | None = None,
-        power: float = 0.8,
-        significance_level: float | None = None,
-        n_resamples: int = 4999,
-    ) -> Any:
-        """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
-
-        One test at `significance_level`, by default that of this comparison, not adjusted for
-        several; the comparison's alternative, unit, confidence level and seed.
-        """
-        if self.planner is None:
-            raise InputError(
-                "this comparison holds no statistics of segments (it comes from a Shard or a "
-                "file); give SegmentStatistics to evalstats.power"
-            )
-        level = self.significance_level if significance_level is None else significance_level
-        return self.planner(
-            difference, n_segments, power, level, self.confidence_level, n_resamples, self.seed
-        )
 
     def plot(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the differences with their intervals: `evalstats.plots.differences`."""

@@ -33,21 +33,23 @@ def as_segment_ids(ids: object, n_segments: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def group_codes(groups: Iterable[Hashable], n_segments: int) -> NDArray[np.intp]:
+def group_codes(
+    groups: Iterable[Hashable], n_segments: int, name: str = "groups"
+) -> NDArray[np.intp]:
     """Return the number of the group of each segment, `(N,)`, in order of first appearance."""
-    labels = listed(groups, "groups", "labels, one a segment")
-    _check_count(labels, "groups", "label", n_segments)
+    labels = listed(groups, name, "labels, one a segment")
+    _check_count(labels, name, "label", n_segments)
     numbers: dict[Hashable, int] = {}
     try:
         codes = [numbers.setdefault(label, len(numbers)) for label in labels]
     except TypeError as error:
-        raise InputTypeError(f"groups must hold hashable labels: {error}") from None
+        raise InputTypeError(f"{name} must hold hashable labels: {error}") from None
     # Only different labels are looked at, since that takes time.
     missing = next((codes.index(n) for value, n in numbers.items() if is_missing(value)), None)
     if missing is not None:
         raise InputError(
-            f"groups[{missing}] is {labels[missing]!r}: every segment needs a label; give those "
-            f"without a document one each, or leave the segments out"
+            f"{name}[{missing}] is {labels[missing]!r}: every segment needs a label; give those "
+            f"without one a label each, or leave the segments out"
         )
     return np.array(codes, dtype=np.intp)
 

@@ -1,0 +1,107 @@
+"""Standard errors of scores and differences, for what was drawn: segments, groups, strata, runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.inference import clusters, influence, runs, strata
+from evalstats.metrics import Metric
+from evalstats.metrics.averages import MeanOfRuns
+
+Floats = NDArray[np.float64]
+
+
+def of_units(
+    moves: Floats, sizes: NDArray[np.int64] | None, codes: NDArray[np.intp] | None
+) -> tuple[Floats, Floats, float]:
+    """Return influence values centred as their units were drawn, standard error and degrees.
+
+    Parameters
+    ----------
+    moves : ndarray, shape (N,)
+        Influence values on a score or a difference.
+    sizes : ndarray, shape (N,), or None
+        Segments of each unit, where units are groups.
+    codes : ndarray, shape (N,), or None
+        Stratum of each unit, where there are strata.
+    """
+    if codes is not None:
+        moves = strata.centred(moves, codes)
+        members = np.ones(len(moves), dtype=np.int64) if sizes is None else sizes
+        error, degrees = strata.standard_error(moves, members, codes)
+        return moves, error, degrees
+    if sizes is not None:
+        return moves, clusters.standard_error(moves, sizes), clusters.degrees_of_freedom(sizes)
+    return moves, influence.standard_error(moves), len(moves) - 1
+
+
+def unbiased(
+    moves: Floats, sizes: NDArray[np.int64] | None, codes: NDArray[np.intp] | None
+) -> Floats:
+    """Return influence values `(N,)` whose sum of squares is the squared error of `of_units`."""
+    members = np.ones(len(moves), dtype=np.int64) if sizes is None else sizes
+    if codes is None:
+        return np.asarray(moves / np.sqrt(1 - members / np.sum(members)))
+    return np.asarray(strata.centred(moves, codes) / np.sqrt(1 - strata.shares(members, codes)))
+
+
+def degrees_of(
+    n_units: int, sizes: NDArray[np.int64] | None, codes: NDArray[np.intp] | None
+) -> float:
+    """Return the degrees of freedom of `of_units`: with strata, at most, if all vary alike."""
+    if codes is not None:
+        members = np.ones(n_units, dtype=np.int64) if sizes is None else sizes
+        return float(np.sum(strata.stratum_degrees(members, codes)))
+    return n_units - 1 if sizes is None else clusters.degrees_of_freedom(sizes)
+
+
+def with_runs(
+    metric: Metric, rows: NDArray[Any], error: Floats, degrees: float, ratio: float = 1.0
+) -> tuple[Floats, float]:
+    """Return standard error and degrees with what runs add, of systems' rows `(P, N, R k)`.
+
+    Of a pair, `ratio` times the first score counts.
+    """
+    (added, between, n), *others = _added(metric, rows)
+    first = (ratio**2 * added, ratio**2 * between, n)
+    total, degrees = runs.combined(float(error), degrees, [first, *others])
+    return np.asarray(total), degrees
+
+
+def of_runs(metric: Metric, rows: NDArray[Any]) -> float:
+    """Return the standard error that the choice of the runs gives, of rows `(1, N, R k)`."""
+    return float(np.sqrt(_added(metric, rows)[0][0]))
+
+
+def _added(metric: Metric, rows: NDArray[Any]) -> list[tuple[float, float, int]]:
+    """Return the variance of each system's runs, twice, and their number."""
+    assert isinstance(metric, MeanOfRuns)
+    added = []
+    for statistics in metric.of_runs(rows.astype(np.float64)):
+        scores = metric.metric.score(np.sum(statistics, axis=1))
+        values = influence.influence_values(metric.metric, statistics)
+        added.append((*runs.run_variance(scores, values), metric.n_runs))
+    return added
+
+
+def widening(moves: Floats, sizes: NDArray[np.int64] | None, codes: NDArray[np.intp]) -> float:
+    """Return the factor by which resampling within strata understates a standard error."""
+    members = np.ones(len(moves), dtype=np.int64) if sizes is None else sizes
+    return strata.expansion(moves, members, codes)
+
+
+def of_segments(metric: Metric, rows: NDArray[Any], codes: NDArray[np.intp] | None) -> float:
+    """Return the standard error if segments were independent, and runs all alike.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (1, N, k)
+        Statistics of a system's segments.
+    codes : ndarray, shape (N,), or None
+        Their strata.
+    """
+    values = influence.influence_values(metric, rows.astype(np.float64))[0]
+    return float(of_units(values, None, codes)[1])

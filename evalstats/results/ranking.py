@@ -1,0 +1,199 @@
+"""Rankings: which ranks a system may have, who is tied with whom, how likely each is the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from evalstats.errors import InputError
+from evalstats.results import rank_plot, report
+from evalstats.results.forms import Result
+from evalstats.results.records import Record
+from evalstats.results.report import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Systems that the note on ties names.
+_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Ranked(Record):
+    """What is known of one system's rank; 1 is the best.
+
+    Attributes
+    ----------
+    metric, system : str
+        What was ranked.
+    score, standard_error : float
+        Its score, and the standard error of that.
+    rank : float
+        By the score; systems that tie share the mean rank.
+    low, high : int
+        Interval of this system's rank alone.
+    simultaneous_low, simultaneous_high : int
+        Interval of its rank where the intervals of all systems hold at once.
+    tier : str
+        Letters; systems that share one cannot be told apart.
+    cluster : int
+        Every system of a cluster is significantly better than every system of a later one.
+    probability_first : float or None
+        Share of the resamples in which it scores best; `None` where scores were not resampled
+        (``method="t"``).
+    """
+
+    metric: str
+    system: str
+    score: float
+    standard_error: float
+    rank: float
+    low: int
+    high: int
+    simultaneous_low: int
+    simultaneous_high: int
+    tier: str
+    cluster: int
+    probability_first: float | None
+
+    def _title(self) -> str:
+        return f"rank of {self.system}, {self.metric}"
+
+
+@dataclass(frozen=True)
+class Ranking(Result):
+    """Systems best first, with intervals of their ranks; iterating gives `Ranked`.
+
+    Attributes
+    ----------
+    metric : str
+        The metric, or the composite.
+    systems : tuple of Ranked
+        Best first.
+    tied : tuple of str
+        Systems that are not significantly worse than the first.
+    confidence_level : float
+        Of the intervals.
+    higher_is_better : bool
+        Direction of the metric.
+    n_segments : int
+        Number of segments, or of groups.
+    unit : {"segment", "group"}
+        What was resampled.
+    signature : str
+        Everything needed to make the numbers again.
+    """
+
+    metric: str
+    systems: tuple[Ranked, ...]
+    tied: tuple[str, ...]
+    confidence_level: float
+    higher_is_better: bool
+    n_segments: int
+    unit: str
+    signature: str = field(repr=False)
+
+    def __iter__(self) -> Iterator[Ranked]:
+        """Iterate over the systems, best first."""
+        return iter(self.systems)
+
+    def __len__(self) -> int:
+        """Return the number of systems."""
+        return len(self.systems)
+
+    def __getitem__(self, system: str) -> Ranked:
+        """Return what is known of a system."""
+        for ranked in self.systems:
+            if ranked.system == system:
+                return ranked
+        names = ", ".join(ranked.system for ranked in self.systems)
+        raise InputError(f"system must be one of {names}; got {system!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain Python values."""
+        names = ("metric", "confidence_level", "higher_is_better", "n_segments", "unit")
+        return {
+            **{name: getattr(self, name) for name in names},
+            "systems": [ranked.to_dict() for ranked in self.systems],
+            "tied": list(self.tied),
+            "signature": self.signature,
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the ranks with their intervals, and the tiers."""
+        return rank_plot.ranks(self.systems, self.metric, self.confidence_level, ax)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [ranked.to_dict() for ranked in self.systems]
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        errors = [r.standard_error for r in self.systems]
+        decimals = report.decimals(errors) if digits is None else digits
+        percent = f"{100 * self.confidence_level:.10g} %"
+        header = ("rank", "system", "score", f"[{percent}]", "[all at once]", "tier", "cluster")
+        rows = tuple(
+            (
+                f"{r.rank:g}",
+                r.system,
+                report.number(r.score, decimals),
+                f"[{r.low}, {r.high}]",
+                f"[{r.simultaneous_low}, {r.simultaneous_high}]",
+                r.tier,
+                str(r.cluster),
+                "-" if r.probability_first is None else report.number(r.probability_first, 2),
+            )
+            for r in self.systems
+        )
+        better = "higher" if self.higher_is_better else "lower"
+        title = (
+            f"Ranks by {self.metric} {report.direction(self.higher_is_better)} ({better} is "
+            f"better), {self.n_segments:,} {self.unit}s"
+        )
+        return [Table(title, (*header, "first"), rows, "><>>><>>", self._ties())]
+
+    def _ties(self) -> tuple[str, ...]:
+        more = ", ..." if len(self.tied) > _NAMED else ""
+        names = f" ({', '.join(self.tied[:_NAMED])}{more})" if self.tied else ""
+        return (
+            f"Tied with the first: {len(self.tied)}{names}.",
+            "Systems that share a letter cannot be told apart; first: share of the resamples in "
+            "which a system scores best.",
+        )
+
+    def _footer(self) -> list[str]:
+        return [self.signature]
+
+
+@dataclass(frozen=True)
+class Rankings(Result, Sequence[Ranking]):
+    """Rankings under several metrics. A sequence of `Ranking`.
+
+    Attributes
+    ----------
+    rankings : tuple of Ranking
+        One a metric.
+    """
+
+    rankings: tuple[Ranking, ...]
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return one ranking."""
+        return self.rankings[index]
+
+    def __len__(self) -> int:
+        """Return the number of rankings."""
+        return len(self.rankings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return ``{"rankings": [...]}`` as plain Python values."""
+        return {"rankings": [ranking.to_dict() for ranking in self.rankings]}
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [record for ranking in self.rankings for record in ranking._records()]
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        return [table for ranking in self.rankings for table in ranking._tables(digits)]
+
+    def _footer(self) -> list[str]:
+        return [ranking.signature for ranking in self.rankings]

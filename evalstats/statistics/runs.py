@@ -1,0 +1,123 @@
+"""Several runs of a system (training seeds, sampled answers): statistics of each, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evalstats.checks import also_called
+from evalstats.errors import InputError
+from evalstats.metrics import BUILT_IN, Metric, Ratio
+from evalstats.metrics.averages import MeanOfRuns
+from evalstats.resampling.executors import Workers, as_workers
+from evalstats.statistics.extraction import Metrics, Progress, as_metrics, as_systems, extract_all
+from evalstats.statistics.names import as_segment_ids
+from evalstats.statistics.segments import SegmentStatistics
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+
+@also_called(metrics="metric")
+def extract_runs(
+    systems: Mapping[str, Any],
+    references: Any = None,
+    metric: str | Metric = "bleu",
+    *,
+    segment_ids: Sequence[str] | None = None,
+    executor: Workers = None,
+    progress: Progress | None = None,
+) -> SegmentStatistics:
+    """Extract the statistics of several runs of every system, `(S, N, R k)`.
+
+    Its score is the mean of the runs' scores (`MeanOfRuns`), and its error that of other segments
+    and of other runs. `estimate` and `compare` do the same for lists of runs.
+
+    Parameters
+    ----------
+    systems : mapping of str to sequence
+        R lists of N outputs each, or an array `(R, N)` of scores, the same R >= 2 for all systems.
+    references, metric, segment_ids, executor, progress
+        As in `extract`.
+
+    Raises
+    ------
+    InputError
+        For bad input, runs of different lengths, or systems with different numbers of runs.
+
+    Examples
+    --------
+    >>> from evalstats import Mean
+    >>> seeds = {"A": [[1, 0, 1], [1, 1, 1]], "B": [[0, 0, 1], [1, 0, 0]]}
+    >>> table = extract_runs(seeds, metric=Mean("accuracy"))
+    >>> table.values.shape, table.scores.round(2).tolist()
+    ((2, 3, 4), [0.83, 0.33])
+    """
+    (table,) = extract_all_runs(systems, references, metric, progress, as_workers(executor))
+    if segment_ids is None:
+        return table
+    return replace(table, segment_ids=as_segment_ids(segment_ids, table.n_segments))
+
+
+def extract_all_runs(
+    systems: object,
+    references: object,
+    metrics: Metrics,
+    progress: Progress | None,
+    workers: Executor | int = 1,
+) -> list[SegmentStatistics]:
+    """Extract all runs of all systems under all metrics, one `SegmentStatistics` a metric."""
+    named = as_systems(systems)
+    counts = {name: len(runs) if _is_list(runs) else 0 for name, runs in named.items()}
+    (first, n_runs), *others = counts.items()
+    for name, count in counts.items():
+        if count < 2 or not all(map(_is_list, named[name])):
+            raise InputError(
+                f"hypotheses of system {name!r} must be at least 2 runs, each a list of outputs, "
+                f"since those of another system, or its first, are a list: the error that runs "
+                f"add cannot be had from one"
+            )
+    for name, count in others:
+        if count != n_runs:
+            raise InputError(
+                f"all systems must have the same number of runs, got {n_runs} of {first!r} and "
+                f"{count} of {name!r}"
+            )
+    flat = {
+        f"{name} run {i + 1}": run for name, runs in named.items() for i, run in enumerate(runs)
+    }
+    found = []
+    for table in extract_all(flat, references, metrics, progress, workers):
+        apart = table.values.reshape(len(named), n_runs, *table.values.shape[1:])
+        wide = np.moveaxis(apart, 1, 2).reshape(len(named), table.n_segments, -1)
+        metric = MeanOfRuns(table.metric, n_runs)
+        label = (table.reference_label, table.fingerprint)
+        found.append(SegmentStatistics(wide, tuple(named), metric, *label))
+    return found
+
+
+def has_runs(systems: object, metrics: Metrics) -> bool:
+    """Return whether outputs are lists of runs, where the metric's kind lets that be told."""
+    if not isinstance(systems, Mapping):
+        return False
+    kinds = {type(metric) for metric in as_metrics(metrics)}
+    # Rows of a ratio are lists themselves; what other metrics take is not known.
+    depth = 2 if kinds == {Ratio} else 1
+    if not kinds <= set(BUILT_IN) or (Ratio in kinds and depth == 1):
+        return False
+    return any(_depth(outputs) > depth for outputs in systems.values())
+
+
+def _depth(outputs: Any) -> int:
+    """Return how many lists lie around the first entry."""
+    depth = 0
+    while _is_list(outputs) and len(outputs):
+        outputs, depth = outputs[0], depth + 1
+    return depth
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, (list, tuple)) or (isinstance(value, np.ndarray) and value.ndim > 0)
