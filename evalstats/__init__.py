@@ -26,6 +26,8 @@ from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights
+from evalstats.results.influence import Influence
+from evalstats.results.joint import JointClaim
 from evalstats.results.power import Power
 from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference, PairPower
@@ -75,6 +77,8 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Estimates",
     "Comparison",
     "Difference",
+    "Influence",
+    "JointClaim",
     "Power",
     "PairPower",
     "Ranked",

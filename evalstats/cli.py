@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
 from evalstats.analysis.inputs import as_pairs
+from evalstats.analysis.margins import as_limits
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.power import power
 from evalstats.auditing import Audit, audit
@@ -196,9 +197,10 @@ def _sampling(options: argparse.Namespace) -> dict[str, Any]:
 def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
     settings = _sampling(options)
     names = ("baseline", "test", "alternative", "adjustment", "family", "intervals")
-    for name in (*names, "significance_level"):
+    for name in (*names, "significance_level", "margin", "recovery"):
         settings[name] = getattr(options, name)
     share(options.significance_level, "significance_level")
+    as_limits(options.margin, options.recovery)
     if not options.statistics:
         as_pairs(_names(options), options.baseline)
     tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})

@@ -100,6 +100,10 @@ def parser() -> argparse.ArgumentParser:
                          help="what is adjusted for: all pairs under one metric (default), or all")
     compare.add_argument("--intervals", choices=INTERVALS, default=INTERVALS[0],
                          help="of differences: each at its level (default), or all at once")
+    compare.add_argument("--margin", type=float, metavar="POINTS",
+                         help="a difference that matters: say who is equivalent, who is not worse")
+    compare.add_argument("--recovery", type=float, metavar="SHARE",
+                         help="of the baseline's score: say who is shown to keep it")
     _add_resampling(compare)
     _add_metric_options(compare)
 

@@ -1,7 +1,7 @@
 """Quality gates: fail a test run when a system has become worse, and only then.
 
 Scores of two versions nearly always differ; a gate that compares two numbers goes off by chance.
-`assert_not_worse` asks one of two questions:
+`assert_not_worse` asks one of three questions:
 
 - Without a margin: *is there evidence that it is worse?* The one-sided default test of `compare`.
   It fails for a system of the same quality with a probability of about `significance_level`, and
@@ -13,6 +13,8 @@ Scores of two versions nearly always differ; a gate that compares two numbers go
   (`benchmarks/calibration` has the rates; rare large failures that a small test set happens not to
   hold are seen by nobody). On few segments it fails most systems, or refuses. Choose the margin
   before you see the scores.
+- With a recovery: *is there evidence that it keeps such a share of the baseline's score?* As with a
+  margin, which grows with the score: for a compressed model, "at least 99 % of the original".
 """
 
 from __future__ import annotations
@@ -21,10 +23,9 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from evalstats.analysis.compare import compare
-from evalstats.checks import also_called, real, share
+from evalstats.analysis.margins import as_limits, claim_notes, is_unbounded
+from evalstats.checks import also_called, share
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.resampling.weights import Rng
@@ -33,9 +34,6 @@ from evalstats.results.records import Difference
 from evalstats.results.results import Comparison
 from evalstats.statistics.extraction import extract
 from evalstats.statistics.segments import SegmentStatistics
-
-#: Scores with fewer different values lie on a lattice.
-_FEW_VALUES = 10
 
 
 @also_called(metrics="metric", seed="rng")
@@ -46,6 +44,7 @@ def assert_not_worse(
     metric: str | Metric | None = None,
     *,
     margin: float | None = None,
+    recovery: float | None = None,
     significance_level: float = 0.05,
     groups: Iterable[Hashable] | None = None,
     n_resamples: int = 9999,
@@ -56,7 +55,7 @@ def assert_not_worse(
     Without `margin`, it fails when the one-sided p-value of a loss is at most
     `significance_level`. With it, it passes when the one-sided bound of the loss, at confidence
     1 - `significance_level`, is below `margin`; a loss that is significant but surely smaller
-    passes.
+    passes. With `recovery`, it passes when such a bound of new - recovery·baseline is above 0.
 
     Parameters
     ----------
@@ -71,6 +70,9 @@ def assert_not_worse(
         By default BLEU, or that of the statistics. One: a gate gives one verdict.
     margin : float, optional
         The loss from which on the system counts as worse, above 0, in points of the metric.
+    recovery : float, optional
+        In place of a margin: the share of the baseline's score that must be kept, above 0 and at
+        most 1. Where lower is better, at most 1/recovery times the baseline's errors may be made.
     significance_level : float
         In (0, 0.5). Several gates, and gates that run with every change, want a smaller one: of
         100 runs of an unchanged quality, 5 fail at 0.05.
@@ -90,13 +92,15 @@ def assert_not_worse(
         and the signature.
     InputError
         For bad input; the message names the argument. Also where no outcome could answer: where
-        the smallest possible p-value is above the level, or a margin is asked for and nothing
-        differs between scores of few values.
+        the smallest possible p-value is above the level, or a margin or recovery is asked for and
+        nothing differs between scores of few values.
 
     References
     ----------
     Blackwelder (1982), "Proving the null hypothesis in clinical trials", Controlled Clinical
-    Trials 3; Lakens (2017), "Equivalence tests", Social Psychological and Personality Science 8.
+    Trials 3; Lakens (2017), "Equivalence tests", Social Psychological and Personality Science 8;
+    Nam and Blackwelder (2002), "Analysis of the ratio of marginal probabilities in a matched-pair
+    setting", Statistics in Medicine 21, for the recovery of 0/1 scores.
 
     Examples
     --------
@@ -114,8 +118,7 @@ def assert_not_worse(
     # pytest then shows the line of the test, not ours.
     __tracebackhide__ = True
     level = share(significance_level, "significance_level", 0.5)
-    if margin is not None and real(margin, "margin", 0.0) == 0:
-        raise InputError("margin must be above 0; leave it out to test for a loss of any size")
+    margin, recovery = as_limits(margin, recovery)
     table = _tables(hypotheses, baseline, references, metric)
     higher = table.metric.higher_is_better
     result = compare(
@@ -127,24 +130,23 @@ def assert_not_worse(
         groups=groups,
         n_resamples=n_resamples,
         rng=rng,
+        margin=margin,
+        recovery=recovery,
     )
     (difference,) = result
-    _check_answerable(result, table, level, margin)
-    loss = -difference.low if higher else difference.high
-    if margin is None and difference.pvalue <= level:
-        raise AssertionError(_message(result, "is significantly worse than", level, None))
-    if margin is not None and loss >= margin:
-        raise AssertionError(_message(result, "is not shown to be as good as", level, margin))
+    _check_answerable(result, table, level)
+    if result.claim(difference) == "not shown":
+        raise AssertionError(_message(result, "is not shown to be as good as", level))
+    if result.claim(difference) is None and difference.pvalue <= level:
+        raise AssertionError(_message(result, "is significantly worse than", level))
     return difference
 
 
-def _check_answerable(
-    result: Comparison, table: SegmentStatistics, level: float, margin: float | None
-) -> None:
+def _check_answerable(result: Comparison, table: SegmentStatistics, level: float) -> None:
     """Refuse a question that no outcome of these segments could answer."""
     (difference,), n = result, result.estimates[0].n_segments
     unit = result.estimates[0].unit
-    if margin is None:
+    if result.claim(difference) is None:
         smallest = 0.5**n if difference.exact else max(0.5**n, 1 / (result.n_resamples + 1))
         if smallest > level and difference.n_differing:
             raise InputError(
@@ -152,16 +154,11 @@ def _check_answerable(
                 f"{smallest:.2g}, so that a gate at {level:g} would pass everything; give more "
                 f"{unit}s or resamples, or a larger significance_level"
             )
-    # Scores of few values: more segments may differ where these are not.
-    elif (
-        difference.n_differing == 0
-        and difference.method in ("t", "hall")
-        and not table.metric.uses_references
-        and len(np.unique(table.values)) < _FEW_VALUES
-    ):
+    elif is_unbounded(table, difference):
         raise InputError(
             f"the scores are equal on all {n} {unit}s and have few values: nothing bounds the "
-            f"loss on others; give more {unit}s, or leave out margin"
+            f"loss on others; give more {unit}s, or leave out "
+            + ("recovery" if result.margin is None else "margin")
         )
 
 
@@ -193,11 +190,18 @@ def _tables(
     return SegmentStatistics.join(old, new)
 
 
-def _message(result: Comparison, verdict: str, level: float, margin: float | None) -> str:
+def _message(result: Comparison, verdict: str, level: float) -> str:
     (d,) = result
     arrow = report.direction(d.higher_is_better)
     bound = d.low if d.higher_is_better else d.high
-    allowed = "" if margin is None else f", a loss of {margin:.6g} or more is not ruled out"
+    allowed, claim = "", []
+    if result.margin is not None:
+        allowed = f", a loss of {result.margin:.6g} or more is not ruled out"
+        claim = [f"  margin      {d.least_loss:.6g} is the smallest that can be claimed"]
+    if result.recovery is not None:
+        allowed = f", a recovery of {result.recovery:.6g} is not shown"
+        claim = [f"  recovery    {d.most_recovery:.4f} is the largest that can be claimed"]
+    notes = [note for note in result.notes if note not in claim_notes(result)]
     return "\n".join(
         [
             f"{d.system} {verdict} {d.baseline}: {d.metric} {arrow} "
@@ -206,8 +210,9 @@ def _message(result: Comparison, verdict: str, level: float, margin: float | Non
             f"  difference  {d.difference:+.4f}, at worst {bound:+.4f} "
             f"(one-sided, {100 * (1 - level):.6g} %)",
             f"  p-value     {report.pvalue(d.pvalue)} of a loss as large by chance"
-            + (f", at most {level:g}" if margin is None else ""),
-            *(f"  note        {note}" for note in result.notes),
+            + ("" if claim else f", at most {level:g}"),
+            *claim,
+            *(f"  note        {note}" for note in notes),
             f"  signature   {result.signatures[0]}",
         ]
     )

@@ -133,7 +133,7 @@ def test_refusals_of_a_gate_are_counted_apart(monkeypatch):
         raise es.InputError("nothing can be said")
 
     monkeypatch.setattr(es, "assert_not_worse", refuse)
-    record = gates.measure(population(SAMPLE), 10, False, 4, 0).record("", 4, 0.0)
+    record = gates.measure(population(SAMPLE), 10, "equal scores", 4, 0).record("", 4, 0.0)
     assert record["refused"]["gate"] == 1
     assert record["rates"]["gate"] == [0]
 

@@ -28,7 +28,8 @@ class Cell:
 
     `part` is "pairs", "gates", "runs" or "peers". `null` says which null hypothesis is true:
     "exchangeable", "equal scores"; or "rare failures" (equal scores, 2 % of segments at -5), "real
-    difference" (none is), "margin" (the loss is the margin). `n` segments or documents are drawn.
+    difference" (none is), "margin" and "recovery" (the loss is the limit). `n`
+    segments or documents are drawn.
     """
 
     part: str
@@ -213,6 +214,11 @@ def _gates() -> Iterator[Cell]:
         yield from gates("margin", Source("real", corpus, metric, *pair), sizes)
     real = Source("real", SAMPLE, "bleu", "clearly-better", "baseline")
     yield from gates("margin", real, few, 30)
+    yield from gates("recovery", real, few, 100)
+    for metric in ("bleu", "ter", "0/1"):
+        source = Source("real", EN_DE, metric, "Online-B", "OpenNMT")
+        yield from gates("recovery", source, few)
+    yield from gates("recovery", synthetic("0/1", "breaks .05 fixes 0"), few)
     yield from gates(
         "equal scores", synthetic("marks", "rare failures", "of the old"), (10, 20, 50, 200), 20
     )

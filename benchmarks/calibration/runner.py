@@ -27,8 +27,7 @@ def measure(cell: Cell) -> Record:
     elif not isinstance(cell.source, Source):
         answers = peers.measure(cell.source, cell.trials, cell.seed)
     elif cell.part == "gates":
-        margin = cell.null == "margin"
-        answers = gates.measure(population(cell.source), cell.n, margin, cell.trials, cell.seed)
+        answers = gates.measure(population(cell.source), cell.n, cell.null, cell.trials, cell.seed)
     else:
         drawn_from = population(cell.source)
         answers = pairs.measure(drawn_from, cell.n, cell.unit, cell.trials, cell.seed)

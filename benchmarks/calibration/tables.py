@@ -41,7 +41,11 @@ def gates(results: Results) -> str:
     rows = []
     for cell, record in results:
         if cell.part == "gates":
-            kind = "passes a loss of its margin" if cell.null == "margin" else "fails equal scores"
+            kind = (
+                f"passes a loss of its {cell.null}"
+                if cell.null in ("margin", "recovery")
+                else "fails equal scores"
+            )
             rate = record["rates"]["gate"][0]
             refused = record["refused"].get("gate", 0.0)
             error = _number(standard_error(rate, record["trials"]))

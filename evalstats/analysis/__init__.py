@@ -3,6 +3,7 @@
 - `estimate`, `compare`: the two questions
 - `pairs`: one pair of systems, its difference, interval and p-value
 - `families`: p-values and intervals of several pairs at once
+- `margins`: claims that two systems are alike, or one not worse
 - `flips`: influence values with random signs, which all pairs share
 - `outcomes`: scores that are shares of segments
 - `inputs`, `plan`: what an analysis is given, and its options
@@ -17,7 +18,7 @@
 - `ranking`: ranks from verdicts on all pairs, of a metric or of a composite
 - `paired`: paired tests of scores
 - `bleu`: evaluatio's two functions of BLEU
-- `influence`: the figure of which segments make a difference
+- `influence`, `removal`: which segments make a difference, as a figure; what changes without them
 
 May import every room before it.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from evalstats.analysis.inputs import (
     is_statistics,
     plan_of_shard,
 )
+from evalstats.analysis.margins import as_limits, claim_notes, claims
 from evalstats.analysis.notes import comparison_notes, design_notes, size_notes
 from evalstats.analysis.pairs import differences, prepared
 from evalstats.analysis.plan import (
@@ -32,6 +34,7 @@ from evalstats.analysis.plan import (
 )
 from evalstats.analysis.power import Planner
 from evalstats.analysis.ranking import Ranker
+from evalstats.analysis.removal import Influencer
 from evalstats.analysis.units import Aggregate, Labels, check_test
 from evalstats.checks import also_called, share
 from evalstats.resampling.executors import Workers
@@ -66,6 +69,8 @@ def compare(
     n_draws: int | None = None,
     executor: Workers = None,
     progress: Progress | None = None,
+    margin: float | None = None,
+    recovery: float | None = None,
 ) -> Comparison:
     """Say which systems differ, by how much, and how sure that is.
 
@@ -117,6 +122,19 @@ def compare(
         As in `estimate`.
     n_resamples, rng, weights, n_draws, executor, progress
         As in `estimate`.
+    margin : float, optional
+        The difference that matters, above 0, in points of each metric. The result then says which
+        pairs are *equivalent* (the difference lies within ± margin: two one-sided tests,
+        Schuirmann, 1987; Lakens, 2017) and which systems are *not worse* (no loss of the margin or
+        more: non-inferiority), by the interval of confidence 1 - 2·`significance_level` of the
+        method that the difference has. Each pair is at that level by itself, not adjusted for
+        several. Choose it before you see the scores.
+    recovery : float, optional
+        In place of a margin, the share r of the baseline that must be kept, above 0 and at most 1:
+        *not worse* is a system whose score is shown to be above r times the baseline's (or, where
+        lower is better, below 1/r times). The test of new - r·base is linear in the influence
+        values and has Hall's correction; with method "t" it has not, and 0/1 scores have the score
+        test of a ratio (Nam and Blackwelder, 2002).
 
     Returns
     -------
@@ -144,13 +162,18 @@ def compare(
     """
     plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor, progress)
     test = option(test, (*TESTS, MID_P), "test")
-    level = share(significance_level, "significance_level")
+    limits = as_limits(margin, recovery)
+    is_limited = limits != (None, None)
+    # An interval of confidence 1 - 2·level has to be one.
+    level = share(significance_level, "significance_level", 0.5 if is_limited else 1.0)
     alternative = option(alternative, ALTERNATIVES, "alternative")
     adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
     family = option(family, FAMILIES, "family")
     intervals = option(intervals, INTERVALS, "intervals")
     unit = "segment" if groups is None else "group"
-    planner = None
+    planner = influencer = None
+    if isinstance(groups, Iterator):
+        groups = list(groups)
     if isinstance(hypotheses, Shard):
         pairs = as_pairs(hypotheses.systems, baseline)
         plan = plan_of_shard(hypotheses, plan, references, metrics, groups, test, strata)
@@ -166,6 +189,7 @@ def compare(
         check_test(test, tables)
         pairs = as_pairs(tables[0].systems, baseline)
         planner = Planner(tables, units, pairs, alternative)
+        influencer = Influencer(tables, units, groups, hypotheses)
         samples = sampling.bootstrap(tables, plan, units, always=test == "bootstrap")
         if adjustment == "max-t" and samples[0].has_runs:
             # Signs of segments say nothing of other runs.
@@ -188,12 +212,16 @@ def compare(
             replace(d, pvalue_adjusted=float(p)) for d, p in zip(found, adjusted, strict=True)
         ]
     for i, sample in enumerate(samples):
+        own = slice(i * len(pairs), (i + 1) * len(pairs))
+        compared[own] = claims(sample, pairs, plan, level, limits, compared[own])
         estimates += score_estimates(sample, plan, unit, ())
         first = compared[i * len(pairs)]
         used = dict.fromkeys([estimates[-1].method, first.method])
         named = {"test": first.test, "alt": alternative, "adj": adjustment}
         named |= {"family": family} if family != FAMILIES[0] else {}
         named |= {"intervals": intervals} if intervals != INTERVALS[0] else {}
+        named |= {} if margin is None else {"margin": f"{margin:.10g}"}
+        named |= {} if recovery is None else {"recovery": f"{recovery:.10g}"}
         signatures.append(result_signature(sample, plan, unit, "+".join(used), **named))
     result = Comparison(
         estimates=Estimates(tuple(estimates)),
@@ -212,6 +240,10 @@ def compare(
         intervals=intervals,
         planner=planner,
         ranker=Ranker(samples, plan),
+        margin=limits[0],
+        recovery=limits[1],
+        influencer=influencer,
     )
     notes = size_notes(samples[0].n_segments, unit, samples[0].sizes) + design_notes(estimates)
-    return replace(result, notes=notes + comparison_notes(result, samples, unit))
+    notes += comparison_notes(result, samples, unit) + claim_notes(result)
+    return replace(result, notes=notes)

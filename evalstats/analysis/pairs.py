@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 _EVEN = 0.9
 #: Columns of cross products that are resampled together; they bound the memory.
 _CROSS_COLUMNS = 256
+_BOTH = "two-sided"
 #: From so many segments on, swapped scores are linear in the signs but for less than the
 #: Monte-Carlo error of their p-value: flipped influence values stand for them, at a hundredth of
 #: the time (`benchmarks/families.py`).
@@ -53,10 +54,11 @@ def differences(
         observed = sample.scores[b] - sample.scores[a]
         replicates = sample.replicates[:, b] - sample.replicates[:, a]
         low, high, error = sampling.bounds(sample, plan, replicates, observed, (a, b))
+        flips = None if sample.outcomes is None else sample.outcomes.changes(a, b)
         exact = certain = counted or (test != "bootstrap" and _is_enumerated(sample, (a, b), plan))
         if counted:
-            assert sample.outcomes is not None
-            pvalue = mcnemar_pvalue(*sample.outcomes.changes(a, b), alternative, mid=test == MID_P)
+            assert flips is not None
+            pvalue = mcnemar_pvalue(*flips, alternative, mid=test == MID_P)
         elif test == "studentized" and _is_uneven(sample):
             by_t = _t_pvalue(sample, (a, b), float(observed), alternative)
             pvalue, exact, certain = max(by_t, _floor(sample, alternative)), False, True
@@ -100,6 +102,8 @@ def differences(
             higher_is_better=sample.table.metric.higher_is_better,
             test={MID_P: "mcnemar-mid-p"}.get(test, "mcnemar") if counted else test,
             method=sampling.method_of(sample, plan, (a, b)),
+            gained=flips and flips[0],
+            lost=flips and flips[1],
         )
 
 
@@ -193,16 +197,37 @@ def _crossed(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> Iterator[Floa
         yield from np.split(totals, len(some), axis=1)
 
 
+def single_pvalue(sample: Sample, pair: Pair) -> float:
+    """Return the two-sided p-value of one pair without resampling: of t, or McNemar's."""
+    if sample.outcomes is not None:
+        return mcnemar_pvalue(*sample.outcomes.changes(*pair))
+    return _t_pvalue(sample, pair, float(sample.scores[pair[1]] - sample.scores[pair[0]]), _BOTH)
+
+
 def _t_pvalue(sample: Sample, pair: Pair, observed: float, alternative: str) -> float:
     """Return the larger p-value of t on influence values, and of Hall's transformation of it."""
     if sample.n_differing(*pair) == 0:
         return 1.0
     moves, error, degrees = sampling.influences(sample, pair)
-    if observed == 0:
+    return tail_pvalue(observed, moves, float(error), degrees, alternative)
+
+
+def tail_pvalue(
+    distance: float,
+    moves: Floats,
+    error: float,
+    degrees: float,
+    alternative: str,
+    corrected: bool = True,
+) -> float:
+    """Return the p-value of so large a distance from a null hypothesis; Hall's correction or t."""
+    if distance == 0:
         t = 0.0
     else:
-        t = observed / float(error) if error > 0 else float(np.copysign(np.inf, observed))
-    skewed = transformed(t, skewness(moves), len(moves)) if observed else 0.0
+        t = distance / error if error > 0 else float(np.copysign(np.inf, distance))
+    skewed = t
+    if corrected and distance:
+        skewed = transformed(t, skewness(moves), len(moves))
     return max(significance.student_t_pvalue(x, degrees, alternative) for x in (t, skewed))
 
 

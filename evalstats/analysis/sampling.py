@@ -294,15 +294,10 @@ def _bounds(
     if method in ("t", "hall", "studentized", "wilson", "tango") or sample.codes is not None:
         moves, error, degrees = influences(sample, pair)
     if sample.outcomes is not None and method in ("wilson", "tango"):
-        free = influence.standard_error(moves_of(sample, pair))
-        # Without spread within strata, or at all, as many segments as there are.
-        sure = sample.codes is None or not (error > 0 and free > 0)
-        effect = 1.0 if sure else float(error / free) ** 2
+        effect = design_effect(sample, pair, error)
         return sample.outcomes.interval(pair, level, effect), error
     if method in ("t", "hall"):
-        width = error
-        if len(pair) > 1 and sample.sizes is None and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
-            width = np.maximum(influence.standard_error(influence.with_unseen(moves)), error)
+        width = widened(sample, pair, moves, error)
         if method == "hall":
             # Of several intervals at once, each is also what it is alone, as the p-value is.
             alone, skew = plan.alone_level or level, skewness.skewness(moves)
@@ -328,19 +323,44 @@ def _bounds(
     return intervals.expanded_percentile(replicates, n, level), spread
 
 
-def influences(sample: Sample, pair: tuple[int, ...]) -> tuple[Floats, Floats, float]:
-    """Return influence values `(N,)` on a score or difference, its standard error and degrees."""
-    moves, error, degrees = variances.of_units(moves_of(sample, pair), sample.sizes, sample.codes)
+def widened(sample: Sample, pair: tuple[int, ...], moves: Floats, error: Floats) -> Floats:
+    """Return the standard error, or a larger one where few segments differ."""
+    if len(pair) > 1 and sample.sizes is None and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
+        return np.maximum(influence.standard_error(influence.with_unseen(moves)), error)
+    return error
+
+
+def design_effect(
+    sample: Sample, pair: tuple[int, ...], error: Floats, ratio: float = 1.0
+) -> float:
+    """Return the squared ratio of an error within strata to that of segments drawn freely."""
+    free = influence.standard_error(moves_of(sample, pair, ratio))
+    # Without spread within strata, or at all, as many segments as there are.
+    sure = sample.codes is None or not (error > 0 and free > 0)
+    return 1.0 if sure else float(error / free) ** 2
+
+
+def influences(
+    sample: Sample, pair: tuple[int, ...], ratio: float = 1.0
+) -> tuple[Floats, Floats, float]:
+    """Return influence values `(N,)` on a score or difference, its standard error and degrees.
+
+    Of a pair, the difference of the second score and `ratio` times the first.
+    """
+    moves = moves_of(sample, pair, ratio)
+    moves, error, degrees = variances.of_units(moves, sample.sizes, sample.codes)
     if sample.has_runs:
         rows = sample.values[list(pair)]
-        error, degrees = variances.with_runs(sample.table.metric, rows, error, degrees)
+        error, degrees = variances.with_runs(sample.table.metric, rows, error, degrees, ratio)
     return moves, error, degrees
 
 
-def moves_of(sample: Sample, pair: tuple[int, ...]) -> Floats:
+def moves_of(sample: Sample, pair: tuple[int, ...], ratio: float = 1.0) -> Floats:
     """Return influence values on a score or difference, `(N,)`, centred over all units."""
     values = sample.influence
-    return np.asarray(values[pair[-1]] - values[pair[0]] if len(pair) > 1 else values[pair[0]])
+    if len(pair) == 1:
+        return np.asarray(values[pair[0]])
+    return np.asarray(values[pair[-1]] - ratio * values[pair[0]])
 
 
 def _replicate_errors(sample: Sample, pair: tuple[int, ...]) -> Floats:

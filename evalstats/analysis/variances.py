@@ -59,10 +59,15 @@ def degrees_of(
 
 
 def with_runs(
-    metric: Metric, rows: NDArray[Any], error: Floats, degrees: float
+    metric: Metric, rows: NDArray[Any], error: Floats, degrees: float, ratio: float = 1.0
 ) -> tuple[Floats, float]:
-    """Return standard error and degrees with what runs add, of systems' rows `(P, N, R k)`."""
-    total, degrees = runs.combined(float(error), degrees, _added(metric, rows))
+    """Return standard error and degrees with what runs add, of systems' rows `(P, N, R k)`.
+
+    Of a pair, `ratio` times the first score counts.
+    """
+    (added, between, n), *others = _added(metric, rows)
+    first = (ratio**2 * added, ratio**2 * between, n)
+    total, degrees = runs.combined(float(error), degrees, [first, *others])
     return np.asarray(total), degrees
 
 

@@ -68,11 +68,7 @@ def tango(
     n, observed = n_segments, (gained - lost) / n_segments
 
     def standardized(difference: float) -> float:
-        linear = (2 * n - gained + lost) * difference - gained - lost
-        share = np.sqrt(linear**2 + 8 * n * lost * difference * (1 - difference)) - linear
-        variance = n * (share / (2 * n) + difference * (1 - difference))
-        distance = gained - lost - n * difference
-        return float(distance / np.sqrt(variance)) if variance > 0 else 0.0
+        return tango_distance(gained, lost, n, difference)
 
     def bound(end: float, limit: float) -> float:
         if abs(standardized(end)) <= z or observed == np.sign(end):
@@ -82,6 +78,47 @@ def tango(
         )
 
     return bound(-1 + _EDGE, z), bound(1 - _EDGE, -z)
+
+
+def tango_distance(gained: float, lost: float, n_segments: float, difference: float) -> float:
+    """Return Tango's (1998) score statistic of a difference, below it negative; normal under it."""
+    n = n_segments
+    linear = (2 * n - gained + lost) * difference - gained - lost
+    share = np.sqrt(linear**2 + 8 * n * lost * difference * (1 - difference)) - linear
+    variance = n * (share / (2 * n) + difference * (1 - difference))
+    distance = gained - lost - n * difference
+    return float(distance / np.sqrt(variance)) if variance > 0 else 0.0
+
+
+def ratio_distance(both: float, gained: float, lost: float, ratio: float) -> float:
+    r"""Return the score statistic of a ratio of paired proportions (Nam and Blackwelder, 2002).
+
+    .. math:: (x_1 - r x_0) / \sqrt{N r (\tilde p_{10} + \tilde p_{01})}
+
+    with the successes of the system x₁ and of the baseline x₀, and the maximum-likelihood shares of
+    gained and lost segments given p₁ = r p₀. Normal under that hypothesis, negative below it.
+
+    Parameters
+    ----------
+    both, gained, lost : int
+        Segments on which both succeed, the system alone, and the baseline alone. Where both fail
+        says nothing of a ratio.
+    ratio : float
+        r, in (0, 1].
+
+    Examples
+    --------
+    >>> round(ratio_distance(60, 8, 1, 1.0) ** 2, 6) == round((8 - 1) ** 2 / (8 + 1), 6)  # McNemar
+    True
+    """
+    n, square = both + gained + lost, ratio * ratio
+    distance = both + gained - ratio * (both + lost)
+    linear = square * (both + 2 * gained + lost) - both - gained
+    root = np.sqrt(linear**2 + 4 * square * (1 - square) * n * gained)
+    # Of the n segments on which somebody succeeds; the positive root of a quadratic.
+    alone = max((linear + root) / (2 * ratio * (1 + ratio)), 0.0)
+    variance = ratio * (alone + ratio * alone + (1 - ratio) * n)
+    return float(distance / np.sqrt(variance)) if variance > 0 else 0.0
 
 
 def mcnemar_pvalue(

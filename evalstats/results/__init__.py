@@ -6,6 +6,8 @@
 - `escaping`: text made safe for where it goes
 - `plots`: figures
 - `forms`: the ways in which every result is written
+- `questions`: what can be asked of a comparison once it is made
+- `influence`, `joint`: which segments drive a difference; claims under several metrics
 - `power`, `power_plot`: what a pilot says about power, as tables and as a figure
 - `ranking`, `rank_plot`: ranks with their intervals and tiers, as a table and as a figure
 - `results`, `reading`: what users get, `Estimate`, `Estimates`, `Comparison`; these from their JSON

@@ -77,39 +77,56 @@ def baseline_table(
     """Lay out one row a system: its score, and its difference to the baseline."""
     decimals = _decimals(estimates, digits)
     by_system = {difference.system: difference for difference in differences}
-    several = len(differences) > 1
-    columns, align = _difference_columns(comparison, several)
+    columns, align = _difference_columns(comparison, differences)
     header = ("system", "score", f"[{report.level(comparison.confidence_level)}]", *columns)
     rows = []
     for estimate in sorted(ranked(estimates), key=lambda e: e.system != comparison.baseline):
         row = _score_cells(estimate, decimals)
         if estimate.system in by_system:
-            row += _difference_cells(comparison, by_system[estimate.system], decimals, several)
+            d = by_system[estimate.system]
+            row += _difference_cells(comparison, d, decimals, differences)
         else:
-            row += ["baseline", "", "", *([""] if several else []), ""]
+            row += ["baseline", *[""] * (len(columns) - 1)]
         rows.append(tuple(row))
     return Table(_title(estimates[0]), header, tuple(rows), "<>>" + align)
 
 
-def _difference_columns(comparison: Comparison, several: bool) -> tuple[list[str], str]:
+def _difference_columns(
+    comparison: Comparison, differences: Sequence[Difference]
+) -> tuple[list[str], str]:
     """Return the header of what `_difference_cells` says, and the sides of its columns."""
+    several = len(differences) > 1
     level = report.level(comparison.confidence_level)
     if comparison.intervals == "simultaneous":
         level = level.replace("interval", "simultaneous")
-    header = ["difference", f"[{level}]", "p"]
-    header += ([f"p ({comparison.adjustment})"] if several else []) + ["verdict"]
-    return header, ">" * (len(header) - 1) + "<"
+    header = ["difference", f"[{level}]", *(["gained, lost"] if _has_flips(differences) else [])]
+    header += ["p", *([f"p ({comparison.adjustment})"] if several else []), "verdict"]
+    align = ">" * (len(header) - 1) + "<"
+    for name in ("margin", "recovery"):
+        if getattr(comparison, name) is not None:
+            return [*header, f"{name} {getattr(comparison, name):g}"], align + "<"
+    return header, align
+
+
+def _has_flips(differences: Sequence[Difference]) -> bool:
+    return any(difference.gained is not None for difference in differences)
 
 
 def _difference_cells(
-    comparison: Comparison, difference: Difference, decimals: int, several: bool
+    comparison: Comparison,
+    difference: Difference,
+    decimals: int,
+    differences: Sequence[Difference],
 ) -> list[str]:
+    flips, claim = f"{difference.gained}, {difference.lost}", comparison.claim(difference)
     return [
         report.number(difference.difference, decimals, sign=True),
         _interval_cell(difference, decimals),
+        *([flips] if _has_flips(differences) else []),
         report.pvalue(difference.pvalue),
-        *([_adjusted_cell(comparison, difference)] if several else []),
+        *([_adjusted_cell(comparison, difference)] if len(differences) > 1 else []),
         _verdict(comparison, difference),
+        *([claim] if claim is not None else []),
     ]
 
 
@@ -165,17 +182,18 @@ def pair_tables(
         "><>><",
         (f"better than: {adjusted} <= {comparison.significance_level:g}",),
     )
-    # A one-sided p-value belongs to one direction, which a matrix in order of rank would hide.
-    if len(best_first) <= _LISTED_SYSTEMS or comparison.alternative != "two-sided":
+    # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
+    # of rank would hide.
+    directed = comparison.alternative != "two-sided" or comparison.claim(differences[0])
+    if len(best_first) <= _LISTED_SYSTEMS or directed:
         return [ranking, _pair_list(comparison, differences, decimals)]
     return [ranking, _pair_matrix(comparison, best_first, differences, decimals)]
 
 
 def _pair_list(comparison: Comparison, differences: Sequence[Difference], decimals: int) -> Table:
-    several = len(differences) > 1
-    header, align = _difference_columns(comparison, several)
+    header, align = _difference_columns(comparison, differences)
     rows = tuple(
-        (d.system, d.baseline, *_difference_cells(comparison, d, decimals, several))
+        (d.system, d.baseline, *_difference_cells(comparison, d, decimals, differences))
         for d in differences
     )
     title = "differences, system - baseline"

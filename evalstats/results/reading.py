@@ -39,6 +39,14 @@ _RANGES: dict[str, tuple[float, float]] = {
     "n_segments": (1, _ANY),
     "n_resamples": (0, _ANY),
     "n_differing": (0, _ANY),
+    "gained": (0, _ANY),
+    "lost": (0, _ANY),
+    "pvalue_equivalence": (0, 1),
+    "pvalue_not_worse": (0, 1),
+    "least_margin": (0, _ANY),
+    "most_recovery": (0, 1),
+    "margin": (float_info.min, _ANY),
+    "recovery": (float_info.min, 1),
     "seed": (0, _ANY),
 }
 
@@ -87,8 +95,11 @@ def _comparison(kind: type[C], estimate: type[EstimateRecord], found: dict[str, 
     for i, item in enumerate(_list(found, "differences")):
         where = f"differences[{i}]"
         fields_of = dict(item) if isinstance(item, dict) else item
-        verdict = fields_of.pop("significant", None) if isinstance(item, dict) else None
-        differences.append((_record(Difference, fields_of, where), verdict, where))
+        said = tuple(
+            fields_of.pop(name, None) if isinstance(item, dict) else None
+            for name in ("significant", "claim")
+        )
+        differences.append((_record(Difference, fields_of, where), said, where))
     made = _record(
         kind,
         {k: v for k, v in found.items() if k not in ("estimates", "differences")},
@@ -98,7 +109,7 @@ def _comparison(kind: type[C], estimate: type[EstimateRecord], found: dict[str, 
     )
     scores = {(e.metric, e.system): e.score for e in estimates}
     metrics, seen = distinct(e.metric for e in estimates), set()
-    for d, verdict, where in differences:
+    for d, (verdict, claim), where in differences:
         pair = (d.metric, frozenset((d.baseline, d.system)))
         if pair in seen or len(pair[1]) < 2:
             raise InputError(f"{where} must be of two systems that no other compares")
@@ -111,8 +122,12 @@ def _comparison(kind: type[C], estimate: type[EstimateRecord], found: dict[str, 
             raise InputError(f"{where}.difference is not the difference of its scores")
         if verdict is not None and verdict is not made.significant(d):
             raise InputError(f"{where}.significant does not fit its p-value")
+        if claim is not None and claim != made.claim(d):
+            raise InputError(f"{where}.claim does not fit its bounds")
         if made.baseline not in (None, d.baseline):
             raise InputError(f"{where}.baseline must be {made.baseline!r}, got {d.baseline!r}")
+    if made.margin is not None and made.recovery is not None:
+        raise InputError("comparison has a margin and a recovery, which exclude each other")
     if {d.metric for d in made.differences} != set(metrics):
         raise InputError("differences must be of every metric that the estimates are of")
     if len(made.signatures) != len(metrics):

@@ -92,6 +92,17 @@ class Difference(Record):
         Direction of the metric.
     test, method : str
         Which test and which interval these are.
+    gained, lost : int or None
+        Of 0/1 scores: segments on which only the system succeeds, and only the baseline.
+    least_margin, least_loss : float or None
+        Where a margin was asked for: the smallest within which the two are shown to be equivalent,
+        and the smallest loss that is ruled out, negative for a system that is surely better.
+    most_recovery : float or None
+        Where a recovery was asked for: the largest share of the baseline, at most 1, that the
+        system is shown to keep.
+    pvalue_equivalence, pvalue_not_worse : float or None
+        Of the two one-sided tests of the margin, and of the one that is about a loss, or about the
+        recovery; `None` where the interval has no p-value, and where nothing bounds a loss.
     """
 
     metric: str
@@ -111,6 +122,13 @@ class Difference(Record):
     higher_is_better: bool
     test: str = ""
     method: str = ""
+    gained: int | None = None
+    lost: int | None = None
+    least_margin: float | None = None
+    least_loss: float | None = None
+    most_recovery: float | None = None
+    pvalue_equivalence: float | None = None
+    pvalue_not_worse: float | None = None
 
     @property
     def winner(self) -> str | None:
@@ -200,10 +218,26 @@ class ComparisonRecord:
     intervals: str = "individual"
     planner: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     ranker: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    margin: float | None = None
+    recovery: float | None = None
+    influencer: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""
         return difference.pvalue_adjusted <= self.significance_level
+
+    def claim(self, difference: Difference) -> str | None:
+        """Return "equivalent", "not worse" or "not shown"; `None` without margin or recovery."""
+        d, margin = difference, self.margin
+        if margin is not None:
+            if d.least_margin is not None and d.least_margin < margin:
+                return "equivalent"
+            shown = d.least_loss is not None and d.least_loss < margin
+        elif self.recovery is not None:
+            shown = d.pvalue_not_worse is not None and d.pvalue_not_worse < self.significance_level
+        else:
+            return None
+        return "not worse" if shown else "not shown"
 
     @cached_property
     def _family_sizes(self) -> Counter[str]:

@@ -6,15 +6,15 @@ write them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalstats.errors import InputError
 from evalstats.results import layout, plots, reading
 from evalstats.results.forms import Result as Result
+from evalstats.results.questions import Questions
 from evalstats.results.records import (
-    ComparisonRecord,
     Difference,
     EstimateRecord,
     distinct,
@@ -158,7 +158,7 @@ class Estimates(Result, Sequence[Estimate]):
 
 
 @dataclass(frozen=True)
-class Comparison(ComparisonRecord, Result):
+class Comparison(Questions, Result):
     """Differences between systems with intervals and p-values; iterating gives `Difference`.
 
     ``result["BLEU", "system"]`` is the estimate of a system under a metric, in any case, and
@@ -188,9 +188,11 @@ class Comparison(ComparisonRecord, Result):
         Which comparisons are counted together: all under one metric, or all there are.
     intervals : {"individual", "simultaneous"}
         Whether the confidence level is of each interval of a difference, or of a family's at once.
-    planner, ranker : callable or None
-        What `power` and `ranking` ask; they hold the statistics. `None` where there are none, as of
-        a `Shard` or after `from_json`.
+    margin, recovery : float or None
+        What `claim` is about: a difference in points, or a share of the baseline's score.
+    planner, ranker, influencer : callable or None
+        What `power`, `ranking` and `influence` ask; they hold the statistics, the last also lists
+        of texts. `None` where there are none, as of a `Shard` or after `from_json`.
     """
 
     estimates: Estimates
@@ -257,7 +259,11 @@ class Comparison(ComparisonRecord, Result):
             **{k: v for k, v in plain.items() if k not in ("estimates", "differences")},
             **self.estimates.to_dict(),
             "differences": [
-                {**difference.to_dict(), "significant": self.significant(difference)}
+                {
+                    **difference.to_dict(),
+                    "significant": self.significant(difference),
+                    "claim": self.claim(difference),
+                }
                 for difference in self.differences
             ],
             **texts,
@@ -283,73 +289,6 @@ class Comparison(ComparisonRecord, Result):
         True
         """
         return reading.comparison_from(cls, Estimate, text)
-
-    def power(
-        self,
-        difference: float | None = None,
-        n_segments: int | None = None,
-        power: float = 0.8,
-        significance_level: float | None = None,
-        n_resamples: int = 4999,
-    ) -> Any:
-        """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
-
-        One test at `significance_level`, by default that of this comparison, not adjusted for
-        several; the comparison's alternative, unit, confidence level and seed.
-        """
-        if self.planner is None:
-            raise InputError(
-                "this comparison holds no statistics of segments (it comes from a Shard or a "
-                "file); give SegmentStatistics to evalstats.power"
-            )
-        level = self.significance_level if significance_level is None else significance_level
-        return self.planner(
-            difference, n_segments, power, level, self.confidence_level, n_resamples, self.seed
-        )
-
-    def ranking(
-        self,
-        metric: str | None = None,
-        *,
-        composite: str | Callable[[Any], Any] | None = None,
-        higher_is_better: bool = True,
-    ) -> Any:
-        """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
-
-        Of all pairs, two-sided, with a family-wise adjustment. The intervals of all ranks at once
-        are those that this comparison's verdicts leave; that of one system alone rests on step-down
-        max-T over its own comparisons (Mogstad, Romano, Shaikh and Wilhelm, 2024). They hold with
-        a confidence of 1 - `significance_level`.
-
-        Parameters
-        ----------
-        metric : str, optional
-            Its printed name, in any case; can be left out where there is one.
-        composite : {"autorank", "borda"} or callable, optional
-            One score of all metrics: WMT25's AutoRank, the mean rank, or a function of the scores
-            ``(..., S, M) -> (..., S)`` of S systems under M metrics, in the order of the
-            comparison. It may let systems depend on one another, and is resampled with them.
-        higher_is_better : bool
-            Direction of a function; "autorank" and "borda" know theirs.
-
-        Raises
-        ------
-        InputError
-            For a comparison with a baseline, one-sided, or not adjusted; an unknown metric or
-            composite; a comparison that was read from JSON.
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> from evalstats.data import load_sample
-        >>> sample = load_sample()
-        >>> ranking = es.compare(sample.systems, sample.references, "chrf").ranking()
-        >>> [(r.system, r.low, r.high, r.tier) for r in ranking][:2]
-        [('clearly-better', 1, 1, 'a'), ('slightly-better', 2, 4, 'b')]
-        """
-        if self.ranker is None:
-            raise InputError("this comparison was read from a file, which holds no resamples")
-        return self.ranker(self, metric, composite, higher_is_better)
 
     def plot(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the differences with their intervals: `evalstats.plots.differences`."""

@@ -1,0 +1,140 @@
+"""Which segments drive a difference, and how many of them carry it: `Influence`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evalstats.results import report
+from evalstats.results.forms import Result
+from evalstats.results.records import plain_record
+from evalstats.results.report import Table
+
+#: Segments of which the table shows text.
+SHOWN = 10
+#: Characters of a text that the table shows.
+_WIDTH = 60
+
+
+@dataclass(frozen=True)
+class Influence(Result):
+    """The influence of each segment, or group, on a difference; what changes without some of them.
+
+    Segments go in the order of their influence, and of those that are left scores and p-values are
+    computed again. Fewer may do; that many do is certain.
+
+    Attributes
+    ----------
+    metric, system, baseline : str
+        Whose difference it is, system minus baseline.
+    difference, pvalue : float
+        Of all segments; the p-value is of the two-sided t test with Hall's correction, of 0/1
+        scores McNemar's, of this pair alone.
+    unit : {"segment", "group"}
+        What has an influence.
+    ids : tuple of str
+        Segments, the most influential first: their `segment_ids`, labels of groups, or numbers
+        from 0.
+    values : tuple of float
+        Influence of each: without it, the difference would be less by about this much (the
+        infinitesimal jackknife; Jaeckel, 1972).
+    sign_without : tuple of str or None
+        Segments that speak most for the better system, the first that have to go until the other is
+        better; `None` where no number of them is enough.
+    verdict_without : tuple of str or None
+        Segments that have to go until a significant difference is none, or one that is not is
+        significant in the direction it has.
+    pvalue_without : float or None
+        The p-value without these.
+    texts : tuple of tuple of str
+        Outputs of baseline and system on the first ten, where texts were compared; else empty.
+    """
+
+    metric: str
+    system: str
+    baseline: str
+    difference: float
+    pvalue: float
+    unit: str
+    ids: tuple[str, ...] = field(repr=False)
+    values: tuple[float, ...] = field(repr=False)
+    sign_without: tuple[str, ...] | None
+    verdict_without: tuple[str, ...] | None
+    pvalue_without: float | None
+    significance_level: float
+    higher_is_better: bool
+    signature: str = field(repr=False)
+    texts: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain Python values."""
+        return {**plain_record(self), "texts": [list(pair) for pair in self.texts]}
+
+    def _records(self) -> list[dict[str, Any]]:
+        rows = zip(self.ids, self.values, strict=True)
+        return [{self.unit: name, "influence": value} for name, value in rows]
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        decimals = report.decimals([abs(v) for v in self.values[:SHOWN]])
+        decimals = decimals if digits is None else digits
+        header, align = [self.unit, "influence"], "<>"
+        if self.texts:
+            header, align = [*header, self.baseline, self.system], "<><<"
+        rows: list[tuple[str, ...]] = [
+            (name, report.number(value, decimals, sign=True))
+            for name, value in zip(self.ids[:SHOWN], self.values, strict=False)
+        ]
+        if self.texts:
+            rows = [(*row, *map(_line, texts)) for row, texts in zip(rows, self.texts, strict=True)]
+        title = (
+            f"{self.metric} {report.direction(self.higher_is_better)}, {self.system} - "
+            f"{self.baseline}: {report.number(self.difference, decimals, sign=True)}, "
+            f"{_pvalue(self.pvalue)}, {len(self.ids):,} {self.unit}s"
+        )
+        return [Table(title, tuple(header), tuple(rows), align)]
+
+    def _footer(self) -> list[str]:
+        level, unit = f"{self.significance_level:g}", self.unit
+        # Where scores are equal, the direction is that of a greater score.
+        winner = self.system if (self.difference >= 0) == self.higher_is_better else self.baseline
+        lines = [
+            f"Influence of a {unit}: without it, the difference would be less by about this much."
+        ]
+        if self.difference == 0:
+            lines.append(f"The scores are equal; what follows asks when {winner} is better.")
+        elif self.sign_without is None:
+            lines.append(f"No number of {unit}s that speak for {winner} decides who is better.")
+        else:
+            number = self._number(self.sign_without)
+            lines.append(f"Without {number} that speak most for {winner}, the other is better.")
+        significant = self.pvalue <= self.significance_level
+        side, now = ("for", "no longer significant") if significant else ("against", "significant")
+        if self.verdict_without is None or self.pvalue_without is None:
+            lines.append(f"No number of {unit}s that speak {side} {winner} decides the verdict.")
+        else:
+            lines.append(
+                f"Without {self._number(self.verdict_without)} that speak most {side} {winner}, "
+                f"the difference is {now} at {level} ({_pvalue(self.pvalue_without)})."
+            )
+        lines.append(
+            f"{unit.capitalize()}s go in the order of their influence, and the rest is scored and "
+            f"tested again (Broderick, Giordano and Meager, 2020); fewer may do."
+        )
+        return [*lines, self.signature]
+
+    def _number(self, ids: Sequence[str]) -> str:
+        share = 100 * len(ids) / len(self.ids)
+        plural = "s" if len(ids) > 1 else ""
+        return f"the {len(ids):,} {self.unit}{plural} ({share:.2g} %)"
+
+
+def _pvalue(value: float) -> str:
+    shown = report.pvalue(value)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, its end cut off."""
+    line = " ".join(text[: 4 * _WIDTH].split())
+    return line if len(line) <= _WIDTH else line[: _WIDTH - 1].rstrip() + "…"

@@ -1,0 +1,76 @@
+"""Claims under several metrics at once."""
+
+import numpy as np
+import pytest
+
+import evalstats as es
+
+
+@pytest.fixture(scope="module")
+def result(sample):
+    pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
+    return es.compare(pair, sample.references, ["bleu", "ter"], n_resamples=199)
+
+
+def test_the_largest_one_sided_p_value(result):
+    claim = result.joint("clearly-better", "baseline")
+    assert claim.metrics == ("BLEU", "TER")
+    # Better is a greater BLEU and a smaller TER.
+    assert claim.pvalues == tuple(d.pvalue / 2 for d in result)
+    assert claim.pvalue == max(claim.pvalues)
+    assert claim.significant
+    other = result.joint("baseline", "clearly-better")
+    assert other.pvalues == tuple(1 - d.pvalue / 2 for d in result)
+    assert not other.significant
+    assert str(other).startswith(
+        "baseline is not shown to be better than clearly-better under each of BLEU, TER at 0.05: "
+        "one-sided p = 0.99"
+    )
+    assert result.joint("clearly-better", "baseline", ["ter"]).metrics == ("TER",)
+    assert other.to_dict()["pvalues"] == list(other.pvalues)
+    assert "clearly-better" in other._repr_html_()
+
+
+def test_a_loss_under_one_metric_is_enough_to_show_nothing(sample):
+    rng = np.random.default_rng(3)
+    noise = rng.normal(size=(2, 100))
+    tables = [
+        es.extract({"A": np.zeros(100), "B": shift + n}, metric=es.Mean(name))
+        for name, shift, n in (("up", 1.0, noise[0]), ("down", -1.0, noise[1]))
+    ]
+    result = es.compare(tables, baseline="A", n_resamples=199)
+    assert result.joint("B").pvalue > 0.99
+    assert result.joint("B", metrics=["up"]).significant
+
+
+def test_wrong_claims_are_as_rare_as_promised():
+    # Equal under the first metric, much better under the second: the least favourable case.
+    # 400 trials at 0.05: Binomial is above 37 with probability 1e-4.
+    wrong = 0
+    for trial in range(400):
+        rng = np.random.default_rng([11, trial])
+        old = rng.normal(size=60)
+        tables = [
+            es.extract({"old": old, "new": old + s + rng.normal(size=60)}, metric=es.Mean(name))
+            for name, s in (("equal", 0.0), ("better", 2.0))
+        ]
+        result = es.compare(tables, test="ar", method="t", n_resamples=199, rng=trial)
+        wrong += result.joint("new", "old").significant
+    assert 5 <= wrong <= 37
+
+
+def test_bad_input(result, sample):
+    for arguments, message in (
+        (("nobody", "baseline"), "no difference of 'nobody' from 'baseline'"),
+        (("clearly-better",), "no difference of 'clearly-better' from None"),
+        (("clearly-better", "baseline", ["chrf"]), "metric must be one of BLEU, TER; got 'chrf'"),
+        (("clearly-better", "baseline", []), "metrics is empty; give some of BLEU, TER"),
+        (("clearly-better", "baseline", "ter"), "metrics must be a list of names, got the str"),
+    ):
+        with pytest.raises(es.InputError, match=message):
+            result.joint(*arguments)
+    one_sided = es.compare(
+        {"A": [1.0, 2, 3], "B": [2.0, 2, 4]}, metrics=es.Mean("x"), alternative="greater"
+    )
+    with pytest.raises(es.InputError, match="compare with alternative='two-sided', got 'greater'"):
+        one_sided.joint("B", "A")
