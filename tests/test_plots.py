@@ -407,7 +407,8 @@ class TestDataFrames:
             scores = {"system": PAIRS["COMET", d.system], "baseline": PAIRS["COMET", d.baseline]}
             bounds = {f"{side}_low": e.low for side, e in scores.items()}
             bounds |= {f"{side}_high": e.high for side, e in scores.items()}
-            assert {**d.to_dict(), **bounds, "significant": PAIRS.significant(d)} == row
+            verdicts = {"significant": PAIRS.significant(d), "claim": PAIRS.claim(d)}
+            assert {**d.to_dict(), **bounds, **verdicts} == row
         assert frame["difference"].dtype == np.float64
         assert frame["significant"].dtype == bool
 

@@ -28,8 +28,6 @@ from evalstats.statistics.segments import SegmentStatistics
 Floats = NDArray[np.float64]
 Order = NDArray[np.intp]
 
-#: No resampling.
-_PLAN = Plan("t", 0.95, 2, 0, "multinomial", None, None)
 #: Units that have to be left.
 _LEAST = 2
 
@@ -106,6 +104,11 @@ class Influencer:
         return tuple(found) if all(isinstance(t, str) for texts in found for t in texts) else ()
 
 
+def _plan() -> Plan:
+    """Return a plan without resampling."""
+    return Plan("t", 0.95, 2, 0, "multinomial", None, None)
+
+
 class _Rest:
     """Two systems on all segments but some."""
 
@@ -117,7 +120,7 @@ class _Rest:
         values = np.delete(self.table.values, without, axis=1)
         rest = replace(self.table, values=values, segment_ids=None, fingerprint=None)
         sizes = None if self.sizes is None else np.delete(self.sizes, without)
-        return sampling.bootstrap([rest], _PLAN, Units([rest], sizes))[0]
+        return sampling.bootstrap([rest], _plan(), Units([rest], sizes))[0]
 
     def difference(self, without: Order) -> float:
         scores = self._sample(without).scores
