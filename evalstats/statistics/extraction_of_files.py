@@ -59,7 +59,7 @@ def extract_files(
     tables = []
     for m, metric in enumerate(metrics):
         blocks_of_rows = [found[m] for found in rows]
-        wide = np.result_type(np.int64, *blocks_of_rows)
+        wide = np.result_type(np.int32, *blocks_of_rows)
         values = np.concatenate(blocks_of_rows, axis=1, dtype=wide)
         names = tuple(systems)
         tables.append(SegmentStatistics(values, names, metric, str(len(references)), fingerprint))
