@@ -108,7 +108,7 @@ class Family:
         influence = np.concatenate([s.unbiased for s in self.samples])
         errors = np.array([np.linalg.norm(influence[b] - influence[a]) for a, b in columns])
         t = studentised.ratio(observed, errors**2)
-        degrees = self.samples[0].degrees
+        degrees = self.samples[0].flip_degrees
         units = stepdown.flip_units(t, degrees)
         sums = np.concatenate(flips, axis=1)
         stepped, largest = stepdown.step_down(sums, columns, errors, units, alternative)

@@ -100,6 +100,11 @@ class Sample:
         return variances.degrees_of(self.n_segments, self.sizes, self.codes)
 
     @property
+    def flip_degrees(self) -> float:
+        """Degrees that tie a flipped difference to its standard error."""
+        return variances.flip_degrees_of(self.n_segments, self.sizes, self.codes)
+
+    @property
     def unbiased(self) -> Floats:
         """Influence values whose sum of squares is a squared standard error, `(S, N)`."""
         return np.stack([variances.unbiased(v, self.sizes, self.codes) for v in self.influence])

@@ -58,6 +58,19 @@ def degrees_of(
     return n_units - 1 if sizes is None else clusters.degrees_of_freedom(sizes)
 
 
+def flip_degrees_of(
+    n_units: int, sizes: NDArray[np.int64] | None, codes: NDArray[np.intp] | None
+) -> float:
+    """Return the degrees that tie a flipped difference to its standard error.
+
+    They come from how much single units weigh, and not from how much these vary.
+    """
+    if codes is not None:
+        members = np.ones(n_units, dtype=np.int64) if sizes is None else sizes
+        return float(np.sum(strata.satterthwaite(members, codes)))
+    return n_units - 1 if sizes is None else clusters.satterthwaite(sizes)
+
+
 def with_runs(
     metric: Metric, rows: NDArray[Any], error: Floats, degrees: float, ratio: float = 1.0
 ) -> tuple[Floats, float]:

@@ -43,11 +43,22 @@ def degrees_of_freedom(sizes: NDArray[np.int64]) -> float:
     >>> print(round(degrees_of_freedom(np.array([76, 2, 1, 1])), 1))
     1.8
     """
+    return float(np.sqrt((len(sizes) - 1) * satterthwaite(sizes)))
+
+
+def satterthwaite(sizes: NDArray[np.int64]) -> float:
+    """Return the degrees of freedom of that standard error where all segments vary alike.
+
+    Examples
+    --------
+    >>> print(round(satterthwaite(np.array([76, 2, 1, 1])), 1))
+    1.1
+    """
     shares = sizes / np.sum(sizes)
     # Σ_g n_g² + Σ_{g≠h} (n_g n_h)² / (N² (1 - n_g/N)(1 - n_h/N)), over N².
     weighted = shares**2 / (1 - shares)
     squares = np.sum(shares**2) + np.sum(weighted) ** 2 - np.sum(weighted**2)
-    return float(np.sqrt((len(sizes) - 1) / squares))
+    return float(1 / squares)
 
 
 def effective_number(sizes: NDArray[np.int64]) -> float:

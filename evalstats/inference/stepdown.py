@@ -102,7 +102,8 @@ def step_down(
             if alternative == "two-sided":
                 np.abs(null, out=null)
             np.maximum(largest, null, out=largest)
-            count = np.count_nonzero(largest >= values[j] - _TIE * abs(values[j]))
+            tie = _TIE * abs(values[j]) if np.isfinite(values[j]) else 0.0
+            count = np.count_nonzero(largest >= values[j] - tie)
             stepped[j] = (count + 1) / (len(largest) + 1)
     return _monotone(stepped, values), largest
 

@@ -65,10 +65,15 @@ def standard_error(
 
 def stratum_degrees(sizes: NDArray[np.int64], codes: NDArray[np.intp]) -> Floats:
     """Return the degrees of freedom of each stratum's variance, `(T,)`; n - 1 of n segments."""
+    return np.asarray(np.sqrt((np.bincount(codes) - 1) * satterthwaite(sizes, codes)))
+
+
+def satterthwaite(sizes: NDArray[np.int64], codes: NDArray[np.intp]) -> Floats:
+    """Return those of each stratum where all segments vary alike, `(T,)`."""
     part = shares(sizes, codes)
     weighted = part**2 / (1 - part)
     squares = _sums(part**2, codes) + _sums(weighted, codes) ** 2 - _sums(weighted**2, codes)
-    return np.asarray(np.sqrt((np.bincount(codes) - 1) / squares))
+    return np.asarray(1 / squares)
 
 
 def expansion(influence: Floats, sizes: NDArray[np.int64], codes: NDArray[np.intp]) -> float:
