@@ -26,7 +26,7 @@ _EVEN = 0.9
 #: Columns of cross products that are resampled together; they bound the memory.
 _CROSS_COLUMNS = 256
 _BOTH = "two-sided"
-#: From so many segments on, swapped scores are linear in the signs but for less than the
+#: From so many segments on, swapped scores are linear in the signs but for about the
 #: Monte-Carlo error of their p-value: flipped influence values stand for them, at a hundredth of
 #: the time (`benchmarks/families.py`).
 _MANY_SEGMENTS = 500
