@@ -17,6 +17,7 @@ from evalstats.analysis.inputs import (
     as_pairs,
     as_tables,
     is_statistics,
+    labels_of,
     plan_of_shard,
 )
 from evalstats.analysis.margins import as_limits, claim_notes, claims
@@ -117,7 +118,8 @@ def compare(
         Whether `confidence_level` is of each interval of a difference, or of all of a family at
         once. Simultaneous ones are as wide as the quantile of the largest difference asks for.
     groups : sequence, optional
-        One label (a document, a speaker) per segment: resamples and swaps whole groups.
+        One label (a document, a speaker) per segment, or the name that statistics have for them in
+        their `labels`: resamples and swaps whole groups.
     strata, aggregate
         As in `estimate`.
     n_resamples, rng, weights, n_draws, executor, progress
@@ -172,6 +174,8 @@ def compare(
     intervals = option(intervals, INTERVALS, "intervals")
     unit = "segment" if groups is None else "group"
     planner = influencer = None
+    groups = labels_of(hypotheses, groups, "groups")
+    strata = labels_of(hypotheses, strata, "strata")
     if isinstance(groups, Iterator):
         groups = list(groups)
     if isinstance(hypotheses, Shard):

@@ -10,7 +10,14 @@ import numpy as np
 
 from evalstats.analysis import sampling
 from evalstats.analysis.design import design
-from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_tables, is_statistics, plan_of_shard
+from evalstats.analysis.inputs import (
+    N_RESAMPLES,
+    SEED,
+    as_tables,
+    is_statistics,
+    labels_of,
+    plan_of_shard,
+)
 from evalstats.analysis.notes import design_notes, size_notes
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.sampling import Sample
@@ -107,7 +114,8 @@ def estimate(
     n_resamples : int
         B, at least 2.
     groups : sequence, optional
-        One label (a document, a speaker) per segment: resamples whole groups.
+        One label (a document, a speaker) per segment, or the name that statistics have for them in
+        their `labels`: resamples whole groups.
     strata : sequence, optional
         One label (a domain, a language, a task) per segment: resamples within strata, each of which
         keeps its size, and leaves the spread between them out of the error. Each group must lie in
@@ -149,6 +157,8 @@ def estimate(
     True
     """
     plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor, progress)
+    groups = labels_of(hypotheses, groups, "groups")
+    strata = labels_of(hypotheses, strata, "strata")
     unit = "segment" if groups is None else "group"
     if isinstance(hypotheses, Shard):
         single = len(hypotheses.metrics) == len(hypotheses.systems) == 1

@@ -56,6 +56,17 @@ def given_tables(
     return tables
 
 
+def labels_of(statistics: object, labels: Labels | str, name: str) -> Labels:
+    """Return labels, one a segment, that may be given by the name that statistics have for them."""
+    if not isinstance(labels, str) or not is_statistics(statistics):
+        return labels
+    first = statistics if isinstance(statistics, SegmentStatistics) else statistics[0]
+    if labels not in first.labels:
+        known = ", ".join(first.labels) or "none"
+        raise InputError(f"{name}={labels!r} is no label of the segments; they have {known}")
+    return first.labels[labels]
+
+
 def plan_of_shard(
     shard: Shard,
     plan: Plan,

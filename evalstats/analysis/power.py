@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis import sampling
-from evalstats.analysis.inputs import SEED, as_pairs, as_tables, is_statistics
+from evalstats.analysis.inputs import SEED, as_pairs, as_tables, is_statistics, labels_of
 from evalstats.analysis.notes import size_notes
 from evalstats.analysis.pilots import DRAWN, Counted, Drawn, Setting, designs
 from evalstats.analysis.plan import ALTERNATIVES, Plan, option
@@ -128,6 +128,7 @@ def power(
     if not is_statistics(hypotheses):
         # What costs nothing is checked before what costs seconds.
         as_pairs(tuple(as_systems(hypotheses)), baseline, "power")
+    groups = labels_of(hypotheses, groups, "groups")
     tables, units = as_tables(hypotheses, references, metrics, groups, plan, progress)
     pairs = as_pairs(tables[0].systems, baseline, "power")
     return _planned(tables, units, pairs, plan, setting, difference, n_segments)

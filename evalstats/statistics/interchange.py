@@ -49,6 +49,7 @@ def write(path: str | os.PathLike[str], table: Any) -> None:
         "evalstats": version(),
         "metric": {**stated, **_configuration(table.metric)},
         **{name: getattr(table, name) for name in _PLAIN},
+        **({"labels": dict(table.labels)} if table.labels else {}),
     }
     # Reading and writing zip files takes longer to load than this file.
     from evalstats.statistics.archives import write_archive
@@ -90,6 +91,7 @@ def checked(
     elif values.dtype.kind == "f":
         values = values.astype(np.float64)
     plain = {name: _field(header, name, *kinds) for name, kinds in _PLAIN.items()}
+    plain["labels"] = _field(header, "labels", dict, NoneType)  # which few files have
     return {"values": values, "metric": rebuilt, "metric_signature": signature, **plain}
 
 

@@ -1,13 +1,13 @@
-"""Names of systems and of segments, and labels of groups, checked."""
+"""Names of systems and of segments, and labels of groups, checked and matched."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import is_missing, label, listed
+from evalstats.checks import choice, is_missing, label, listed, shown
 from evalstats.errors import InputError, InputTypeError
 
 
@@ -31,6 +31,54 @@ def as_segment_ids(ids: object, n_segments: int) -> tuple[str, ...]:
     _check_count(names, "segment_ids", "name", n_segments)
     _check_different(names, "segment_ids")
     return tuple(names)
+
+
+def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
+    """Return N strings a name, or say what is wrong with them."""
+    if labels is not None and not isinstance(labels, Mapping):
+        raise InputTypeError(
+            f"labels must be a mapping from names to one string a segment, got {shown(labels)}"
+        )
+    found = {}
+    for name, given in (labels or {}).items():
+        what = f"labels[{label(name, 'names of labels')!r}]"
+        values = listed(given, what, "strings, one a segment")
+        _check_count(values, what, "label", n_segments)
+        # Only different labels are looked at, since that takes time.
+        for value in dict.fromkeys(values) if all(isinstance(v, str) for v in values) else values:
+            if value != "":
+                label(value, what)
+        found[name] = tuple(values)
+    return found
+
+
+def shared_places(
+    ids: Sequence[tuple[str, ...]], names: Sequence[str], missing: str
+) -> list[NDArray[np.intp]]:
+    """Return where each table has the segments that all have, in the order of the first."""
+    choice(missing, ("error", "intersect"), "missing")
+    if not ids:
+        raise InputError("align needs at least one SegmentStatistics, got none")
+    places = [{name: i for i, name in enumerate(own)} for own in ids]
+    union = dict.fromkeys(name for own in ids for name in own)
+    for name, own in zip(names, places, strict=True):
+        gone = [segment for segment in union if segment not in own]
+        if gone and missing == "error":
+            raise InputError(
+                f"all tables must have the same segments: {len(gone):,} of {len(union):,} are not "
+                f"in that of {name} ({', '.join(map(repr, gone[:3]))}); complete it, or compare "
+                f"what all have with missing='intersect'"
+            )
+    shared = [name for name in ids[0] if all(name in own for own in places)]
+    if not shared:
+        raise InputError(
+            f"tables have no segment in common: segment_ids begin with {ids[0][0]!r} for "
+            f"{names[0]} and "
+            + ", ".join(
+                f"{own[0]!r} for {name}" for own, name in zip(ids[1:], names[1:], strict=True)
+            )
+        )
+    return [np.array([own[name] for name in shared], dtype=np.intp) for own in places]
 
 
 def group_codes(

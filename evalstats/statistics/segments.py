@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import MOST_NAME, label, refuse_masked, shown
+from evalstats.checks import MOST_NAME, label, listed, refuse_masked, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric, scores_of
 from evalstats.results import report
 from evalstats.results.signatures import merged_versions, without_versions
 from evalstats.statistics import interchange
-from evalstats.statistics.names import as_names, as_segment_ids, group_codes
+from evalstats.statistics.names import (
+    as_labels,
+    as_names,
+    as_segment_ids,
+    group_codes,
+    shared_places,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +46,10 @@ class SegmentStatistics:
         references are not joined or compared. `extract` sets it.
     segment_ids : sequence of str, optional
         N different names of the segments; statistics with other ids are refused likewise.
+    labels : mapping of str to sequence of str, optional
+        What else is known of the segments, N strings a name: documents, domains, hashes of the
+        items. ``groups="document"`` and ``strata="domain"`` mean these. Statistics whose labels of
+        one name differ are refused likewise.
     metric_signature : str, optional
         Signature of the metric that made the statistics, where another version of sacreBLEU did;
         by default the metric's own.
@@ -64,6 +74,7 @@ class SegmentStatistics:
     fingerprint: str | None = None
     segment_ids: tuple[str, ...] | None = None
     metric_signature: str = ""
+    labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         metric = as_metric(self.metric)
@@ -89,7 +100,8 @@ class SegmentStatistics:
         ids = None if ids is None else as_segment_ids(ids, values.shape[1])
         # The class is frozen.
         vars(self).update(metric=metric, values=values, systems=systems)
-        vars(self).update(segment_ids=ids, metric_signature=made_by)
+        labels = as_labels(self.labels, values.shape[1])
+        vars(self).update(segment_ids=ids, metric_signature=made_by, labels=labels)
 
     @property
     def n_segments(self) -> int:
@@ -112,7 +124,7 @@ class SegmentStatistics:
             return NotImplemented
         plain = ("systems", "reference_label", "fingerprint", "segment_ids", "metric_signature")
         return (
-            all(getattr(self, name) == getattr(other, name) for name in plain)
+            all(getattr(self, name) == getattr(other, name) for name in (*plain, "labels"))
             and np.array_equal(self.values, other.values)
             and _is_same_metric(self, other)
         )
@@ -149,7 +161,30 @@ class SegmentStatistics:
         # The same references, grouped otherwise, are not the same rows.
         digest = sha256(f"{self.fingerprint}|groups|".encode() + codes.astype("<i8").tobytes())
         fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
-        return replace(self, values=summed, fingerprint=fingerprint, segment_ids=None)
+        first = np.unique(codes, return_index=True)[1]
+        kept = {
+            name: tuple(found[i] for i in first)
+            for name, found in self.labels.items()
+            if all(found[first[code]] == value for code, value in zip(codes, found, strict=True))
+        }
+        return replace(self, values=summed, fingerprint=fingerprint, segment_ids=None, labels=kept)
+
+    def select(self, segments: Iterable[int]) -> SegmentStatistics:
+        """Return the statistics of some segments, by number, in the order given.
+
+        References are not known any more then: a fingerprint is kept where nothing changes only.
+        """
+        places = np.array(listed(segments, "segments", "numbers"), dtype=np.intp)
+        if np.array_equal(places, np.arange(self.n_segments)):
+            return self
+        ids = self.segment_ids
+        return replace(
+            self,
+            values=self.values[:, places],
+            fingerprint=None,
+            segment_ids=None if ids is None else tuple(ids[i] for i in places),
+            labels={name: tuple(found[i] for i in places) for name, found in self.labels.items()},
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the statistics to a file that ends in ``.npz``, whole or not at all.
@@ -237,7 +272,58 @@ class SegmentStatistics:
             fingerprint=first.fingerprint if known else None,
             segment_ids=first.segment_ids if named else None,
             metric_signature=merged_versions([table.metric_signature for table in tables]),
+            labels={
+                name: found
+                for name, found in first.labels.items()
+                if all(name in table.labels for table in tables)
+            },
         )
+
+    @staticmethod
+    def align(*tables: SegmentStatistics, missing: str = "error") -> tuple[SegmentStatistics, ...]:
+        """Bring tables to the same segments in the same order, by `segment_ids`.
+
+        Parameters
+        ----------
+        *tables : SegmentStatistics
+            With ids, which may stand in any order.
+        missing : {"error", "intersect"}
+            What to do about segments that not all tables have: refuse them, or keep those that all
+            have (`n_segments` says how many), in the order of the first table.
+
+        Returns
+        -------
+        tuple of SegmentStatistics
+            As many as were given, to be joined (`join`) or compared.
+
+        Raises
+        ------
+        InputError
+            When a table has no ids, segments are missing, or a segment has other `labels` of one
+            name in two tables (a document, a hash of the item).
+
+        Examples
+        --------
+        >>> from evalstats import Mean
+        >>> mean = Mean("COMET")
+        >>> a = SegmentStatistics([[[1, 1], [0, 1]]], ["A"], mean, segment_ids=["x", "y"])
+        >>> b = SegmentStatistics([[[1, 1], [4, 1]]], ["B"], mean, segment_ids=["y", "x"])
+        >>> SegmentStatistics.join(*SegmentStatistics.align(a, b)).values[:, :, 0].tolist()
+        [[1.0, 0.0], [4.0, 1.0]]
+        """
+        ids = []
+        for i, table in enumerate(tables):
+            if table.segment_ids is None:
+                raise InputError(
+                    f"align needs segment_ids, which table {i} ({', '.join(table.systems)}) lacks"
+                )
+            ids.append(table.segment_ids)
+        names = [", ".join(table.systems) for table in tables]
+        found = zip(tables, shared_places(ids, names, missing), strict=True)
+        aligned = tuple(table.select(places) for table, places in found)
+        for table, name in zip(aligned[1:], names[1:], strict=True):
+            check_same_labels(aligned[0], table, names[0], name)
+        return aligned
 
 
 def joined_by_metric(tables: Sequence[SegmentStatistics]) -> list[SegmentStatistics]:
@@ -297,6 +383,22 @@ def _check_same_segments(a: SegmentStatistics, b: SegmentStatistics, one: str, t
             f"all SegmentStatistics must have the same segments in the same order, but segment "
             f"{i} is {a.segment_ids[i]!r} for {one} and {b.segment_ids[i]!r} for {two}"
         )
+    check_same_labels(a, b, one, two)
+
+
+def check_same_labels(a: SegmentStatistics, b: SegmentStatistics, one: str, two: str) -> None:
+    """Raise where tables say different things of one segment."""
+    for name, labels in a.labels.items():
+        others = b.labels.get(name, labels)
+        if labels != others:
+            unlike = [i for i, (x, y) in enumerate(zip(labels, others, strict=True)) if x != y]
+            i = unlike[0]
+            segment = repr(a.segment_ids[i]) if a.segment_ids else str(i)
+            raise InputError(
+                f"all SegmentStatistics must have the same segments, but {len(unlike)} of "
+                f"{len(labels)} differ: {name} of segment {segment} is {shown(labels[i])} for "
+                f"{one} and {shown(others[i])} for {two}"
+            )
 
 
 def _check_same_metric(a: SegmentStatistics, b: SegmentStatistics) -> None:
