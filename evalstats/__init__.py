@@ -33,6 +33,9 @@ from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
+from evalstats.runs.comparing import compare_runs, estimate_runs
+from evalstats.runs.reading import read_run
+from evalstats.runs.run import Run
 from evalstats.shards.resample import resample_shard
 from evalstats.shards.shard import Shard, merge_shards
 from evalstats.statistics.extraction import extract
@@ -71,6 +74,10 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "estimate",
     "compare",
     "power",
+    "read_run",
+    "Run",
+    "compare_runs",
+    "estimate_runs",
     "audit",
     "assert_not_worse",
     "Estimate",

@@ -23,7 +23,7 @@ ROOMS = [
     {"statistics"},
     {"shards"},
     {"analysis"},
-    {"training", "compat"},
+    {"training", "compat", "runs"},
 ]
 DOORS = {
     "auditing",

@@ -1,0 +1,220 @@
+"""Several runs side by side: the same task under the same metric, items matched by their ids."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from evalstats.checks import choice, label
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import Mean
+from evalstats.runs.items import Key
+from evalstats.runs.reading import read_run
+from evalstats.runs.run import Patterns, Run
+from evalstats.statistics.segments import SegmentStatistics
+
+#: A run, or where to read one.
+OneRun = Run | str | os.PathLike[str]
+Runs = OneRun | Sequence[OneRun] | Mapping[str, OneRun]
+
+MISSING = ("error", "intersect", "available")
+
+
+class Joined(NamedTuple):
+    """Runs side by side.
+
+    Attributes
+    ----------
+    tasks : dict of str to list of SegmentStatistics
+        All metrics of a task, which have the same segments.
+    notes : list of str
+        What was left out, and which scores of the logs are not those of their items.
+    """
+
+    tasks: dict[str, list[SegmentStatistics]]
+    notes: list[str]
+
+
+def joined(
+    runs: Runs,
+    *,
+    task: Patterns = None,
+    metric: Patterns = None,
+    filter: Patterns = None,
+    labels: Sequence[str] = (),
+    missing: str = "error",
+) -> Joined:
+    """Return the tables of all runs by task, joined by id.
+
+    `missing` says what to do about items or scores that a run lacks, and about tasks and metrics:
+    ``"error"`` refuses them, ``"intersect"`` keeps what all have, ``"available"`` refuses items but
+    takes the mean of the scores that there are.
+    """
+    choice(missing, MISSING, "missing")
+    found = _read(runs, task, metric, filter, labels)
+    keys = list(dict.fromkeys(key for run in found for key in run.tables))
+    shared = [key for key in keys if all(key in run.tables for run in found)]
+    notes = [f"{line}." for run in found for line in run.disagreements]
+    notes += [f"Left out of {run.path}: {line}." for run in found for line in run.skipped]
+    if len(shared) < len(keys):
+        notes += _unshared(keys, shared, found, missing)
+    tasks: dict[str, list[SegmentStatistics]] = {}
+    for key in shared:
+        table = _complete(key, found, missing, notes)
+        name = key.task if key.filter in ("", "none") else f"{key.task} ({key.filter})"
+        tasks.setdefault(name, []).append(table)
+    for name, tables in tasks.items():
+        tasks[name] = _same_items(name, tables, missing, notes)
+    return Joined(tasks, list(dict.fromkeys(notes)))
+
+
+def _read(
+    runs: Runs, task: Patterns, metric: Patterns, filter: Patterns, labels: Sequence[str]
+) -> list[Run]:
+    """Return runs whose systems all have names of their own."""
+    if isinstance(runs, Mapping):
+        given = [(label(name, "names of runs"), run) for name, run in runs.items()]
+    elif isinstance(runs, (str, os.PathLike, Run)):
+        given = [("", runs)]
+    elif isinstance(runs, Sequence):
+        given = [("", run) for run in runs]
+    else:
+        raise InputTypeError(f"runs must be a path, a Run, or several, got {type(runs).__name__}")
+    if not given:
+        raise InputError("runs is empty; give at least one")
+    found = []
+    for name, run in given:
+        if not isinstance(run, Run):
+            run = read_run(run, task=task, metric=metric, filter=filter, labels=labels)
+        elif task or metric or filter:
+            run = run.select(task, metric, filter)
+        if name:
+            if len(run.systems) > 1:
+                raise InputError(
+                    f"{run.path} has {len(run.systems)} systems, which have names; give it in a "
+                    f"list, without {name!r}"
+                )
+            run = run.renamed({run.systems[0]: name, run.name: name})
+        found.append(run)
+    names = [name for run in found for name in run.systems]
+    if len(set(names)) < len(names):
+        found = _told_apart(found, names)
+    return found
+
+
+def _told_apart(runs: list[Run], names: list[str]) -> list[Run]:
+    """Name runs of one model by where they were read: what differs in their paths."""
+    if any(len(run.systems) > 1 for run in runs):
+        repeated = next(name for i, name in enumerate(names) if name in names[:i])
+        raise InputError(f"system {repeated!r} is in several of the runs; a system is in one")
+    paths = [Path(run.path).absolute().parts for run in runs]
+    if len(set(paths)) < len(paths):
+        raise InputError(f"{runs[0].path} is given more than once")
+    shared = _n_alike(paths)
+    ends = _n_alike([parts[::-1] for parts in paths])
+    own = ["/".join(p[shared : len(p) - ends]) or p[-1] for p in paths]
+    return [
+        run.renamed({run.systems[0]: name, run.name: name})
+        for run, name in zip(runs, own, strict=True)
+    ]
+
+
+def _n_alike(paths: list[tuple[str, ...]]) -> int:
+    """Return with how many equal parts all paths begin."""
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
+
+
+def _unshared(keys: list[Key], shared: list[Key], runs: list[Run], missing: str) -> list[str]:
+    lines = []
+    for run in runs:
+        gone = [str(key) for key in keys if key not in run.tables]
+        if gone:
+            more = f" and {len(gone) - 3:,} more" if len(gone) > 3 else ""
+            lines.append(f"{run.path} has no {', '.join(gone[:3])}{more}")
+    if not shared:
+        raise InputError(f"the runs have no task and metric in common: {'; '.join(lines)}")
+    if missing != "intersect":
+        raise InputError(
+            f"all runs must have the same tasks and metrics, but {'; '.join(lines)}; choose with "
+            f"task and metric, or compare what all have with missing='intersect'"
+        )
+    return [f"Left out, since {line}." for line in lines]
+
+
+def _complete(key: Key, runs: list[Run], missing: str, notes: list[str]) -> SegmentStatistics:
+    """Return one table of all systems, with the items that all have."""
+    tables = []
+    for run in runs:
+        table, lacking = run.tables[key], run.incomplete.get(key)
+        if lacking:
+            if missing == "error":
+                raise InputError(
+                    f"{run.path}, {key}: {lacking}; complete it, or compare what there is with "
+                    f"missing='intersect'{_or_available(table)}"
+                )
+            notes.append(f"{key}: {lacking} in {run.path}.")
+        if missing != "available":
+            table = _without_missing(table)
+        tables.append(table)
+    union = {name for table in tables for name in table.segment_ids or ()}
+    for run, table in zip(runs, tables, strict=True):
+        # What a run was never asked is not missing from it.
+        if run.is_limited and len(union) > table.n_segments:
+            notes.append(f"{key}: {run.name} was limited to {table.n_segments:,} items.")
+    asked = [
+        set(t.segment_ids or ()) for run, t in zip(runs, tables, strict=True) if run.is_limited
+    ]
+    try:
+        if asked and missing != "intersect":
+            only = set.intersection(*asked)
+            tables = [_among(table, only) for table in tables]
+        tables = list(SegmentStatistics.align(*tables, missing=_of_align(missing)))
+        whole = SegmentStatistics.join(*tables)
+    except InputError as error:
+        raise type(error)(f"{key}: {error}") from None
+    if len(union) > whole.n_segments:
+        left = len(union) - whole.n_segments
+        notes.append(f"{key}: {left:,} of {len(union):,} items are left out, which not all have.")
+    return whole
+
+
+def _of_align(missing: str) -> str:
+    return "intersect" if missing == "intersect" else "error"
+
+
+def _or_available(table: SegmentStatistics) -> str:
+    is_mean = isinstance(table.metric, Mean)
+    return ", or missing='available' for means of the scores that there are" if is_mean else ""
+
+
+def _without_missing(table: SegmentStatistics) -> SegmentStatistics:
+    """Return the segments that every system has a score of."""
+    if not isinstance(table.metric, Mean):
+        return table
+    return table.select(np.flatnonzero(np.all(table.values[:, :, 1] > 0, axis=0)).tolist())
+
+
+def _among(table: SegmentStatistics, ids: set[str]) -> SegmentStatistics:
+    return table.select([i for i, name in enumerate(table.segment_ids or ()) if name in ids])
+
+
+def _same_items(
+    task: str, tables: list[SegmentStatistics], missing: str, notes: list[str]
+) -> list[SegmentStatistics]:
+    """Return tables of several metrics with the items that all of them have."""
+    if len({table.segment_ids for table in tables}) < 2:
+        return tables
+    sizes = ", ".join(f"{table.n_segments:,} of {table.metric.name}" for table in tables)
+    if missing != "intersect":
+        raise InputError(
+            f"{task or 'the metrics'}: there are {sizes}; compare metrics of the same items, or "
+            f"what all have with missing='intersect'"
+        )
+    found = list(SegmentStatistics.align(*tables, missing="intersect"))
+    notes.append(f"{task or 'All metrics'}: {found[0].n_segments:,} items have all; of {sizes}.")
+    return found

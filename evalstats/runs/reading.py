@@ -1,0 +1,100 @@
+"""`read_run`: whose format a file or folder has, and what is in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from evalstats.checks import choice, label, listed
+from evalstats.errors import InputError
+from evalstats.runs import lm_eval
+from evalstats.runs.run import Patterns, Run, as_patterns
+from evalstats.runs.sources import Source
+from evalstats.runs.wanted import Wanted
+
+
+class _Format(Protocol):
+    """What every format's file has."""
+
+    @property
+    def NAME(self) -> str:  # noqa: N802
+        """What messages and tables call it."""
+
+    def is_ours(self, source: Source) -> bool:
+        """Return whether a file or folder has this format; looks at little of it."""
+
+    def read(self, source: Source, wanted: Wanted) -> Run:
+        """Return what is in it."""
+
+
+#: In the order in which they are asked.
+FORMATS: tuple[_Format, ...] = (lm_eval,)
+
+
+def read_run(
+    path: str | os.PathLike[str],
+    *,
+    task: Patterns = None,
+    metric: Patterns = None,
+    filter: Patterns = None,
+    labels: str | Sequence[str] = (),
+    epochs: str = "average",
+    name: str | None = None,
+) -> Run:
+    """Read the log of a run, or a table of scores, as statistics of every item.
+
+    Parameters
+    ----------
+    path : str or path
+        A file, or the folder that a harness wrote; the format is told by what is in it. See the
+        table of formats in the documentation.
+    task, metric, filter : str or sequence of str, optional
+        Which to read, as shells match file names: ``"mmlu*"``.
+    labels : str or sequence of str
+        What to keep of each item beside its scores, as the path of keys in the log:
+        ``"doc.passage_id"``; for `groups` and `strata`. Tables keep their group columns anyway.
+    epochs : {"average", "runs"}
+        Several answers to one question are averaged, so that the question is the unit; or they are
+        runs of a system (`MeanOfRuns`), whose spread counts as well.
+    name : str, optional
+        Of the system, in place of the one in the log.
+
+    Returns
+    -------
+    Run
+        Print it: it says what was found, what was left out and why, and whether the scores of the
+        log are those of its items.
+
+    Raises
+    ------
+    InputError
+        For what cannot be read, is cut short, has an item twice, or is none of the formats.
+    """
+    wanted = Wanted(
+        as_patterns(task, "task"),
+        as_patterns(metric, "metric"),
+        as_patterns(filter, "filter"),
+        (labels,) if isinstance(labels, str) else tuple(listed(labels, "labels", "paths of keys")),
+        choice(epochs, ("average", "runs"), "epochs") == "runs",
+    )
+    source = Source(Path(path))
+    for kind in FORMATS:
+        if kind.is_ours(source):
+            run = kind.read(source, wanted)
+            run = run.select(task, metric, filter)
+            break
+    else:
+        raise InputError(
+            f"{path} is none of the formats that can be read: "
+            + ", ".join(kind.NAME for kind in FORMATS)
+        )
+    for wish in wanted.labels:
+        if not any(wish in table.labels for table in run.tables.values()):
+            raise InputError(f"labels: the items of {path} have no {wish!r}")
+    if name is not None:
+        if len(run.systems) > 1:
+            raise InputError(f"name is for one system, but {path} has {len(run.systems)}")
+        run = run.renamed({run.name: label(name, "name"), run.systems[0]: name})
+    return run

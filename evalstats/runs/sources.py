@@ -1,0 +1,144 @@
+"""Files and folders that others wrote, read as data: nothing in them is run or trusted.
+
+Sizes, depth and numbers are limited by what is read, and whatever is wrong with a file becomes an
+`InputError` that names it, and the line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from evalstats.checks import shown
+from evalstats.errors import InputError
+
+#: Bytes of a JSON document, which is in memory as a whole, and of a line.
+MOST_BYTES = 2**31
+MOST_LINE = 2**27
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file or a folder, of which as much is looked at as a format needs to know its own."""
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        if not (self.path.is_dir() or self.path.is_file()):
+            what = "is neither a file nor a folder" if self.path.exists() else "does not exist"
+            raise InputError(f"cannot read {self.path}: it {what}")
+
+    @cached_property
+    def files(self) -> list[Path]:
+        """All files of the folder and of those in it, in order of their names; or the file."""
+        if self.path.is_file():
+            return [self.path]
+        return sorted(path for path in self.path.rglob("*") if path.is_file())
+
+    @property
+    def suffix(self) -> str:
+        """The last suffix in lower case, not that of compression; empty for a folder."""
+        if self.path.is_dir():
+            return ""
+        name = self.path.name.lower()
+        return Path(name.removesuffix(".gz")).suffix
+
+    @cached_property
+    def json(self) -> Any:
+        """What a JSON file holds; None for any other file or a folder."""
+        return read_json(self.path) if self.suffix == ".json" else None
+
+    @cached_property
+    def first(self) -> dict[str, Any]:
+        """The first object of a file of JSON lines; empty for any other."""
+        if self.suffix == ".jsonl":
+            for _, record in json_lines(self.path):
+                return record
+        return {}
+
+
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds."""
+    try:
+        with _opened(path) as file:
+            data = file.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"cannot read {path}: {_reason(error)}") from None
+    if len(data) > MOST_BYTES:
+        raise InputError(f"{path} has more than {MOST_BYTES:,} bytes; give a part of it")
+    return parsed(data, str(path))
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number of each line, from 1 on, and the object in it; empty lines are skipped."""
+    try:
+        with _opened(path) as file:
+            number = 0
+            while line := file.readline(MOST_LINE + 1):
+                number += 1
+                if len(line) > MOST_LINE:
+                    raise InputError(f"{path}, line {number} has more than {MOST_LINE:,} bytes")
+                if not line.strip():
+                    continue
+                record = parsed(line, f"{path}, line {number}")
+                if not isinstance(record, dict):
+                    raise InputError(
+                        f"{path}, line {number} must be a JSON object, got {shown(record, 60)}"
+                    )
+                yield number, record
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"cannot read {path}: {_reason(error)}") from None
+
+
+def parsed(data: bytes, where: str) -> Any:
+    """Return what JSON text holds, or say where it is not JSON."""
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise InputError(f"{where} is nested too deeply to be a log") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where} is not UTF-8: byte {error.start}") from None
+    except ValueError as error:  # a number of too many digits as well
+        raise InputError(f"{where} is not JSON, or cut short: {error}") from None
+
+
+def _opened(path: Path) -> BinaryIO:
+    if path.suffix == ".gz":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    return path.open("rb")
+
+
+def _reason(error: BaseException) -> object:
+    return getattr(error, "strerror", None) or error
+
+
+def entry(record: Any, *keys: str, where: str) -> Any:
+    """Return ``record[key][key]...``, or say which key is missing."""
+    found = record
+    for i, key in enumerate(keys):
+        if not isinstance(found, dict) or key not in found:
+            raise InputError(f"{where} has no {'.'.join(keys[: i + 1])!r}")
+        found = found[key]
+    return found
+
+
+def dotted(record: Any, path: str) -> str:
+    """Return the label at a path of keys, ``doc.passage_id``, as text; empty where there is none.
+
+    A key that holds dots itself is found whole first.
+    """
+    if isinstance(record, dict) and path in record:
+        found = record[path]
+    else:
+        key, dot, rest = path.partition(".")
+        inner = record.get(key) if isinstance(record, dict) else None
+        return dotted(inner, rest) if dot else ""
+    if isinstance(found, (str, int, float, bool)):
+        return str(found)
+    return "" if found is None else json.dumps(found, sort_keys=True, ensure_ascii=True)
