@@ -21,7 +21,20 @@ from evalstats.analysis.power import power
 from evalstats.auditing import Audit, AuditedTest, audit
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.inference.effects import cohens_d, cohens_d_paired
-from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, SentenceBLEU
+from evalstats.metrics import (
+    BLEU,
+    CER,
+    CHRF,
+    TER,
+    WER,
+    BitsPerUnit,
+    Confusion,
+    Mean,
+    Metric,
+    Perplexity,
+    Ratio,
+    SentenceBLEU,
+)
 from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.error_rates import token_edits
@@ -58,6 +71,9 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "CER",
     "Mean",
     "Ratio",
+    "Perplexity",
+    "BitsPerUnit",
+    "Confusion",
     "token_edits",
     "align",
     "poi_errors",
