@@ -26,6 +26,7 @@ from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights
+from evalstats.results.gate import Gate, GateCheck
 from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim
 from evalstats.results.power import Power
@@ -34,6 +35,7 @@ from evalstats.results.records import Difference, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
 from evalstats.runs.comparing import compare_runs, estimate_runs
+from evalstats.runs.gating import gate_runs
 from evalstats.runs.reading import read_run
 from evalstats.runs.run import Run
 from evalstats.shards.resample import resample_shard
@@ -78,6 +80,9 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Run",
     "compare_runs",
     "estimate_runs",
+    "gate_runs",
+    "Gate",
+    "GateCheck",
     "audit",
     "assert_not_worse",
     "Estimate",

@@ -135,6 +135,22 @@ def parser() -> argparse.ArgumentParser:
     _add_draws(power, N_DRAWN)
     _add_metric_options(power)
 
+    gate = commands.add_parser(
+        "gate",
+        help="may a new model take the place of another? exit code 0 passed, 1 failed, 3 undecided",
+    )
+    gate.add_argument("base", metavar="BASE", help="run of the model in use: a folder or a file")
+    gate.add_argument("new", metavar="NEW", help="run of the model that may take its place")
+    limit = gate.add_mutually_exclusive_group(required=True)
+    limit.add_argument("--margin", type=float, metavar="POINTS", help="the loss that is too much")
+    limit.add_argument("--recovery", type=float, metavar="SHARE",
+                       help="of the baseline's score that has to be kept: 0.99")
+    gate.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
+                      help="how often a gate may be wrong, either way (default: 0.05)")
+    gate.add_argument("--groups", metavar="LABEL", help="what says which items belong together")
+    _add_output(gate, (*FORMATS, "junit"))
+    _add_draws(gate)
+
     estimate = commands.add_parser("estimate", help="score systems, with intervals")
     _add_input(estimate)
     _add_resampling(estimate)
@@ -188,8 +204,8 @@ def _add_texts(parser: argparse.ArgumentParser) -> None:
                        metavar="METRIC", help=f"{', '.join(NAMED)} (default: bleu)")
 
 
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-f", "--format", choices=FORMATS, default="text")
+def _add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMATS) -> None:
+    parser.add_argument("-f", "--format", choices=formats, default="text")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
 
 

@@ -43,6 +43,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "lost": (0, _ANY),
     "pvalue_equivalence": (0, 1),
     "pvalue_not_worse": (0, 1),
+    "pvalue_worse": (0, 1),
     "least_margin": (0, _ANY),
     "most_recovery": (0, 1),
     "margin": (float_info.min, _ANY),

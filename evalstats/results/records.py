@@ -103,6 +103,8 @@ class Difference(Record):
     pvalue_equivalence, pvalue_not_worse : float or None
         Of the two one-sided tests of the margin, and of the one that is about a loss, or about the
         recovery; `None` where the interval has no p-value, and where nothing bounds a loss.
+    pvalue_worse : float or None
+        Of the opposite: that more is lost than the margin, or less is kept than the recovery.
     """
 
     metric: str
@@ -129,6 +131,7 @@ class Difference(Record):
     most_recovery: float | None = None
     pvalue_equivalence: float | None = None
     pvalue_not_worse: float | None = None
+    pvalue_worse: float | None = None
 
     @property
     def winner(self) -> str | None:

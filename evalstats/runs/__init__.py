@@ -7,6 +7,7 @@
 - `reading`: `read_run`, which tells one format from another
 - `joining`: several runs side by side, by id
 - `comparing`: `compare_runs` and `estimate_runs`
+- `gating`: `gate_runs`, whether a model may take the place of another
 
 Formats, one file each:
 
