@@ -21,7 +21,25 @@ from evalstats.analysis.power import power
 from evalstats.auditing import Audit, AuditedTest, audit
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.inference.effects import cohens_d, cohens_d_paired
-from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, SentenceBLEU
+from evalstats.metrics import (
+    BLEU,
+    CER,
+    CHRF,
+    ECE,
+    RMSE,
+    TER,
+    WER,
+    BitsPerUnit,
+    Brier,
+    Confusion,
+    Correlation,
+    Mean,
+    Metric,
+    Perplexity,
+    Ratio,
+    SentenceBLEU,
+    pass_at_k,
+)
 from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.error_rates import token_edits
@@ -60,6 +78,14 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "CER",
     "Mean",
     "Ratio",
+    "Perplexity",
+    "BitsPerUnit",
+    "Confusion",
+    "Correlation",
+    "RMSE",
+    "Brier",
+    "ECE",
+    "pass_at_k",
     "token_edits",
     "align",
     "poi_errors",

@@ -248,7 +248,7 @@ def _options_of(kind: type[Any]) -> dict[str, Field[Any]]:
 
 
 #: The metrics that read text, and the options of each.
-METRIC_OPTIONS = {kind: _options_of(kind) for kind in BUILT_IN if kind.uses_references}
+METRIC_OPTIONS = {kind: _options_of(kind) for kind in BUILT_IN if kind.reads_text}
 
 
 def _add_metric_options(parser: argparse.ArgumentParser) -> None:

@@ -67,7 +67,7 @@ def is_unbounded(table: SegmentStatistics, d: Difference) -> bool:
     return (
         d.n_differing == 0
         and d.method in ("t", "hall")
-        and not table.metric.uses_references
+        and not (table.metric.uses_references and table.metric.reads_text)
         and len(np.unique(table.values)) < _FEW_VALUES
     )
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.inference import intervals, proportions
-from evalstats.metrics import Mean, Ratio
+from evalstats.metrics import Confusion, Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics
 
 
@@ -53,13 +53,14 @@ def as_outcomes(table: SegmentStatistics) -> Outcomes | None:
     """Return the outcomes where every segment counts once and scores 0 or 1; else `None`."""
     metric = table.metric
     columns, scale = (0, 1), 1.0
+    is_accuracy = type(metric) is Confusion and metric.measure == "accuracy"
     if type(metric) is Ratio:
         above, below = np.array(metric.numerator), np.array(metric.denominator)
         if np.count_nonzero(above) != 1 or np.count_nonzero(below) != 1:
             return None
         columns = int(above.argmax()), int(below.argmax())
         scale = metric.scale * float(above.max() / below.max())
-    elif type(metric) is not Mean:
+    elif type(metric) is not Mean and not is_accuracy:
         return None
     marks, counts = table.values[..., columns[0]], table.values[..., columns[1]]
     if scale <= 0 or not np.all(counts == 1) or not np.all((marks == 0) | (marks == 1)):
