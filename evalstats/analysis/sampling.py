@@ -22,6 +22,7 @@ from evalstats.errors import InputError
 from evalstats.inference import influence, intervals, skewness
 from evalstats.metrics import Metric, scores_of
 from evalstats.metrics.averages import MeanOfRuns, MeanOfStrata
+from evalstats.metrics.logarithms import unlogged
 from evalstats.resampling.strata import Stratified
 from evalstats.resampling.totals import as_kind, bootstrap_errors, recipe
 from evalstats.resampling.weights import Weights
@@ -34,6 +35,8 @@ Codes = NDArray[np.intp]
 
 #: Where fewer segments differ, how many do is what is uncertain.
 FEW_DIFFERING = 10
+#: Intervals of 0/1 scores, which count segments.
+COUNTED = ("wilson", "tango", "nam-blackwelder")
 #: Empty resamples of a Poisson bootstrap that are expected at most.
 _EMPTY_RESAMPLES = 0.1
 
@@ -68,7 +71,7 @@ class Sample:
     @property
     def has_runs(self) -> bool:
         """Whether scores are means over several runs of each system."""
-        return isinstance(self.table.metric, MeanOfRuns)
+        return isinstance(unlogged(self.table.metric), MeanOfRuns)
 
     @property
     def n_segments(self) -> int:
@@ -267,7 +270,8 @@ def method_of(sample: Sample, plan: Plan, pair: tuple[int, ...]) -> str:
         return plan.method
     plain = (plan.kind, plan.n_draws) == ("multinomial", None)
     if sample.outcomes is not None and plain:
-        return "wilson" if len(pair) == 1 else "tango"
+        differences = "nam-blackwelder" if sample.outcomes.of_ratios else "tango"
+        return "wilson" if len(pair) == 1 else differences
     if sample.has_runs:
         return "hall"
     return "hall" if len(pair) > 1 and plain and sample.shard is None else "expanded"
@@ -296,9 +300,9 @@ def _bounds(
 ) -> tuple[intervals.Bounds, Floats]:
     level, n = plan.confidence_level, sample.n_segments
     method, metric = method_of(sample, plan, pair), sample.table.metric
-    if method in ("t", "hall", "studentized", "wilson", "tango") or sample.codes is not None:
+    if method in ("t", "hall", "studentized", *COUNTED) or sample.codes is not None:
         moves, error, degrees = influences(sample, pair)
-    if sample.outcomes is not None and method in ("wilson", "tango"):
+    if sample.outcomes is not None and method in COUNTED:
         effect = design_effect(sample, pair, error)
         return sample.outcomes.interval(pair, level, effect), error
     if method in ("t", "hall"):

@@ -7,6 +7,7 @@
 - `ter`, `error_rates`: TER; WER, CER and edits of any tokens
 - `ratios`: means and ratios of scores that come from elsewhere
 - `averages`: means of scores, over strata or runs
+- `logarithms`: logarithms of scores, whose differences are ratios
 - `alignment`: which token stands for which
 
 May import `text`, `checks` and `errors`.
