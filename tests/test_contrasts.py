@@ -312,7 +312,7 @@ def test_the_command_line_shows_ratios(files, capsys, monkeypatch):
 
 @pytest.mark.thorough
 def test_the_interval_of_a_ratio_covers_it():
-    """600 samples of 100 documents: outside 92 to 98 % with probability 0.002 by chance."""
+    """600 samples of 100 documents: outside 92 to 98 % with probability 0.001 by chance."""
     rng, factor, hits = np.random.default_rng(77), 1.05, 0
     # The ratio of corpus perplexities is exactly the factor on average over the noise.
     for _ in range(600):

@@ -21,7 +21,7 @@ from evalstats.analysis.units import StratumRows, Units, check_fits
 from evalstats.errors import InputError
 from evalstats.inference import influence, intervals, skewness
 from evalstats.metrics import Metric, scores_of
-from evalstats.metrics.averages import MeanOfRuns, MeanOfStrata
+from evalstats.metrics.averages import MeanOfRuns, OfStrata
 from evalstats.metrics.logarithms import unlogged
 from evalstats.resampling.strata import Stratified
 from evalstats.resampling.totals import as_kind, bootstrap_errors, recipe
@@ -93,6 +93,8 @@ class Sample:
         """Influence of every segment, or group, on every score, `(S, N)`."""
         metric = self.table.metric
         with np.errstate(invalid="ignore", over="ignore"):
+            if isinstance(self.values, StratumRows):
+                return self.values.influence(metric.gradient(self.totals))
             return np.concatenate(
                 [influence.influence_values(metric, rows[None]) for rows in self.values]
             )
@@ -147,7 +149,7 @@ def bootstrap(
     samples = []
     for i, (table, (totals_b, replicates)) in enumerate(zip(tables, found, strict=True)):
         block: Any = values[i]
-        if isinstance(table.metric, MeanOfStrata) and units.strata is not None:
+        if isinstance(table.metric, OfStrata) and units.strata is not None:
             block = StratumRows(block, units.strata)
         _check_finite(replicates, table, "a resample")
         if n_draws is not None:
@@ -162,7 +164,7 @@ def bootstrap(
 
 def _totals(table: SegmentStatistics, values: NDArray[Any], units: Units) -> Floats:
     """Return summed statistics, `(S, k)`, or those of all strata, `(S, T k)`."""
-    if isinstance(table.metric, MeanOfStrata) and units.strata is not None:
+    if isinstance(table.metric, OfStrata) and units.strata is not None:
         return StratumRows(values, units.strata).totals()
     return np.asarray(np.sum(values, axis=1, dtype=np.float64))
 
