@@ -200,7 +200,7 @@ def _sampling(options: argparse.Namespace) -> dict[str, Any]:
 def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
     settings = _sampling(options)
     names = ("baseline", "test", "alternative", "adjustment", "family", "intervals")
-    for name in (*names, "significance_level", "margin", "recovery"):
+    for name in (*names, "significance_level", "margin", "recovery", "contrast"):
         settings[name] = getattr(options, name)
     share(options.significance_level, "significance_level")
     as_limits(options.margin, options.recovery)

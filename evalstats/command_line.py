@@ -24,6 +24,7 @@ from evalstats.destination import to_stdout
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
+from evalstats.results.contrasts import CONTRASTS
 from evalstats.results.signatures import version
 
 FORMATS = ("text", "json", "markdown", "latex", "html", "csv")
@@ -104,6 +105,9 @@ def parser() -> argparse.ArgumentParser:
                          help="a difference that matters: say who is equivalent, who is not worse")
     compare.add_argument("--recovery", type=float, metavar="SHARE",
                          help="of the baseline's score: say who is shown to keep it")
+    compare.add_argument("--contrast", choices=CONTRASTS, default=CONTRASTS[0],
+                         help="what is shown of two scores: their difference (default), system / "
+                              "baseline, or its logarithm")
     _add_resampling(compare)
     _add_metric_options(compare)
 

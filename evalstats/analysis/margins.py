@@ -161,7 +161,7 @@ def _recovered(
 
     def pvalue(share: float, side: str = "greater") -> float:
         moves, error, degrees = sampling.influences(sample, (less, more), share)
-        if d.method == "tango":
+        if d.method in sampling.COUNTED:
             assert sample.outcomes is not None
             gained, lost = sample.outcomes.changes(less, more)
             both = int(np.count_nonzero(sample.outcomes.success[more])) - gained

@@ -12,6 +12,7 @@
 - `calibration`: Brier score and ECE of probabilities
 - `pass_at_k`: scores of problems with several answers each, for `Mean`
 - `averages`: means of scores, over strata or runs
+- `logarithms`: logarithms of scores, whose differences are ratios
 - `alignment`: which token stands for which
 
 May import `text`, `checks` and `errors`.

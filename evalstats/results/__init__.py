@@ -1,6 +1,7 @@
 """Records, tables and figures; this room does not know how the numbers came about.
 
 - `records`: numbers with their names
+- `contrasts`: differences, ratios and their logarithms
 - `signatures`: one line that identifies a number
 - `report`, `layout`: tables in text, Markdown, LaTeX and HTML; what stands in them
 - `escaping`: text made safe for where it goes
