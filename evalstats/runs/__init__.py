@@ -3,6 +3,8 @@
 - `run`: `Run`, what a log or a table of scores holds
 - `items`: one task under one metric, as a format found it, checked and put in order
 - `sources`: files and folders, read safely
+- `zips`: zip files, read safely
+- `epochs`: several answers to one question, averaged or as runs
 - `wanted`: which part of a log to read
 - `reading`: `read_run`, which tells one format from another
 - `joining`: several runs side by side, by id
@@ -16,6 +18,7 @@ Formats, one file each, with what they share:
 - `harness_results`, `harness_tasks`: what its results file says; the samples of a task
 - `harness_aggregations`, `harness_rows`, `harness_labels`: which metric of sums each of its
   aggregations is; rows of numbers and texts; rows of labels
+- `inspect_ai`: Inspect, `.json` and `.eval`; `inspect_scores` has the values of its scores
 
 May import every room but `training` and `compat`.
 """
