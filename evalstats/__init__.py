@@ -18,6 +18,7 @@ from evalstats.analysis.paired import (
     paired_permutation_test,
 )
 from evalstats.analysis.power import power
+from evalstats.analysis.suite import Suite
 from evalstats.auditing import Audit, AuditedTest, audit
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.inference.effects import cohens_d, cohens_d_paired
@@ -33,6 +34,8 @@ from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
+from evalstats.results.suite_records import TaskDifference, TaskEstimate
+from evalstats.results.suites import SuiteComparison, SuiteEstimates
 from evalstats.shards.resample import resample_shard
 from evalstats.shards.shard import Shard, merge_shards
 from evalstats.statistics.extraction import extract
@@ -70,6 +73,7 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Shard",
     "estimate",
     "compare",
+    "Suite",
     "power",
     "audit",
     "assert_not_worse",
@@ -77,6 +81,10 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Estimates",
     "Comparison",
     "Difference",
+    "SuiteEstimates",
+    "SuiteComparison",
+    "TaskEstimate",
+    "TaskDifference",
     "Influence",
     "JointClaim",
     "Power",

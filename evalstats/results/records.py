@@ -67,9 +67,6 @@ class Record:
 class Difference(Record):
     """A system against a baseline under one metric; `difference` is system minus baseline.
 
-    Where ratios were asked for, interval and standard error are those of the ratio, or of its
-    logarithm, which is `value`.
-
     Attributes
     ----------
     metric, baseline, system : str
@@ -108,7 +105,7 @@ class Difference(Record):
         Of the two one-sided tests of the margin, and of the one that is about a loss, or about the
         recovery; `None` where the interval has no p-value, and where nothing bounds a loss.
     contrast : {"difference", "ratio", "log-ratio"}
-        What interval and standard error are of.
+        What `value`, interval and standard error are of.
     """
 
     metric: str
@@ -280,6 +277,10 @@ class ComparisonRecord:
         multiplies = self.adjustment not in ("none", "max-t")
         return self.n_compared(difference) if multiplies else 1
 
+    def floor_of(self, difference: Difference) -> float:
+        """Return the smallest p-value that swaps can give of its segments or groups."""
+        return self.floor_of_units
+
     @property
     def floor_of_units(self) -> float:
         """The smallest p-value that swaps of so many segments or groups can give."""
@@ -290,7 +291,7 @@ class ComparisonRecord:
     def is_open(self, difference: Difference) -> bool:
         """Return whether too few resamples, or units, keep its p-value above the level."""
         drawn = 0.0 if difference.exact else 1 / (self.n_resamples + 1)
-        floor = max(drawn, self.floor_of_units) * self.n_multiplied(difference)
+        floor = max(drawn, self.floor_of(difference)) * self.n_multiplied(difference)
         return floor > self.significance_level and not self.significant(difference)
 
     def disagrees(self, difference: Difference) -> bool:
