@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -80,8 +81,8 @@ def with_runs(
     """
     (added, between, n), *others = _added(metric, rows)
     first = (ratio**2 * added, ratio**2 * between, n)
-    total, degrees = runs.combined(float(error), degrees, [first, *others])
-    return np.asarray(total), degrees
+    total, found = runs.combined(float(error), degrees, [first, *others])
+    return total, float(found)
 
 
 def of_runs(metric: Metric, rows: NDArray[Any]) -> float:
@@ -92,12 +93,19 @@ def of_runs(metric: Metric, rows: NDArray[Any]) -> float:
 def _added(metric: Metric, rows: NDArray[Any]) -> list[tuple[float, float, int]]:
     """Return the variance of each system's runs, twice, and their number."""
     assert isinstance(metric, MeanOfRuns)
-    added = []
+    return [(*runs.run_variance(*run), metric.n_runs) for run in _runs(metric, rows)]
+
+
+def squares_of_runs(metric: MeanOfRuns, rows: NDArray[Any]) -> Floats:
+    """Return the mean squares of `runs.mean_squares`, `(P, 2)`, of rows `(P, N, R k)`."""
+    return np.array([runs.mean_squares(*run) for run in _runs(metric, rows)])
+
+
+def _runs(metric: MeanOfRuns, rows: NDArray[Any]) -> Iterator[tuple[Floats, Floats]]:
+    """Yield scores `(R,)` and influence values `(R, N)` of each system's runs."""
     for statistics in metric.of_runs(rows.astype(np.float64)):
         scores = metric.metric.score(np.sum(statistics, axis=1))
-        values = influence.influence_values(metric.metric, statistics)
-        added.append((*runs.run_variance(scores, values), metric.n_runs))
-    return added
+        yield scores, influence.influence_values(metric.metric, statistics)
 
 
 def widening(moves: Floats, sizes: NDArray[np.int64] | None, codes: NDArray[np.intp]) -> float:
