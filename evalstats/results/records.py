@@ -197,6 +197,18 @@ class PairPower(Record):
         What `compare` tests by default.
     discordant : float or None
         Of 0/1 scores, the share of segments that differ.
+    run_deviation : float or None
+        Where there are runs: their part of the standard error is this over √R.
+    limit : float or None
+        Least difference that is found on any number of segments, with the runs that are planned.
+    runs_needed, runs_needed_low, runs_needed_high : int or None
+        Runs of each system that find the difference on the segments that are planned.
+    fewest_runs : int or None
+        With fewer runs no number of segments finds it.
+    runs : tuple of int
+        Numbers of runs of their curve.
+    run_minimums, run_powers : tuple of float
+        Least difference, and power, with each of them.
     """
 
     metric: str
@@ -219,6 +231,15 @@ class PairPower(Record):
     higher_is_better: bool
     test: str
     discordant: float | None = None
+    run_deviation: float | None = None
+    limit: float | None = None
+    runs_needed: int | None = None
+    runs_needed_low: int | None = None
+    runs_needed_high: int | None = None
+    fewest_runs: int | None = None
+    runs: tuple[int, ...] = ()
+    run_minimums: tuple[float | None, ...] = ()
+    run_powers: tuple[float, ...] = ()
 
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, power"
