@@ -14,6 +14,7 @@ Formats, one file each:
 
 - `lm_eval`: lm-evaluation-harness, `results_*.json` and `samples_*.jsonl`
 - `inspect_ai`: Inspect, `.json` and `.eval`; `inspect_scores` has the values of its scores
+- `helm`: HELM, `per_instance_stats.json`
 
 May import every room but `training` and `compat`.
 """
