@@ -8,11 +8,16 @@
 - `wanted`: which part of a log to read
 - `reading`: `read_run`, which tells one format from another
 - `joining`: several runs side by side, by id
+- `classes`: the same classes for all of them
 - `comparing`: `compare_runs` and `estimate_runs`
+- `gating`: `gate_runs`, whether a model may take the place of another
 
-Formats, one file each:
+Formats, one file each, with what they share:
 
 - `lm_eval`: lm-evaluation-harness, `results_*.json` and `samples_*.jsonl`
+- `harness_results`, `harness_tasks`: what its results file says; the samples of a task
+- `harness_aggregations`, `harness_rows`, `harness_labels`: which metric of sums each of its
+  aggregations is; rows of numbers and texts; rows of labels
 - `inspect_ai`: Inspect, `.json` and `.eval`; `inspect_scores` has the values of its scores
 - `helm`: HELM, `per_instance_stats.json`
 
