@@ -18,6 +18,7 @@ from evalstats.analysis.paired import (
     paired_permutation_test,
 )
 from evalstats.analysis.power import power
+from evalstats.analysis.suite import Suite
 from evalstats.auditing import Audit, AuditedTest, audit
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.inference.effects import cohens_d, cohens_d_paired
@@ -25,20 +26,26 @@ from evalstats.metrics import (
     BLEU,
     CER,
     CHRF,
+    ECE,
+    RMSE,
     TER,
     WER,
     BitsPerUnit,
+    Brier,
     Confusion,
+    Correlation,
     Mean,
     Metric,
     Perplexity,
     Ratio,
     SentenceBLEU,
+    pass_at_k,
 )
 from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights
+from evalstats.results.gate import Gate, GateCheck
 from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim
 from evalstats.results.power import Power
@@ -46,7 +53,10 @@ from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
+from evalstats.results.suite_records import TaskDifference, TaskEstimate
+from evalstats.results.suites import SuiteComparison, SuiteEstimates
 from evalstats.runs.comparing import compare_runs, estimate_runs
+from evalstats.runs.gating import gate_runs
 from evalstats.runs.reading import read_run
 from evalstats.runs.run import Run
 from evalstats.shards.resample import resample_shard
@@ -74,6 +84,11 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Perplexity",
     "BitsPerUnit",
     "Confusion",
+    "Correlation",
+    "RMSE",
+    "Brier",
+    "ECE",
+    "pass_at_k",
     "token_edits",
     "align",
     "poi_errors",
@@ -89,17 +104,25 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Shard",
     "estimate",
     "compare",
+    "Suite",
     "power",
     "read_run",
     "Run",
     "compare_runs",
     "estimate_runs",
+    "gate_runs",
+    "Gate",
+    "GateCheck",
     "audit",
     "assert_not_worse",
     "Estimate",
     "Estimates",
     "Comparison",
     "Difference",
+    "SuiteEstimates",
+    "SuiteComparison",
+    "TaskEstimate",
+    "TaskDifference",
     "Influence",
     "JointClaim",
     "Power",

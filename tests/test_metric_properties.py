@@ -21,6 +21,7 @@ NUMBER_METRICS = [
     *(es.Perplexity("word"), es.BitsPerUnit("byte")),
     *(es.Confusion(CLASSES, m, "b" if m in RATES else None) for m in MEASURES),
     es.Confusion(CLASSES, absent="omit"),
+    *(es.RMSE(), es.Brier(), es.ECE(3)),
 ]
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from evalstats.errors import InputError
 from evalstats.results import report
+from evalstats.results.contrasts import contrast_of
 
 T = TypeVar("T", bound="EstimateRecord | Difference")
 
@@ -75,9 +76,9 @@ class Difference(Record):
     difference : float
         `system_score - baseline_score`.
     low, high : float
-        Bounds of the difference's confidence interval.
+        Bounds of the confidence interval of the difference, or of what `contrast` says.
     standard_error : float
-        Of the difference.
+        Of the same.
     pvalue : float
         Of this comparison alone, in (0, 1].
     pvalue_adjusted : float
@@ -103,6 +104,10 @@ class Difference(Record):
     pvalue_equivalence, pvalue_not_worse : float or None
         Of the two one-sided tests of the margin, and of the one that is about a loss, or about the
         recovery; `None` where the interval has no p-value, and where nothing bounds a loss.
+    pvalue_worse : float or None
+        Of the opposite: that more is lost than the margin, or less is kept than the recovery.
+    contrast : {"difference", "ratio", "log-ratio"}
+        What `value`, interval and standard error are of.
     """
 
     metric: str
@@ -129,6 +134,27 @@ class Difference(Record):
     most_recovery: float | None = None
     pvalue_equivalence: float | None = None
     pvalue_not_worse: float | None = None
+    pvalue_worse: float | None = None
+    contrast: str = "difference"
+
+    @property
+    def value(self) -> float:
+        """The difference, system / baseline, or its natural logarithm, as `contrast` says."""
+        if self.contrast == "difference":
+            return self.difference
+        return contrast_of(self.contrast).of(self.system_score, self.baseline_score)
+
+    @property
+    def null(self) -> float:
+        """The value where both scores are equal: 1 of a ratio, else 0."""
+        return contrast_of(self.contrast).null
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain Python values, and a ratio under its name."""
+        plain = plain_record(self)
+        if self.contrast != "difference":
+            plain[self.contrast.replace("-", "_")] = self.value
+        return plain
 
     @property
     def winner(self) -> str | None:
@@ -138,7 +164,8 @@ class Difference(Record):
         return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
 
     def _title(self) -> str:
-        return f"{self.system} - {self.baseline}, {self.metric}"
+        shown = "" if self.contrast == "difference" else f", {self.contrast}"
+        return f"{self.system} - {self.baseline}, {self.metric}{shown}"
 
 
 @dataclass(frozen=True)
@@ -170,6 +197,18 @@ class PairPower(Record):
         What `compare` tests by default.
     discordant : float or None
         Of 0/1 scores, the share of segments that differ.
+    run_deviation : float or None
+        Where there are runs: their part of the standard error is this over √R.
+    limit : float or None
+        Least difference that is found on any number of segments, with the runs that are planned.
+    runs_needed, runs_needed_low, runs_needed_high : int or None
+        Runs of each system that find the difference on the segments that are planned.
+    fewest_runs : int or None
+        With fewer runs no number of segments finds it.
+    runs : tuple of int
+        Numbers of runs of their curve.
+    run_minimums, run_powers : tuple of float
+        Least difference, and power, with each of them.
     """
 
     metric: str
@@ -192,6 +231,15 @@ class PairPower(Record):
     higher_is_better: bool
     test: str
     discordant: float | None = None
+    run_deviation: float | None = None
+    limit: float | None = None
+    runs_needed: int | None = None
+    runs_needed_low: int | None = None
+    runs_needed_high: int | None = None
+    fewest_runs: int | None = None
+    runs: tuple[int, ...] = ()
+    run_minimums: tuple[float | None, ...] = ()
+    run_powers: tuple[float, ...] = ()
 
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, power"
@@ -221,6 +269,7 @@ class ComparisonRecord:
     margin: float | None = None
     recovery: float | None = None
     influencer: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    contrast: str = "difference"
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""
@@ -252,6 +301,10 @@ class ComparisonRecord:
         multiplies = self.adjustment not in ("none", "max-t")
         return self.n_compared(difference) if multiplies else 1
 
+    def floor_of(self, difference: Difference) -> float:
+        """Return the smallest p-value that swaps can give of its segments or groups."""
+        return self.floor_of_units
+
     @property
     def floor_of_units(self) -> float:
         """The smallest p-value that swaps of so many segments or groups can give."""
@@ -262,7 +315,7 @@ class ComparisonRecord:
     def is_open(self, difference: Difference) -> bool:
         """Return whether too few resamples, or units, keep its p-value above the level."""
         drawn = 0.0 if difference.exact else 1 / (self.n_resamples + 1)
-        floor = max(drawn, self.floor_of_units) * self.n_multiplied(difference)
+        floor = max(drawn, self.floor_of(difference)) * self.n_multiplied(difference)
         return floor > self.significance_level and not self.significant(difference)
 
     def disagrees(self, difference: Difference) -> bool:
@@ -270,7 +323,8 @@ class ComparisonRecord:
         same_level = abs(self.confidence_level + self.significance_level - 1) < 1e-9
         if not same_level or self.alternative != "two-sided" or difference.n_differing == 0:
             return False
-        return (difference.low > 0 or difference.high < 0) != self.significant(difference)
+        excluded = difference.low > difference.null or difference.high < difference.null
+        return excluded != self.significant(difference)
 
     def mark(self, difference: Difference) -> str:
         """Return the dagger of a verdict that disagrees with its interval, or nothing."""

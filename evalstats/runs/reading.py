@@ -9,7 +9,7 @@ from typing import Protocol
 
 from evalstats.checks import choice, label, listed
 from evalstats.errors import InputError
-from evalstats.runs import lm_eval
+from evalstats.runs import comet, helm, inspect_ai, lm_eval, meeteval, mt_metrics_eval
 from evalstats.runs.run import Patterns, Run, as_patterns
 from evalstats.runs.sources import Source
 from evalstats.runs.wanted import Wanted
@@ -30,7 +30,14 @@ class _Format(Protocol):
 
 
 #: In the order in which they are asked.
-FORMATS: tuple[_Format, ...] = (lm_eval,)
+FORMATS: tuple[_Format, ...] = (
+    lm_eval,
+    inspect_ai,
+    helm,
+    comet,
+    mt_metrics_eval,
+    meeteval,
+)
 
 
 def read_run(

@@ -10,8 +10,10 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -50,6 +52,15 @@ class Source:
         return Path(name.removesuffix(".gz")).suffix
 
     @cached_property
+    def head(self) -> bytes:
+        """The first bytes of a file, as they are before compression; none of a folder."""
+        if self.path.is_dir():
+            return b""
+        with suppress(OSError, EOFError, zlib.error), _opened(self.path) as file:
+            return file.read(4096)
+        return b""
+
+    @cached_property
     def json(self) -> Any:
         """What a JSON file holds; None for any other file or a folder."""
         return read_json(self.path) if self.suffix == ".json" else None
@@ -77,6 +88,25 @@ def read_json(path: Path) -> Any:
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number of each line, from 1 on, and the object in it; empty lines are skipped."""
+    for number, line in _lines(path):
+        record = parsed(line, f"{path}, line {number}")
+        if not isinstance(record, dict):
+            raise InputError(
+                f"{path}, line {number} must be a JSON object, got {shown(record, 60)}"
+            )
+        yield number, record
+
+
+def text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number of each line, from 1 on, and its text; empty lines are skipped."""
+    for number, line in _lines(path):
+        try:
+            yield number, line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}, line {number} is not UTF-8: byte {error.start}") from None
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with _opened(path) as file:
             number = 0
@@ -84,14 +114,8 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 number += 1
                 if len(line) > MOST_LINE:
                     raise InputError(f"{path}, line {number} has more than {MOST_LINE:,} bytes")
-                if not line.strip():
-                    continue
-                record = parsed(line, f"{path}, line {number}")
-                if not isinstance(record, dict):
-                    raise InputError(
-                        f"{path}, line {number} must be a JSON object, got {shown(record, 60)}"
-                    )
-                yield number, record
+                if line.strip():
+                    yield number, line
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {_reason(error)}") from None
 
@@ -126,6 +150,29 @@ def entry(record: Any, *keys: str, where: str) -> Any:
             raise InputError(f"{where} has no {'.'.join(keys[: i + 1])!r}")
         found = found[key]
     return found
+
+
+def at(record: Any, *keys: str) -> Any:
+    """Return ``record[key][key]...``, or None."""
+    for key in keys:
+        record = record.get(key) if isinstance(record, dict) else None
+    return record
+
+
+def text_at(record: Any, *keys: str, where: str) -> str:
+    """Return the text at ``record[key][key]...``, which must be there."""
+    found = entry(record, *keys, where=where)
+    if not isinstance(found, str) or not found.strip():
+        raise InputError(f"{where}: {'.'.join(keys)} must be text, got {shown(found, 60)}")
+    return found
+
+
+def fingerprint(*texts: str) -> str:
+    """Return a hash of texts, which tells whether two logs speak of the same; empty for none."""
+    if not texts:
+        return ""
+    whole = "\0".join([*map(str, map(len, texts)), *texts])
+    return sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def dotted(record: Any, path: str) -> str:
