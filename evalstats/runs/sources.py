@@ -88,8 +88,9 @@ def read_json(path: Path) -> Any:
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number of each line, from 1 on, and the object in it; empty lines are skipped."""
+    name = str(path)
     for number, line in _lines(path):
-        record = parsed(line, f"{path}, line {number}")
+        record = parsed(line, f"{name}, line {number}")
         if not isinstance(record, dict):
             raise InputError(
                 f"{path}, line {number} must be a JSON object, got {shown(record, 60)}"
@@ -135,7 +136,7 @@ def parsed(data: bytes, where: str) -> Any:
 def _opened(path: Path) -> BinaryIO:
     if path.suffix == ".gz":
         return cast(BinaryIO, gzip.open(path, "rb"))
-    return path.open("rb")
+    return path.open("rb", buffering=2**20)  # Lines are long.
 
 
 def _reason(error: BaseException) -> object:
