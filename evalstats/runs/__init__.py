@@ -11,6 +11,8 @@
 Formats, one file each:
 
 - `lm_eval`: lm-evaluation-harness, `results_*.json` and `samples_*.jsonl`
+- `tidy`: tables of scores, long or wide, from CSV, TSV, JSON lines and frames; their cells
+  (`columns`), what their columns are, by name (`roles`), and their scores in rows (`long`)
 
 May import every room but `training` and `compat`.
 """

@@ -7,6 +7,7 @@ Sizes, depth and numbers are limited by what is read, and whatever is wrong with
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterator
@@ -30,6 +31,8 @@ class Source:
     path: Path
 
     def __post_init__(self) -> None:
+        if "\0" in str(self.path):
+            raise InputError(f"cannot read {str(self.path)!r}: no path has a null character")
         if not (self.path.is_dir() or self.path.is_file()):
             what = "is neither a file nor a folder" if self.path.exists() else "does not exist"
             raise InputError(f"cannot read {self.path}: it {what}")
@@ -92,6 +95,24 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                         f"{path}, line {number} must be a JSON object, got {shown(record, 60)}"
                     )
                 yield number, record
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"cannot read {path}: {_reason(error)}") from None
+
+
+def text_lines(path: Path) -> Iterator[str]:
+    """Yield the lines of UTF-8 text, with what ends them; a byte order mark is dropped."""
+    number = n_read = 0
+    try:
+        with _opened(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+            while line := text.readline(MOST_LINE):
+                number += 1
+                n_read += len(line)
+                if len(line) == MOST_LINE or n_read > MOST_BYTES:
+                    raise InputError(f"{path}, line {number}: the line, or the file, is too long")
+                yield line
+    except UnicodeDecodeError as error:
+        at = f"byte 0x{error.object[error.start]:02x} after line {number}"
+        raise InputError(f"{path} is not UTF-8: {at}") from None
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {_reason(error)}") from None
 
