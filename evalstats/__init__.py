@@ -21,11 +21,30 @@ from evalstats.analysis.power import power
 from evalstats.auditing import Audit, AuditedTest, audit
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.inference.effects import cohens_d, cohens_d_paired
-from evalstats.metrics import BLEU, CER, CHRF, TER, WER, Mean, Metric, Ratio, SentenceBLEU
+from evalstats.metrics import (
+    BLEU,
+    CER,
+    CHRF,
+    ECE,
+    RMSE,
+    TER,
+    WER,
+    BitsPerUnit,
+    Brier,
+    Confusion,
+    Correlation,
+    Mean,
+    Metric,
+    Perplexity,
+    Ratio,
+    SentenceBLEU,
+    pass_at_k,
+)
 from evalstats.metrics.alignment import align, poi_errors
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights
+from evalstats.results.gate import Gate, GateCheck
 from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim
 from evalstats.results.power import Power
@@ -34,6 +53,7 @@ from evalstats.results.records import Difference, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
 from evalstats.runs.comparing import compare_runs, estimate_runs
+from evalstats.runs.gating import gate_runs
 from evalstats.runs.reading import read_run
 from evalstats.runs.run import Run
 from evalstats.shards.resample import resample_shard
@@ -58,6 +78,14 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "CER",
     "Mean",
     "Ratio",
+    "Perplexity",
+    "BitsPerUnit",
+    "Confusion",
+    "Correlation",
+    "RMSE",
+    "Brier",
+    "ECE",
+    "pass_at_k",
     "token_edits",
     "align",
     "poi_errors",
@@ -78,6 +106,9 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Run",
     "compare_runs",
     "estimate_runs",
+    "gate_runs",
+    "Gate",
+    "GateCheck",
     "audit",
     "assert_not_worse",
     "Estimate",

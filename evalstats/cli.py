@@ -24,8 +24,10 @@ from evalstats.destination import STANDARD, Destination, UnwritableError, to_std
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.results.gate import Gate
 from evalstats.results.ranking import Rankings
 from evalstats.results.results import Comparison, Result
+from evalstats.runs.gating import gate_runs
 from evalstats.statistics.extraction_of_files import extract_files
 from evalstats.statistics.files import Lines, check_parallel, read_segments, system_names
 from evalstats.statistics.names import as_names, as_segment_ids, group_codes
@@ -41,7 +43,7 @@ _LABELS = ("groups", "strata")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0, or 2 for bad input."""
+    """Run the command line and return its exit code: 0, 2 for bad input, or that of a gate."""
     whole = parser()
     options = whole.parse_args(arguments)
     if options.command is None:
@@ -55,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 form = options.format
                 text = str(result) if form == "text" else getattr(result, f"to_{form}")()
                 destination.write(text)
+                return int(getattr(result, "exit_code", 0))
     except InputError as error:
         _complain(f"evalstats {options.command}: error: {error}")
         return 2
@@ -197,7 +200,7 @@ def _sampling(options: argparse.Namespace) -> dict[str, Any]:
 def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
     settings = _sampling(options)
     names = ("baseline", "test", "alternative", "adjustment", "family", "intervals")
-    for name in (*names, "significance_level", "margin", "recovery"):
+    for name in (*names, "significance_level", "margin", "recovery", "contrast"):
         settings[name] = getattr(options, name)
     share(options.significance_level, "significance_level")
     as_limits(options.margin, options.recovery)
@@ -239,6 +242,12 @@ def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
     tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
     result: Result = estimate(tables, progress=progress, **settings)
     return result
+
+
+def _gate(options: argparse.Namespace, progress: _Progress) -> Gate:
+    names = ("margin", "recovery", "significance_level", "groups")
+    settings = {name: getattr(options, name) for name in names}
+    return gate_runs(options.new, options.base, **settings, **_draws(options))
 
 
 def _extract(options: argparse.Namespace, progress: _Progress) -> None:
@@ -311,6 +320,7 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, _Progress], Result | None]] =
     "compare": _compare,
     "power": _power,
     "rank": _rank,
+    "gate": _gate,
     "estimate": _estimate,
     "extract": _extract,
     "audit": _audit,

@@ -24,6 +24,7 @@ from evalstats.destination import to_stdout
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
+from evalstats.results.contrasts import CONTRASTS
 from evalstats.results.signatures import version
 
 FORMATS = ("text", "json", "markdown", "latex", "html", "csv")
@@ -104,6 +105,9 @@ def parser() -> argparse.ArgumentParser:
                          help="a difference that matters: say who is equivalent, who is not worse")
     compare.add_argument("--recovery", type=float, metavar="SHARE",
                          help="of the baseline's score: say who is shown to keep it")
+    compare.add_argument("--contrast", choices=CONTRASTS, default=CONTRASTS[0],
+                         help="what is shown of two scores: their difference (default), system / "
+                              "baseline, or its logarithm")
     _add_resampling(compare)
     _add_metric_options(compare)
 
@@ -134,6 +138,22 @@ def parser() -> argparse.ArgumentParser:
                        help="of what the pilot leaves uncertain (default: 0.95)")
     _add_draws(power, N_DRAWN)
     _add_metric_options(power)
+
+    gate = commands.add_parser(
+        "gate",
+        help="may a new model take the place of another? exit code 0 passed, 1 failed, 3 undecided",
+    )
+    gate.add_argument("base", metavar="BASE", help="run of the model in use: a folder or a file")
+    gate.add_argument("new", metavar="NEW", help="run of the model that may take its place")
+    limit = gate.add_mutually_exclusive_group(required=True)
+    limit.add_argument("--margin", type=float, metavar="POINTS", help="the loss that is too much")
+    limit.add_argument("--recovery", type=float, metavar="SHARE",
+                       help="of the baseline's score that has to be kept: 0.99")
+    gate.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
+                      help="how often a gate may be wrong, either way (default: 0.05)")
+    gate.add_argument("--groups", metavar="LABEL", help="what says which items belong together")
+    _add_output(gate, (*FORMATS, "junit"))
+    _add_draws(gate)
 
     estimate = commands.add_parser("estimate", help="score systems, with intervals")
     _add_input(estimate)
@@ -188,8 +208,8 @@ def _add_texts(parser: argparse.ArgumentParser) -> None:
                        metavar="METRIC", help=f"{', '.join(NAMED)} (default: bleu)")
 
 
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-f", "--format", choices=FORMATS, default="text")
+def _add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORMATS) -> None:
+    parser.add_argument("-f", "--format", choices=formats, default="text")
     parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
 
 
@@ -232,7 +252,7 @@ def _options_of(kind: type[Any]) -> dict[str, Field[Any]]:
 
 
 #: The metrics that read text, and the options of each.
-METRIC_OPTIONS = {kind: _options_of(kind) for kind in BUILT_IN if kind.uses_references}
+METRIC_OPTIONS = {kind: _options_of(kind) for kind in BUILT_IN if kind.reads_text}
 
 
 def _add_metric_options(parser: argparse.ArgumentParser) -> None:

@@ -6,6 +6,8 @@ import pytest
 import evalstats as es
 from evalstats.metrics import as_metric
 from evalstats.metrics.base import Metric
+from evalstats.metrics.confusion import MEASURES
+from evalstats.metrics.rates import RATES
 from tests.conftest import TEXT_METRICS, metric_id
 
 HYPOTHESES = ["The cat sat on a mat.", "It's 3.14, (really)!", "", "你好 世界", "ok"]
@@ -13,7 +15,14 @@ REFERENCES = [["The cat sat on the mat."], ["It is 3.14 (really)!", "Pi."], ["x"
               ["ok", ""]]  # fmt: skip
 
 F1 = es.Ratio("F1", columns=("tp", "fp", "fn"), numerator=(2, 0, 0), denominator=(2, 1, 1))
-NUMBER_METRICS = [es.Mean("COMET"), es.Mean("MQM", higher_is_better=False), es.Ratio("rate"), F1]
+CLASSES = ("a", "b", "c")
+NUMBER_METRICS = [
+    *(es.Mean("COMET"), es.Mean("MQM", higher_is_better=False), es.Ratio("rate"), F1),
+    *(es.Perplexity("word"), es.BitsPerUnit("byte")),
+    *(es.Confusion(CLASSES, m, "b" if m in RATES else None) for m in MEASURES),
+    es.Confusion(CLASSES, absent="omit"),
+    *(es.RMSE(), es.Brier(), es.ECE(3)),
+]
 
 
 class Harmonic(Metric):

@@ -69,6 +69,34 @@ def test_weights_of_strata(marks):
     assert by_size.score == pytest.approx(np.mean(marks["A"]))
 
 
+def geometric(scores):
+    return np.exp(np.mean(np.log(scores), axis=-1))
+
+
+def test_functions_of_the_scores_of_strata(marks):
+    means, errors, _ = within(marks["A"])
+    settings = {"strata": STRATA, "method": "t"}
+    found = es.estimate(marks["A"], None, SCORE, aggregate=geometric, **settings)
+    assert found.metric == "geometric marks"
+    assert found.score == pytest.approx(stats.gmean(means))
+    # The delta method: d log g = mean of d log m.
+    assert found.standard_error == pytest.approx(
+        found.score * np.sqrt(np.sum((errors / means) ** 2)) / 3, rel=1e-6
+    )
+    assert "aggregate:function geometric" in found.signature
+    for test in ("studentized", "ar", "bootstrap"):
+        one, other = (
+            es.compare(marks, None, SCORE, strata=STRATA, aggregate=a, test=test, n_resamples=499)
+            for a in (lambda s: s.mean(axis=-1), "macro")
+        )
+        (d,), (m,) = one, other
+        assert (d.difference, d.low, d.high) == pytest.approx((m.difference, m.low, m.high))
+        assert d.pvalue == pytest.approx(m.pvalue)
+        assert d.metric == "function marks"
+    with pytest.raises(es.InputError, match=r"aggregate must map scores \(\.\.\., T\)"):
+        es.estimate(marks["A"], None, SCORE, aggregate=lambda s: s, **settings)
+
+
 def test_errors_of_a_suite_are_those_of_evaluation_harnesses():
     """lm-eval's pooled standard error, which is that of micro-averages for large tasks, and the
     macro-average's; a standard error that a results file of Every Eval Ever has; Inspect's clusters.

@@ -3,6 +3,7 @@
 - `estimate`, `compare`: the two questions
 - `pairs`: one pair of systems, its difference, interval and p-value
 - `families`: p-values and intervals of several pairs at once
+- `contrasts`: ratios of scores in place of differences
 - `margins`: claims that two systems are alike, or one not worse
 - `flips`: influence values with random signs, which all pairs share
 - `outcomes`: scores that are shares of segments

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis import sampling
+from evalstats.analysis.contrasts import as_contrasted, contrast_notes, shown_as
 from evalstats.analysis.estimate import result_signature, score_estimates
 from evalstats.analysis.families import Family
 from evalstats.analysis.inputs import (
@@ -40,6 +41,7 @@ from evalstats.analysis.units import Aggregate, Labels, check_test
 from evalstats.checks import also_called, share
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
+from evalstats.results.contrasts import CONTRASTS
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.shards.shard import Shard
@@ -72,6 +74,7 @@ def compare(
     progress: Progress | None = None,
     margin: float | None = None,
     recovery: float | None = None,
+    contrast: str = "difference",
 ) -> Comparison:
     """Say which systems differ, by how much, and how sure that is.
 
@@ -137,6 +140,13 @@ def compare(
         lower is better, below 1/r times). The test of new - r·base is linear in the influence
         values and has Hall's correction; with method "t" it has not, and 0/1 scores have the score
         test of a ratio (Nam and Blackwelder, 2002).
+    contrast : {"difference", "ratio", "log-ratio"}
+        What is shown of two scores: system - baseline, system / baseline, or the natural logarithm
+        of that, for scores above 0 whose ratio is what matters, as of perplexities. Logarithms of
+        scores are then compared: intervals, standard errors (the delta method, from influence
+        values ℓ'/s' - ℓ/s) and all tests are of the log ratio; those of a ratio have their bounds
+        exponentiated. Their null hypotheses are that of no difference. 0/1 scores have the score
+        interval of a ratio (Nam and Blackwelder, 2002).
 
     Returns
     -------
@@ -164,6 +174,7 @@ def compare(
     """
     plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor, progress)
     test = option(test, (*TESTS, MID_P), "test")
+    contrast = option(contrast, CONTRASTS, "contrast")
     limits = as_limits(margin, recovery)
     is_limited = limits != (None, None)
     # An interval of confidence 1 - 2·level has to be one.
@@ -183,6 +194,7 @@ def compare(
         plan = plan_of_shard(hypotheses, plan, references, metrics, groups, test, strata)
         unit = hypotheses.unit
         samples = sampling.from_shard(hypotheses)
+        compared_as = as_contrasted(samples, contrast, plan, test, limits[0])
     else:
         if not is_statistics(hypotheses):
             # What costs nothing is checked before what costs seconds.
@@ -199,12 +211,13 @@ def compare(
             # Signs of segments say nothing of other runs.
             adjustment = "holm"
         jointly = intervals == "simultaneous" or (adjustment == "max-t" and len(pairs) > 1)
-        samples = prepared(samples, plan, test, jointly)
+        compared_as = as_contrasted(samples, contrast, plan, test, limits[0])
+        compared_as = prepared(compared_as, plan, test, jointly)
 
     estimates: list[Estimate] = []
     compared: list[Difference] = []
     signatures: list[str] = []
-    for some in [samples] if family == "all" else [[sample] for sample in samples]:
+    for some in [compared_as] if family == "all" else [[sample] for sample in compared_as]:
         together, paired = Family(some, pairs, plan), plan
         if intervals == "simultaneous":
             one = together.simultaneous_level()
@@ -217,13 +230,18 @@ def compare(
         ]
     for i, sample in enumerate(samples):
         own = slice(i * len(pairs), (i + 1) * len(pairs))
-        compared[own] = claims(sample, pairs, plan, level, limits, compared[own])
+        found = [
+            shown_as(contrast, d, (sample.scores[a], sample.scores[b]))
+            for d, (a, b) in zip(compared[own], pairs, strict=True)
+        ]
+        compared[own] = claims(sample, pairs, plan, level, limits, found)
         estimates += score_estimates(sample, plan, unit, ())
         first = compared[i * len(pairs)]
         used = dict.fromkeys([estimates[-1].method, first.method])
         named = {"test": first.test, "alt": alternative, "adj": adjustment}
         named |= {"family": family} if family != FAMILIES[0] else {}
         named |= {"intervals": intervals} if intervals != INTERVALS[0] else {}
+        named |= {"contrast": contrast} if contrast != CONTRASTS[0] else {}
         named |= {} if margin is None else {"margin": f"{margin:.10g}"}
         named |= {} if recovery is None else {"recovery": f"{recovery:.10g}"}
         signatures.append(result_signature(sample, plan, unit, "+".join(used), **named))
@@ -243,11 +261,13 @@ def compare(
         family=family,
         intervals=intervals,
         planner=planner,
-        ranker=Ranker(samples, plan),
+        ranker=Ranker(compared_as, plan),
         margin=limits[0],
         recovery=limits[1],
         influencer=influencer,
+        contrast=contrast,
     )
     notes = size_notes(samples[0].n_segments, unit, samples[0].sizes) + design_notes(estimates)
-    notes += comparison_notes(result, samples, unit) + claim_notes(result)
+    notes += contrast_notes(contrast) + comparison_notes(result, compared_as, unit)
+    notes += claim_notes(result)
     return replace(result, notes=notes)

@@ -120,9 +120,10 @@ def estimate(
         One label (a domain, a language, a task) per segment: resamples within strata, each of which
         keeps its size, and leaves the spread between them out of the error. Each group must lie in
         one stratum, and each stratum needs two members. For multinomial weights without `n_draws`.
-    aggregate : {"micro", "macro"} or mapping
+    aggregate : {"micro", "macro"}, mapping or callable
         The score of all segments together; or the mean of the scores of all strata; or their mean
-        with a weight for each stratum, ``{label: weight}``.
+        with a weight for each stratum, ``{label: weight}``; or any smooth function of the scores of
+        the T strata, in order of first appearance, that maps `(..., T)` to `(...)`.
     rng : int or numpy.random.Generator, optional
         Seed or generator; `None` asks for fresh entropy. `seed` is understood too.
     weights : {"multinomial", "bayesian"}

@@ -79,7 +79,7 @@ class Family:
         for sample in self.samples:
             method = sampling.method_of(sample, plan, self.pairs[0])
             beyond = (plan.n_resamples + 1) * (1 - level) / 2
-            if method not in ("t", "hall", "tango") and beyond < _BEYOND:
+            if method not in ("t", "hall", *sampling.COUNTED) and beyond < _BEYOND:
                 raise InputError(
                     f"intervals='simultaneous' of {len(self)} comparisons need n_resamples of at "
                     f"least {int(np.ceil(2 * _BEYOND / (1 - level)))} with method {method!r}, got "

@@ -67,7 +67,7 @@ def is_unbounded(table: SegmentStatistics, d: Difference) -> bool:
     return (
         d.n_differing == 0
         and d.method in ("t", "hall")
-        and not table.metric.uses_references
+        and not (table.metric.uses_references and table.metric.reads_text)
         and len(np.unique(table.values)) < _FEW_VALUES
     )
 
@@ -104,7 +104,7 @@ def _within(
     plan = replace(plan, confidence_level=1 - 2 * level, alone_level=None)
     replicates = sample.replicates[:, b] - sample.replicates[:, a]
     low, high, _ = sampling.bounds(sample, plan, replicates, np.asarray(d.difference), pair)
-    above = below = None
+    above = below = worse = None
     if d.method in ("t", "hall", "tango"):
         moves, error, degrees = sampling.influences(sample, pair)
     if d.method == "tango":
@@ -115,18 +115,28 @@ def _within(
         counts = (d.gained / effect, d.lost / effect, sample.n_segments / effect)
         above = _normal_tail(tango_distance(*counts, -part))
         below = _normal_tail(-tango_distance(*counts, part))
+        gained, lost, n = counts
+        # A count that few segments make up has a long upper tail, which the normal one falls short
+        # of: half a segment is taken from it (Yates, 1934).
+        if d.higher_is_better:
+            worse = _normal_tail(-tango_distance(gained, max(lost - 0.5, 0.0), n, -part))
+        else:
+            worse = _normal_tail(tango_distance(max(gained - 0.5, 0.0), lost, n, part))
     elif d.method in ("t", "hall"):
         width, corrected = float(sampling.widened(sample, pair, moves, error)), d.method == "hall"
         above, below = (
             tail_pvalue(d.difference + shift, moves, width, degrees, side, corrected)
             for shift, side in ((margin, "greater"), (-margin, "less"))
         )
+        shift, side = (margin, "less") if d.higher_is_better else (-margin, "greater")
+        worse = tail_pvalue(d.difference + shift, moves, width, degrees, side, corrected)
     return replace(
         d,
         least_margin=max(-low, high),
         least_loss=-low if d.higher_is_better else high,
         pvalue_equivalence=None if above is None or below is None else max(above, below),
         pvalue_not_worse=above if d.higher_is_better else below,
+        pvalue_worse=worse,
     )
 
 
@@ -149,18 +159,25 @@ def _recovered(
             )
     less, more = pair if d.higher_is_better else pair[::-1]
 
-    def pvalue(share: float) -> float:
+    def pvalue(share: float, side: str = "greater") -> float:
         moves, error, degrees = sampling.influences(sample, (less, more), share)
-        if d.method == "tango":
+        if d.method in sampling.COUNTED:
             assert sample.outcomes is not None
             gained, lost = sample.outcomes.changes(less, more)
             both = int(np.count_nonzero(sample.outcomes.success[more])) - gained
             effect = sampling.design_effect(sample, (less, more), error, share)
-            counts = (both / effect, gained / effect, lost / effect)
-            return _normal_tail(ratio_distance(*counts, share))
+            if side == "less":  # as in `_within`
+                return _normal_tail(
+                    -ratio_distance(
+                        both / effect, gained / effect, max(lost / effect - 0.5, 0), share
+                    )
+                )
+            return _normal_tail(
+                ratio_distance(both / effect, gained / effect, lost / effect, share)
+            )
         width = float(sampling.widened(sample, (less, more), moves, error))
         distance = float(sample.scores[more] - share * sample.scores[less])
-        return tail_pvalue(distance, moves, width, degrees, "greater", d.method != "t")
+        return tail_pvalue(distance, moves, width, degrees, side, d.method != "t")
 
     if pvalue(1.0) < level:
         most = 1.0
@@ -168,7 +185,12 @@ def _recovered(
         most = 0.0
     else:
         most = float(brentq(lambda share: pvalue(share) - level, _NOTHING, 1.0))
-    return replace(d, most_recovery=most, pvalue_not_worse=pvalue(recovery))
+    return replace(
+        d,
+        most_recovery=most,
+        pvalue_not_worse=pvalue(recovery),
+        pvalue_worse=pvalue(recovery, "less"),
+    )
 
 
 def _normal_tail(z: float) -> float:

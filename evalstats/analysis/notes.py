@@ -13,6 +13,7 @@ from evalstats.analysis.sampling import FEW_DIFFERING, Sample
 from evalstats.inference.clusters import effective_number
 from evalstats.inference.significance import monte_carlo_error
 from evalstats.inference.skewness import skewness
+from evalstats.results.contrasts import CONTRASTS
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison, Estimate
 
@@ -21,6 +22,8 @@ _FEW_SEGMENTS = 100
 _FEW_GROUPS = 30
 #: A mean of N numbers of skewness g is not near normal where N < 25 g² (Cochran, 1977).
 _COCHRAN = 25
+#: Whose intervals count the segments on which 0/1 scores differ.
+_COUNTED = dict.fromkeys(CONTRASTS, "Nam and Blackwelder's") | {"difference": "Tango's"}
 #: Pairs that a note names; more are counted.
 _NAMED = 3
 
@@ -86,7 +89,7 @@ def comparison_notes(result: Comparison, samples: Sequence[Sample], unit: str) -
         which = "mid-p" if result.test == MID_P else "exact"
         notes.append(
             f"{', '.join(counted)}: 0/1 scores, McNemar's {which} test; method 'auto' takes "
-            f"Wilson's and Tango's intervals."
+            f"Wilson's and {_COUNTED[result.contrast]} intervals."
         )
     notes += _floor_notes(result)
     notes += _about(

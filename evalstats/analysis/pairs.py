@@ -16,6 +16,7 @@ from evalstats.inference import significance, stepdown, studentised
 from evalstats.inference.proportions import mcnemar_pvalue
 from evalstats.inference.skewness import skewness, transformed
 from evalstats.metrics import Mean
+from evalstats.metrics.logarithms import LogScore
 from evalstats.resampling.totals import all_swap_totals, swap_totals
 from evalstats.results.records import Difference
 
@@ -166,6 +167,9 @@ def _expanded(pvalue: float, sample: Sample, pair: Pair, alternative: str) -> fl
 
 def _tolerance(sample: Sample, pair: Pair) -> float:
     largest = float(np.max(np.abs(sample.scores[list(pair)])))
+    if isinstance(sample.table.metric, LogScore):
+        # The last bit of a score is as much of its logarithm, however small that is.
+        largest = max(largest, 1.0)
     return significance.tie_tolerance(largest, sample.n_segments)
 
 

@@ -72,7 +72,7 @@ class Ranker:
         replicates = np.stack([e.replicates for e in found], axis=1)
         first = found[0]
         return _ranking(
-            comparison, name, first.higher_is_better, systems, sample.scores,
+            comparison, name, first.higher_is_better, systems, np.array([e.score for e in found]),
             [e.standard_error for e in found], replicates, alone, adjusted, of_one,
             comparison.signatures[place],
         )  # fmt: skip
@@ -91,8 +91,9 @@ class Ranker:
                 return named(scores, up)
 
         systems = list(self.samples[0].table.systems)
-        observed = np.stack([sample.scores for sample in self.samples], axis=-1)
-        drawn = np.stack([sample.replicates for sample in self.samples], axis=-1)
+        shape, estimates = (len(self.samples), len(systems)), comparison.estimates
+        observed = np.array([e.score for e in estimates]).reshape(shape).T
+        drawn = np.stack([e.replicates for e in estimates]).reshape(*shape, -1).T
         if not len(drawn):
             raise InputError("a composite needs resampled scores: leave method out")
         scores, replicates = (_composed(function, x, len(systems)) for x in (observed, drawn))

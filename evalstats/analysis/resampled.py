@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.units import StratumRows, StratumScores, by_system
 from evalstats.metrics import scores_of
-from evalstats.metrics.averages import MeanOfStrata
+from evalstats.metrics.averages import OfStrata
 from evalstats.resampling.strata import stratum_totals
 from evalstats.resampling.totals import swap_totals, weighted_totals
 from evalstats.resampling.weights import Halves, Weights
@@ -31,7 +31,7 @@ def replicates(
 
     Totals of many strata take much memory: they are scored as they come, and not kept.
     """
-    averages = [table.metric for table in tables if isinstance(table.metric, MeanOfStrata)]
+    averages = [table.metric for table in tables if isinstance(table.metric, OfStrata)]
     if n_resamples == 0:
         totals = [np.empty((0, *v.shape[::2])) for v in values]
         return [(t, np.empty((0, t.shape[1]))) for t in totals]

@@ -21,7 +21,8 @@ from evalstats.analysis.units import StratumRows, Units, check_fits
 from evalstats.errors import InputError
 from evalstats.inference import influence, intervals, skewness
 from evalstats.metrics import Metric, scores_of
-from evalstats.metrics.averages import MeanOfRuns, MeanOfStrata
+from evalstats.metrics.averages import MeanOfRuns, OfStrata
+from evalstats.metrics.logarithms import unlogged
 from evalstats.resampling.strata import Stratified
 from evalstats.resampling.totals import as_kind, bootstrap_errors, recipe
 from evalstats.resampling.weights import Weights
@@ -34,6 +35,8 @@ Codes = NDArray[np.intp]
 
 #: Where fewer segments differ, how many do is what is uncertain.
 FEW_DIFFERING = 10
+#: Intervals of 0/1 scores, which count segments.
+COUNTED = ("wilson", "tango", "nam-blackwelder")
 #: Empty resamples of a Poisson bootstrap that are expected at most.
 _EMPTY_RESAMPLES = 0.1
 
@@ -68,7 +71,7 @@ class Sample:
     @property
     def has_runs(self) -> bool:
         """Whether scores are means over several runs of each system."""
-        return isinstance(self.table.metric, MeanOfRuns)
+        return isinstance(unlogged(self.table.metric), MeanOfRuns)
 
     @property
     def n_segments(self) -> int:
@@ -90,6 +93,8 @@ class Sample:
         """Influence of every segment, or group, on every score, `(S, N)`."""
         metric = self.table.metric
         with np.errstate(invalid="ignore", over="ignore"):
+            if isinstance(self.values, StratumRows):
+                return self.values.influence(metric.gradient(self.totals))
             return np.concatenate(
                 [influence.influence_values(metric, rows[None]) for rows in self.values]
             )
@@ -144,7 +149,7 @@ def bootstrap(
     samples = []
     for i, (table, (totals_b, replicates)) in enumerate(zip(tables, found, strict=True)):
         block: Any = values[i]
-        if isinstance(table.metric, MeanOfStrata) and units.strata is not None:
+        if isinstance(table.metric, OfStrata) and units.strata is not None:
             block = StratumRows(block, units.strata)
         _check_finite(replicates, table, "a resample")
         if n_draws is not None:
@@ -159,7 +164,7 @@ def bootstrap(
 
 def _totals(table: SegmentStatistics, values: NDArray[Any], units: Units) -> Floats:
     """Return summed statistics, `(S, k)`, or those of all strata, `(S, T k)`."""
-    if isinstance(table.metric, MeanOfStrata) and units.strata is not None:
+    if isinstance(table.metric, OfStrata) and units.strata is not None:
         return StratumRows(values, units.strata).totals()
     return np.asarray(np.sum(values, axis=1, dtype=np.float64))
 
@@ -267,7 +272,8 @@ def method_of(sample: Sample, plan: Plan, pair: tuple[int, ...]) -> str:
         return plan.method
     plain = (plan.kind, plan.n_draws) == ("multinomial", None)
     if sample.outcomes is not None and plain:
-        return "wilson" if len(pair) == 1 else "tango"
+        differences = "nam-blackwelder" if sample.outcomes.of_ratios else "tango"
+        return "wilson" if len(pair) == 1 else differences
     if sample.has_runs:
         return "hall"
     return "hall" if len(pair) > 1 and plain and sample.shard is None else "expanded"
@@ -296,9 +302,9 @@ def _bounds(
 ) -> tuple[intervals.Bounds, Floats]:
     level, n = plan.confidence_level, sample.n_segments
     method, metric = method_of(sample, plan, pair), sample.table.metric
-    if method in ("t", "hall", "studentized", "wilson", "tango") or sample.codes is not None:
+    if method in ("t", "hall", "studentized", *COUNTED) or sample.codes is not None:
         moves, error, degrees = influences(sample, pair)
-    if sample.outcomes is not None and method in ("wilson", "tango"):
+    if sample.outcomes is not None and method in COUNTED:
         effect = design_effect(sample, pair, error)
         return sample.outcomes.interval(pair, level, effect), error
     if method in ("t", "hall"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -12,13 +12,19 @@ from numpy.typing import NDArray
 from evalstats.analysis.plan import Plan
 from evalstats.checks import listed, real
 from evalstats.errors import InputError
-from evalstats.metrics.averages import MeanOfRuns, MeanOfStrata, tagged
+from evalstats.metrics.averages import (
+    FunctionOfStrata,
+    MeanOfRuns,
+    MeanOfStrata,
+    OfStrata,
+    tagged,
+)
 from evalstats.resampling.strata import places_of
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
 Labels: TypeAlias = "Iterable[Hashable] | None"
-Aggregate: TypeAlias = "str | Mapping[Any, float]"
+Aggregate: TypeAlias = "str | Mapping[Any, float] | Callable[[NDArray[np.float64]], Any]"
 
 AGGREGATES = ("micro", "macro")
 
@@ -144,22 +150,31 @@ def _check_members(codes: NDArray[np.intp], labels: list[Any], unit: str) -> Non
 def _averaged(
     table: SegmentStatistics, labels: list[Any], aggregate: Aggregate
 ) -> SegmentStatistics:
-    if isinstance(aggregate, str) and aggregate in AGGREGATES:
-        if aggregate == "micro":
-            return table
-        weights, label = np.ones(len(labels)), "macro"
-    elif isinstance(aggregate, Mapping):
-        weights, label = _weights(aggregate, labels), "weighted"
-    else:
-        raise InputError(
-            f"aggregate must be 'micro', 'macro' or a mapping from strata to weights, got "
-            f"{aggregate!r}"
-        )
+    metric: MeanOfStrata | FunctionOfStrata
+    if isinstance(aggregate, str) and aggregate == "micro":
+        return table
     if isinstance(table.metric, MeanOfRuns):
         raise InputError("aggregate must be 'micro' where there are several runs of each system")
-    metric = MeanOfStrata(table.metric, tuple((weights / weights.sum()).tolist()), label)
+    if isinstance(aggregate, str) and aggregate == "macro":
+        metric = MeanOfStrata(table.metric, (1 / len(labels),) * len(labels))
+    elif isinstance(aggregate, Mapping):
+        weights = _weights(aggregate, labels)
+        metric = MeanOfStrata(table.metric, tuple((weights / weights.sum()).tolist()), "weighted")
+    elif callable(aggregate):
+        metric = FunctionOfStrata(table.metric, len(labels), aggregate, name_of(aggregate))
+    else:
+        raise InputError(
+            f"aggregate must be 'micro', 'macro' or a mapping from strata to weights, or a "
+            f"function of their scores, got {aggregate!r}"
+        )
     signature = tagged(table.metric_signature, metric.tag)
     return replace(table, metric=metric, metric_signature=signature)
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """Return what to call a function."""
+    name = getattr(function, "__name__", "function")
+    return name if name.isidentifier() else "function"
 
 
 def _weights(given: Mapping[Any, float], labels: list[Any]) -> NDArray[np.float64]:
@@ -196,6 +211,17 @@ class StratumRows:
         wide[..., np.arange(n), self.codes, :] = narrow
         return np.asarray(wide.reshape(*narrow.shape[:-1], -1))
 
+    def influence(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return influence values by the gradient of each score, `(S, T k) -> (S, N)`, centred."""
+        slopes = gradient.reshape(len(self), -1, self.narrow.shape[2])
+        found = np.stack(
+            [
+                np.einsum("nk,nk->n", rows, slope[self.codes])
+                for rows, slope in zip(self.narrow, slopes, strict=True)
+            ]
+        )
+        return np.asarray(found - np.mean(found, axis=1, keepdims=True))
+
     def totals(self) -> NDArray[np.float64]:
         """Return the sums over segments, `(S, T k)`."""
         sums = [np.sum(self.narrow[:, p], axis=1, dtype=np.float64) for p in places_of(self.codes)]
@@ -206,7 +232,7 @@ class StratumRows:
 class StratumScores:
     """Scores of S systems under M metrics from totals of strata, `(R, T, K) -> (R, M S)`."""
 
-    metrics: list[MeanOfStrata]
+    metrics: list[OfStrata]
     n_systems: int
 
     def __call__(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:

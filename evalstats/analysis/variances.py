@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from evalstats.inference import clusters, influence, runs, strata
 from evalstats.metrics import Metric
 from evalstats.metrics.averages import MeanOfRuns
+from evalstats.metrics.logarithms import unlogged
 
 Floats = NDArray[np.float64]
 
@@ -91,12 +92,15 @@ def of_runs(metric: Metric, rows: NDArray[Any]) -> float:
 
 def _added(metric: Metric, rows: NDArray[Any]) -> list[tuple[float, float, int]]:
     """Return the variance of each system's runs, twice, and their number."""
-    assert isinstance(metric, MeanOfRuns)
+    within = unlogged(metric)
+    assert isinstance(within, MeanOfRuns)
     added = []
-    for statistics in metric.of_runs(rows.astype(np.float64)):
-        scores = metric.metric.score(np.sum(statistics, axis=1))
-        values = influence.influence_values(metric.metric, statistics)
-        added.append((*runs.run_variance(scores, values), metric.n_runs))
+    for statistics in within.of_runs(rows.astype(np.float64)):
+        scores = within.metric.score(np.sum(statistics, axis=1))
+        values = influence.influence_values(within.metric, statistics)
+        # The derivative of a logarithm is taken at the mean of the runs.
+        scale = 1.0 if within is metric else float(1 / np.mean(scores))
+        added.append((*runs.run_variance(scale * scores, scale * values), within.n_runs))
     return added
 
 

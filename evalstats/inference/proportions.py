@@ -13,6 +13,8 @@ from evalstats.errors import InputError
 
 #: Distance to the end of the scale at which a root is sought.
 _EDGE = 1e-12
+#: No logarithm of a ratio of counts is so large.
+_FAR = 100.0
 
 
 def wilson(successes: float, n_segments: float, confidence_level: float) -> tuple[float, float]:
@@ -119,6 +121,36 @@ def ratio_distance(both: float, gained: float, lost: float, ratio: float) -> flo
     alone = max((linear + root) / (2 * ratio * (1 + ratio)), 0.0)
     variance = ratio * (alone + ratio * alone + (1 - ratio) * n)
     return float(distance / np.sqrt(variance)) if variance > 0 else 0.0
+
+
+def ratio_interval(
+    both: float, gained: float, lost: float, confidence_level: float
+) -> tuple[float, float]:
+    """Return the score interval of a ratio of paired proportions (Nam and Blackwelder, 2002).
+
+    All ratios that the test of `ratio_distance` does not reject, two-sided. Both systems succeed
+    somewhere. It is an interval of positive length where no segment differs.
+
+    Examples
+    --------
+    >>> [round(x, 3) for x in ratio_interval(60, 8, 1, 0.95)]
+    [1.022, 1.255]
+    """
+    from scipy.optimize import brentq
+
+    z = _normal_quantile(confidence_level)
+
+    def distance(log_ratio: float) -> float:
+        if log_ratio <= 0:
+            return ratio_distance(both, gained, lost, float(np.exp(log_ratio)))
+        # The statistic of the ratio the other way round, with the opposite sign.
+        return -ratio_distance(both, lost, gained, float(np.exp(-log_ratio)))
+
+    low, high = (
+        brentq(lambda at: distance(at) - limit, -_FAR, _FAR)  # noqa: B023
+        for limit in (z, -z)
+    )
+    return float(np.exp(low)), float(np.exp(high))
 
 
 def mcnemar_pvalue(

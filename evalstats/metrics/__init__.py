@@ -6,7 +6,13 @@
 - `chrf`: chrF and chrF++
 - `ter`, `error_rates`: TER; WER, CER and edits of any tokens
 - `ratios`: means and ratios of scores that come from elsewhere
+- `perplexity`: perplexity and bits per unit, from log-likelihoods
+- `confusion`, `rates`, `labels`: scores of predicted classes; their formulas; the classes
+- `agreement`: Pearson's correlation and RMSE of predicted numbers
+- `calibration`: Brier score and ECE of probabilities
+- `pass_at_k`: scores of problems with several answers each, for `Mean`
 - `averages`: means of scores, over strata or runs
+- `logarithms`: logarithms of scores, whose differences are ratios
 - `alignment`: which token stands for which
 
 May import `text`, `checks` and `errors`.
@@ -18,17 +24,25 @@ from functools import partial
 from typing import Any
 
 from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics.agreement import RMSE, Correlation
 from evalstats.metrics.base import Metric, check_metric, scores_of
 from evalstats.metrics.bleu import BLEU
+from evalstats.metrics.calibration import ECE, Brier
 from evalstats.metrics.chrf import CHRF
+from evalstats.metrics.confusion import Confusion
 from evalstats.metrics.error_rates import CER, WER
+from evalstats.metrics.pass_at_k import pass_at_k
+from evalstats.metrics.perplexity import BitsPerUnit, Perplexity
 from evalstats.metrics.ratios import Mean, Ratio
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 from evalstats.metrics.ter import TER
 
 #: The metrics of this library. Files can rebuild them, and those that read text have their fields
 #: as options on the command line.
-BUILT_IN: tuple[type[Metric], ...] = (BLEU, CHRF, TER, WER, CER, Mean, Ratio)
+BUILT_IN: tuple[type[Metric], ...] = (
+    *(BLEU, CHRF, TER, WER, CER),
+    *(Mean, Ratio, Perplexity, BitsPerUnit, Confusion, Correlation, RMSE, Brier, ECE),
+)
 
 #: Metrics that can be given by name, with the options that the name sets; case does not matter.
 NAMED: dict[str, partial[Any]] = {
@@ -73,14 +87,22 @@ __all__ = [
     "BUILT_IN",
     "CER",
     "CHRF",
+    "ECE",
     "NAMED",
+    "RMSE",
     "TER",
     "WER",
+    "BitsPerUnit",
+    "Brier",
+    "Confusion",
+    "Correlation",
     "Mean",
     "Metric",
+    "Perplexity",
     "Ratio",
     "SentenceBLEU",
     "as_metric",
+    "pass_at_k",
     "scores_of",
     "written",
 ]

@@ -51,6 +51,12 @@ class Metric(ABC):
         Direction of the score.
     uses_references : bool
         Whether `statistics` needs references (False for scores that come from elsewhere).
+    reads_text : bool
+        Whether outputs and references are text. Where they are not (class labels, numbers),
+        references come to `statistics` as they were given.
+    entry_depth : int
+        How many lists an output is: 0 for text and for a number, 1 for a row of numbers. It tells
+        outputs of one run from those of several.
     counts : bool
         Whether the statistics are counts: a file with negative ones is then refused. Override
         `check_statistics` to say more of what cannot be.
@@ -82,6 +88,8 @@ class Metric(ABC):
     columns: tuple[str, ...]
     higher_is_better: bool = True
     uses_references: ClassVar[bool] = True
+    reads_text: ClassVar[bool] = True
+    entry_depth: int = 0
     counts: ClassVar[bool] = False
 
     @abstractmethod

@@ -61,6 +61,7 @@ class Mean(Metric):
 
     columns = ("sum", "count")
     uses_references: ClassVar[bool] = False
+    reads_text: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         label(self.name, "name")
@@ -139,6 +140,8 @@ class Ratio(Metric):
     zero_division: float = 0.0
 
     uses_references: ClassVar[bool] = False
+    reads_text: ClassVar[bool] = False
+    entry_depth = 1
 
     def __post_init__(self) -> None:
         label(self.name, "name")

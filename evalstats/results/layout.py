@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalstats.results import report
+from evalstats.results.contrasts import contrast_of
 from evalstats.results.records import ComparisonRecord as Comparison
 from evalstats.results.records import Difference, distinct, ranked, size
 from evalstats.results.records import EstimateRecord as Estimate
@@ -76,6 +77,7 @@ def baseline_table(
 ) -> Table:
     """Lay out one row a system: its score, and its difference to the baseline."""
     decimals = _decimals(estimates, digits)
+    own = _own_decimals(comparison, differences, decimals, digits)
     by_system = {difference.system: difference for difference in differences}
     columns, align = _difference_columns(comparison, differences)
     header = ("system", "score", f"[{report.level(comparison.confidence_level)}]", *columns)
@@ -84,7 +86,7 @@ def baseline_table(
         row = _score_cells(estimate, decimals)
         if estimate.system in by_system:
             d = by_system[estimate.system]
-            row += _difference_cells(comparison, d, decimals, differences)
+            row += _difference_cells(comparison, d, own, differences)
         else:
             row += ["baseline", *[""] * (len(columns) - 1)]
         rows.append(tuple(row))
@@ -99,7 +101,11 @@ def _difference_columns(
     level = report.level(comparison.confidence_level)
     if comparison.intervals == "simultaneous":
         level = level.replace("interval", "simultaneous")
-    header = ["difference", f"[{level}]", *(["gained, lost"] if _has_flips(differences) else [])]
+    header = [
+        contrast_of(comparison.contrast).column,
+        f"[{level}]",
+        *(["gained, lost"] if _has_flips(differences) else []),
+    ]
     header += ["p", *([f"p ({comparison.adjustment})"] if several else []), "verdict"]
     align = ">" * (len(header) - 1) + "<"
     for name in ("margin", "recovery"):
@@ -120,7 +126,7 @@ def _difference_cells(
 ) -> list[str]:
     flips, claim = f"{difference.gained}, {difference.lost}", comparison.claim(difference)
     return [
-        report.number(difference.difference, decimals, sign=True),
+        _value_cell(difference, difference.value, decimals),
         _interval_cell(difference, decimals),
         *([flips] if _has_flips(differences) else []),
         report.pvalue(difference.pvalue),
@@ -140,7 +146,21 @@ def _interval_cell(difference: Difference, decimals: int) -> str:
     # Where nothing differs nothing was measured: no interval but one that counts segments says so.
     if difference.n_differing == 0 and difference.low == difference.high:
         return "-"
-    return report.interval(difference.low, difference.high, decimals, sign=True)
+    signed = contrast_of(difference.contrast).is_signed
+    return report.interval(difference.low, difference.high, decimals, sign=signed)
+
+
+def _value_cell(difference: Difference, value: float, decimals: int) -> str:
+    return report.number(value, decimals, sign=contrast_of(difference.contrast).is_signed)
+
+
+def _own_decimals(
+    comparison: Comparison, differences: Sequence[Difference], decimals: int, digits: int | None
+) -> int:
+    """Return the decimals of differences, those of scores, or of ratios, which have their own."""
+    if digits is not None or comparison.contrast == "difference":
+        return decimals
+    return report.decimals([difference.standard_error for difference in differences])
 
 
 def _verdict(comparison: Comparison, difference: Difference) -> str:
@@ -184,6 +204,7 @@ def pair_tables(
     )
     # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
     # of rank would hide.
+    decimals = _own_decimals(comparison, differences, decimals, digits)
     directed = comparison.alternative != "two-sided" or comparison.claim(differences[0])
     if len(best_first) <= _LISTED_SYSTEMS or directed:
         return [ranking, _pair_list(comparison, differences, decimals)]
@@ -196,7 +217,7 @@ def _pair_list(comparison: Comparison, differences: Sequence[Difference], decima
         (d.system, d.baseline, *_difference_cells(comparison, d, decimals, differences))
         for d in differences
     )
-    title = "differences, system - baseline"
+    title = contrast_of(comparison.contrast).of_pair
     return Table(title, ("system", "baseline", *header), rows, "<<" + align)
 
 
@@ -212,20 +233,20 @@ def _pair_matrix(
     width = 1 + any(map(comparison.disagrees, differences))
     for d in differences:
         i, j = place[d.system], place[d.baseline]
-        value = d.difference if i < j else -d.difference
+        value = d.value if i < j else contrast_of(d.contrast).turned(d.value)
         mark = ("*" if comparison.significant(d) else "") + comparison.mark(d)
-        cells[min(i, j)][max(i, j)] = report.number(value, decimals, sign=True) + mark.ljust(width)
+        cells[min(i, j)][max(i, j)] = _value_cell(d, value, decimals) + mark.ljust(width)
         cells[max(i, j)][min(i, j)] = _adjusted_cell(comparison, d) + " " * width
     for i in range(len(best_first)):
         cells[i][i] = "·" + " " * width
     return Table(
-        f"{best_first[0].metric}: difference row - column above the diagonal, "
+        f"{best_first[0].metric}: {contrast_of(comparison.contrast).of_cells} above the diagonal, "
         f"p ({comparison.adjustment}) below",
         ("#", *(f"{i + 1}" + " " * width for i in range(len(best_first)))),
         tuple((str(i + 1), *row) for i, row in enumerate(cells)),
         ">" * (len(best_first) + 1),
         (
             f"* p ({comparison.adjustment}) <= {comparison.significance_level:g}; intervals of the "
-            f"differences: plot(), to_dataframe(), JSON",
+            f"{contrast_of(comparison.contrast).column}s: plot(), to_dataframe(), JSON",
         ),
     )

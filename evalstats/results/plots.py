@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import report
+from evalstats.results.contrasts import contrast_of
 from evalstats.results.escaping import printable
 from evalstats.results.records import ComparisonRecord as Comparison
 from evalstats.results.records import Difference, distinct, of_metric, ranked, size
@@ -79,14 +80,14 @@ def _differences(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes
     better = 1 if estimates[0].higher_is_better else -1
     rows = [_oriented(comparison, d) for d in found]
     rows.sort(key=lambda row: -better * row[2][0])
-    one = comparison.baseline
+    one, contrast = comparison.baseline, contrast_of(comparison.contrast)
     marked = any(map(comparison.disagrees, found))
     labels = [
-        (d.system if one else " − ".join(names)) + f" {comparison.mark(d)}".rstrip()
+        (d.system if one else f" {contrast.sign} ".join(names)) + f" {comparison.mark(d)}".rstrip()
         for d, names, _ in rows
     ]
     axes, edges = _rows_axes(ax, labels, extra=0.27 if marked else 0.15)
-    axes.axvline(0, color=GREY, linewidth=0.6, zorder=0)
+    axes.axvline(contrast.null, color=GREY, linewidth=0.6, zorder=0)
     certain = [comparison.significant(d) for d, _, _ in rows]
     colours = [
         GREY if not sure or d.winner is None else BLUE if d.winner == names[0] else VERMILLION
@@ -97,8 +98,8 @@ def _differences(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes
     level = report.level(comparison.confidence_level)
     name_axes(
         axes,
-        f"Differences{' from ' + one if one else ''}, {size(estimates[0])}",
-        f"difference in {_metric(estimates[0])}, {level}",
+        f"{contrast.column.capitalize()}s{contrast.to(one)}, {size(estimates[0])}",
+        f"{contrast.column} {contrast.within} {_metric(estimates[0])}, {level}",
         f"filled: {_adjusted(comparison, found)}",
         *(["† verdict and interval disagree"] if marked else []),
     )
@@ -310,8 +311,9 @@ def _oriented(
     """Return a difference with the names and the numbers as they are drawn."""
     pairs = comparison.baseline is None and comparison.alternative == "two-sided"
     if pairs and d.winner == d.baseline:
-        return d, (d.baseline, d.system), (-d.difference, -d.high, -d.low)
-    return d, (d.system, d.baseline), (d.difference, d.low, d.high)
+        turned = contrast_of(d.contrast).turned
+        return d, (d.baseline, d.system), (turned(d.value), turned(d.high), turned(d.low))
+    return d, (d.system, d.baseline), (d.value, d.low, d.high)
 
 
 def _metric(estimate: Estimate) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 
 from evalstats.checks import label, shown
 from evalstats.errors import InputError, InputTypeError
+from evalstats.results.contrasts import CONTRASTS
 from evalstats.results.escaping import printable
 from evalstats.results.records import ComparisonRecord, Difference, EstimateRecord, distinct
 
@@ -43,6 +44,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "lost": (0, _ANY),
     "pvalue_equivalence": (0, 1),
     "pvalue_not_worse": (0, 1),
+    "pvalue_worse": (0, 1),
     "least_margin": (0, _ANY),
     "most_recovery": (0, 1),
     "margin": (float_info.min, _ANY),
@@ -97,7 +99,7 @@ def _comparison(kind: type[C], estimate: type[EstimateRecord], found: dict[str, 
         fields_of = dict(item) if isinstance(item, dict) else item
         said = tuple(
             fields_of.pop(name, None) if isinstance(item, dict) else None
-            for name in ("significant", "claim")
+            for name in ("significant", "claim", _shown_as(fields_of))
         )
         differences.append((_record(Difference, fields_of, where), said, where))
     made = _record(
@@ -109,7 +111,7 @@ def _comparison(kind: type[C], estimate: type[EstimateRecord], found: dict[str, 
     )
     scores = {(e.metric, e.system): e.score for e in estimates}
     metrics, seen = distinct(e.metric for e in estimates), set()
-    for d, (verdict, claim), where in differences:
+    for d, (verdict, claim, value), where in differences:
         pair = (d.metric, frozenset((d.baseline, d.system)))
         if pair in seen or len(pair[1]) < 2:
             raise InputError(f"{where} must be of two systems that no other compares")
@@ -120,6 +122,9 @@ def _comparison(kind: type[C], estimate: type[EstimateRecord], found: dict[str, 
         near = 1e-9 * max(abs(d.baseline_score), abs(d.system_score), 1e-300)
         if not isclose(d.difference, d.system_score - d.baseline_score, rel_tol=0, abs_tol=near):
             raise InputError(f"{where}.difference is not the difference of its scores")
+        if d.contrast != made.contrast:
+            raise InputError(f"{where}.contrast must be {made.contrast!r}, got {d.contrast!r}")
+        _check_ratio(d, value, where)
         if verdict is not None and verdict is not made.significant(d):
             raise InputError(f"{where}.significant does not fit its p-value")
         if claim is not None and claim != made.claim(d):
@@ -133,6 +138,22 @@ def _comparison(kind: type[C], estimate: type[EstimateRecord], found: dict[str, 
     if len(made.signatures) != len(metrics):
         raise InputError(f"signatures must be {len(metrics)}, one a metric")
     return made
+
+
+def _shown_as(found: Any) -> str:
+    """Return under which name a ratio is beside the fields of a difference."""
+    contrast = found.get("contrast") if isinstance(found, dict) else None
+    return contrast.replace("-", "_") if contrast in CONTRASTS[1:] else ""
+
+
+def _check_ratio(d: Difference, value: object, where: str) -> None:
+    if d.contrast == "difference":
+        return
+    if not min(d.baseline_score, d.system_score) > 0 or (d.contrast == "ratio" and d.low <= 0):
+        raise InputError(f"{where} is a ratio, whose scores must be above 0")
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if value is not None and not (number and isclose(value, d.value, abs_tol=1e-9)):  # type: ignore[arg-type]
+        raise InputError(f"{where}.{_shown_as({'contrast': d.contrast})} is not that of its scores")
 
 
 def _estimates(kind: type[E], found: dict[str, Any], known: tuple[str, ...]) -> tuple[E, ...]:
@@ -178,6 +199,8 @@ def _record(kind: type[T], found: object, where: str, **given: Any) -> T:
         raise InputError(f"{where} has an unknown field {min(unknown)!r}")
     if values.get("low", 0) > values.get("high", 0):
         raise InputError(f"{where}.low must not be above its high")
+    if values.get("contrast", "difference") not in CONTRASTS:
+        raise InputError(f"{where}.contrast must be one of {', '.join(CONTRASTS)}")
     if values.get("unit", "group") not in ("segment", "group"):
         raise InputError(f"{where}.unit must be segment or group")
     return kind(**values)

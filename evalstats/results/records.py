@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from evalstats.errors import InputError
 from evalstats.results import report
+from evalstats.results.contrasts import contrast_of
 
 T = TypeVar("T", bound="EstimateRecord | Difference")
 
@@ -66,6 +67,9 @@ class Record:
 class Difference(Record):
     """A system against a baseline under one metric; `difference` is system minus baseline.
 
+    Where ratios were asked for, interval and standard error are those of the ratio, or of its
+    logarithm, which is `value`.
+
     Attributes
     ----------
     metric, baseline, system : str
@@ -75,9 +79,9 @@ class Difference(Record):
     difference : float
         `system_score - baseline_score`.
     low, high : float
-        Bounds of the difference's confidence interval.
+        Bounds of the confidence interval of the difference, or of what `contrast` says.
     standard_error : float
-        Of the difference.
+        Of the same.
     pvalue : float
         Of this comparison alone, in (0, 1].
     pvalue_adjusted : float
@@ -103,6 +107,10 @@ class Difference(Record):
     pvalue_equivalence, pvalue_not_worse : float or None
         Of the two one-sided tests of the margin, and of the one that is about a loss, or about the
         recovery; `None` where the interval has no p-value, and where nothing bounds a loss.
+    pvalue_worse : float or None
+        Of the opposite: that more is lost than the margin, or less is kept than the recovery.
+    contrast : {"difference", "ratio", "log-ratio"}
+        What interval and standard error are of.
     """
 
     metric: str
@@ -129,6 +137,27 @@ class Difference(Record):
     most_recovery: float | None = None
     pvalue_equivalence: float | None = None
     pvalue_not_worse: float | None = None
+    pvalue_worse: float | None = None
+    contrast: str = "difference"
+
+    @property
+    def value(self) -> float:
+        """The difference, system / baseline, or its natural logarithm, as `contrast` says."""
+        if self.contrast == "difference":
+            return self.difference
+        return contrast_of(self.contrast).of(self.system_score, self.baseline_score)
+
+    @property
+    def null(self) -> float:
+        """The value where both scores are equal: 1 of a ratio, else 0."""
+        return contrast_of(self.contrast).null
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields as plain Python values, and a ratio under its name."""
+        plain = plain_record(self)
+        if self.contrast != "difference":
+            plain[self.contrast.replace("-", "_")] = self.value
+        return plain
 
     @property
     def winner(self) -> str | None:
@@ -138,7 +167,8 @@ class Difference(Record):
         return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
 
     def _title(self) -> str:
-        return f"{self.system} - {self.baseline}, {self.metric}"
+        shown = "" if self.contrast == "difference" else f", {self.contrast}"
+        return f"{self.system} - {self.baseline}, {self.metric}{shown}"
 
 
 @dataclass(frozen=True)
@@ -221,6 +251,7 @@ class ComparisonRecord:
     margin: float | None = None
     recovery: float | None = None
     influencer: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
+    contrast: str = "difference"
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""
@@ -270,7 +301,8 @@ class ComparisonRecord:
         same_level = abs(self.confidence_level + self.significance_level - 1) < 1e-9
         if not same_level or self.alternative != "two-sided" or difference.n_differing == 0:
             return False
-        return (difference.low > 0 or difference.high < 0) != self.significant(difference)
+        excluded = difference.low > difference.null or difference.high < difference.null
+        return excluded != self.significant(difference)
 
     def mark(self, difference: Difference) -> str:
         """Return the dagger of a verdict that disagrees with its interval, or nothing."""

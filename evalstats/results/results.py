@@ -190,6 +190,8 @@ class Comparison(Questions, Result):
         Whether the confidence level is of each interval of a difference, or of a family's at once.
     margin, recovery : float or None
         What `claim` is about: a difference in points, or a share of the baseline's score.
+    contrast : {"difference", "ratio", "log-ratio"}
+        What the intervals of pairs are of.
     planner, ranker, influencer : callable or None
         What `power`, `ranking` and `influence` ask; they hold the statistics, the last also lists
         of texts. `None` where there are none, as of a `Shard` or after `from_json`.

@@ -13,6 +13,7 @@ import numpy as np
 from evalstats.checks import choice, label
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean
+from evalstats.runs.classes import with_same_classes
 from evalstats.runs.items import Key
 from evalstats.runs.reading import read_run
 from evalstats.runs.run import Patterns, Run
@@ -173,7 +174,7 @@ def _complete(key: Key, runs: list[Run], missing: str, notes: list[str]) -> Segm
         if asked and missing != "intersect":
             only = set.intersection(*asked)
             tables = [_among(table, only) for table in tables]
-        tables = list(SegmentStatistics.align(*tables, missing=_of_align(missing)))
+        tables = with_same_classes(SegmentStatistics.align(*tables, missing=_of_align(missing)))
         whole = SegmentStatistics.join(*tables)
     except InputError as error:
         raise type(error)(f"{key}: {error}") from None

@@ -11,8 +11,10 @@ import io
 import json
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -51,6 +53,15 @@ class Source:
             return ""
         name = self.path.name.lower()
         return Path(name.removesuffix(".gz")).suffix
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes of a file, as they are before compression; none of a folder."""
+        if self.path.is_dir():
+            return b""
+        with suppress(OSError, EOFError, zlib.error), _opened(self.path) as file:
+            return file.read(4096)
+        return b""
 
     @cached_property
     def json(self) -> Any:
@@ -147,6 +158,28 @@ def entry(record: Any, *keys: str, where: str) -> Any:
             raise InputError(f"{where} has no {'.'.join(keys[: i + 1])!r}")
         found = found[key]
     return found
+
+
+def at(record: Any, *keys: str) -> Any:
+    """Return ``record[key][key]...``, or None."""
+    for key in keys:
+        record = record.get(key) if isinstance(record, dict) else None
+    return record
+
+
+def text_at(record: Any, *keys: str, where: str) -> str:
+    """Return the text at ``record[key][key]...``, which must be there."""
+    found = entry(record, *keys, where=where)
+    if not isinstance(found, str) or not found.strip():
+        raise InputError(f"{where}: {'.'.join(keys)} must be text, got {shown(found, 60)}")
+    return found
+
+
+def fingerprint(*texts: str) -> str:
+    """Return a hash of texts, which tells whether two logs speak of the same; empty for none."""
+    if not texts:
+        return ""
+    return sha256(json.dumps(texts).encode()).hexdigest()[:16]
 
 
 def dotted(record: Any, path: str) -> str:

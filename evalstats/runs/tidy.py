@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError
-from evalstats.runs.columns import Columns, as_floats, as_names, of_file, of_frame
 from evalstats.runs.items import Key
-from evalstats.runs.long import Codes, Scores, coded
-from evalstats.runs.roles import Roles, is_metric, plain, roles_of
 from evalstats.runs.run import Run, run_of
 from evalstats.runs.sources import Source
+from evalstats.runs.tidy_columns import Columns, as_floats, as_names, of_file, of_frame
+from evalstats.runs.tidy_roles import Roles, is_metric, plain, roles_of
+from evalstats.runs.tidy_rows import Codes, Scores, coded
 from evalstats.runs.wanted import Wanted
 
 NAME = "table of scores (CSV, TSV, JSON lines)"

@@ -1,6 +1,7 @@
 """The waist of the hourglass: statistics of S systems on N segments, `(S, N, k)`.
 
 - `segments`: `SegmentStatistics`
+- `values`: the numbers in it
 - `runs`: several runs of a system, side by side
 - `names`: names of systems and segments, labels of groups
 - `extraction`, `extraction_of_files`: texts to statistics

@@ -90,7 +90,7 @@ def read_archive(
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
         if not stat.S_ISREG(mode):
             raise OSError("it is not a regular file")
-        with Path(path).open("rb") as file, zipfile.ZipFile(_checked_directory(file)) as archive:
+        with Path(path).open("rb") as file, zipfile.ZipFile(checked_directory(file)) as archive:
             members = _members(archive, room, kinds)
         if _HEADER not in members:
             raise ValueError(f"expected {_HEADER}.npy in it, found {', '.join(members)[:99]!r}")
@@ -108,7 +108,7 @@ def read_archive(
     return header, members
 
 
-def _checked_directory(file: BinaryIO) -> BinaryIO:
+def checked_directory(file: BinaryIO, most: int = _MOST_DIRECTORY) -> BinaryIO:
     """Return a file that ends as a zip file without comment does, with a short directory."""
     file.seek(0, os.SEEK_END)
     file.seek(max(0, file.tell() - 98))
@@ -119,7 +119,7 @@ def _checked_directory(file: BinaryIO) -> BinaryIO:
         size = max(size % 0xFFFFFFFF, int.from_bytes(tail[40:48], "little"))
     if tail[76:80] != b"PK\5\6" or tail[96:] != b"\0\0":
         raise ValueError("it does not end as an archive does")
-    if size > _MOST_DIRECTORY:
+    if size > most:
         raise ValueError(f"its directory claims {size:,} bytes")
     return file
 

@@ -120,18 +120,21 @@ def extract_all(
     named = as_systems(systems)
     check_same_rows(named, references=references)
     chosen = as_metrics(metrics)
-    outputs = {name: _as_list(texts, name) for name, texts in named.items()}
+    outputs = {n: _as_list(texts, f"hypotheses of system {n!r}") for n, texts in named.items()}
     lengths = [len(texts) for texts in outputs.values()]
     if len(set(lengths)) > 1:
         given = ", ".join(f"{name!r} has {len(texts)}" for name, texts in outputs.items())
         raise InputError(f"hypotheses must have the same number of segments: {given}")
     prepared: Any = None
-    if any(metric.uses_references for metric in chosen):
+    if any(metric.uses_references and metric.reads_text for metric in chosen):
         # An empty corpus is reported as that, not as a disagreement with the references.
         prepared = as_references(references, lengths[0]) if lengths[0] else references
+    plain: Any = None
+    if references is not None and any(m.uses_references and not m.reads_text for m in chosen):
+        plain = _as_list(references, "references")
     identity = (prepared.label, prepared.fingerprint) if isinstance(prepared, References) else ()
     jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
-    work = partial(_rows, prepared)
+    work = partial(_rows, {True: prepared, False: plain})
     tell = progress or (lambda done, total, label: None)
     if isinstance(workers, int):
         # Reading text is Python's work, which threads do not speed up.
@@ -148,27 +151,27 @@ def extract_all(
             np.stack(rows[i * size : (i + 1) * size]),
             tuple(outputs),
             metric,
-            *(identity if metric.uses_references else ()),
+            *(identity if metric.uses_references and metric.reads_text else ()),
         )
         for i, metric in enumerate(chosen)
     ]
 
 
 def _as_list(texts: object, name: str) -> list[Any] | NDArray[Any]:
-    """Return a system's outputs with a length; generators are read once, for all metrics."""
+    """Return outputs with a length; generators are read once, for all systems and metrics."""
     if columns_of(texts) is not None:
         texts = texts.to_numpy()  # type: ignore[attr-defined]
     if isinstance(texts, np.ndarray):
-        refuse_masked(texts, f"hypotheses of system {name!r}")
+        refuse_masked(texts, name)
         return texts
-    return listed(texts, f"hypotheses of system {name!r}", "segments")
+    return listed(texts, name, "segments")
 
 
-def _rows(references: Any, job: tuple[Metric, str, Any]) -> NDArray[Any]:
+def _rows(references: Mapping[bool, Any], job: tuple[Metric, str, Any]) -> NDArray[Any]:
     """Return the statistics of one system under one metric, `(N, k)`."""
     metric, name, texts = job
     try:
-        return rows_of(metric, texts, references)
+        return rows_of(metric, texts, references[metric.reads_text])
     except InputError as error:
         raise type(error)(f"system {name!r}: {error}") from None
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from evalstats.checks import choice, is_missing, label, listed, shown
 from evalstats.errors import InputError, InputTypeError
 
+Labels = Mapping[str, tuple[str, ...]]
+
 
 def as_names(systems: object) -> tuple[str, ...]:
     """Return different, non-empty system names, or say what is wrong with them."""
@@ -50,6 +52,20 @@ def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
                 label(value, what)
         found[name] = tuple(values)
     return found
+
+
+def labels_at(labels: Labels, places: Sequence[int] | NDArray[np.intp]) -> Labels:
+    """Return the labels of some segments, by number."""
+    return {name: tuple(found[i] for i in places) for name, found in labels.items()}
+
+
+def labels_of_groups(labels: Labels, codes: NDArray[np.intp], first: NDArray[np.intp]) -> Labels:
+    """Return the labels that all segments of a group share with its first, one a group."""
+    kept = {}
+    for name, found in labels.items():
+        if all(found[first[code]] == value for code, value in zip(codes, found, strict=True)):
+            kept[name] = found
+    return labels_at(kept, first)
 
 
 def shared_places(

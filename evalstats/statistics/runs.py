@@ -10,7 +10,7 @@ import numpy as np
 
 from evalstats.checks import also_called
 from evalstats.errors import InputError
-from evalstats.metrics import BUILT_IN, Metric, Ratio
+from evalstats.metrics import BUILT_IN, Metric
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, as_systems, extract_all
@@ -103,12 +103,12 @@ def has_runs(systems: object, metrics: Metrics) -> bool:
     """Return whether outputs are lists of runs, where the metric's kind lets that be told."""
     if not isinstance(systems, Mapping):
         return False
-    kinds = {type(metric) for metric in as_metrics(metrics)}
-    # Rows of a ratio are lists themselves; what other metrics take is not known.
-    depth = 2 if kinds == {Ratio} else 1
-    if not kinds <= set(BUILT_IN) or (Ratio in kinds and depth == 1):
+    chosen = as_metrics(metrics)
+    depth, *others = {metric.entry_depth for metric in chosen}
+    # Rows of numbers are lists themselves; what metrics of others take is not known.
+    if not {type(metric) for metric in chosen} <= set(BUILT_IN) or others:
         return False
-    return any(_depth(outputs) > depth for outputs in systems.values())
+    return any(_depth(outputs) > depth + 1 for outputs in systems.values())
 
 
 def _depth(outputs: Any) -> int:
@@ -116,7 +116,7 @@ def _depth(outputs: Any) -> int:
     depth = 0
     while _is_list(outputs) and len(outputs):
         outputs, depth = outputs[0], depth + 1
-    return depth
+    return depth + isinstance(outputs, (set, frozenset))
 
 
 def _is_list(value: object) -> bool:

@@ -9,10 +9,10 @@ from hashlib import sha256
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from evalstats.checks import MOST_NAME, label, listed, refuse_masked, shown
-from evalstats.errors import InputError, InputTypeError
+from evalstats.checks import MOST_NAME, label, listed, shown
+from evalstats.errors import InputError
 from evalstats.metrics import Metric, as_metric, scores_of
 from evalstats.results import report
 from evalstats.results.signatures import merged_versions, without_versions
@@ -22,8 +22,11 @@ from evalstats.statistics.names import (
     as_names,
     as_segment_ids,
     group_codes,
+    labels_at,
+    labels_of_groups,
     shared_places,
 )
+from evalstats.statistics.values import as_values
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +81,7 @@ class SegmentStatistics:
 
     def __post_init__(self) -> None:
         metric = as_metric(self.metric)
-        values = _as_values(self.values)
+        values = as_values(self.values)
         systems = as_names(self.systems)
         expected = (len(systems), len(metric.columns))
         if values.ndim != 3 or (values.shape[0], values.shape[2]) != expected:
@@ -162,12 +165,13 @@ class SegmentStatistics:
         digest = sha256(f"{self.fingerprint}|groups|".encode() + codes.astype("<i8").tobytes())
         fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
         first = np.unique(codes, return_index=True)[1]
-        kept = {
-            name: tuple(found[i] for i in first)
-            for name, found in self.labels.items()
-            if all(found[first[code]] == value for code, value in zip(codes, found, strict=True))
-        }
-        return replace(self, values=summed, fingerprint=fingerprint, segment_ids=None, labels=kept)
+        return replace(
+            self,
+            values=summed,
+            fingerprint=fingerprint,
+            segment_ids=None,
+            labels=labels_of_groups(self.labels, codes, first),
+        )
 
     def select(self, segments: Iterable[int]) -> SegmentStatistics:
         """Return the statistics of some segments, by number, in the order given.
@@ -183,7 +187,7 @@ class SegmentStatistics:
             values=self.values[:, places],
             fingerprint=None,
             segment_ids=None if ids is None else tuple(ids[i] for i in places),
-            labels={name: tuple(found[i] for i in places) for name, found in self.labels.items()},
+            labels=labels_at(self.labels, places),
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -333,24 +337,6 @@ def joined_by_metric(tables: Sequence[SegmentStatistics]) -> list[SegmentStatist
         key = (table.metric.name, without_versions(table.metric_signature))
         groups.setdefault(key, []).append(table)
     return [SegmentStatistics.join(*group) for group in groups.values()]
-
-
-def _as_values(values: ArrayLike) -> NDArray[Any]:
-    refuse_masked(values, "values")
-    # A copy, and read-only: what was checked stays as it was.
-    try:
-        array = np.array(values)
-    except ValueError as error:
-        raise InputError(f"values must be one array of numbers: {error}") from None
-    if array.dtype.kind not in "buif":
-        raise InputTypeError(f"values must be numbers, got {array.dtype} values")
-    if array.dtype.kind == "b":
-        array = array.astype(np.int64)
-    if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise InputError(f"values{list(where)} is {array[where]}; statistics must be finite")
-    array.setflags(write=False)
-    return array
 
 
 def check_same_segments(tables: Sequence[SegmentStatistics]) -> None:

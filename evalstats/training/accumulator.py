@@ -101,7 +101,7 @@ class Accumulator:
         if len(hypotheses) == 0 and (references is None or len(references) == 0):
             return
         marks = np.zeros(len(hypotheses), dtype=np.uint32)
-        if self.metric.uses_references:
+        if self.metric.uses_references and self.metric.reads_text:
             references = as_references(references, len(hypotheses))
             marks = checksums(references)
         self._add_rows(rows_of(self.metric, hypotheses, references), labels, marks)

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from evalstats.errors import InputError
 from evalstats.metrics import Mean, Metric, Ratio
-from evalstats.runs.columns import Columns
 from evalstats.runs.items import Items, Key, with_missing
-from evalstats.runs.roles import direction
+from evalstats.runs.tidy_columns import Columns
+from evalstats.runs.tidy_roles import direction
 
 #: Systems that a message names.
 _NAMED = 3

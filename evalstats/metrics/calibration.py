@@ -1,0 +1,230 @@
+"""How well probabilities fit what happens: Brier scores, expected calibration error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import as_numbers, as_scores, check_same_index, integer
+from evalstats.errors import InputError
+from evalstats.metrics.base import Metric, signature_of
+from evalstats.metrics.labels import Label, as_labels, checked_pair, codes_of
+from evalstats.metrics.ratios import ratio, ratio_gradient
+
+#: Probabilities of all classes sum to 1 this nearly, for those that were printed or are float16.
+_TOLERANCE = 1e-3
+#: More bins than this hold nothing.
+_MOST_BINS = 10_000
+
+
+def _probabilities(values: object, name: str, n_columns: int | None = None) -> NDArray[np.float64]:
+    """Return probabilities `(N,)` or `(N, n_columns)`, or say which is none."""
+    rows = as_scores(values, name) if n_columns is None else as_numbers(values, name, n_columns)
+    wrong = np.argwhere((rows < 0) | (rows > 1))
+    if len(wrong):
+        place = wrong[0].tolist()
+        raise InputError(
+            f"{name}{place} is {rows[tuple(place)]:g}, and a probability must be from 0 to 1; "
+            f"percentages are divided by 100, logits go through a sigmoid or softmax"
+        )
+    return rows
+
+
+@dataclass(frozen=True)
+class Brier(Metric):
+    r"""Brier score (1950): mean squared distance of probabilities from what happened.
+
+    For two outcomes, :math:`\frac1N \sum_i (p_i - y_i)^2` in [0, 1], with the probability of 1. For
+    K classes, :math:`\frac1N \sum_i \sum_k (p_{ik} - y_{ik})^2` in [0, 2], as Brier wrote it and as
+    lm-evaluation-harness has it (``brier_score``); for two classes that is twice the first.
+    scikit-learn gives the first for two classes and the second for more.
+
+    Parameters
+    ----------
+    labels : sequence of str or int, optional
+        The K classes, at least 2, in the order of the columns of the probabilities, ``range(K)``
+        say; by default there are two outcomes, 0 and 1.
+
+    Raises
+    ------
+    InputError
+        From `statistics`, for numbers that are no probabilities, or labels that are not known.
+
+    Examples
+    --------
+    >>> brier = Brier()
+    >>> print(brier.score(brier.statistics([0.9, 0.2], [1, 0]).sum(axis=0)).round(4))
+    0.025
+    >>> classes = Brier(["no", "yes"])
+    >>> rows = classes.statistics([[0.1, 0.9], [0.8, 0.2]], ["yes", "no"])
+    >>> print(classes.score(rows.sum(axis=0)).round(4))
+    0.05
+    """
+
+    labels: tuple[Label, ...] | None = None
+
+    name = "Brier score"
+    columns = ("squared distance", "count")
+    higher_is_better = False
+    reads_text: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        several = self.labels is not None
+        # Lists are welcome; the class is frozen.
+        vars(self).update(
+            labels=as_labels(self.labels) if several else None, entry_depth=int(several)
+        )
+
+    @property
+    def signature(self) -> str:
+        """Identity: how many classes, of which none is left out."""
+        return signature_of(
+            brier="binary" if self.labels is None else f"{len(self.labels)} classes"
+        )
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+        """Return `(N, 2)`, squared distance and 1.
+
+        Parameters
+        ----------
+        hypotheses : array_like
+            N probabilities of outcome 1; or `(N, K)`, of the classes, in rows that sum to 1.
+        references : sequence
+            N outcomes, 0 or 1; or N of the labels.
+        """
+        if self.labels is None:
+            hypotheses, gold = checked_pair(hypotheses, references, "outcomes, 0 or 1")
+            happened = codes_of(gold, (0, 1), "references").astype(np.float64)
+            squared = (_probabilities(hypotheses, "hypotheses") - happened) ** 2
+        else:
+            check_same_index({"hypotheses": hypotheses, "references": references})
+            found = _probabilities(hypotheses, "hypotheses", len(self.labels))
+            _, gold = checked_pair(found, references, "gold labels")
+            codes = codes_of(gold, self.labels, "references")
+            sums = np.sum(found, axis=1)
+            wrong = np.flatnonzero(np.abs(sums - 1) > _TOLERANCE)
+            if len(wrong):
+                i = int(wrong[0])
+                raise InputError(
+                    f"hypotheses[{i}] sums to {sums[i]:.6g}, and the probabilities of all classes "
+                    f"must sum to 1; divide each row by its sum, or give all classes"
+                )
+            squared = np.sum((found - np.eye(len(self.labels))[codes]) ** 2, axis=1)
+        return np.stack([squared, np.ones_like(squared)], axis=-1)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse squares below 0."""
+        self._refuse(statistics < 0, "is negative, but squares are not")
+
+    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the mean, `(..., 2) -> (...)`; 0 for no segments."""
+        sums = np.asarray(totals, dtype=np.float64)
+        return ratio(sums[..., 0], sums[..., 1], 0.0)
+
+    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the gradient of the mean, `(..., 2) -> (..., 2)`."""
+        sums = np.asarray(totals, dtype=np.float64)
+        return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 1.0), axis=-1)
+
+
+@dataclass(frozen=True)
+class ECE(Metric):
+    r"""Expected calibration error: how far confidence and accuracy are apart, bin by bin.
+
+    .. math:: \sum_b \frac{n_b}{N} \left| \frac{\text{correct}_b}{n_b}
+              - \frac{\text{confidence}_b}{n_b} \right|
+
+    with bins of equal width (Naeini et al., 2015; Guo et al., 2017), each without its lower edge
+    but the first; empty bins add nothing. Rows are (confidence, correct) pairs, since each system
+    has its own answers; for the probability of an event, its probability and whether it happened.
+
+    Absolute values do not average out: the score of a calibrated system is above 0, by about
+    :math:`\sqrt{\text{bins} / N}` / 3, and that of every resample higher still. Differences of
+    two systems suffer less; the Brier score, which is a mean, does not.
+
+    Parameters
+    ----------
+    bins : int
+        From 1 to 10,000.
+
+    Raises
+    ------
+    InputError
+        From `statistics`, for confidences outside [0, 1] and answers other than 0 and 1.
+
+    Examples
+    --------
+    >>> ece = ECE(bins=2)
+    >>> rows = ece.statistics([(0.9, 1), (0.8, 0), (0.3, 0), (0.4, 1)])
+    >>> print(ece.score(rows.sum(axis=0)).round(4))
+    0.25
+    """
+
+    bins: int = 15
+
+    name = "ECE"
+    higher_is_better = False
+    uses_references: ClassVar[bool] = False
+    reads_text: ClassVar[bool] = False
+    entry_depth = 1
+
+    def __post_init__(self) -> None:
+        integer(self.bins, "bins", 1, _MOST_BINS)
+        parts = ("count", "confidence", "correct")
+        # Derived from the parameter; the class is frozen.
+        vars(self).update(columns=tuple(f"{p} {b}" for b in range(self.bins) for p in parts))
+
+    @property
+    def signature(self) -> str:
+        """Identity: the number of bins."""
+        return signature_of(ece="width", bins=self.bins)
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+        """Return `(N, 3 bins)`: 1, confidence and correct in the item's bin, 0 in the others.
+
+        Parameters
+        ----------
+        hypotheses : array_like, shape (N, 2)
+            Confidence in [0, 1] and whether the answer is right, 1 or 0. References are not used.
+        """
+        pairs = _probabilities(hypotheses, "hypotheses", 2)
+        wrong = np.flatnonzero((pairs[:, 1] != 0) & (pairs[:, 1] != 1))
+        if len(wrong):
+            i = int(wrong[0])
+            raise InputError(
+                f"hypotheses[{i}] is correct {pairs[i, 1]:g} times; every row must be (confidence, "
+                f"correct), with 1 for a right answer and 0 for a wrong one"
+            )
+        edges = np.linspace(0, 1, self.bins + 1)[1:-1]
+        found = np.zeros((len(pairs), self.bins, 3))
+        place = np.searchsorted(edges, pairs[:, 0])
+        found[np.arange(len(pairs)), place] = np.insert(pairs, 0, 1, axis=1)
+        return found.reshape(len(pairs), -1)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse what is negative, and more confidence or right answers than items."""
+        self._refuse(statistics < 0, "is negative, but items are counted")
+        count, others = statistics[..., 0::3], (statistics[..., 1::3], statistics[..., 2::3])
+        for other in others:
+            self._refuse(np.any(other > count, axis=-1), "has more in a bin than its items")
+
+    def _gaps(self, totals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return confidence less right answers of each bin `(..., bins)`, and all items `(...)`."""
+        sums = np.ascontiguousarray(totals, dtype=np.float64)
+        return sums[..., 1::3] - sums[..., 2::3], np.sum(sums[..., 0::3], axis=-1)
+
+    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the error, `(..., 3 bins) -> (...)`, in [0, 1]; 0 for no items."""
+        gaps, items = self._gaps(totals)
+        return ratio(np.sum(np.abs(gaps), axis=-1), items, 0.0)
+
+    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the gradient, of the shape of `totals`; 0 by a bin without a gap, a corner."""
+        gaps, items = self._gaps(totals)
+        by_gap, by_items = ratio_gradient(np.sum(np.abs(gaps), axis=-1), items, 1.0)
+        moved = by_gap[..., None] * np.sign(gaps)
+        every = np.broadcast_to(by_items[..., None], gaps.shape)
+        return np.stack([every, moved, -moved], axis=-1).reshape(np.shape(totals))

@@ -1,0 +1,253 @@
+"""Scores of classification: F1, precision, recall, IoU, accuracy, kappa, MCC.
+
+All of them are functions of three sums a class: how often it is gold, how often it is predicted,
+how often both. So a resample costs one product, and every score has an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import choice, flag, refuse_masked
+from evalstats.errors import InputError
+from evalstats.metrics.base import Metric, signature_of
+from evalstats.metrics.labels import Label, as_labels, checked_pair, codes_of, members_of
+from evalstats.metrics.rates import RATES, beyond_chance, over, rates_of
+from evalstats.metrics.ratios import ratio, ratio_gradient
+
+Floats = NDArray[np.float64]
+
+_AVERAGES = ("macro", "micro", "weighted")
+#: Measures of single labels only: what two labels at once agree on by chance is not defined.
+_SINGLE = ("balanced-accuracy", "kappa", "mcc")
+MEASURES = ("accuracy", *_SINGLE, *RATES, *(f"{a}-{r}" for a, r in product(_AVERAGES, RATES)))
+_TITLES = {"mcc": "MCC", "balanced-accuracy": "balanced accuracy", "macro-iou": "mIoU"}
+
+
+@dataclass(frozen=True)
+class Confusion(Metric):
+    r"""A score of predicted class labels: macro-, micro- or weighted F1, kappa, MCC and others.
+
+    With :math:`n_k` items that have class k both predicted and gold, :math:`P_k` with it predicted,
+    :math:`T_k` with it gold, and N items:
+
+    - ``"f1"``: :math:`2 n_k / (P_k + T_k)` of the class `positive`; so too ``"precision"``,
+      :math:`n_k / P_k`, ``"recall"``, :math:`n_k / T_k`, and ``"iou"``,
+      :math:`n_k / (P_k + T_k - n_k)`;
+    - ``"macro-f1"`` and so on: the mean over classes (``"miou"`` is ``"macro-iou"``);
+      ``"weighted-f1"`` and so on: that with weights :math:`T_k / N`; ``"micro-f1"`` and so on: the
+      rate of the sums of all classes;
+    - ``"accuracy"``: :math:`\sum_k n_k / N`; of label sets, the share that is right in full;
+    - ``"balanced-accuracy"``: the mean recall of the classes that are gold;
+    - ``"kappa"``: :math:`(N \sum n_k - \sum P_k T_k) / (N^2 - \sum P_k T_k)` (Cohen, 1960);
+    - ``"mcc"``: :math:`(N \sum n_k - \sum P_k T_k) /
+      \sqrt{(N^2 - \sum P_k^2) (N^2 - \sum T_k^2)}` (Matthews, 1975; Gorodkin, 2004).
+
+    Numbers are scikit-learn's with ``labels=labels, zero_division=0``: 0/0 is 0.
+
+    Parameters
+    ----------
+    labels : sequence of str or int
+        All K classes, at least 2: those that are gold, and those that are predicted.
+    measure : str
+        One of these.
+    positive : str or int, optional
+        Which class the four rates without average are of; by default 1 where it is a label.
+    multilabel : bool
+        Whether an item has any number of labels: a list or set of them, predicted and gold.
+    matrices : bool
+        Whether an item is a confusion matrix `(K, K)` of counts, gold classes in rows, and there
+        are no references: an image whose pixels were counted, say.
+    absent : {"zero", "omit"}
+        What a class counts in a macro-average that is neither gold nor predicted, as a rare one is
+        in some resamples: 0, or not at all (scikit-learn without `labels`).
+
+    Raises
+    ------
+    InputError
+        For labels that repeat, an unknown measure, or a positive class that is no label; and
+        `statistics` for items with other labels.
+
+    Examples
+    --------
+    >>> gold = ["cat", "dog", "dog", "owl"]
+    >>> f1 = Confusion(["cat", "dog", "owl"], "macro-f1")
+    >>> rows = f1.statistics(["cat", "dog", "cat", "owl"], gold)
+    >>> print(f1.score(rows.sum(axis=0)).round(4))
+    0.7778
+    """
+
+    labels: tuple[Label, ...]
+    measure: str = "macro-f1"
+    positive: Label | None = None
+    multilabel: bool = False
+    matrices: bool = False
+    absent: str = "zero"
+
+    counts = True
+    reads_text: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        labels = as_labels(self.labels)
+        measure = "macro-iou" if self.measure == "miou" else self.measure
+        choice(measure, MEASURES, "measure")
+        choice(self.absent, ("zero", "omit"), "absent")
+        if flag(self.multilabel, "multilabel") and flag(self.matrices, "matrices"):
+            raise InputError("multilabel and matrices cannot both be True; items are one of them")
+        if self.multilabel and measure in _SINGLE:
+            raise InputError(
+                f"measure {measure!r} is of items with one label each, got multilabel=True; use "
+                f"a macro, micro or weighted rate"
+            )
+        positive = self.positive
+        if measure in RATES:
+            positive = 1 if positive is None and 1 in labels else positive
+            if positive not in labels:
+                raise InputError(
+                    f"positive must be one of the labels for measure {measure!r}, got "
+                    f"{self.positive!r}; say which class counts, or take 'macro-{measure}'"
+                )
+        elif positive is not None:
+            raise InputError(
+                f"positive must be left out for measure {measure!r}, which is of all classes"
+            )
+        kept: tuple[object, ...] = (positive,) if measure in RATES else labels
+        kept = ("any class",) if measure.startswith("micro") else kept
+        columns = tuple(f"{part} {k}" for k in kept for part in ("hit", "predicted", "gold"))
+        title = measure.replace("f1", "F1").replace("iou", "IoU")
+        # Lists are welcome, and names follow from the parameters; the class is frozen.
+        vars(self).update(
+            labels=labels,
+            measure=measure,
+            positive=positive,
+            name=_TITLES.get(measure, title),
+            columns=("correct", "items") if measure == "accuracy" else columns,
+            entry_depth=2 if self.matrices else int(self.multilabel),
+            uses_references=not self.matrices,
+        )
+
+    @property
+    def signature(self) -> str:
+        """Identity: the measure, the number of classes, and how items and classes count."""
+        parts: dict[str, object] = {"confusion": self.measure, "classes": len(self.labels)}
+        if self.positive is not None:
+            parts["positive"] = self.positive
+        for name in ("multilabel", "matrices"):
+            if getattr(self, name):
+                parts[name] = True
+        if self.measure.startswith("macro"):
+            parts["absent"] = self.absent
+        return signature_of(**parts)
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
+        """Return `(N, 3 K)`: items with each class right, predicted and gold; or fewer columns.
+
+        One class for a rate without average and for micro-averages; `(N, 2)`, correct and items,
+        for accuracy.
+
+        Parameters
+        ----------
+        hypotheses : sequence
+            N predicted labels; with `multilabel` collections of labels; or `(N, K, K)` counts.
+        references : sequence
+            N gold labels, or collections; none for matrices.
+        """
+        if self.matrices:
+            return self._columns(*_counts(hypotheses, len(self.labels)))
+        predicted, gold = checked_pair(hypotheses, references, "gold labels")
+        named = (("hypotheses", predicted), ("references", gold))
+        if self.multilabel:
+            first, second = (members_of(rows, self.labels, name) for name, rows in named)
+            right = np.all(first == second, axis=1)
+        else:
+            codes = [codes_of(values, self.labels, name) for name, values in named]
+            right = codes[0] == codes[1]
+            if self.measure == "accuracy":
+                return np.stack([right, np.ones_like(right)], axis=-1).astype(np.int64)
+            first, second = (np.eye(len(self.labels), dtype=np.bool_)[code] for code in codes)
+        return self._columns(first & second, first, second, right, np.ones_like(right))
+
+    def _columns(self, *parts: NDArray[Any]) -> NDArray[np.int64]:
+        """Return what the measure needs of hits, predicted and gold `(N, K)`, correct and items."""
+        if self.measure == "accuracy":
+            return np.stack(parts[3:], axis=-1).astype(np.int64)
+        found = np.stack(parts[:3], axis=-1)
+        if self.measure in RATES:
+            assert self.positive is not None
+            found = found[:, [self.labels.index(self.positive)]]
+        elif self.measure.startswith("micro"):
+            found = np.asarray(np.sum(found, axis=1, keepdims=True, dtype=np.int64))
+        return found.reshape(len(found), -1).astype(np.int64)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse more hits than predictions or gold labels, and parts of items."""
+        super().check_statistics(statistics)
+        self._refuse_fractions(statistics)
+        step = 2 if self.measure == "accuracy" else 3
+        hits, others = statistics[..., 0::step], [statistics[..., i::step] for i in range(1, step)]
+        more = np.any([np.any(hits > other, axis=-1) for other in others], axis=0)
+        self._refuse(more, "has more right than there are")
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the score, `(..., columns) -> (...)`; 0 where nothing defines it."""
+        return self._score_and_gradient(totals)[0]
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the score, of the shape of `totals`; 0 where it is undefined."""
+        gradient = self._score_and_gradient(totals)[1]
+        return gradient.reshape(np.shape(totals))
+
+    def _score_and_gradient(self, totals: ArrayLike) -> tuple[Floats, Floats]:
+        sums = np.ascontiguousarray(totals, dtype=np.float64)
+        if self.measure == "accuracy":
+            right, items = sums[..., 0], sums[..., 1]
+            slope = np.stack(ratio_gradient(right, items, 1.0), axis=-1)
+            return ratio(right, items, 0.0), slope
+        parts = sums.reshape(*sums.shape[:-1], -1, 3)
+        if self.measure in ("kappa", "mcc"):
+            return beyond_chance(parts, self.measure == "mcc")
+        average, _, rate = self.measure.rpartition("-")
+        values, slopes = rates_of(parts, "recall" if average == "balanced" else rate)
+        gold = parts[..., 2]
+        if average == "weighted":
+            weights = over(gold, np.sum(gold, axis=-1, keepdims=True))
+        else:
+            omitted = average == "balanced" or (self.absent == "omit" and average == "macro")
+            counting = gold if average == "balanced" else parts[..., 1] + gold
+            counts = (counting > 0) if omitted else np.ones_like(counting)
+            weights = counts / np.maximum(np.sum(counts, axis=-1, keepdims=True), 1)
+        score = np.sum(weights * values, axis=-1)
+        gradient = weights[..., None] * slopes
+        if average == "weighted":
+            items = np.sum(gold, axis=-1, keepdims=True)
+            gradient[..., 2] += over(values - score[..., None], items)
+        return score, gradient
+
+
+def _counts(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
+    """Return hits, predicted and gold `(N, K)`, correct and items `(N,)`, of matrices of counts."""
+    refuse_masked(matrices, "hypotheses")
+    try:
+        array = np.asarray(matrices)
+    except ValueError:  # rows of several lengths
+        array = np.empty(0, dtype=object)
+    expected = f"(N, {n_labels}, {n_labels}), one confusion matrix of counts an item"
+    if array.dtype.kind not in "iuf" or array.ndim != 3 or array.shape[1:] != (n_labels,) * 2:
+        raise InputError(
+            f"hypotheses must have shape {expected}, got {array.dtype} values of shape "
+            f"{array.shape}"
+        )
+    if not len(array):
+        raise InputError("hypotheses is empty; give at least one segment")
+    wrong = np.argwhere(~((array >= 0) & (array == np.rint(array)) & (array < 2**53)))
+    if len(wrong):
+        place = wrong[0].tolist()
+        raise InputError(f"hypotheses{place} is {array[tuple(place)]}; counts are 0, 1, 2, ...")
+    hits = np.diagonal(array, axis1=1, axis2=2)
+    return hits, array.sum(axis=1), array.sum(axis=2), hits.sum(axis=1), array.sum(axis=(1, 2))

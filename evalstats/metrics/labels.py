@@ -1,0 +1,81 @@
+"""Class labels: which there are, and which of them items have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import check_same_index, check_same_length, label, listed, shown
+from evalstats.errors import InputError, InputTypeError
+
+#: Names and numbers; a file can hold them.
+Label = str | int
+
+
+def as_labels(labels: object) -> tuple[Label, ...]:
+    """Return at least two different labels, strings or integers, in their order."""
+    found = [
+        v.item() if isinstance(v, np.generic) else v for v in listed(labels, "labels", "labels")
+    ]
+    for i, value in enumerate(found):
+        if isinstance(value, str):
+            label(value, f"labels[{i}]")
+        elif not isinstance(value, int):
+            raise InputTypeError(f"labels[{i}] must be a string or an integer, got {shown(value)}")
+        if value in found[:i]:
+            raise InputError(f"labels must differ, got {shown(value)} twice")
+    if len(found) < 2:
+        raise InputError(f"labels must be all classes, at least 2, got {shown(found)}")
+    return tuple(found)
+
+
+def checked_pair(hypotheses: object, references: object, what: str) -> tuple[list[Any], list[Any]]:
+    """Return predictions and gold labels as lists of one length, or say what does not fit."""
+    check_same_index({"hypotheses": hypotheses, "references": references})
+    if references is None:
+        raise InputTypeError(f"references is None; give {what}, one for each of the hypotheses")
+    predicted = listed(hypotheses, "hypotheses", "predictions")
+    gold = listed(references, "references", what)
+    check_same_length(hypotheses=predicted, references=gold)
+    if not predicted:
+        raise InputError("hypotheses is empty; give at least one segment")
+    return predicted, gold
+
+
+def codes_of(values: Iterable[Any], labels: Sequence[Label], name: str) -> NDArray[np.intp]:
+    """Return the place in `labels` of each value, `(N,)`; 1, 1.0 and True are the same label."""
+    place = {known: i for i, known in enumerate(labels)}
+    items = list(values)
+    try:
+        return np.fromiter((place[v] for v in items), dtype=np.intp, count=len(items))
+    except (KeyError, TypeError):
+        i, unknown = next((i, v) for i, v in enumerate(items) if not _is_known(v, place))
+    known = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
+    raise InputError(
+        f"{name}[{i}] is {shown(unknown)}, which is none of the {len(labels)} labels {known}; add "
+        f"it to labels, or map it to one of them"
+    )
+
+
+def _is_known(value: Any, place: dict[Label, int]) -> bool:
+    try:
+        return value in place
+    except TypeError:  # a list, say
+        return False
+
+
+def members_of(rows: Sequence[Any], labels: Sequence[Label], name: str) -> NDArray[np.bool_]:
+    """Return which labels each row, a collection of labels, has: `(N, K)`."""
+    held = [
+        list(row) if isinstance(row, (set, frozenset)) else listed(row, f"{name}[{i}]", "labels")
+        for i, row in enumerate(rows)
+    ]
+    found = np.zeros((len(rows), len(labels)), dtype=np.bool_)
+    for i, row in enumerate(held):
+        found[i, codes_of(row, labels, f"{name}[{i}]")] = True
+        if np.count_nonzero(found[i]) < len(row):
+            raise InputError(f"{name}[{i}] has a label twice: {shown(row)}; name each label once")
+    return found

@@ -1,0 +1,188 @@
+"""Perplexity and bits per unit: what a language model gives to text, from log-likelihoods.
+
+Rows are what harnesses log: the log-likelihood of a text and how many words, bytes or tokens it
+has. A text is the unit that is resampled: tokens of one text depend on each other, so an error that
+takes every token for an observation is too small.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import as_numbers, choice, flag
+from evalstats.errors import InputError
+from evalstats.metrics.base import Metric, signature_of
+from evalstats.metrics.ratios import ratio, ratio_gradient
+
+#: What a text is divided into; an "item" counts once, whatever its length.
+UNITS = ("word", "byte", "character", "token", "item")
+
+
+@dataclass(frozen=True)
+class _PerUnit(Metric):
+    """A function of the mean negative log-likelihood per unit, in nats."""
+
+    unit: str = "token"
+    nll: bool = False
+
+    columns = ("negative log-likelihood", "units")
+    higher_is_better = False
+    uses_references: ClassVar[bool] = False
+    reads_text: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        choice(self.unit, UNITS, "unit")
+        flag(self.nll, "nll")
+        vars(self).update(name=self._title(), entry_depth=int(self.unit != "item"))
+
+    def _title(self) -> str:
+        raise NotImplementedError
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+        """Return `(N, 2)`, negative log-likelihood and units; references are not used.
+
+        Parameters
+        ----------
+        hypotheses : array_like, shape (N, 2)
+            Log-likelihood (natural logarithm, at most 0; at least 0 with `nll`) and number of units
+            (more than 0) of each text. For ``unit="item"`` the N log-likelihoods alone.
+        """
+        item = self.unit == "item"
+        rows = as_numbers(hypotheses, "log-likelihoods", None if item else 2)
+        rows = np.stack([rows, np.ones_like(rows)], axis=-1) if item else rows
+        sign, kind = (1, "negative log-likelihood") if self.nll else (-1, "log-likelihood")
+        wrong = np.flatnonzero(sign * rows[:, 0] < 0)
+        if len(wrong):
+            i = int(wrong[0])
+            raise InputError(
+                f"log-likelihoods[{i}] is {rows[i, 0]:g}, and a {kind} must be at "
+                f"{'least' if self.nll else 'most'} 0; say nll={not self.nll} for numbers of the "
+                f"other sign"
+            )
+        empty = np.flatnonzero(rows[:, 1] <= 0)
+        if len(empty):
+            i = int(empty[0])
+            raise InputError(
+                f"log-likelihoods[{i}] has {rows[i, 1]:g} {self.unit}s; every row must be "
+                f"(log-likelihood, number of {self.unit}s) with more than 0: leave empty texts out"
+            )
+        # 0 and not -0 where a text is certain.
+        return np.stack([sign * rows[:, 0] + 0.0, rows[:, 1]], axis=-1)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse what is less than 0."""
+        self._refuse(statistics < 0, "is negative, but likelihoods are at most 1")
+
+    def _mean(self, totals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return nats per unit, 0 for no units, and their gradient."""
+        sums = np.asarray(totals, dtype=np.float64)
+        nats, units = sums[..., 0], sums[..., 1]
+        return ratio(nats, units, 0.0), np.stack(ratio_gradient(nats, units, 1.0), axis=-1)
+
+
+@dataclass(frozen=True)
+class Perplexity(_PerUnit):
+    r"""Perplexity per word, byte, character, token or item.
+
+    .. math:: \exp\left(-\sum_i \ell_i \,/\, \sum_i n_i\right)
+
+    with :math:`\ell_i` the log-likelihood of text i and :math:`n_i` its units (Jelinek et al.,
+    1977). What lm-evaluation-harness logs as ``word_perplexity`` and ``byte_perplexity`` are such
+    rows, ``[-100.0, 20]``; its ``perplexity`` is that of items, whose log-likelihoods count once
+    each. Perplexities of models with different tokens compare per word, byte or character only.
+
+    Parameters
+    ----------
+    unit : {"token", "word", "byte", "character", "item"}
+        What is counted.
+    nll : bool
+        Whether rows hold *negative* log-likelihoods (losses, summed over the text).
+
+    Raises
+    ------
+    InputError
+        For an unknown unit; and `statistics` for log-likelihoods of the wrong sign, or texts
+        without units.
+
+    Examples
+    --------
+    >>> perplexity = Perplexity("word")
+    >>> rows = perplexity.statistics([[-100.0, 20], [-50.0, 12]])
+    >>> print(perplexity.score(rows.sum(axis=0)).round(3))
+    108.581
+    >>> print(Perplexity("item").score(Perplexity("item").statistics([-1.5, -0.5]).sum(axis=0)))
+    2.718281828459045
+    """
+
+    def _title(self) -> str:
+        return "perplexity" if self.unit == "item" else f"{self.unit} perplexity"
+
+    @property
+    def signature(self) -> str:
+        """Identity: what is counted."""
+        return signature_of(perplexity=self.unit)
+
+    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the perplexity, `(..., 2) -> (...)`, at least 1; 1 for no units.
+
+        Above 700 nats per unit it is no number that doubles hold, and infinite.
+        """
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(self._mean(totals)[0]))
+
+    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the gradient of the perplexity, `(..., 2) -> (..., 2)`; 0 for no units."""
+        mean, gradient = self._mean(totals)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray(np.exp(mean)[..., None] * gradient)
+
+
+@dataclass(frozen=True)
+class BitsPerUnit(_PerUnit):
+    r"""Bits per byte, word, character, token or item: the logarithm of perplexity.
+
+    .. math:: -\sum_i \ell_i \,/\, \left(\ln 2 \sum_i n_i\right)
+
+    A ratio of sums, with the rows of `Perplexity`. lm-evaluation-harness's ``bits_per_byte`` is
+    ``BitsPerUnit("byte")``. Differences in bits are logarithms of ratios of perplexities.
+
+    Parameters
+    ----------
+    unit : {"byte", "word", "character", "token", "item"}
+        What is counted.
+    nll : bool
+        Whether rows hold *negative* log-likelihoods.
+
+    Raises
+    ------
+    InputError
+        As for `Perplexity`.
+
+    Examples
+    --------
+    >>> bits = BitsPerUnit("byte")
+    >>> print(bits.score(bits.statistics([[-100.0, 120], [-50.0, 61]]).sum(axis=0)).round(4))
+    1.1956
+    """
+
+    unit: str = "byte"
+
+    def _title(self) -> str:
+        return f"bits per {self.unit}"
+
+    @property
+    def signature(self) -> str:
+        """Identity: what is counted."""
+        return signature_of(bits=self.unit)
+
+    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return bits per unit, `(..., 2) -> (...)`, at least 0; 0 for no units."""
+        return np.asarray(self._mean(totals)[0] / np.log(2))
+
+    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+        """Return the gradient of bits per unit, `(..., 2) -> (..., 2)`; 0 for no units."""
+        return np.asarray(self._mean(totals)[1] / np.log(2))

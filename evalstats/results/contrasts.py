@@ -1,0 +1,76 @@
+"""How two scores are contrasted: their difference, their ratio, or the logarithm of the ratio."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+CONTRASTS = ("difference", "ratio", "log-ratio")
+
+
+class Contrast(NamedTuple):
+    """What a contrast is called, and where it has no difference to show.
+
+    Attributes
+    ----------
+    name, column : str
+        As an option, and as the column of a table.
+    of_pair, of_cells : str
+        What is done to a system and its baseline, and to a row and a column of a matrix.
+    sign : str
+        Between two names.
+    null : float
+        Its value for equal scores.
+    """
+
+    name: str
+    column: str
+    of_pair: str
+    of_cells: str
+    sign: str
+    null: float
+
+    def of(self, system: float, baseline: float) -> float:
+        """Return the contrast of two scores; of ratios both must be above 0."""
+        if self.name == "difference":
+            return system - baseline
+        ratio = system / baseline
+        return ratio if self.name == "ratio" else math.log(ratio)
+
+    def turned(self, value: float) -> float:
+        """Return the contrast of the same scores the other way round."""
+        return 1 / value if self.name == "ratio" else -value
+
+    def to(self, baseline: str | None) -> str:
+        """Return what a title says of a baseline, or nothing."""
+        between = "from" if self.name == "difference" else "to"
+        return "" if baseline is None else f" {between} {baseline}"
+
+    @property
+    def within(self) -> str:
+        """The word between the contrast and its metric."""
+        return "in" if self.name == "difference" else "of"
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether tables show its sign."""
+        return self.null == 0
+
+
+_ALL = {
+    "difference": Contrast(
+        "difference", "difference", "differences, system - baseline", "difference row - column",
+        "−", 0.0,
+    ),
+    "ratio": Contrast(
+        "ratio", "ratio", "ratios, system / baseline", "ratio row / column", "/", 1.0
+    ),
+    "log-ratio": Contrast(
+        "log-ratio", "log ratio", "log ratios, ln(system / baseline)", "ln(row / column)", "/", 0.0
+    ),
+}  # fmt: skip
+
+
+def contrast_of(name: str) -> Contrast:
+    """Return the contrast of one of these names."""
+    return _ALL[name]

@@ -1,0 +1,173 @@
+"""Gates: whether a quantised, compressed or newly served model may take the place of another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import ceil, sqrt
+from typing import Any
+
+from evalstats.analysis.compare import compare
+from evalstats.analysis.margins import as_limits
+from evalstats.checks import share
+from evalstats.errors import InputError
+from evalstats.inference.multiplicity import holm
+from evalstats.resampling.weights import Rng
+from evalstats.results.gate import Gate, GateCheck
+from evalstats.results.records import Difference
+from evalstats.results.results import Comparison
+from evalstats.runs.joining import OneRun, joined
+from evalstats.runs.run import Patterns
+
+#: How often what is there to be found should be.
+_POWER = 0.8
+
+
+def gate_runs(
+    new: OneRun,
+    base: OneRun,
+    *,
+    margin: float | None = None,
+    recovery: float | None = None,
+    significance_level: float = 0.05,
+    task: Patterns = None,
+    metric: Patterns = None,
+    filter: Patterns = None,
+    groups: str | None = None,
+    missing: str = "error",
+    n_resamples: int = 9999,
+    rng: Rng = 12345,
+) -> Gate:
+    r"""Say of two runs whether the new one is as good as the base, up to a limit.
+
+    It passes where every task is shown to be within the limit (non-inferiority; Blackwelder, 1982),
+    fails where one is shown to be beyond it, and is undecided otherwise: then more items are
+    needed, and it says about how many.
+
+    Parameters
+    ----------
+    new, base : Run or path
+        Logs of one system each, joined by the ids of their items.
+    margin : float, optional
+        The loss that is too much, above 0, in points of each metric.
+    recovery : float, optional
+        In its place the share of the baseline's score that has to be kept, above 0 and at most 1;
+        where lower is better, at most 1/recovery times the baseline's errors may be made.
+    significance_level : float
+        In (0, 0.5): at most how often a system passes that has lost as much as the limit, and at
+        most how often one fails that has not lost more.
+    task, metric, filter, groups, missing
+        As in `compare_runs`.
+    n_resamples, rng
+        As in `compare`.
+
+    Returns
+    -------
+    Gate
+        Its `verdict` is that of all checks together; `exit_code` is 0, 1 or 3.
+
+    Raises
+    ------
+    InputError
+        For bad input; the message names the argument.
+
+    Notes
+    -----
+    For 0/1 scores both tests are score tests of paired proportions (Tango, 1998; Nam and
+    Blackwelder, 2002), that of failing with a continuity correction; for others t tests on
+    influence values with Hall's correction for skewness (1992). All tasks have to pass, which needs
+    no adjustment (an intersection-union test; Berger, 1982); any may fail, and those p-values are
+    adjusted by Holm's method (1979).
+    """
+    level = share(significance_level, "significance_level", 0.5)
+    limits = as_limits(margin, recovery)
+    if limits == (None, None):
+        raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
+    labels = () if groups is None else (groups,)
+    found = joined(
+        [base, new], task=task, metric=metric, filter=filter, labels=labels, missing=missing
+    )
+    checks, notes = [], list(found.notes)
+    for name, table in [(name, table) for name, some in found.tasks.items() for table in some]:
+        old = table.systems[0]
+        if len(table.systems) != 2:
+            raise InputError(
+                f"a gate compares one system with one baseline, got {list(table.systems)}"
+            )
+        result = compare(
+            table,
+            baseline=old,
+            confidence_level=1 - 2 * level,
+            significance_level=level,
+            adjustment="none",
+            groups=groups,
+            n_resamples=n_resamples,
+            rng=rng,
+            margin=margin,
+            recovery=recovery,
+        )
+        checks.append(_check(name, result, level))
+        notes += [note for note in result.notes if not note.startswith(("margin", "recovery"))]
+    return Gate(_decided(checks, level), margin, recovery, level, tuple(dict.fromkeys(notes)))
+
+
+def _check(task: str, result: Comparison, level: float) -> GateCheck:
+    """Return a check whose verdict is still open."""
+    (d,), n = result, result.estimates[0].n_segments
+    return GateCheck(
+        task=task,
+        metric=d.metric,
+        baseline=d.baseline,
+        system=d.system,
+        baseline_score=d.baseline_score,
+        system_score=d.system_score,
+        difference=d.difference,
+        low=d.low,
+        high=d.high,
+        higher_is_better=d.higher_is_better,
+        verdict="undecided",
+        pvalue_passed=d.pvalue_not_worse,
+        pvalue_failed=d.pvalue_worse,
+        pvalue_failed_adjusted=None,
+        gained=d.gained,
+        lost=d.lost,
+        n_items=n,
+        needed=_needed(result, d, n, level),
+        signature=result.signatures[0],
+    )
+
+
+def _decided(checks: list[GateCheck], level: float) -> tuple[GateCheck, ...]:
+    """Return the checks with verdicts: each passes alone, and fails among all."""
+    known = [i for i, check in enumerate(checks) if check.pvalue_failed is not None]
+    raw = [float(checks[i].pvalue_failed or 0.0) for i in known]
+    adjusted = holm(raw).tolist()
+    for i, p in zip(known, adjusted, strict=True):
+        passed = checks[i].pvalue_passed
+        verdict = "failed" if p <= level else "undecided"
+        if passed is not None and passed <= level:
+            verdict = "passed"
+        checks[i] = replace(checks[i], verdict=verdict, pvalue_failed_adjusted=float(p))
+    return tuple(checks)
+
+
+def _needed(result: Comparison, d: Difference, n: int, level: float) -> int | None:
+    """Return how many items show a system that has lost nothing to be within the limit."""
+    from scipy.special import ndtri
+
+    distance: Any = result.margin
+    if distance is None:
+        assert result.recovery is not None
+        kept = d.baseline_score if d.higher_is_better else d.baseline_score / result.recovery
+        distance = (1 - result.recovery) * kept
+    if not distance > 0:
+        return None
+    reach = -float(ndtri(level))
+    needed: float = (
+        (reach - float(ndtri(1 - _POWER))) * d.standard_error * sqrt(n) / distance
+    ) ** 2
+    if d.gained is not None and result.margin is not None:
+        # Where nothing differs: Wilson's bound of a share of 0.
+        needed = max(needed, reach**2 * (1 / distance - 1))
+    elif needed == 0:
+        return None
+    return ceil(needed)

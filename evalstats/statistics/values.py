@@ -1,0 +1,30 @@
+"""The numbers that statistics can be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from evalstats.checks import refuse_masked
+from evalstats.errors import InputError, InputTypeError
+
+
+def as_values(values: ArrayLike) -> NDArray[Any]:
+    """Return finite numbers as a read-only copy, or say what is wrong with them."""
+    refuse_masked(values, "values")
+    # A copy, and read-only: what was checked stays as it was.
+    try:
+        array = np.array(values)
+    except ValueError as error:
+        raise InputError(f"values must be one array of numbers: {error}") from None
+    if array.dtype.kind not in "buif":
+        raise InputTypeError(f"values must be numbers, got {array.dtype} values")
+    if array.dtype.kind == "b":
+        array = array.astype(np.int64)
+    if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise InputError(f"values{list(where)} is {array[where]}; statistics must be finite")
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,547 @@
+"""Logs of lm-evaluation-harness: the scores that it logged, and nothing else without a word."""
+
+import json
+import math
+import random
+import re
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.errors import InputError
+from tests import harness_logs as logs
+from tests.conftest import WMT, metric_id
+from tests.harness_logs import answers, line, mixed, write
+
+REAL = WMT / "runs"
+needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"needs the logs in {REAL}")
+DUMMY = [REAL / "lm_eval_dummy" / name for name in ("run_1", "run_2")]
+
+
+def scores(run):
+    return {str(key): table.scores.tolist() for key, table in run.tables.items()}
+
+
+def refused(path, words, **options):
+    with pytest.raises(InputError, match=words):
+        es.read_run(path, **options)
+
+
+def rewritten(path, change):
+    """Change the lines of a file, or the record in it."""
+    if path.suffix == ".jsonl":
+        records = [json.loads(text) for text in path.read_text("utf-8").splitlines()]
+        records = change(records) or records
+        path.write_text("".join(json.dumps(r) + "\n" for r in records), "utf-8")
+    else:
+        record = json.loads(path.read_text("utf-8"))
+        path.write_text(json.dumps(change(record) or record), "utf-8")
+
+
+# Real logs
+
+
+@needs_real
+@pytest.mark.parametrize("folder", DUMMY, ids=lambda path: path.name)
+def test_every_score_of_a_real_run_is_the_logged_one(folder):
+    run = es.read_run(folder)
+    found = {key: float(table.scores[0]) for key, table in run.tables.items()}
+    assert len(found) == 10
+    assert run.disagreements == ()
+    assert run.skipped == ()
+    assert run.incomplete == {}
+    assert not run.is_limited
+    assert run.groups == {"my_group": ("my_mc", "my_bin")}
+    record = json.loads(next(folder.rglob("results*.json")).read_text("utf-8"))
+    stated = {
+        (task, *name.split(",")): value
+        for task, own in record["results"].items()
+        for name, value in own.items()
+        if "," in name and "_stderr" not in name and task != "my_group"
+    }
+    assert {tuple(key): value for key, value in found.items()} == pytest.approx(stated, rel=1e-12)
+
+
+@needs_real
+def test_two_real_runs_are_compared_as_their_texts_and_numbers_are():
+    bleu = es.compare_runs(DUMMY, task="my_mt", metric="bleu")
+    texts = []
+    for folder in DUMMY:
+        lines = next(folder.rglob("samples_my_mt*")).read_text("utf-8").splitlines()
+        texts.append([json.loads(text)["bleu"] for text in lines])
+    hypotheses = {name: [h for _, h in own] for name, own in zip("ab", texts, strict=True)}
+    expected = es.compare(hypotheses, [r for r, _ in texts[0]], "bleu")
+    (ours,), (theirs,) = bleu, expected
+    assert (ours.difference, ours.low, ours.high, ours.pvalue) == (
+        theirs.difference,
+        theirs.low,
+        theirs.high,
+        theirs.pvalue,
+    )
+
+
+@needs_real
+@pytest.mark.parametrize(
+    "task, metric, difference",
+    [
+        ("my_mc", "acc", 0.24333333333333335 - 0.2633333333333333),
+        ("my_bin", "f1", 0.47586206896551725 - 0.45018450184501846),
+        ("my_lm", "word_perplexity", 1.0183656674661912 - 1.0172139801358107),
+        ("my_mt", "ter", 30.75 - 33.1875),
+    ],
+)
+def test_differences_of_real_runs_are_those_of_the_logged_scores(task, metric, difference):
+    (record,) = es.compare_runs(DUMMY, task=task, metric=metric)
+    assert record.difference == pytest.approx(difference, rel=1e-9)
+    assert record.low < record.difference < record.high
+    assert 0 < record.pvalue <= 1
+
+
+@needs_real
+def test_a_real_log_of_which_a_part_is_there_says_so():
+    run = es.read_run(REAL / "lm_eval")
+    ((key, table),) = run.tables.items()
+    assert (key.task, key.metric, table.n_segments) == ("math_perturbed_full", "exact_match", 10)
+    assert run.incomplete[key] == "the samples have 10 items, of 5,000 that were scored"
+    assert "math_rephrased_full: there is no file of its samples" in run.skipped[0]
+    with pytest.raises(InputError, match="10 items, of 5,000"):
+        es.estimate_runs(REAL / "lm_eval")
+
+
+# What is in a run
+
+
+def test_scores_are_those_that_were_logged(tmp_path):
+    mixed(tmp_path)
+    run = es.read_run(tmp_path)
+    assert (run.name, run.format, run.skipped) == ("acme/small", "lm-evaluation-harness", ())
+    assert list(map(str, run.tables)) == [
+        "lm: word_perplexity",
+        "lm: bits_per_byte",
+        "mt: bleu",
+        "mt: chrf",
+        "mt: ter",
+        "qa: acc",
+    ]
+    assert len(run.logged) == 6
+    assert run.disagreements == ()
+    assert not run.tables["mt", "ter", "none"].metric.higher_is_better
+
+
+@pytest.mark.parametrize("which", ["results_*.json", "samples_mt_*.jsonl"])
+def test_a_results_file_has_all_its_samples_and_a_file_of_samples_its_results(tmp_path, which):
+    mixed(tmp_path)
+    run = es.read_run(next(tmp_path.rglob(which)))
+    assert len(run.tables) == (6 if which.startswith("results") else 3)
+    assert len(run.logged) == len(run.tables)
+
+
+def test_samples_alone_are_read_with_a_word_on_what_is_not_checked(tmp_path):
+    mixed(tmp_path).unlink()
+    run = es.read_run(tmp_path)
+    assert run.name == "acme__small"
+    assert run.logged == {}
+    assert "no score is checked" in run.skipped[0]
+    assert scores(run)["mt: bleu"][0] == pytest.approx(logs.translation_scores()["bleu,none"])
+
+
+def test_results_without_samples_say_how_to_get_them(tmp_path):
+    path = write(tmp_path, {}, {"qa": {"acc,none": 0.5}})
+    refused(path, "run lm_eval with --log_samples")
+    refused(tmp_path, "run lm_eval with --log_samples")
+
+
+def test_a_results_file_of_a_name_of_ones_own_is_found(tmp_path):
+    path = mixed(tmp_path)
+    path.rename(path.with_name(path.name.replace("results", "mine")))
+    assert len(es.read_run(tmp_path).logged) == 6
+
+
+def test_compressed_samples_are_read(tmp_path):
+    import gzip
+
+    mixed(tmp_path)
+    path = next(tmp_path.rglob("samples_mt*"))
+    path.with_suffix(".jsonl.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    run = es.read_run(tmp_path)
+    assert len(run.tables) == 6
+    assert run.disagreements == ()
+
+
+def test_only_what_is_wanted_is_read(tmp_path):
+    mixed(tmp_path)
+    next(tmp_path.rglob("samples_qa*")).write_text("{broken", "utf-8")
+    assert list(scores(es.read_run(tmp_path, task="m*", metric=["bleu", "t*"]))) == [
+        "mt: bleu",
+        "mt: ter",
+    ]
+    refused(tmp_path, "no samples of zz; it has 'lm', 'mt', 'qa'", task="zz")
+
+
+def test_labels_of_items_make_groups(tmp_path):
+    mixed(tmp_path)
+    mixed(tmp_path, right=(1, 1, 1, 0), model="acme/large")
+    paths = sorted(tmp_path.iterdir())
+    result = es.compare_runs(paths, task="qa", groups="doc.passage")
+    assert "2 groups" in str(result)
+    refused(paths[0], "have no 'doc.page'", labels="doc.page")
+    rewritten(next(paths[0].glob("samples_qa*")), lambda r: r[2].update(doc={}))
+    refused(paths[0], "line 3 has no doc.passage, which other lines have", labels="doc.passage")
+
+
+# Which files belong together
+
+
+def test_the_newest_run_is_read_and_others_are_named(tmp_path):
+    mixed(tmp_path, right=(0, 0, 0, 0))
+    mixed(tmp_path, stamp="2026-02-01T00-00-00")
+    write(
+        tmp_path,
+        {"old": answers([1, 1])},
+        {"old": {"acc,none": 1.0}},
+        stamp="2026-01-31T23-59-59.999999",
+    )
+    run = es.read_run(tmp_path)
+    assert scores(run)["qa: acc"] == [0.75]
+    assert "old" not in run.tasks
+    assert [text.split(",")[0] for text in run.skipped] == [
+        f"the run of {logs.STAMP}",
+        "the run of 2026-01-31T23-59-59.999999",
+    ]
+    older = next(tmp_path.rglob(f"results_{logs.STAMP}.json"))
+    assert scores(es.read_run(older))["qa: acc"] == [0.0]
+
+
+def test_samples_of_another_time_are_not_mixed_with_results(tmp_path):
+    path = mixed(tmp_path)
+    path.rename(path.with_name("results_2025-01-01T00-00-00.json"))
+    run = es.read_run(tmp_path)
+    assert run.logged == {}
+    assert any("2025-01-01T00-00-00, 1 files" in text for text in run.skipped)
+
+
+def test_runs_of_several_models_are_asked_for_one_by_one(tmp_path):
+    for model in ("acme/small", "acme/large"):
+        mixed(tmp_path, model=model)
+    refused(tmp_path, "in 2 folders, one a model: acme__large, acme__small; give one")
+
+
+def test_tasks_whose_names_no_file_can_have_are_found(tmp_path):
+    write(tmp_path, {"qa_de": answers([1, 0])}, {"qa_de": {"acc,none": 0.5}})
+    path = next(tmp_path.rglob("results*"))
+    rewritten(path, lambda r: json.loads(json.dumps(r).replace('"qa_de"', '"qa:de"')))
+    run = es.read_run(tmp_path)
+    assert run.tasks == ("qa:de",)
+    assert run.logged
+
+
+# Filters
+
+
+def filtered(tmp_path, **more):
+    lines = [*answers([1, 0, 0], "strict-match", "exact_match")]
+    lines += answers([1, 1, 0], "flexible-extract", "exact_match")
+    named = {"exact_match,strict-match": 1 / 3, "exact_match,flexible-extract": 2 / 3}
+    return write(tmp_path, {"gsm8k": lines}, {"gsm8k": named}, **more)
+
+
+def test_filters_are_tables_of_their_own(tmp_path):
+    filtered(tmp_path)
+    run = es.read_run(tmp_path)
+    assert scores(run) == {
+        "gsm8k (strict-match): exact_match": [1 / 3],
+        "gsm8k (flexible-extract): exact_match": [2 / 3],
+    }
+    assert run.incomplete == {}
+    assert list(es.read_run(tmp_path, filter="strict*").tables) == [
+        ("gsm8k", "exact_match", "strict-match")
+    ]
+
+
+def test_logs_that_do_not_name_filters_are_read_where_there_is_one(tmp_path):
+    def forget(records):
+        for record in records:
+            del record["filter"], record["metrics"]
+
+    path = mixed(tmp_path).parent
+    rewritten(next(path.glob("samples_qa*")), forget)
+    assert scores(es.read_run(tmp_path, task="qa")) == {"qa: acc": [0.75]}
+    filtered(tmp_path / "two")
+    rewritten(next((tmp_path / "two").rglob("samples*")), forget)
+    refused(tmp_path / "two", "line 1 must name its filter, got None")
+
+
+# Damage
+
+
+def test_the_order_of_lines_changes_nothing(tmp_path):
+    right = np.random.default_rng(1).integers(0, 2, 40).tolist()
+    for model, flips in (("a/a", []), ("a/b", [3, 20])):
+        own = [1 - x if i in flips else x for i, x in enumerate(right)]
+        write(tmp_path, {"qa": answers(own)}, {"qa": {"acc,none": sum(own) / 40}}, model=model)
+    paths = sorted(tmp_path.iterdir())
+    before = es.compare_runs(paths)
+    rewritten(next(paths[1].glob("samples*")), lambda r: random.Random(3).shuffle(r))
+    assert str(es.compare_runs(paths)) == str(before)
+
+
+def test_lines_that_are_missing_are_noticed(tmp_path):
+    mixed(tmp_path)
+    rewritten(next(tmp_path.rglob("samples_qa*")), lambda r: r[:-1])
+    run = es.read_run(tmp_path)
+    assert run.incomplete == {
+        ("qa", "acc", "none"): "the samples have 3 items, of 4 that were scored"
+    }
+    assert len(run.disagreements) == 1
+    with pytest.raises(InputError, match="qa: acc: the samples have 3 items, of 4"):
+        es.estimate_runs(tmp_path, task="qa")
+    next(tmp_path.rglob("samples_mt*")).write_text("", "utf-8")
+    (said,) = es.read_run(tmp_path).skipped
+    assert said.startswith("mt: ")
+    assert said.endswith("has no lines")
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda r: [*r, r[1]], "1 items occur more than once, '1' among them"),
+        (lambda r: r[0].update(doc_id=None), r"line 1 must have a doc_id, got None"),
+        (lambda r: r[0].update(doc_id=True), r"line 1 must have a doc_id, got True"),
+        (lambda r: r[1].update(doc_hash=7), r"line 2 must have a doc_hash, got 7"),
+        (lambda r: r[1].pop("acc"), "line 2 has no 'acc', one of its metrics"),
+        (lambda r: r[1].update(metrics="acc"), "line 2: metrics must be names, got 'acc'"),
+        (lambda r: r[1].update(metrics=["doc"]), "line 2 has no 'doc', one of its metrics"),
+        (lambda r: r[1].update(filter=3), "line 2 must name its filter, got 3"),
+        (lambda r: r[1].update(acc="yes"), "line 2: acc must be numbers, got 'yes'"),
+        (lambda r: r[1].update(acc=math.inf), "line 2: acc must be a finite number, got inf"),
+    ],
+)
+def test_lines_that_are_damaged_are_named(tmp_path, change, words):
+    mixed(tmp_path)
+    path = next(tmp_path.rglob("samples_qa*"))
+
+    def changed(records):
+        new = change(records)
+        return new if isinstance(new, list) else records
+
+    rewritten(path, changed)
+    refused(tmp_path, words)
+
+
+def test_a_file_that_is_cut_short_is_refused(tmp_path):
+    mixed(tmp_path)
+    path = next(tmp_path.rglob("samples_qa*"))
+    path.write_bytes(path.read_bytes()[:-30])
+    refused(tmp_path, "line 4 is not JSON, or cut short")
+
+
+@pytest.mark.parametrize("name", ["doc_hash", "target_hash"])
+def test_other_questions_under_the_same_numbers_are_refused(tmp_path, name):
+    for model in ("a/a", "a/b"):
+        mixed(tmp_path, model=model)
+    paths = sorted(tmp_path.iterdir())
+    rewritten(next(paths[1].glob("samples_qa*")), lambda r: r[2].update({name: "other"}))
+    with pytest.raises(InputError, match=f"{name} of segment '2'"):
+        es.compare_runs(paths, task="qa")
+
+
+def test_prompts_may_differ(tmp_path):
+    for model in ("a/a", "a/b"):
+        mixed(tmp_path, model=model)
+    paths = sorted(tmp_path.iterdir())
+    rewritten(next(paths[1].glob("samples_qa*")), lambda r: r[2].update(prompt_hash="other"))
+    assert next(iter(es.compare_runs(paths, task="qa"))).difference == 0
+
+
+def test_a_score_that_the_items_do_not_give_is_told_with_both_numbers(tmp_path):
+    path = mixed(tmp_path)
+    rewritten(path, lambda r: r["results"]["mt"].update({"chrf,none": 46.3}))
+    (said,) = es.read_run(tmp_path).disagreements
+    expected = f"{logs.translation_scores()['chrf,none']:.10g}"
+    assert said == f"mt: chrf of acme/small: the log says 46.3, its items give {expected}"
+
+
+def test_scores_that_are_missing_are_told(tmp_path):
+    lines = answers([1, 0, 1, 1])
+    lines[1]["acc"], lines[3]["acc"] = None, math.nan
+    write(
+        tmp_path, {"qa": lines}, {"qa": {"acc,none": 1.0}}, aggregations={"qa": {"acc": "nanmean"}}
+    )
+    run = es.read_run(tmp_path)
+    assert list(run.incomplete.values()) == ["2 scores are missing"]
+    assert run.disagreements == ()
+    (found,) = es.estimate_runs(tmp_path, missing="available")
+    assert found.score == 1.0
+
+
+def test_metrics_of_some_items_only_are_read_with_these(tmp_path):
+    lines = answers([1, 0, 1])
+    lines[2]["metrics"].append("acc_hard")
+    lines[2]["acc_hard"] = 1.0
+    write(tmp_path, {"qa": lines}, {"qa": {"acc,none": 2 / 3, "acc_hard,none": 1.0}})
+    run = es.read_run(tmp_path)
+    assert run.incomplete == {}
+    assert run.tables["qa", "acc_hard", "none"].segment_ids == ("2",)
+
+
+# Limits
+
+
+@pytest.mark.parametrize(
+    "limit, original, expected", [(4, 100, True), (None, 100, False), (9, 4, False)]
+)
+def test_a_limit_says_that_a_part_was_asked_for(tmp_path, limit, original, expected):
+    path = mixed(tmp_path)
+    rewritten(path, lambda r: r["config"].update(limit=limit))
+    rewritten(path, lambda r: r["n-samples"]["qa"].update(original=original))
+    assert es.read_run(tmp_path).is_limited is expected
+
+
+# Aggregations
+
+
+def one(tmp_path, rows, stated, aggregation, metric="score", **more):
+    """Return the run of one task, with one metric."""
+    lines = [line(i, {metric: row}, i) for i, row in enumerate(rows)]
+    given = {"t": {metric: aggregation}} if aggregation else None
+    named = {"t": {f"{metric},none": stated}}
+    write(tmp_path, {"t": lines}, named, aggregations=given, **more)
+    return es.read_run(tmp_path)
+
+
+PAIRS = [[0, 0], [0, 1], [1, 1], [1, 1], [1, 0], [0, 0], [1, 1], [0, 0]]
+# Right 1: 3, predicted 1: 4, gold 1: 4. F1 = 6/8; MCC = (3·3 − 1·1)/√(4·4·4·4).
+MULTI = [[0, 0], [1, 1], [2, 2], [2, 1], [2, 2], [0, 2], [1, 1], [2, 2]]
+# F1 of the classes: 2/3, 4/5, 6/8.
+
+
+@pytest.mark.parametrize(
+    "aggregation, metric, rows, stated, expected",
+    [
+        ("mean", "acc", [1.0, 0, True, False], 0.5, es.Mean("acc")),
+        ("nanmean", "acc", [1.0, 0, 0.25], 1.25 / 3, es.Mean("acc")),
+        (None, "likelihood", [1.0, 0, 0.25], 1.25 / 3, es.Mean("likelihood")),
+        (None, "perplexity", [-1.0, -2.0, -4.5], math.exp(2.5), es.Perplexity("item")),
+        ("perplexity", "ppl", [-1.0, -2.0, -4.5], math.exp(2.5), es.Perplexity("item")),
+        (None, "byte_perplexity", [[-9.0, 4], [0, 2]], math.exp(1.5), es.Perplexity("byte")),
+        ("weighted_perplexity", "ppl", [[-9.0, 4], [0, 2]], math.exp(1.5), es.Perplexity("token")),
+        (None, "bits_per_byte", [[-9.0, 4], [0, 2]], 1.5 / math.log(2), es.BitsPerUnit("byte")),
+        (None, "f1", PAIRS, 0.75, es.Confusion((0, 1), "f1", absent="omit")),
+        (None, "mcc", PAIRS, 0.5, es.Confusion((0, 1), "mcc", absent="omit")),
+        ("matthews_corrcoef", "m", [[1, 1], [1, 1]], 0.0, es.Confusion((0, 1), "mcc", absent="omit")),
+        (None, "chrf++", [["ab cd", "ab ce"]], None, es.CHRF(word_order=2)),
+        ("bleu", "b", [[["a b c d", "x"], ["a b c d"]]], 100.0, es.BLEU()),
+        (None, "brier_score", [[0, [0.5, 0.5]], [1, [0.2, 0.8]]], 0.29, es.Mean("brier_score", False)),
+        # Functions of a task's own
+        ("def agg(items):\n    return 1", "score", MULTI, (2 / 3 + 4 / 5 + 6 / 8) / 3,
+         es.Confusion((0, 1, 2), "macro-f1", absent="omit")),
+        ("<function weighted>", "score", MULTI, (2 * 2 / 3 + 2 * 4 / 5 + 4 * 6 / 8) / 8,
+         es.Confusion((0, 1, 2), "weighted-f1", absent="omit")),
+        ("!function utils.acc", "score", [["a", "b"], ["b", "b"], ["b", "b"], ["c", "c"]], 3 / 4,
+         es.Confusion(("a", "b", "c"), "accuracy", absent="omit")),
+        ("def agg_inst_level_acc(items):", "inst", [[True], [False, True, True], [True, False]], 4 / 6,
+         es.Ratio("inst", ("right", "all"))),
+        ("def mine(items):", "score", [0.5, 2.0, 4.0], 6.5 / 3, es.Mean("score")),
+    ],
+    ids=lambda value: value if isinstance(value, str) and len(value) < 20 else "",
+)  # fmt: skip
+def test_aggregations_are_metrics_of_sums(tmp_path, aggregation, metric, rows, stated, expected):
+    run = one(tmp_path, rows, stated, aggregation, metric)
+    ((key, table),) = run.tables.items()
+    assert (key.metric, metric_id(table.metric)) == (metric, metric_id(expected))
+    assert table.metric == expected
+    assert run.disagreements == ()
+    if stated is not None:
+        assert table.scores[0] == pytest.approx(stated, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "aggregation, metric, rows, stated, words",
+    [
+        ("median", "score", [1, 2, 9], 2, "a median is not a function of sums"),
+        ("bypass", "bypass", [None, None], 999, "nothing was scored"),
+        ("mean", "acc", [[1], [0]], 0.5, r"its rows should be numbers, but are like \[1\]"),
+        ("mean", "acc", [None, None], None, "no item has a score"),
+        (None, "bleu", ["text"], 1, r"should be \[reference, hypothesis\], but are like 'text'"),
+        (None, "f1", [[0, 2], [1, 1]], 1, "its labels are not 0 and 1"),
+        ("def worst(items):\n  return min(items)", "score", [1, 2, 9], 1,
+         "aggregated by worst, which is not known"),
+        ("<function mine at 0x7f>", "score", [[0, 0], [1, 1]], 1.0,
+         "could be any of accuracy, macro-F1, weighted-F1, MCC, kappa, balanced accuracy, F1"),
+        ("def x(items)", "score", [1, 2], None, "aggregated by x, and there is no score"),
+        (None, "unheard", [1, 2, 9], 2, "does not say how .* the rows give 4 as unheard.* has 2"),
+    ],
+)  # fmt: skip
+def test_what_is_no_function_of_sums_is_named(tmp_path, aggregation, metric, rows, stated, words):
+    lines = [line(i, {"acc_there": 1.0, metric: row}, i) for i, row in enumerate(rows)]
+    given = {"t": {metric: aggregation}} if aggregation else None
+    own = {f"{metric},none": stated}
+    write(tmp_path, {"t": lines}, {"t": {"acc_there,none": 1.0, **own}}, aggregations=given)
+    run = es.read_run(tmp_path)
+    assert list(run.tables) == [("t", "acc_there", "none")]
+    (said,) = run.skipped
+    assert said.startswith(f"t: {metric}: ")
+    assert re.search(words, said)
+
+
+def test_a_wrong_direction_in_a_log_does_not_win(tmp_path):
+    wrong = {"mt": {"ter": True}, "lm": {"word_perplexity": True}, "qa": {"acc": False}}
+    mixed(tmp_path, higher_is_better=wrong)
+    found = {
+        key.metric: t.metric.higher_is_better for key, t in es.read_run(tmp_path).tables.items()
+    }
+    assert (found["ter"], found["word_perplexity"], found["acc"]) == (False, False, False)
+
+
+def test_classes_that_one_run_never_saw_are_no_obstacle(tmp_path):
+    aggregation = "def macro_f1(items):"
+    one(tmp_path / "a", MULTI, (2 / 3 + 4 / 5 + 6 / 8) / 3, aggregation)
+    # F1 of 0: 4/5, of 1: 0; of 2: 8/10; of 7: 0
+    other = [[0, 0], [1, 2], [2, 2], [2, 2], [2, 2], [0, 0], [1, 7], [2, 0]]
+    expected = (4 / 5 + 0 + 6 / 8 + 0) / 4
+    one(tmp_path / "b", other, expected, aggregation)
+    found = es.compare_runs(sorted(tmp_path.iterdir()))
+    (record,) = found
+    assert record.difference == pytest.approx(expected - (2 / 3 + 4 / 5 + 6 / 8) / 3, rel=1e-12)
+
+
+# Groups
+
+
+def grouped(tmp_path, score, members, **more):
+    samples = {"a": answers([1, 0]), "b": answers([1, 1, 1, 0, 1, 1])}
+    named = {"a": {"acc,none": 0.5}, "b": {"acc,none": 5 / 6}}
+    path = write(tmp_path, samples, named, group_subtasks=members, **more)
+    rewritten(path, lambda r: r["results"].update({"both": {"acc,none": score}}))
+    return es.read_run(tmp_path)
+
+
+@pytest.mark.parametrize("score", [6 / 8, (0.5 + 5 / 6) / 2], ids=["micro", "macro"])
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"both": ["a", "b"], "a": [], "b": []},
+        {"both": ["inner", "a"], "inner": ["b", "inner", "both"]},
+    ],
+    ids=["flat", "nested"],
+)
+def test_groups_are_means_of_their_tasks(tmp_path, score, members):
+    run = grouped(tmp_path, score, members)
+    assert set(run.groups["both"]) == {"a", "b"}
+    assert run.tasks == ("a", "b")
+    assert run.skipped == ()
+
+
+def test_a_group_whose_score_is_no_mean_of_its_tasks_is_told(tmp_path):
+    run = grouped(tmp_path, 0.9, {"both": ["a", "b"]})
+    assert run.skipped == (
+        "group both, acc,none: the log says 0.9, but its tasks give 0.75 over all items and "
+        "0.6666666667 over tasks",
+    )
+
+
+def test_a_group_of_which_a_task_was_not_read_is_none(tmp_path):
+    run = grouped(tmp_path, 0.75, {"both": ["a", "b", "c"]})
+    assert run.groups == {}
