@@ -24,6 +24,8 @@ from evalstats.errors import InputError
 #: Bytes of a JSON document, which is in memory as a whole, and of a line.
 MOST_BYTES = 2**31
 MOST_LINE = 2**27
+#: Characters of text that are read together.
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -110,19 +112,21 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         raise InputError(f"cannot read {path}: {_reason(error)}") from None
 
 
-def text_lines(path: Path) -> Iterator[str]:
-    """Yield the lines of UTF-8 text, with what ends them; a byte order mark is dropped."""
-    number = n_read = 0
+def text_lines(path: Path) -> Iterator[list[str]]:
+    """Yield the lines of UTF-8 text in blocks, with what ends them, less a byte order mark."""
+    n_read = n_lines = 0
     try:
         with _opened(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
-            while line := text.readline(MOST_LINE):
-                number += 1
-                n_read += len(line)
-                if len(line) == MOST_LINE or n_read > MOST_BYTES:
-                    raise InputError(f"{path}, line {number}: the line, or the file, is too long")
-                yield line
+            while lines := text.readlines(_BLOCK):
+                n_lines += len(lines)
+                n_read += sum(map(len, lines))
+                if n_read > MOST_BYTES:
+                    raise InputError(
+                        f"{path} has more than {MOST_BYTES:,} bytes; give a part of it"
+                    )
+                yield lines
     except UnicodeDecodeError as error:
-        at = f"byte 0x{error.object[error.start]:02x} after line {number}"
+        at = f"byte 0x{error.object[error.start]:02x} after line {n_lines}"
         raise InputError(f"{path} is not UTF-8: {at}") from None
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {_reason(error)}") from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -71,29 +72,31 @@ def of_frame(frame: Any) -> Columns:
 
 
 def _of_csv(path: Path, suffix: str) -> Columns:
-    rows = _csv_rows(path, suffix)
-    _, header = next(rows, (0, []))
-    blocks = []
-    while block := list(islice(rows, _ROWS)):
-        if {len(row) for _, row in block} != {len(header)}:
-            line, row = next(found for found in block if len(found[1]) != len(header))
-            raise InputError(
-                f"{path}, line {line} has {len(row)} cells, but the header names {len(header)} "
-                f"columns"
-            )
-        blocks.append(list(zip(*(row for _, row in block), strict=True)))
-    cells = [list(chain.from_iterable(b[j] for b in blocks)) for j in range(len(header))]
-
     def where(row: int) -> str:
-        line, _ = next(islice(_csv_rows(path, suffix), row + 1, None))
-        return f"line {line}"
+        with _csv_reader(path, suffix) as reader:
+            next(islice(filter(None, reader), row + 1, None))
+            return f"line {reader.line_num}"
 
+    blocks: list[list[tuple[str, ...]]] = []
+    with _csv_reader(path, suffix) as reader:
+        rows = filter(None, reader)
+        header: list[str] = next(rows, [])
+        while block := list(islice(rows, _ROWS)):
+            unlike = [i for i, n in enumerate(map(len, block)) if n != len(header)]
+            if unlike:
+                raise InputError(
+                    f"{path}, {where(len(blocks) * _ROWS + unlike[0])} has "
+                    f"{len(block[unlike[0]])} cells, but the header names {len(header)} columns"
+                )
+            blocks.append(list(zip(*block, strict=True)))
+    cells = [list(chain.from_iterable(b[j] for b in blocks)) for j in range(len(header))]
     return _checked(str(path), [name.strip() for name in header], cells, where)
 
 
-def _csv_rows(path: Path, suffix: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows that are not empty, each with the number of the line in which it ends."""
-    lines = text_lines(path)
+@contextmanager
+def _csv_reader(path: Path, suffix: str) -> Iterator[Any]:
+    """Open a table, whatever stands between its cells; empty rows are read as empty lists."""
+    lines = chain.from_iterable(text_lines(path))
     first = next(lines, "")
     tabs = suffix == ".tsv" or ("\t" in first and "," not in first and ";" not in first)
     delimiter = "\t" if tabs else ";" if ";" in first and "," not in first else ","
@@ -103,9 +106,7 @@ def _csv_rows(path: Path, suffix: str) -> Iterator[tuple[int, list[str]]]:
     # It is one limit for the whole process.
     limit = csv.field_size_limit(MOST_LINE)
     try:
-        for row in reader:
-            if row:
-                yield reader.line_num, row
+        yield reader
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from None
     finally:
@@ -152,7 +153,7 @@ def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
         found = np.array([np.nan if cell in _NONE else float(cell) for cell in cells])
     except (TypeError, ValueError, OverflowError):
         return _slow_floats(cells)
-    texts = "".join(cell for cell in cells if isinstance(cell, str))
+    texts = "".join(cells if _are_texts(cells) else filter(_is_text, cells))
     # Python reads 1_000 and digits of all scripts as numbers.
     if "_" in texts or not texts.isascii() or np.any(np.isinf(found)):
         return _slow_floats(cells)
@@ -179,9 +180,17 @@ def _slow_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
 
 def as_names(cells: list[Any]) -> list[str]:
     """Return cells as text without blanks around it; whole numbers have no decimal point."""
-    if all(type(cell) is str for cell in cells):
+    if _are_texts(cells):
         return list(map(str.strip, cells))
     return [_named(cell) for cell in cells]
+
+
+def _are_texts(cells: list[Any]) -> bool:
+    return set(map(type, cells)) <= {str}
+
+
+def _is_text(cell: Any) -> bool:
+    return isinstance(cell, str)
 
 
 def _named(cell: Any) -> str:
