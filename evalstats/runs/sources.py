@@ -125,7 +125,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
         raise InputError(f"cannot read {path}: {_reason(error)}") from None
 
 
-def text_lines(path: Path) -> Iterator[list[str]]:
+def text_blocks(path: Path) -> Iterator[list[str]]:
     """Yield the lines of UTF-8 text in blocks, with what ends them, less a byte order mark."""
     n_read = n_lines = 0
     try:
