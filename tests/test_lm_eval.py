@@ -445,6 +445,7 @@ MULTI = [[0, 0], [1, 1], [2, 2], [2, 1], [2, 2], [0, 2], [1, 1], [2, 2]]
         (None, "chrf++", [["ab cd", "ab ce"]], None, es.CHRF(word_order=2)),
         ("bleu", "b", [[["a b c d", "x"], ["a b c d"]]], 100.0, es.BLEU()),
         (None, "brier_score", [[0, [0.5, 0.5]], [1, [0.2, 0.8]]], 0.29, es.Mean("brier_score", False)),
+        (None, "brier_score", [[0, "[0.5 0.5]"], [1, "[0.2\n 0.8]"]], 0.29, es.Mean("brier_score", False)),
         # Functions of a task's own
         ("def agg(items):\n    return 1", "score", MULTI, (2 / 3 + 4 / 5 + 6 / 8) / 3,
          es.Confusion((0, 1, 2), "macro-f1", absent="omit")),
@@ -476,6 +477,7 @@ def test_aggregations_are_metrics_of_sums(tmp_path, aggregation, metric, rows, s
         ("mean", "acc", [[1], [0]], 0.5, r"its rows should be numbers, but are like \[1\]"),
         ("mean", "acc", [None, None], None, "no item has a score"),
         (None, "bleu", ["text"], 1, r"should be \[reference, hypothesis\], but are like 'text'"),
+        (None, "brier_score", [[0, "[0.1 ... 0.9]"]], 1, "should be .gold class, probabilities"),
         (None, "f1", [[0, 2], [1, 1]], 1, "its labels are not 0 and 1"),
         ("def worst(items):\n  return min(items)", "score", [1, 2, 9], 1,
          "aggregated by worst, which is not known"),

@@ -132,7 +132,7 @@ class Results:
         return found, odd
 
 
-def averages(scores: Sequence[float], sizes: Sequence[int]) -> tuple[float, float]:
+def averages(scores: Sequence[float], sizes: Sequence[float]) -> tuple[float, float]:
     """Return the mean over all items, and the mean over tasks."""
     return float(np.average(scores, weights=sizes)), float(np.mean(scores))
 
