@@ -215,6 +215,22 @@ def test_tasks_without_spread_are_harmless():
     assert "identical" in str(same)
 
 
+def test_tasks_of_several_runs_have_rows_and_a_micro_total():
+    rng = np.random.default_rng(6)
+    tasks = {
+        task: es.extract_runs({n: rng.normal(i, 1, size=(3, 40)) for i, n in enumerate("AB")},
+                              metric=COST)
+        for task in ("x", "y")
+    }  # fmt: skip
+    result = es.Suite(tasks).compare()
+    assert (len(result), result.totals) == (2, ())
+    assert result.rows[0].low == es.compare(tasks["x"]).differences[0].low
+    micro = es.Suite(tasks, "micro").compare().total()
+    assert micro.difference == pytest.approx(np.mean([d.difference for d in result.rows]))
+    with pytest.raises(InputError, match="aggregate must be 'micro' where there are several runs"):
+        es.Suite(tasks, "macro").compare()
+
+
 def test_systems_may_come_in_another_order():
     law = TASKS["law"]
     turned = replace(law, values=law.values[::-1], systems=law.systems[::-1])
