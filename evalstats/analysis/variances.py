@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.units import StratumRows
 from evalstats.inference import clusters, influence, runs, strata
 from evalstats.metrics import Metric
 from evalstats.metrics.averages import MeanOfRuns
@@ -126,7 +127,9 @@ def widening(moves: Floats, sizes: NDArray[np.int64] | None, codes: NDArray[np.i
     return strata.expansion(moves, members, codes)
 
 
-def of_segments(metric: Metric, rows: NDArray[Any], codes: NDArray[np.intp] | None) -> float:
+def of_segments(
+    metric: Metric, rows: NDArray[Any] | StratumRows, codes: NDArray[np.intp] | None
+) -> float:
     """Return the standard error if segments were independent, and runs all alike.
 
     Parameters
@@ -136,5 +139,8 @@ def of_segments(metric: Metric, rows: NDArray[Any], codes: NDArray[np.intp] | No
     codes : ndarray, shape (N,), or None
         Their strata.
     """
-    values = influence.influence_values(metric, rows.astype(np.float64))[0]
+    if isinstance(rows, StratumRows):
+        values = rows.influence(metric.gradient(rows.totals()))[0]
+    else:
+        values = influence.influence_values(metric, rows.astype(np.float64))[0]
     return float(of_units(values, None, codes)[1])
