@@ -8,6 +8,7 @@ from typing import Any
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
 from evalstats.errors import InputError
+from evalstats.results.results import Estimate
 from evalstats.runs.joining import Joined, Runs, joined
 from evalstats.runs.run import Patterns
 
@@ -65,7 +66,11 @@ def estimate_runs(
 ) -> Any:
     """Score one run, or several, and say how sure the scores are; as `compare_runs`."""
     found = _joined(runs, task, metric, filter, groups, strata, missing)
-    return estimate(_one_task(found), groups=groups, strata=strata, **options)
+    result = estimate(_one_task(found), groups=groups, strata=strata, **options)
+    if isinstance(result, Estimate):
+        return replace(result, notes=(*found.notes, *result.notes))
+    noted = [replace(e, notes=(*found.notes, *e.notes)) for e in result.estimates]
+    return replace(result, estimates=tuple(noted))
 
 
 def _joined(
