@@ -18,6 +18,7 @@ from evalstats.analysis.paired import (
     paired_permutation_test,
 )
 from evalstats.analysis.power import power
+from evalstats.analysis.suite import Suite
 from evalstats.auditing import Audit, AuditedTest, audit
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.inference.effects import cohens_d, cohens_d_paired
@@ -52,6 +53,8 @@ from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
+from evalstats.results.suite_records import TaskDifference, TaskEstimate
+from evalstats.results.suites import SuiteComparison, SuiteEstimates
 from evalstats.runs.comparing import compare_runs, estimate_runs
 from evalstats.runs.gating import gate_runs
 from evalstats.runs.reading import read_run
@@ -101,6 +104,7 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Shard",
     "estimate",
     "compare",
+    "Suite",
     "power",
     "read_run",
     "Run",
@@ -115,6 +119,10 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Estimates",
     "Comparison",
     "Difference",
+    "SuiteEstimates",
+    "SuiteComparison",
+    "TaskEstimate",
+    "TaskDifference",
     "Influence",
     "JointClaim",
     "Power",

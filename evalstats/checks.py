@@ -7,7 +7,7 @@ or raises an error that names the argument, what was expected and what came.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sized
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from functools import wraps
 from typing import Any, TypeVar, cast
 from unicodedata import category
@@ -48,6 +48,21 @@ def label(value: object, name: str, most: int = MOST_NAME) -> str:
                     f"whose character {i} ({found}) does not show"
                 )
     return value
+
+
+def check_names(values: Sequence[str], name: str) -> None:
+    """Check many strings as `label` does, empty ones apart, which are welcome.
+
+    Items of a log are many: plain text is looked at as a whole.
+    """
+    whole = "".join(values)
+    plain = (
+        whole.isascii() and whole.isprintable() and max(map(len, values), default=0) <= MOST_NAME
+    )
+    if not plain or not all(map(str.strip, filter(None, values))):
+        for value in dict.fromkeys(values):
+            if value:
+                label(value, name)
 
 
 def is_unseen(character: str) -> bool:

@@ -232,9 +232,11 @@ def _power(options: argparse.Namespace, progress: _Progress) -> Result:
         settings["n_segments"] = integer(options.segments, "--segments", 2)
     if not options.statistics:
         as_pairs(_names(options), options.baseline)
-    groups = read_segments(options.groups) if options.groups else None
-    tables = _tables(options, progress, groups=groups)
-    return power(tables, groups=groups, progress=progress, **settings)
+    files = {name: getattr(options, name) for name in _LABELS}
+    labels = {name: read_segments(path) if path else None for name, path in files.items()}
+    tables = _tables(options, progress, **labels)
+    settings |= {**labels, "aggregate": options.aggregate}
+    return power(tables, progress=progress, **settings)
 
 
 def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:

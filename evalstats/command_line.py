@@ -134,6 +134,7 @@ def parser() -> argparse.ArgumentParser:
                        help="of a single test (default: 0.05)")
     power.add_argument("--alternative", choices=ALTERNATIVES, default="two-sided")
     power.add_argument("--groups", metavar="FILE", help="one label a line (a document): count them")
+    _add_strata(power)
     power.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL",
                        help="of what the pilot leaves uncertain (default: 0.95)")
     _add_draws(power, N_DRAWN)
@@ -217,15 +218,19 @@ def _add_resampling(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("resampling")
     group.add_argument("--groups", metavar="FILE",
                        help="one label a line (a document): resample whole groups")
-    group.add_argument("--strata", metavar="FILE",
-                       help="one label a line (a domain, a task): resample within strata")
-    group.add_argument("--aggregate", choices=AGGREGATES, default="micro",
-                       help="score all segments together (default), or average over strata")
+    _add_strata(group)
     group.add_argument("--method", choices=METHODS, default="auto",
                        help="confidence interval (default: t of differences, expanded percentile "
                             "of scores, Wilson and Tango of 0/1 scores)")
     group.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL")
     _add_draws(group)
+
+
+def _add_strata(group: argparse._ActionsContainer) -> None:
+    group.add_argument("--strata", metavar="FILE",
+                       help="one label a line (a domain, a task): resample within strata")
+    group.add_argument("--aggregate", choices=AGGREGATES, default="micro",
+                       help="score all segments together (default), or average over strata")
 
 
 def _add_draws(group: argparse._ActionsContainer, resamples: int = 9999) -> None:

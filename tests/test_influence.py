@@ -152,7 +152,7 @@ def test_a_result_without_statistics_says_so():
         result.influence("judge", "A", "B")
 
 
-def test_strata_are_refused_and_runs_are_not():
+def test_runs_lose_segments_of_all():
     rng = np.random.default_rng(4)
     scores = {name: rng.normal(size=(3, 40)) + i for i, name in enumerate("AB")}
     found = es.compare(scores, metrics=MEAN, n_resamples=99).influence("judge", "B", "A")
@@ -160,7 +160,57 @@ def test_strata_are_refused_and_runs_are_not():
         name: np.delete(s, [int(i) for i in found.sign_without], 1) for name, s in scores.items()
     }
     assert es.compare(rest, metrics=MEAN, n_resamples=99).differences[0].difference < 0
-    plain = {name: s[0] for name, s in scores.items()}
-    result = es.compare(plain, metrics=MEAN, strata=[0, 1] * 20, n_resamples=99)
-    with pytest.raises(es.InputError, match="drawn freely; compare without strata"):
-        result.influence("judge", "B", "A")
+
+
+@pytest.mark.parametrize("aggregate", ["micro", "macro", {"easy": 3, "hard": 1, "odd": 2}])
+@pytest.mark.parametrize("metric", ["bleu", "chrf"])
+def test_segments_within_strata_do_what_is_said(sample, aggregate, metric):
+    pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
+    strata = ["easy", "hard", "hard", "hard"] * 119 + ["odd"] * 4
+    settings = {"aggregate": aggregate}
+    result = es.compare(pair, sample.references, metric, strata=strata, n_resamples=99, **settings)
+    (d,) = result
+    found = result.influence(d.metric, "clearly-better", "baseline")
+    assert found.n_strata == 3
+    assert "Two segments of each of 3 strata stay." in str(found)
+    was = verdict(pair, sample.references, metric, strata=strata, **settings)[1]
+    assert was == (found.pvalue <= 0.05)
+    for without_ids, is_sign in ((found.sign_without, True), (found.verdict_without, False)):
+        for n_fewer, does in ((0, True), (1, False)):
+            ids = without_ids[: len(without_ids) - n_fewer]
+            rest, references, labels = without(pair, ids, sample.references, strata)
+            again, now = verdict(rest, references, metric, strata=labels, **settings)
+            changed = again.difference < 0 if is_sign else now != was
+            assert changed == does
+            assert again.metric == d.metric
+
+
+def test_each_stratum_keeps_two():
+    # The whole difference is in one stratum, of which two have to stay.
+    scores = {"A": np.arange(20.0), "B": np.arange(20.0) + np.repeat([5.0, -0.1], [4, 16])}
+    strata = np.repeat(["few", "many"], [4, 16])
+    result = es.compare(scores, metrics=MEAN, strata=strata, aggregate="macro", n_resamples=99)
+    found = result.influence("macro judge", "B", "A")
+    assert found.sign_without is None
+    freely = es.compare(scores, metrics=MEAN, n_resamples=99).influence("judge", "B", "A")
+    assert set(freely.sign_without) == {"0", "1", "2", "3"}
+
+
+def test_groups_within_strata(sample):
+    pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
+    # Each document lies in one stratum, that of its first segment.
+    first = dict(zip(reversed(sample.documents), reversed(sample.domains), strict=True))
+    given = sample.documents, [first[label] for label in sample.documents]
+    settings = {"aggregate": "macro", "n_resamples": 99}
+    result = es.compare(
+        pair, sample.references, "chrf", groups=given[0], strata=given[1], **settings
+    )
+    (d,) = result
+    found = result.influence(d.metric, "clearly-better", "baseline")
+    assert found.unit == "group"
+    for n_fewer, opposite in ((0, True), (1, False)):
+        ids = found.sign_without[: len(found.sign_without) - n_fewer]
+        gone = [str(i) for i, label in enumerate(sample.documents) if label in ids]
+        rest, references, groups, strata = without(pair, gone, sample.references, *given)
+        again = es.compare(rest, references, "chrf", groups=groups, strata=strata, **settings)
+        assert (again.differences[0].difference < 0) == opposite

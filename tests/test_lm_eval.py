@@ -273,6 +273,17 @@ def test_logs_that_do_not_name_filters_are_read_where_there_is_one(tmp_path):
     refused(tmp_path / "two", "line 1 must name its filter, got None")
 
 
+def test_items_are_in_the_natural_order_of_their_ids(tmp_path):
+    names = ["10", "9", "010", "1", "00", "0", "100", "09"]
+    for run, prefix in (("digits", ""), ("names", "item ")):
+        lines = [line(prefix + name, {"acc": float(i)}) for i, name in enumerate(names)]
+        write(tmp_path / run, {"qa": lines}, {"qa": {"acc,none": 3.5}})
+        ((_, table),) = es.read_run(tmp_path / run).tables.items()
+        assert table.segment_ids == tuple(
+            prefix + name for name in ("0", "00", "1", "09", "9", "010", "10", "100")
+        )
+
+
 # Damage
 
 

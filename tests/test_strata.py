@@ -239,11 +239,6 @@ def test_many_systems_are_compared_jointly(aggregate):
     assert all(a.high - a.low > b.high - b.low for a, b in zip(wide, jointly, strict=True))
 
 
-def test_power_is_planned_without_strata(marks):
-    with pytest.raises(es.InputError, match="power is planned for segments"):
-        es.compare(marks, metrics=SCORE, strata=STRATA, n_resamples=99).power()
-
-
 def test_groups_within_strata(marks):
     documents = np.arange(100) // 5
     settings = {"groups": documents, "strata": STRATA, "method": "t"}

@@ -14,8 +14,11 @@
 - `resampled`: totals and scores of resamples
 - `sampling`: one metric's statistics with their replicates, and their intervals
 - `notes`: what a careful reader should know
-- `power`: which differences a test set finds
-- `pilots`, `draws`: pairs of systems on some segments; draws from these
+- `power`, `planning`: which differences a test set finds, for all pairs
+- `pilots`, `run_pilots`, `draws`: pairs of systems on some segments, or in several runs; draws
+  from these
+- `suite`, `suite_rows`, `suite_totals`, `suite_notes`: many tasks in one call, their rows, what
+  their total is made of, and what is said of them
 - `ranking`: ranks from verdicts on all pairs, of a metric or of a composite
 - `paired`: paired tests of scores
 - `bleu`: evaluatio's two functions of BLEU

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from evalstats.analysis import sampling
 from evalstats.analysis.inputs import SEED, as_pairs, as_tables, is_statistics, labels_of
-from evalstats.analysis.notes import size_notes
-from evalstats.analysis.pilots import DRAWN, Counted, Drawn, Setting, designs
+from evalstats.analysis.pilots import Setting
 from evalstats.analysis.plan import ALTERNATIVES, Plan, option
-from evalstats.analysis.sampling import Sample
-from evalstats.analysis.units import Units, check_plain
+from evalstats.analysis.planning import Question, planned
+from evalstats.analysis.units import Aggregate, Labels, Units
 from evalstats.checks import also_called, integer, real, share
 from evalstats.errors import InputError
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.power import Power
-from evalstats.results.records import PairPower
-from evalstats.results.signatures import signature
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics, Progress, as_systems
 from evalstats.statistics.segments import SegmentStatistics
 
 #: A power has a Monte-Carlo standard error of 0.007 at most.
 N_RESAMPLES = 4999
-_MOST_SEGMENTS = 10**15
-#: The curve goes so far below and above the sizes in question.
-_REACH = 8
+_MOST = 10**12
 
 
 @also_called(metric="metrics", seed="rng")
@@ -44,7 +38,10 @@ def power(
     significance_level: float = 0.05,
     alternative: str = "two-sided",
     baseline: str | None = None,
-    groups: Iterable[Hashable] | None = None,
+    groups: Labels = None,
+    strata: Labels = None,
+    aggregate: Aggregate = "micro",
+    runs: int | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = N_RESAMPLES,
     rng: Rng = SEED,
@@ -79,10 +76,17 @@ def power(
         two-sided, on the side of the pilot's, which matters where differences are skewed.
     groups : sequence, optional
         One label (a document, a speaker) per segment: counts and resamples groups.
+    strata, aggregate
+        As in `compare`: each stratum grows in proportion to the pilot's, and has two at least.
+    runs : int, optional
+        Runs of each system that are planned, by default as many as in the pilot, which then has
+        several of each (as in `compare`). Their part of the variance is shared out among runs
+        only: the plan says how many of these it takes, and which differences no number of segments
+        finds.
     confidence_level : float
         Of the intervals, which say what so small a pilot leaves uncertain: of the variance
-        (chi-square with the degrees of freedom of the values' kurtosis; Shoemaker, 2003), or of
-        the share of segments that differ (Wilson, 1927).
+        (chi-square with the degrees of freedom of the values' kurtosis; Shoemaker, 2003; of
+        segments and runs Satterthwaite's), or of the share of segments that differ (Wilson, 1927).
     n_resamples, rng
         Draws from the pilot for each size, and what they are made of; 0/1 scores need none.
     executor, progress
@@ -108,6 +112,11 @@ def power(
     exact power of McNemar's test (Duffy, 1984), with the pilot's share of segments that differ, or
     the difference where that is larger.
 
+    Of R runs of each system the variance on n segments is
+    :math:`(\sigma_s^2 + \sigma_{eA}^2/R + \sigma_{eB}^2/R)/n + (\sigma_{rA}^2 + \sigma_{rB}^2)/R`:
+    Miller's (2024) where runs as such add nothing. Mean squares of runs are drawn from their
+    chi-square distributions, and Satterthwaite's degrees of freedom are those of the test.
+
     Examples
     --------
     >>> from evalstats.data import load_sample
@@ -124,14 +133,17 @@ def power(
             "SegmentStatistics of some of the segments"
         )
     setting = _setting(significance_level, alternative, power)
-    difference, n_segments = _question(difference, n_segments)
+    question = _question(difference, n_segments, runs)
     if not is_statistics(hypotheses):
         # What costs nothing is checked before what costs seconds.
         as_pairs(tuple(as_systems(hypotheses)), baseline, "power")
     groups = labels_of(hypotheses, groups, "groups")
-    tables, units = as_tables(hypotheses, references, metrics, groups, plan, progress)
+    strata = labels_of(hypotheses, strata, "strata")
+    tables, units = as_tables(
+        hypotheses, references, metrics, groups, plan, progress, strata, aggregate
+    )
     pairs = as_pairs(tables[0].systems, baseline, "power")
-    return _planned(tables, units, pairs, plan, setting, difference, n_segments)
+    return planned(tables, units, pairs, plan, setting, question)
 
 
 class Planner:
@@ -156,12 +168,13 @@ class Planner:
         confidence_level: float,
         n_resamples: int,
         seed: int,
+        runs: int | None = None,
     ) -> Power:
         """Plan as `power` does."""
         plan = Plan("t", confidence_level, n_resamples, seed, "multinomial", None, None)
         setting = _setting(significance_level, self.alternative, power)
-        question = _question(difference, n_segments)
-        return _planned(self.tables, self.units, self.pairs, plan, setting, *question)
+        question = _question(difference, n_segments, runs)
+        return planned(self.tables, self.units, self.pairs, plan, setting, question)
 
 
 def _setting(level: object, alternative: object, power: object) -> Setting:
@@ -175,148 +188,14 @@ def _setting(level: object, alternative: object, power: object) -> Setting:
     return Setting(level, option(alternative, ALTERNATIVES, "alternative"), target)
 
 
-def _question(difference: float | None, n_segments: int | None) -> tuple[float | None, int | None]:
+def _question(difference: float | None, n_segments: int | None, runs: int | None) -> Question:
     if difference is not None and real(difference, "difference", -np.inf) <= 0:
         raise InputError(
             f"difference must be above 0, got {difference}: it is a size; say which side is tested "
             f"with alternative='greater' or 'less'"
         )
     if n_segments is not None:
-        n_segments = integer(n_segments, "n_segments", 2, _MOST_SEGMENTS)
-    return None if difference is None else float(difference), n_segments
-
-
-def _planned(
-    tables: list[SegmentStatistics],
-    units: Units,
-    pairs: Sequence[tuple[int, int]],
-    plan: Plan,
-    setting: Setting,
-    difference: float | None,
-    n_segments: int | None,
-) -> Power:
-    check_plain(tables, units)
-    samples = sampling.bootstrap(tables, plan, units)
-    n_pilot = samples[0].n_segments
-    n = n_segments or n_pilot
-    unit = "group" if units.grouped else "segment"
-    found: list[PairPower] = []
-    signatures = []
-    for sample in samples:
-        drawn = list(designs(sample, pairs, (n, n_pilot), plan, setting))
-        found += [
-            _pair(sample, pair, design, n, n_pilot, difference)
-            for pair, design in zip(pairs, drawn, strict=True)
-        ]
-        signatures.append(_signature(sample, plan, setting, unit, found[-1].test))
-    notes = _notes(found, n_pilot, unit, plan.confidence_level, difference)
-    return Power(
-        pairs=tuple(found),
-        n_pilot=n_pilot,
-        n_segments=n,
-        unit=unit,
-        difference=difference,
-        target=setting.target,
-        significance_level=setting.level,
-        alternative=setting.alternative,
-        confidence_level=plan.confidence_level,
-        n_resamples=plan.n_resamples,
-        seed=plan.seed,
-        signatures=tuple(signatures),
-        notes=notes + size_notes(n_pilot, unit, units.sizes),
-    )
-
-
-def _pair(
-    sample: Sample,
-    pair: tuple[int, int],
-    design: Drawn | Counted,
-    n: int,
-    n_pilot: int,
-    difference: float | None,
-) -> PairPower:
-    a, b = pair
-    low, high = design.bounds()
-    minimums = [_finite(d.least_difference(n)) for d in (design, low, high)]
-    powers: list[float | None] = [None] * 3
-    needed: list[int | None] = [None] * 3
-    if difference is not None:
-        # The more the pilot's next segments vary, the less is found.
-        powers = [d.power(difference, n) for d in (design, high, low)]
-        needed = [d.needed(difference) for d in (design, low, high)]
-    sizes = _curve_sizes([n, n_pilot, *(needed[:1] if needed[0] else [])])
-    return PairPower(
-        metric=sample.name,
-        baseline=sample.table.systems[a],
-        system=sample.table.systems[b],
-        observed=float(sample.scores[b] - sample.scores[a]),
-        standard_deviation=design.spread,
-        minimum=minimums[0],
-        minimum_low=minimums[1],
-        minimum_high=minimums[2],
-        power=powers[0],
-        power_low=powers[1],
-        power_high=powers[2],
-        needed=needed[0],
-        needed_low=needed[1],
-        needed_high=needed[2],
-        sizes=tuple(sizes),
-        minimums=tuple(_finite(design.least_difference(m)) for m in sizes),
-        powers=() if difference is None else tuple(design.power(difference, m) for m in sizes),
-        higher_is_better=sample.table.metric.higher_is_better,
-        test="mcnemar" if isinstance(design, Counted) else "studentized",
-        discordant=design.discordant if isinstance(design, Counted) else None,
-    )
-
-
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
-
-
-def _curve_sizes(wanted: Sequence[int | None]) -> list[int]:
-    """Return round numbers around the sizes in question, and the planned size itself."""
-    sizes = [size for size in wanted if size]
-    low, high = max(DRAWN[0], min(sizes) / _REACH), max(sizes) * _REACH
-    decades = range(1, len(str(int(high))) + 1)
-    round_numbers = [lead * 10**d for d in decades for lead in (1, 2, 5)]
-    return sorted({sizes[0], *(m for m in round_numbers if low <= m <= high)})
-
-
-def _signature(sample: Sample, plan: Plan, setting: Setting, unit: str, test: str) -> str:
-    counted = test == "mcnemar"
-    return signature(
-        sample.table.metric.name,
-        sample.table.metric_signature,
-        {
-            "nrefs": sample.table.reference_label or None,
-            "power": f"{setting.target:.10g}",
-            "test": test,
-            "alt": setting.alternative,
-            "level": f"{setting.level:.10g}",
-            "n": None if counted else str(plan.n_resamples),
-            "seed": None if counted else str(plan.seed),
-            "unit": unit,
-        },
-    )
-
-
-def _notes(
-    found: Sequence[PairPower],
-    n_pilot: int,
-    unit: str,
-    confidence_level: float,
-    difference: float | None,
-) -> tuple[str, ...]:
-    notes = [
-        f"Assumes that differences of the next {unit}s vary as the pilot's do; the intervals "
-        f"({100 * confidence_level:.10g} %) say what a pilot of {n_pilot:,} leaves uncertain."
-    ]
-    counted = list(dict.fromkeys(p.metric for p in found if p.discordant is not None))
-    if counted:
-        notes.append(
-            f"{', '.join(counted)}: 0/1 scores, McNemar's exact test; assumes that as many "
-            f"segments differ as in the pilot, and the intervals are about that number."
-        )
-    if any(p.minimum is None for p in found):
-        notes.append(f"none: so few {unit}s find no difference with this power.")
-    return tuple(notes)
+        n_segments = integer(n_segments, "n_segments", 2, _MOST)
+    if runs is not None:
+        runs = integer(runs, "runs", 2, _MOST)
+    return Question(None if difference is None else float(difference), n_segments, runs)

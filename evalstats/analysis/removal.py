@@ -18,9 +18,9 @@ from evalstats.analysis import sampling
 from evalstats.analysis.pairs import single_pvalue
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.units import Units
-from evalstats.errors import InputError
 from evalstats.inference.significance import tie_tolerance
 from evalstats.metrics import scores_of
+from evalstats.resampling.strata import places_of
 from evalstats.results.influence import SHOWN, Influence
 from evalstats.results.records import Difference
 from evalstats.statistics.segments import SegmentStatistics
@@ -28,7 +28,7 @@ from evalstats.statistics.segments import SegmentStatistics
 Floats = NDArray[np.float64]
 Order = NDArray[np.intp]
 
-#: Units that have to be left.
+#: Units that have to be left, of each stratum.
 _LEAST = 2
 
 
@@ -42,37 +42,32 @@ class Influencer:
         groups: Iterable[Hashable] | None,
         systems: object,
     ) -> None:
-        self.tables, self.sizes = list(tables), units.sizes
-        self.is_stratified = units.strata is not None
+        self.tables, self.units = list(tables), units
         self.outputs = dict(systems) if isinstance(systems, Mapping) else {}
         self.labels = None if groups is None else [str(label) for label in dict.fromkeys(groups)]
 
     def __call__(self, place: int, d: Difference, level: float, signature: str) -> Influence:
         """Return the influence of all segments on a difference under the metric of a place."""
-        if self.is_stratified:
-            raise InputError(
-                "influence is about segments, or groups, that are drawn freely; compare without "
-                "strata"
-            )
         table = self.tables[place]
         pair = [table.systems.index(name) for name in (d.baseline, d.system)]
         table = replace(table, values=table.values[pair], systems=(d.baseline, d.system))
-        whole = _Rest(table, self.sizes)
-        moves = sampling.influences(whole.sample, (0, 1))[0]
+        whole = _Rest(table, self.units)
+        # What is drawn within strata is removed from the whole.
+        moves = sampling.moves_of(whole.sample, (0, 1))
         sign = -1.0 if d.difference < 0 else 1.0
-        supporters = np.argsort(-sign * moves, kind="stable")
-        most = len(moves) - _LEAST
-        turned = whole.signs(supporters[:most], sign) < 0
+        ranking = np.argsort(-sign * moves, kind="stable")
+        supporters = whole.removable(ranking)
+        turned = whole.signs(supporters, sign) < 0
         n_sign = _first(turned & (d.difference != 0))
         pvalue = whole.pvalue(supporters[:0])
-        order = supporters if pvalue <= level else supporters[::-1]
+        order = supporters if pvalue <= level else whole.removable(ranking[::-1])
 
         def changes(n: int) -> bool:
             is_significant = whole.pvalue(order[:n]) <= level
             same = is_significant and sign * whole.difference(order[:n]) > 0
             return same != (pvalue <= level)
 
-        n_verdict = _least(changes, most)
+        n_verdict = _least(changes, len(order))
         ids = self.labels or table.segment_ids or [str(i) for i in range(len(moves))]
         ranked = np.argsort(-np.abs(moves), kind="stable")
         return Influence(
@@ -81,7 +76,7 @@ class Influencer:
             baseline=d.baseline,
             difference=d.difference,
             pvalue=pvalue,
-            unit="segment" if self.sizes is None else "group",
+            unit="group" if self.units.grouped else "segment",
             ids=tuple(ids[i] for i in ranked),
             values=tuple(moves[ranked].tolist()),
             sign_without=None if n_sign is None else tuple(ids[i] for i in supporters[:n_sign]),
@@ -91,6 +86,7 @@ class Influencer:
             higher_is_better=d.higher_is_better,
             signature=signature,
             texts=self._texts((d.baseline, d.system), ranked[:SHOWN]),
+            n_strata=None if whole.codes is None else int(whole.codes.max()) + 1,
         )
 
     def _texts(self, pair: tuple[str, str], places: Order) -> tuple[tuple[str, str], ...]:
@@ -112,15 +108,24 @@ def _plan() -> Plan:
 class _Rest:
     """Two systems on all segments but some."""
 
-    def __init__(self, table: SegmentStatistics, sizes: NDArray[np.int64] | None) -> None:
-        self.table, self.sizes = table, sizes
+    def __init__(self, table: SegmentStatistics, units: Units) -> None:
+        self.table, self.sizes, self.codes = table, units.sizes, units.strata
         self.sample = self._sample(np.empty(0, dtype=np.intp))
 
     def _sample(self, without: Order) -> sampling.Sample:
         values = np.delete(self.table.values, without, axis=1)
         rest = replace(self.table, values=values, segment_ids=None, fingerprint=None)
-        sizes = None if self.sizes is None else np.delete(self.sizes, without)
-        return sampling.bootstrap([rest], _plan(), Units([rest], sizes))[0]
+        sizes, codes = (
+            None if given is None else np.delete(given, without)
+            for given in (self.sizes, self.codes)
+        )
+        return sampling.bootstrap([rest], _plan(), Units([rest], sizes, codes))[0]
+
+    def removable(self, order: Order) -> Order:
+        """Return units in this order without the last two of each stratum, which have to stay."""
+        codes = np.zeros(len(order), dtype=np.intp) if self.codes is None else self.codes
+        stay = [places[-_LEAST:] for places in places_of(codes[order])]
+        return np.delete(order, np.concatenate(stay))
 
     def difference(self, without: Order) -> float:
         scores = self._sample(without).scores
@@ -131,7 +136,7 @@ class _Rest:
 
     def signs(self, order: Order, sign: float) -> Floats:
         """Return the sign of the difference without the first, without the first two, ..."""
-        values = self.sample.values[:, order].astype(np.float64)
+        values = self.sample.values[[0, 1]][:, order].astype(np.float64)
         totals = self.sample.totals[:, None] - np.cumsum(values, axis=1)
         with np.errstate(invalid="ignore", over="ignore"):
             scores = scores_of(self.table.metric, totals)

@@ -120,15 +120,6 @@ def check_test(test: str, tables: Sequence[SegmentStatistics]) -> None:
         )
 
 
-def check_plain(tables: Sequence[SegmentStatistics], units: Units) -> None:
-    """Refuse to plan with what was not drawn freely, or with several runs."""
-    if units.strata is not None or any(isinstance(t.metric, MeanOfRuns) for t in tables):
-        raise InputError(
-            "power is planned for segments, or groups of them, of one run each: compare without "
-            "strata, and one run of each system"
-        )
-
-
 def _codes(labels: Iterable[Hashable], n: int, name: str) -> tuple[NDArray[np.intp], list[Any]]:
     """Return the number of each segment's label, and the labels in order of first appearance."""
     given = listed(labels, name, "labels, one a segment")

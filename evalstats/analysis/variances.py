@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -81,8 +82,8 @@ def with_runs(
     """
     (added, between, n), *others = _added(metric, rows)
     first = (ratio**2 * added, ratio**2 * between, n)
-    total, degrees = runs.combined(float(error), degrees, [first, *others])
-    return np.asarray(total), degrees
+    total, found = runs.combined(float(error), degrees, [first, *others])
+    return total, float(found)
 
 
 def of_runs(metric: Metric, rows: NDArray[Any]) -> float:
@@ -92,16 +93,31 @@ def of_runs(metric: Metric, rows: NDArray[Any]) -> float:
 
 def _added(metric: Metric, rows: NDArray[Any]) -> list[tuple[float, float, int]]:
     """Return the variance of each system's runs, twice, and their number."""
+    n_runs = within_runs(metric).n_runs
+    return [(*runs.run_variance(*run), n_runs) for run in _runs(metric, rows)]
+
+
+def squares_of_runs(metric: Metric, rows: NDArray[Any]) -> Floats:
+    """Return the mean squares of `runs.mean_squares`, `(P, 2)`, of rows `(P, N, R k)`."""
+    return np.array([runs.mean_squares(*run) for run in _runs(metric, rows)])
+
+
+def within_runs(metric: Metric) -> MeanOfRuns:
+    """Return the mean of runs that a metric is, or is the logarithm of."""
     within = unlogged(metric)
     assert isinstance(within, MeanOfRuns)
-    added = []
+    return within
+
+
+def _runs(metric: Metric, rows: NDArray[Any]) -> Iterator[tuple[Floats, Floats]]:
+    """Yield scores `(R,)` and influence values `(R, N)` of each system's runs."""
+    within = within_runs(metric)
     for statistics in within.of_runs(rows.astype(np.float64)):
         scores = within.metric.score(np.sum(statistics, axis=1))
         values = influence.influence_values(within.metric, statistics)
         # The derivative of a logarithm is taken at the mean of the runs.
         scale = 1.0 if within is metric else float(1 / np.mean(scores))
-        added.append((*runs.run_variance(scale * scores, scale * values), within.n_runs))
-    return added
+        yield scale * scores, scale * values
 
 
 def widening(moves: Floats, sizes: NDArray[np.int64] | None, codes: NDArray[np.intp]) -> float:

@@ -198,9 +198,7 @@ def spread_interval(
 ) -> tuple[float, float]:
     """Return bounds of the true standard deviation over the sample's, a chi-square interval.
 
-    Long tails leave the variance less certain: the degrees of freedom are those at which a
-    chi-square variable varies as much as the variance of values of such a kurtosis (Box, 1953;
-    Shoemaker, 2003). Short tails are taken for normal ones.
+    Its degrees of freedom are those of `spread_degrees`.
 
     Examples
     --------
@@ -208,11 +206,26 @@ def spread_interval(
     >>> [round(bound, 3) for bound in spread_interval(normal, 5, 0.95)]
     [0.624, 2.453]
     """
+    return spread_bounds(spread_degrees(values, degrees_of_freedom), confidence_level)
+
+
+def spread_degrees(values: Floats, degrees_of_freedom: float) -> float:
+    """Return how many degrees of freedom the variance of values has.
+
+    Long tails leave it less certain: a chi-square variable with these degrees varies as much as the
+    variance of values of such a kurtosis (Box, 1953; Shoemaker, 2003). Short tails are taken for
+    normal ones.
+    """
+    centred = values - np.mean(values)
+    variance = float(np.mean(centred**2))
+    excess = float(np.mean(centred**4)) / variance**2 - 3 if variance > 0 else 0.0
+    return 2 / (2 / degrees_of_freedom + max(excess, 0.0) / len(values))
+
+
+def spread_bounds(degrees: float, confidence_level: float) -> tuple[float, float]:
+    """Return bounds of a true standard deviation over that of a sample with these degrees."""
     from scipy.special import chdtri
 
-    centred = values - np.mean(values)
-    excess = float(np.mean(centred**4) / np.mean(centred**2) ** 2 - 3)
-    degrees = 2 / (2 / degrees_of_freedom + max(excess, 0.0) / len(values))
     tail = (1 - confidence_level) / 2
     low, high = (float(np.sqrt(degrees / chdtri(degrees, p))) for p in (tail, 1 - tail))
     return low, high

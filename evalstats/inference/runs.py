@@ -26,6 +26,24 @@ def run_variance(scores: Floats, influence: Floats) -> tuple[float, float]:
 
     Parameters
     ----------
+    scores, influence
+        As in `mean_squares`.
+
+    Returns
+    -------
+    tuple of float
+        σ_r²/R, estimated by s²/R less what segments and runs do together, and never below 0; and
+        s²/R itself, with the variance s² of the runs' scores, which has R - 1 degrees of freedom.
+    """
+    between, together = mean_squares(scores, influence)
+    return max(between - together, 0.0), between
+
+
+def mean_squares(scores: Floats, influence: Floats) -> tuple[float, float]:
+    """Return the variance of the runs' scores, and what segments and runs do together in it.
+
+    Parameters
+    ----------
     scores : ndarray, shape (R,)
         Corpus score of each run, R at least 2.
     influence : ndarray, shape (R, N)
@@ -34,31 +52,32 @@ def run_variance(scores: Floats, influence: Floats) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        σ_r²/R, estimated by s²/R less what segments and runs do together, and never below 0; and
-        s²/R itself, with the variance s² of the runs' scores, which has R - 1 degrees of freedom.
+        Estimates of (σ_r² + σ_e²/N)/R and of σ_e²/RN.
     """
     n_runs, n_segments = influence.shape
     between = float(np.var(scores, ddof=1)) / n_runs
     apart = influence - np.mean(influence, axis=0)
     together = n_segments / (n_segments - 1) * float(np.sum(apart**2)) / (n_runs - 1) / n_runs
-    return max(between - together, 0.0), between
+    return between, together
 
 
 def combined(
-    segment_error: float, segment_degrees: float, runs: Sequence[tuple[float, float, int]]
-) -> tuple[float, float]:
-    """Return a standard error from segments and runs, and its degrees of freedom.
+    segment_error: Floats | float,
+    segment_degrees: Floats | float,
+    runs: Sequence[tuple[Floats | float, Floats | float, int]],
+) -> tuple[Floats, Floats]:
+    """Return a standard error from segments and runs, and its degrees of freedom, both `(...)`.
 
     Parameters
     ----------
-    segment_error, segment_degrees : float
+    segment_error, segment_degrees : ndarray, shape (...)
         Of the score, or difference, of means over runs.
-    runs : sequence of (float, float, int)
+    runs : sequence of (ndarray, ndarray, int)
         What `run_variance` says of each system, and its number of runs R.
 
     Returns
     -------
-    tuple of float
+    tuple of ndarray
         The root of the summed variances; and Satterthwaite's (1946) degrees of freedom, in which
         each source counts with the whole mean square that was estimated, and which are at least
         R - 1. So tests hold their level with as few as three runs, and with two nearly
@@ -67,11 +86,11 @@ def combined(
     Examples
     --------
     >>> error, degrees = combined(3.0, 999.0, [(16.0, 16.0, 5)])
-    >>> print(error, round(degrees, 2))
+    >>> print(error, round(float(degrees), 2))
     5.0 9.75
     """
-    total = segment_error**2 + sum(added for added, _, _ in runs)
-    squares = segment_error**4 / segment_degrees
-    squares += sum(between**2 / (n - 1) for _, between, n in runs)
-    least = min(n for _, _, n in runs) - 1.0
-    return float(np.sqrt(total)), max(total**2 / squares if squares > 0 else 0.0, least)
+    total = np.square(segment_error) + sum(added for added, _, _ in runs)
+    squares = np.power(segment_error, 4) / segment_degrees
+    squares = squares + sum(np.square(between) / (n - 1) for _, between, n in runs)
+    degrees = np.divide(total**2, squares, where=squares > 0, out=np.zeros_like(total))
+    return np.sqrt(total), np.maximum(degrees, min(n for _, _, n in runs) - 1.0)

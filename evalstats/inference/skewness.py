@@ -40,7 +40,7 @@ def transformed(t: float, skew: float, n: int) -> float:
     return float(np.sqrt(n) * (cubic + skew / (6 * n)))
 
 
-def untransformed(quantile: float, skew: float | Floats, n: int) -> Floats:
+def untransformed(quantile: float | Floats, skew: float | Floats, n: int) -> Floats:
     """Return the t at which g(t) is the quantile, for each skewness."""
     straight = np.abs(skew) < _SYMMETRIC
     bent = np.where(straight, 1.0, skew)

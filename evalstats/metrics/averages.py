@@ -252,9 +252,13 @@ class MetricsOfStrata(Metric):
 
     @property
     def signature(self) -> str:
-        """Identity: those of the different metrics."""
-        found = dict.fromkeys(f"{metric.name}|{metric.signature}" for metric in self.metrics)
-        return " + ".join(found)
+        """Identity: those of the different metrics, with the version of sacreBLEU last."""
+        apart = [
+            (metric.name, metric.signature.partition("|sacrebleu:")) for metric in self.metrics
+        ]
+        found = " + ".join(dict.fromkeys(f"{name}|{parts}" for name, (parts, _, _) in apart))
+        versions = sorted({version for _, (_, _, version) in apart if version})
+        return f"{found}|sacrebleu:{','.join(versions)}" if versions else found
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:
         """Raise: what a text scores depends on its stratum."""

@@ -12,6 +12,7 @@
 - `influence`, `joint`: which segments drive a difference; claims under several metrics
 - `power`, `power_plot`: what a pilot says about power, as tables and as a figure
 - `ranking`, `rank_plot`: ranks with their intervals and tiers, as a table and as a figure
+- `suites`, `suite_records`, `suite_layout`, `suite_plots`, `suite_reading`: the same of many tasks
 - `results`, `reading`: what users get, `Estimate`, `Estimates`, `Comparison`; these from their JSON
 
 May import `checks` and `errors`.

@@ -49,6 +49,8 @@ class Influence(Result):
         The p-value without these.
     texts : tuple of tuple of str
         Outputs of baseline and system on the first ten, where texts were compared; else empty.
+    n_strata : int or None
+        Where there are strata: two of each always stay.
     """
 
     metric: str
@@ -66,6 +68,7 @@ class Influence(Result):
     higher_is_better: bool
     signature: str = field(repr=False)
     texts: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    n_strata: int | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain Python values."""
@@ -121,6 +124,8 @@ class Influence(Result):
             f"{unit.capitalize()}s go in the order of their influence, and the rest is scored and "
             f"tested again (Broderick, Giordano and Meager, 2020); fewer may do."
         )
+        if self.n_strata:
+            lines.append(f"Two {unit}s of each of {self.n_strata} strata stay.")
         return [*lines, self.signature]
 
     def _number(self, ids: Sequence[str]) -> str:

@@ -79,25 +79,28 @@ def baseline_table(
     decimals = _decimals(estimates, digits)
     own = _own_decimals(comparison, differences, decimals, digits)
     by_system = {difference.system: difference for difference in differences}
-    columns, align = _difference_columns(comparison, differences)
+    columns, align = difference_columns(comparison, differences)
     header = ("system", "score", f"[{report.level(comparison.confidence_level)}]", *columns)
     rows = []
     for estimate in sorted(ranked(estimates), key=lambda e: e.system != comparison.baseline):
         row = _score_cells(estimate, decimals)
         if estimate.system in by_system:
             d = by_system[estimate.system]
-            row += _difference_cells(comparison, d, own, differences)
+            row += difference_cells(comparison, d, own, differences)
         else:
             row += ["baseline", *[""] * (len(columns) - 1)]
         rows.append(tuple(row))
     return Table(_title(estimates[0]), header, tuple(rows), "<>>" + align)
 
 
-def _difference_columns(
-    comparison: Comparison, differences: Sequence[Difference]
+def difference_columns(
+    comparison: Comparison, differences: Sequence[Difference], adjusted: bool | None = None
 ) -> tuple[list[str], str]:
-    """Return the header of what `_difference_cells` says, and the sides of its columns."""
-    several = len(differences) > 1
+    """Return the header of what `difference_cells` says, and the sides of its columns.
+
+    `adjusted` says whether there are adjusted p-values, by default where there are several.
+    """
+    several = len(differences) > 1 if adjusted is None else adjusted
     level = report.level(comparison.confidence_level)
     if comparison.intervals == "simultaneous":
         level = level.replace("interval", "simultaneous")
@@ -118,19 +121,22 @@ def _has_flips(differences: Sequence[Difference]) -> bool:
     return any(difference.gained is not None for difference in differences)
 
 
-def _difference_cells(
+def difference_cells(
     comparison: Comparison,
     difference: Difference,
     decimals: int,
     differences: Sequence[Difference],
+    adjusted: bool | None = None,
 ) -> list[str]:
+    """Return what a row says of a difference: value, interval, p-values, verdict, claim."""
+    several = len(differences) > 1 if adjusted is None else adjusted
     flips, claim = f"{difference.gained}, {difference.lost}", comparison.claim(difference)
     return [
         _value_cell(difference, difference.value, decimals),
         _interval_cell(difference, decimals),
-        *([flips] if _has_flips(differences) else []),
+        *([flips if difference.gained is not None else ""] if _has_flips(differences) else []),
         report.pvalue(difference.pvalue),
-        *([_adjusted_cell(comparison, difference)] if len(differences) > 1 else []),
+        *([_adjusted_cell(comparison, difference)] if several else []),
         _verdict(comparison, difference),
         *([claim] if claim is not None else []),
     ]
@@ -212,9 +218,9 @@ def pair_tables(
 
 
 def _pair_list(comparison: Comparison, differences: Sequence[Difference], decimals: int) -> Table:
-    header, align = _difference_columns(comparison, differences)
+    header, align = difference_columns(comparison, differences)
     rows = tuple(
-        (d.system, d.baseline, *_difference_cells(comparison, d, decimals, differences))
+        (d.system, d.baseline, *difference_cells(comparison, d, decimals, differences))
         for d in differences
     )
     title = contrast_of(comparison.contrast).of_pair

@@ -51,8 +51,8 @@ def scores(estimates: Sequence[Estimate], ax: Any = None) -> Any:
 
 def _scores(estimates: Sequence[Estimate], ax: Axes | None) -> Axes:
     rows = ranked(estimates)
-    axes, edges = _rows_axes(ax, [e.system for e in rows])
-    _score_whiskers(axes, rows, _centres(edges), "Scores")
+    axes, edges = rows_axes(ax, [e.system for e in rows])
+    _score_whiskers(axes, rows, centres_of(edges), "Scores")
     return axes
 
 
@@ -86,7 +86,7 @@ def _differences(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes
         (d.system if one else f" {contrast.sign} ".join(names)) + f" {comparison.mark(d)}".rstrip()
         for d, names, _ in rows
     ]
-    axes, edges = _rows_axes(ax, labels, extra=0.27 if marked else 0.15)
+    axes, edges = rows_axes(ax, labels, extra=0.27 if marked else 0.15)
     axes.axvline(contrast.null, color=GREY, linewidth=0.6, zorder=0)
     certain = [comparison.significant(d) for d, _, _ in rows]
     colours = [
@@ -94,7 +94,7 @@ def _differences(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes
         for (d, names, _), sure in zip(rows, certain, strict=True)
     ]
     values = np.array([numbers for _, _, numbers in rows])
-    _whiskers(axes, values, _centres(edges), colours, certain)
+    _whiskers(axes, values, centres_of(edges), colours, certain)
     level = report.level(comparison.confidence_level)
     name_axes(
         axes,
@@ -129,8 +129,8 @@ def _pvalues(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes | N
     # Two-sided p-values stand below the diagonal: the best has no row, and the last no column.
     half = comparison.alternative == "two-sided"
     rows, n_columns = every[half:], len(every) - half
-    axes, edges = _rows_axes(ax, [e.system for e in rows], extra=0.57 if half else 0.45)
-    centres = _centres(edges)
+    axes, edges = rows_axes(ax, [e.system for e in rows], extra=0.57 if half else 0.45)
+    centres = centres_of(edges)
     found = [d for d in comparison.differences if d.metric == rows[0].metric]
     cells = np.full((len(rows), n_columns), np.nan)
     certain = np.zeros(cells.shape, dtype=bool)
@@ -192,9 +192,9 @@ def _replicates(estimates: Sequence[Estimate], ax: Axes | None) -> Axes:
     rows = ranked(estimates)
     if any(len(e.replicates) == 0 for e in rows):
         raise InputError("there are no replicates: method 't' draws none, and JSON keeps none")
-    axes, edges = _rows_axes(ax, [e.system for e in rows], taller=0.15)
+    axes, edges = rows_axes(ax, [e.system for e in rows], taller=0.15)
     height = 0.22
-    floors = _centres(edges) + height / 2
+    floors = centres_of(edges) + height / 2
     for e, floor in zip(rows, floors, strict=True):
         bins = np.linspace(e.replicates.min(), e.replicates.max(), 41)
         if bins[0] < bins[-1]:
@@ -261,7 +261,7 @@ def own_axes(height: float) -> Axes:
     return figure.add_subplot()
 
 
-def _rows_axes(
+def rows_axes(
     ax: Axes | None, labels: Sequence[str], *, extra: float = 0.0, taller: float = 0.0
 ) -> tuple[Axes, NDArray[np.float64]]:
     """Return axes with a row for each label, and the rows' edges in inches from the top."""
@@ -269,13 +269,14 @@ def _rows_axes(
     heights = [_GAP + taller + _LINE * (label.count("\n") + 1) for label in labels]
     edges = np.concatenate(([0.0], np.cumsum(heights)))
     axes = own_axes(_FRAME + extra + float(edges[-1])) if ax is None else ax
-    axes.set_yticks(_centres(edges), labels)
+    axes.set_yticks(centres_of(edges), labels)
     axes.set_ylim(float(edges[-1]), 0.0)
     axes.tick_params(axis="y", length=0)
     return axes, edges
 
 
-def _centres(edges: NDArray[np.float64]) -> NDArray[np.float64]:
+def centres_of(edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the middle of each row, in inches from the top."""
     return np.asarray((edges[1:] + edges[:-1]) / 2)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from evalstats.checks import choice
+from evalstats.errors import InputError
 from evalstats.results import power_plot, report
 from evalstats.results.records import PairPower, distinct
 from evalstats.results.report import Table
@@ -41,6 +43,8 @@ class Power(Result):
         Everything needed to make the numbers again, one for each metric.
     notes : tuple of str
         What a careful reader should know.
+    n_runs, pilot_runs : int or None
+        Runs of each system that are planned, and those of the pilot; `None` where there are none.
     """
 
     pairs: tuple[PairPower, ...]
@@ -56,6 +60,8 @@ class Power(Result):
     seed: int
     signatures: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
+    n_runs: int | None = None
+    pilot_runs: int | None = None
 
     def __iter__(self) -> Iterator[PairPower]:
         """Iterate over the pairs, metric by metric."""
@@ -68,7 +74,7 @@ class Power(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return settings and pairs as plain Python values; `None` is what cannot be."""
         settings = ("n_pilot", "n_segments", "unit", "difference", "target", "significance_level")
-        others = ("alternative", "confidence_level", "n_resamples", "seed")
+        others = ("alternative", "confidence_level", "n_resamples", "seed", "n_runs", "pilot_runs")
         return {
             **{name: getattr(self, name) for name in (*settings, *others)},
             "pairs": [pair.to_dict() for pair in self.pairs],
@@ -76,12 +82,27 @@ class Power(Result):
             "notes": list(self.notes),
         }
 
-    def plot(self, metric: str | None = None, ax: Axes | None = None) -> Axes:
-        """Draw power, or the least difference, over the number of segments: `plots.power`."""
+    def plot(
+        self, metric: str | None = None, ax: Axes | None = None, *, over: str = "segments"
+    ) -> Axes:
+        """Draw power, or the least difference, over the number of segments, or of runs.
+
+        Parameters
+        ----------
+        metric : str, optional
+            Can be left out where there is one.
+        ax : matplotlib Axes, optional
+            Where to draw.
+        over : {"segments", "runs"}
+            ``"runs"`` where the pilot has several of each system.
+        """
+        choice(over, ("segments", "runs"), "over")
+        if over == "runs" and self.n_runs is None:
+            raise InputError("over='runs' needs a pilot with several runs of each system")
         return power_plot.power(
             self.pairs,
-            self.unit,
-            self.n_segments,
+            "run" if over == "runs" else self.unit,
+            self.n_runs if over == "runs" and self.n_runs else self.n_segments,
             difference=self.difference,
             target=self.target,
             metric=metric,
@@ -89,7 +110,7 @@ class Power(Result):
         )
 
     def _records(self) -> list[dict[str, Any]]:
-        curve = ("sizes", "powers", "minimums")
+        curve = ("sizes", "powers", "minimums", "runs", "run_powers", "run_minimums")
         records = [pair.to_dict() for pair in self.pairs]
         return [{k: v for k, v in record.items() if k not in curve} for record in records]
 
@@ -98,8 +119,15 @@ class Power(Result):
         for metric in distinct([pair.metric for pair in self.pairs]):
             pairs = [pair for pair in self.pairs if pair.metric == metric]
             tables.append(self._pair_table(pairs, digits))
+            if self.n_runs is not None:
+                tables.append(self._run_table(pairs, digits))
             if len(pairs) == 1:
-                tables.append(self._curve_table(pairs[0], digits))
+                (pair,) = pairs
+                of_segments = pair.sizes, pair.minimums, pair.powers
+                tables.append(self._curve_table(pair, self.unit, *of_segments, digits))
+                if self.n_runs is not None:
+                    of_runs = pair.runs, pair.run_minimums, pair.run_powers
+                    tables.append(self._curve_table(pair, "run", *of_runs, digits))
         return tables
 
     def _footer(self) -> list[str]:
@@ -123,27 +151,58 @@ class Power(Result):
                 powers = (pair.power, pair.power_low, pair.power_high)
                 row += _with_interval([report.number(x or 0.0, 2) for x in powers])
                 needed = (pair.needed, pair.needed_low, pair.needed_high)
-                row += _with_interval(["none" if x is None else f"{x:,}" for x in needed])
+                row += _with_interval([_count(x) for x in needed])
             rows.append(tuple(row))
         arrow = report.direction(pairs[0].higher_is_better)
+        runs = "" if not self.n_runs else f", {self.n_runs:,} runs (pilot {self.pilot_runs})"
         title = (
             f"{pairs[0].metric} {arrow}, {self.n_segments:,} {self.unit}s "
-            f"(pilot {self.n_pilot:,}), power {self.target:g} at level "
+            f"(pilot {self.n_pilot:,}){runs}, power {self.target:g} at level "
             f"{self.significance_level:g}, {self.alternative}"
         )
         return Table(title, tuple(header), tuple(rows), "<<" + ">" * (len(header) - 2))
 
-    def _curve_table(self, pair: PairPower, digits: int | None) -> Table:
-        decimals = _decimals(pair.minimums, digits)
-        header = [f"{self.unit}s", "least difference"]
-        columns = [[f"{n:,}" for n in pair.sizes]]
-        columns.append(["none" if x is None else report.number(x, decimals) for x in pair.minimums])
+    def _run_table(self, pairs: Sequence[PairPower], digits: int | None) -> Table:
+        """Return what runs add, and how many of them are needed."""
+        decimals = _decimals([pair.minimum for pair in pairs], digits)
+        header = ["system", "baseline", "std. dev. of runs", f"least difference, any {self.unit}s"]
+        if self.difference is not None:
+            header += ["runs needed", f"[{report.level(self.confidence_level)}]", "fewest runs"]
+        rows = []
+        for pair in pairs:
+            row = [pair.system, pair.baseline, report.number(pair.run_deviation or 0.0, decimals)]
+            row.append("none" if pair.limit is None else report.number(pair.limit, decimals))
+            if self.difference is not None:
+                needed = (pair.runs_needed, pair.runs_needed_low, pair.runs_needed_high)
+                row += _with_interval([_count(x) for x in needed])
+                row.append(_count(pair.fewest_runs))
+            rows.append(tuple(row))
+        title = f"{pairs[0].metric}, runs of each system on {self.n_segments:,} {self.unit}s"
+        return Table(title, tuple(header), tuple(rows), "<<" + ">" * (len(header) - 2))
+
+    def _curve_table(
+        self,
+        pair: PairPower,
+        unit: str,
+        sizes: Sequence[int],
+        minimums: Sequence[float | None],
+        powers: Sequence[float],
+        digits: int | None,
+    ) -> Table:
+        decimals = _decimals(minimums, digits)
+        header = [f"{unit}s", "least difference"]
+        columns = [[f"{n:,}" for n in sizes]]
+        columns.append(["none" if x is None else report.number(x, decimals) for x in minimums])
         if self.difference is not None:
             header.append(f"power for {self.difference:g}")
-            columns.append([report.number(x, 2) for x in pair.powers])
-        title = f"{pair.metric}, {pair.system} - {pair.baseline}, by number of {self.unit}s"
+            columns.append([report.number(x, 2) for x in powers])
+        title = f"{pair.metric}, {pair.system} - {pair.baseline}, by number of {unit}s"
         rows = tuple(zip(*columns, strict=True))
         return Table(title, tuple(header), rows, ">" * len(header))
+
+
+def _count(value: int | None) -> str:
+    return "none" if value is None else f"{value:,}"
 
 
 def _decimals(values: Sequence[float | None], digits: int | None) -> int:

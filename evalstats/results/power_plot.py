@@ -22,14 +22,14 @@ _LINES = ((BLUE, "o"), (VERMILLION, "s"), ("#009E73", "^"), ("#CC79A7", "D"), (S
 def power(
     pairs: Sequence[PairPower],
     unit: str,
-    n_segments: int,
+    planned: int,
     *,
     difference: float | None,
     target: float,
     metric: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw power for a difference over the number of segments, one line a pair.
+    """Draw power for a difference over the number of segments, or of runs, one line a pair.
 
     Without a difference: the least one that is found with the target power. `Power.plot` is the
     way here. More than five pairs raise an `InputError`: plan with a baseline, or fewer systems.
@@ -47,10 +47,12 @@ def power(
     axes = own_axes(2.4) if ax is None else ax
     axes.set_xscale("log")
     for pair, (colour, marker) in zip(shown, _LINES, strict=False):
-        values = pair.minimums if difference is None else pair.powers
+        sizes, values = pair.sizes, pair.minimums if difference is None else pair.powers
+        if unit == "run":
+            sizes, values = pair.runs, pair.run_minimums if difference is None else pair.run_powers
         heights = [np.nan if value is None else value for value in values]
         axes.plot(
-            pair.sizes,
+            sizes,
             heights,
             color=colour,
             marker=marker,
@@ -58,7 +60,7 @@ def power(
             linewidth=1,
             label=wrapped(f"{pair.system} − {pair.baseline}", 30),
         )
-    axes.axvline(n_segments, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
+    axes.axvline(planned, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
     about = f"{shown[0].metric} {report.direction(shown[0].higher_is_better)}"
     if difference is None:
         axes.set_yscale("log")
@@ -69,7 +71,7 @@ def power(
         axes.axhline(target, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
         axes.set_ylabel("power", fontsize=SMALL)
         title = f"Power for a difference of {difference:g} in {about}"
-    name_axes(axes, title, f"{unit}s, dotted: {n_segments:,}")
+    name_axes(axes, title, f"{unit}s, dotted: {planned:,}")
     axes.tick_params(which="minor", labelsize=SMALL - 1)
     axes.legend(fontsize=SMALL - 1, frameon=False)
     return axes

@@ -24,11 +24,12 @@ class Questions(ComparisonRecord):
         power: float = 0.8,
         significance_level: float | None = None,
         n_resamples: int = 4999,
+        runs: int | None = None,
     ) -> Any:
         """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
 
         One test at `significance_level`, by default that of this comparison, not adjusted for
-        several; the comparison's alternative, unit, confidence level and seed.
+        several; the comparison's alternative, unit, strata, confidence level and seed.
         """
         if self.planner is None:
             raise InputError(
@@ -36,9 +37,8 @@ class Questions(ComparisonRecord):
                 "file); give SegmentStatistics to evalstats.power"
             )
         level = self.significance_level if significance_level is None else significance_level
-        return self.planner(
-            difference, n_segments, power, level, self.confidence_level, n_resamples, self.seed
-        )
+        question = difference, n_segments, power, level
+        return self.planner(*question, self.confidence_level, n_resamples, self.seed, runs)
 
     def ranking(
         self,

@@ -8,7 +8,7 @@ printable and on one line, and the parts of a comparison of one another. Anythin
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from math import isclose
 from sys import float_info
@@ -26,6 +26,7 @@ from evalstats.results.records import ComparisonRecord, Difference, EstimateReco
 T = TypeVar("T")
 E = TypeVar("E", bound=EstimateRecord)
 C = TypeVar("C", bound=ComparisonRecord)
+D = TypeVar("D", bound=Difference)
 
 _MOST_TEXT = 100_000
 _ANY = float("inf")
@@ -55,20 +56,21 @@ _RANGES: dict[str, tuple[float, float]] = {
 
 def estimate_from(kind: type[E], text: object) -> E:
     """Return the estimate that `Estimate.to_json` wrote."""
-    return _read("Estimate", text, lambda found: _estimate(kind, found, "estimate"))
+    return read("Estimate", text, lambda found: _estimate(kind, found, "estimate"))
 
 
 def estimates_from(kind: type[E], text: object) -> tuple[E, ...]:
     """Return the estimates that `Estimates.to_json` wrote."""
-    return _read("Estimates", text, lambda found: _estimates(kind, found, ("estimates",)))
+    return read("Estimates", text, lambda found: _estimates(kind, found, ("estimates",)))
 
 
 def comparison_from(kind: type[C], estimate: type[EstimateRecord], text: object) -> C:
     """Return the comparison that `Comparison.to_json` wrote."""
-    return _read("Comparison", text, lambda found: _comparison(kind, estimate, found))
+    return read("Comparison", text, lambda found: _comparison(kind, estimate, found))
 
 
-def _read(what: str, text: object, make: Callable[[dict[str, Any]], T]) -> T:
+def read(what: str, text: object, make: Callable[[dict[str, Any]], T]) -> T:
+    """Return what is made of an object in JSON; an `InputError` says what could not be read."""
     if not isinstance(text, str):
         raise InputTypeError(f"text must be a str of JSON, got {type(text).__name__}")
     try:
@@ -93,31 +95,56 @@ def _no_constant(name: str) -> Any:
 
 def _comparison(kind: type[C], estimate: type[EstimateRecord], found: dict[str, Any]) -> C:
     estimates = _estimates(estimate, found, tuple(found))
-    differences = []
-    for i, item in enumerate(_list(found, "differences")):
-        where = f"differences[{i}]"
-        fields_of = dict(item) if isinstance(item, dict) else item
-        said = tuple(
-            fields_of.pop(name, None) if isinstance(item, dict) else None
-            for name in ("significant", "claim", _shown_as(fields_of))
-        )
-        differences.append((_record(Difference, fields_of, where), said, where))
-    made = _record(
+    differences = differences_of(Difference, found)
+    made = record_of(
         kind,
         {k: v for k, v in found.items() if k not in ("estimates", "differences")},
         "comparison",
         estimates=estimates,
         differences=tuple(d for d, _, _ in differences),
     )
-    scores = {(e.metric, e.system): e.score for e in estimates}
-    metrics, seen = distinct(e.metric for e in estimates), set()
+    check_differences(made, differences, estimates, lambda record: record.metric)
+    metrics = distinct(e.metric for e in estimates)
+    if {d.metric for d in made.differences} != set(metrics):
+        raise InputError("differences must be of every metric that the estimates are of")
+    if len(made.signatures) != len(metrics):
+        raise InputError(f"signatures must be {len(metrics)}, one a metric")
+    return made
+
+
+def differences_of(kind: type[D], found: dict[str, Any]) -> list[tuple[D, tuple[Any, ...], str]]:
+    """Return each difference, what is said beside it (verdict, claim, ratio), and its place."""
+    differences = []
+    for i, item in enumerate(items_of(found, "differences")):
+        where = f"differences[{i}]"
+        fields_of = dict(item) if isinstance(item, dict) else item
+        said = tuple(
+            fields_of.pop(name, None) if isinstance(item, dict) else None
+            for name in ("significant", "claim", _shown_as(fields_of))
+        )
+        differences.append((record_of(kind, fields_of, where), said, where))
+    return differences
+
+
+def check_differences(
+    made: ComparisonRecord,
+    differences: Sequence[tuple[D, tuple[Any, ...], str]],
+    estimates: Sequence[EstimateRecord],
+    place_of: Callable[[Any], Hashable],
+) -> None:
+    """Refuse differences that fit neither the estimates of their place nor what is said of them.
+
+    `place_of` says of both records what is compared there: the metric, and perhaps the task.
+    """
+    scores = {(place_of(e), e.system): e.score for e in estimates}
+    seen = set()
     for d, (verdict, claim, value), where in differences:
-        pair = (d.metric, frozenset((d.baseline, d.system)))
+        pair = (place_of(d), frozenset((d.baseline, d.system)))
         if pair in seen or len(pair[1]) < 2:
             raise InputError(f"{where} must be of two systems that no other compares")
         seen.add(pair)
         for name, score in ((d.baseline, d.baseline_score), (d.system, d.system_score)):
-            if scores.get((d.metric, name)) != score:
+            if scores.get((place_of(d), name)) != score:
                 raise InputError(f"{where} has a score of {name!r} that is in no estimate")
         near = 1e-9 * max(abs(d.baseline_score), abs(d.system_score), 1e-300)
         if not isclose(d.difference, d.system_score - d.baseline_score, rel_tol=0, abs_tol=near):
@@ -133,11 +160,6 @@ def _comparison(kind: type[C], estimate: type[EstimateRecord], found: dict[str, 
             raise InputError(f"{where}.baseline must be {made.baseline!r}, got {d.baseline!r}")
     if made.margin is not None and made.recovery is not None:
         raise InputError("comparison has a margin and a recovery, which exclude each other")
-    if {d.metric for d in made.differences} != set(metrics):
-        raise InputError("differences must be of every metric that the estimates are of")
-    if len(made.signatures) != len(metrics):
-        raise InputError(f"signatures must be {len(metrics)}, one a metric")
-    return made
 
 
 def _shown_as(found: Any) -> str:
@@ -159,7 +181,7 @@ def _check_ratio(d: Difference, value: object, where: str) -> None:
 def _estimates(kind: type[E], found: dict[str, Any], known: tuple[str, ...]) -> tuple[E, ...]:
     if unknown := set(found) - set(known):
         raise InputError(f"unknown field {min(unknown)!r}")
-    items = _list(found, "estimates")
+    items = items_of(found, "estimates")
     made = tuple(_estimate(kind, item, f"estimates[{i}]") for i, item in enumerate(items))
     places = {(e.metric, e.system) for e in made}
     systems = {metric: {s for m, s in places if m == metric} for metric, _ in places}
@@ -169,17 +191,18 @@ def _estimates(kind: type[E], found: dict[str, Any], known: tuple[str, ...]) -> 
 
 
 def _estimate(kind: type[E], found: object, where: str) -> E:
-    return _record(kind, found, where, replicates=np.empty(0))
+    return record_of(kind, found, where, replicates=np.empty(0))
 
 
-def _list(found: Mapping[str, Any], name: str) -> list[Any]:
+def items_of(found: Mapping[str, Any], name: str) -> list[Any]:
+    """Return a list out of an object."""
     value = found.get(name)
     if not isinstance(value, list):
         raise InputError(f"{name} must be a list, got {shown(value)}")
     return value
 
 
-def _record(kind: type[T], found: object, where: str, **given: Any) -> T:
+def record_of(kind: type[T], found: object, where: str, **given: Any) -> T:
     """Return a record of the fields in an object, each of the type that the record says."""
     if not isinstance(found, dict):
         raise InputError(f"{where} must be an object, got {shown(found)}")

@@ -67,9 +67,6 @@ class Record:
 class Difference(Record):
     """A system against a baseline under one metric; `difference` is system minus baseline.
 
-    Where ratios were asked for, interval and standard error are those of the ratio, or of its
-    logarithm, which is `value`.
-
     Attributes
     ----------
     metric, baseline, system : str
@@ -110,7 +107,7 @@ class Difference(Record):
     pvalue_worse : float or None
         Of the opposite: that more is lost than the margin, or less is kept than the recovery.
     contrast : {"difference", "ratio", "log-ratio"}
-        What interval and standard error are of.
+        What `value`, interval and standard error are of.
     """
 
     metric: str
@@ -200,6 +197,18 @@ class PairPower(Record):
         What `compare` tests by default.
     discordant : float or None
         Of 0/1 scores, the share of segments that differ.
+    run_deviation : float or None
+        Where there are runs: their part of the standard error is this over √R.
+    limit : float or None
+        Least difference that is found on any number of segments, with the runs that are planned.
+    runs_needed, runs_needed_low, runs_needed_high : int or None
+        Runs of each system that find the difference on the segments that are planned.
+    fewest_runs : int or None
+        With fewer runs no number of segments finds it.
+    runs : tuple of int
+        Numbers of runs of their curve.
+    run_minimums, run_powers : tuple of float
+        Least difference, and power, with each of them.
     """
 
     metric: str
@@ -222,6 +231,15 @@ class PairPower(Record):
     higher_is_better: bool
     test: str
     discordant: float | None = None
+    run_deviation: float | None = None
+    limit: float | None = None
+    runs_needed: int | None = None
+    runs_needed_low: int | None = None
+    runs_needed_high: int | None = None
+    fewest_runs: int | None = None
+    runs: tuple[int, ...] = ()
+    run_minimums: tuple[float | None, ...] = ()
+    run_powers: tuple[float, ...] = ()
 
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, power"
@@ -283,6 +301,10 @@ class ComparisonRecord:
         multiplies = self.adjustment not in ("none", "max-t")
         return self.n_compared(difference) if multiplies else 1
 
+    def floor_of(self, difference: Difference) -> float:
+        """Return the smallest p-value that swaps can give of its segments or groups."""
+        return self.floor_of_units
+
     @property
     def floor_of_units(self) -> float:
         """The smallest p-value that swaps of so many segments or groups can give."""
@@ -293,7 +315,7 @@ class ComparisonRecord:
     def is_open(self, difference: Difference) -> bool:
         """Return whether too few resamples, or units, keep its p-value above the level."""
         drawn = 0.0 if difference.exact else 1 / (self.n_resamples + 1)
-        floor = max(drawn, self.floor_of_units) * self.n_multiplied(difference)
+        floor = max(drawn, self.floor_of(difference)) * self.n_multiplied(difference)
         return floor > self.significance_level and not self.significant(difference)
 
     def disagrees(self, difference: Difference) -> bool:

@@ -34,6 +34,8 @@ _STYLE = """<style>
   white-space: nowrap; border: 0; max-width: none; vertical-align: baseline; }
 .evalstats table th { font-weight: 600; border-bottom: 1px solid rgba(127, 127, 127, 0.8); }
 .evalstats table td { border-bottom: 1px solid rgba(127, 127, 127, 0.3); }
+.evalstats table tr.total td { font-weight: 600; }
+.evalstats table :not(.total) + tr.total td { border-top: 2px solid rgba(127, 127, 127, 0.8); }
 .evalstats table .text { text-align: left; white-space: normal; overflow-wrap: break-word;
   min-width: 6em; max-width: 24em; unicode-bidi: isolate; }
 .evalstats p { margin: 0.3em 0; font-size: 0.9em; }
@@ -48,13 +50,17 @@ _ARROWS = {True: "↑", False: "↓"}
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table of strings; `align` has one of ``<`` and ``>`` for each column."""
+    """A titled table of strings; `align` has one of ``<`` and ``>`` for each column.
+
+    The last `n_totals` rows are set off from those before them.
+    """
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     align: str
     notes: tuple[str, ...] = ()
+    n_totals: int = 0
 
     def text(self) -> str:
         """Return aligned columns for a terminal."""
@@ -64,13 +70,22 @@ class Table:
         body = ["  ".join(line).rstrip() for line in padded]
         rule = "-" * max(map(_width, body))
         notes = map(printable, self.notes)
-        return "\n".join([printable(self.title), rule, body[0], rule, *body[1:], *notes])
+        rows = self._set_off(body[1:], [rule])
+        return "\n".join([printable(self.title), rule, body[0], rule, *rows, *notes])
+
+    def _set_off(self, rows: list[str], rule: list[str]) -> list[str]:
+        """Put a rule before the totals, where there are any, and rows before them."""
+        n_before = len(rows) - self.n_totals
+        return [*rows[:n_before], *(rule if 0 < n_before < len(rows) else []), *rows[n_before:]]
 
     def markdown(self) -> str:
         """Return a pipe table."""
         sides = {"<": ":--", ">": "--:"}
         rule = "|" + "|".join(sides[side] for side in self.align) + "|"
-        lines = ["| " + " | ".join(map(markdown, row)) + " |" for row in (self.header, *self.rows)]
+        cells = [list(map(markdown, row)) for row in (self.header, *self.rows)]
+        for row in cells[len(cells) - self.n_totals :]:
+            row[:] = [f"**{cell}**" if cell.strip() else cell for cell in row]
+        lines = ["| " + " | ".join(row) + " |" for row in cells]
         notes = map(markdown_line, self.notes)
         return "\n".join(
             [f"**{markdown(self.title.strip())}**", "", lines[0], rule, *lines[1:]]
@@ -92,7 +107,7 @@ class Table:
                 r"\midrule",
                 lines[0],
                 r"\midrule",
-                *lines[1:],
+                *self._set_off(lines[1:], [r"\midrule"]),
                 r"\bottomrule",
                 r"\end{tabular}",
                 *(rf"\\ {latex_words(note)}" for note in self.notes),
@@ -108,13 +123,15 @@ class Table:
             return "".join(f"<{tag}{scope}{kind}>{html(cell)}</{tag}>" for cell, kind in cells)
 
         head = line("th", ' scope="col"', self.header)
+        n_before = len(self.rows) - self.n_totals
         return "\n".join(
             [
                 "<table>",
                 f"<caption>{html(self.title)}</caption>",
                 f"<thead><tr>{head}</tr></thead>",
                 "<tbody>",
-                *(f"<tr>{line('td', '', row)}</tr>" for row in self.rows),
+                *(f"<tr>{line('td', '', row)}</tr>" for row in self.rows[:n_before]),
+                *(f'<tr class="total">{line("td", "", row)}</tr>' for row in self.rows[n_before:]),
                 "</tbody>",
                 "</table>",
                 *(f"<p>{html(note)}</p>" for note in self.notes),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -17,17 +18,25 @@ from evalstats.runs.items import Items, Key, with_missing
 UNSCORED, ABSENT = np.nan, np.inf
 
 
+def rows_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return rows of `Mean`, `(n,) -> (n, 2)`, of scores, some of which are no numbers."""
+    rows = np.stack([scores, np.ones_like(scores)], axis=-1)
+    rows[np.isnan(scores)] = 0.0
+    rows[scores == ABSENT] = np.nan
+    return rows
+
+
 def by_question(
     key: Key,
     system: str,
     answers: Sequence[tuple[str, int]],
-    scores: NDArray[np.float64],
+    rows: NDArray[np.float64],
     *,
     labels: Mapping[str, Sequence[str]],
     as_runs: bool = False,
     higher_is_better: bool = True,
 ) -> tuple[Items, int]:
-    """Return the scores of N questions to which there are answers, and how many were not scored.
+    """Return the scores of N questions to which there are n answers, and how many were not scored.
 
     Parameters
     ----------
@@ -35,34 +44,37 @@ def by_question(
     system : str
     answers : sequence of (str, int)
         The id of the question, and which answer to it this is.
-    scores : ndarray
-        A score an answer, or `UNSCORED` or `ABSENT`. Unscored answers are left out of the average;
-        a question without a scored answer, or without one of its runs, is left out as a whole.
+    rows : ndarray, shape (n, 2)
+        Rows of `Mean`. One of an answer that was not scored is (0, 0): it is left out of the
+        average, and a question without any other, or one of whose runs it is, is left out as a
+        whole. A row of NaN is missing.
     labels : mapping of str to sequence of str
         One an answer; those of one question are the same.
     as_runs : bool
         Whether answers are runs of the system (`MeanOfRuns`), as many for each question.
     higher_is_better : bool
     """
-    if len(set(answers)) < len(answers):
-        twice = next(one for i, one in enumerate(answers) if one in set(answers[:i]))
-        what = f"item {shown(twice[0], 60)}, answer {twice[1]}"
-        raise InputError(f"{key}: {what}, occurs more than once; a log has each item once")
     codes: dict[str, int] = {}
     where = np.array([codes.setdefault(name, len(codes)) for name, _ in answers], dtype=np.intp)
+    if len(set(answers)) < len(answers):
+        name, number = next(one for one, n in Counter(answers).items() if n > 1)
+        raise InputError(
+            f"{key}: item {shown(name, 60)}, answer {number}, occurs more than once; a log has "
+            f"each item once"
+        )
     metric: Metric = Mean(key.metric, higher_is_better)
-    absent = scores == ABSENT
+    absent = np.isnan(rows[:, 1])
+    rows = np.where(absent[:, None], 0.0, rows)
+    is_scored = rows[:, 1] > 0
     if as_runs and len(codes) < len(answers):
-        places = _places(key, where, np.array([answer for _, answer in answers]), len(codes))
-        # Answer by answer, each with the two columns of a mean.
-        rows = with_missing(np.where(absent, np.nan, scores)[places])[0].reshape(len(codes), -1)
-        metric = MeanOfRuns(metric, places.shape[1])
-        kept = ~np.any(np.isnan(scores[places]), axis=1)
+        runs = _places(key, where, np.array([number for _, number in answers]), len(codes))
+        metric = MeanOfRuns(metric, runs.shape[1])
+        found = rows[runs].reshape(len(codes), -1)
+        kept = np.all((is_scored | absent)[runs], axis=1)
     else:
-        is_there = np.isfinite(scores)
-        counts = np.bincount(where, weights=is_there)
-        sums = np.bincount(where, weights=np.where(is_there, scores, 0.0))
-        rows = np.stack([sums / np.maximum(counts, 1), counts > 0], axis=-1)
+        counts = np.bincount(where, weights=is_scored)
+        sums = [np.bincount(where, weights=column) for column in rows.T]
+        found = np.stack(sums, axis=-1) / np.maximum(counts, 1)[:, None]
         kept = (counts > 0) | (np.bincount(where, weights=absent) > 0)
     names = list(codes)
     items = Items(
@@ -70,7 +82,7 @@ def by_question(
         metric,
         (system,),
         [names[i] for i in np.flatnonzero(kept)],
-        rows[None, kept],
+        found[None, kept],
         {name: _of_questions(key, name, given, where, kept) for name, given in labels.items()},
         incomplete=with_missing(np.where(absent, np.nan, 0.0))[1],
     )

@@ -59,6 +59,7 @@ class HarnessTask:
         # Logs of before 2025 do not name filters in lines; where there is one, it is that.
         self.filter = next(iter(filters)) if len(filters) == 1 else None if filters else "none"
         self.filters: dict[str, _Lines] = {}
+        self.asked: dict[tuple[str, str], bool] = {}
 
     def add(self, record: Mapping[str, Any], number: int) -> None:
         """Take a line."""
@@ -70,40 +71,37 @@ class HarnessTask:
             labels = [*(h for h in _HASHES if h in record), *self.wanted.labels]
             lines = _Lines([], [], {name: [] for name in labels}, {})
             self.filters[label(filter, "filter")] = lines
-        rows = self._rows(record, number, filter)
-        for name, own in lines.labels.items():
-            own.append(
-                self._hash(record, name, number) if name in _HASHES else dotted(record, name)
-            )
+        metrics = self._metrics(record, number, filter)
         lines.ids.append(self._id(record, number))
-        before = len(lines.numbers)
+        for name, own in lines.labels.items():
+            is_hash = name in _HASHES
+            own.append(self._hash(record, name, number) if is_hash else dotted(record, name))
+        if metrics != list(lines.rows):
+            for name in metrics:
+                lines.rows.setdefault(name, [_ABSENT] * len(lines.numbers))
         lines.numbers.append(number)
-        for metric, row in rows.items():
-            if metric not in lines.rows:
-                lines.rows[metric] = [_ABSENT] * before
-            lines.rows[metric].append(row)
-        for metric, own_rows in lines.rows.items():
-            if metric not in rows:
-                own_rows.append(_ABSENT)
+        last: Any = None
+        for name, rows in lines.rows.items():
+            row = record[name] if name in metrics else _ABSENT
+            if type(row) is list and type(last) is list and row == last:
+                # BLEU, chrF and TER have the same texts, which are kept once.
+                row = last
+            rows.append(row)
+            last = row
 
-    def _rows(self, record: Mapping[str, Any], number: int, filter: str) -> dict[str, Any]:
-        """Return what a line has of the metrics that are wanted."""
+    def _metrics(self, record: Mapping[str, Any], number: int, filter: str) -> list[str]:
+        """Return which metrics of a line are wanted."""
         names = record.get("metrics")
         if names is None:
             names = [name for name in record if name not in _FIXED]
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
             raise InputError(f"{self._at(number)}: metrics must be names, got {shown(names, 60)}")
-        rows: dict[str, Any] = {}
         for name in names:
             if name not in record or name in _FIXED:
                 raise InputError(f"{self._at(number)} has no {shown(name, 60)}, one of its metrics")
-            if self.wanted.has(Key(self.task, name, filter)):
-                row = record[name]
-                # BLEU, chrF and TER have the same texts, which are kept once.
-                if _is_text(row):
-                    row = next((r for r in rows.values() if _is_text(r) and r == row), row)
-                rows[name] = row
-        return rows
+            if (name, filter) not in self.asked:
+                self.asked[name, filter] = self.wanted.has(Key(self.task, name, filter))
+        return [name for name in names if self.asked[name, filter]]
 
     def _id(self, record: Mapping[str, Any], number: int) -> str:
         found = record.get("doc_id")
@@ -178,7 +176,3 @@ class HarnessTask:
         if expected is None or n_rows <= expected <= len(lines.ids):
             return ""
         return f"the samples have {len(lines.ids):,} items, of {expected:,} that were scored"
-
-
-def _is_text(row: object) -> bool:
-    return isinstance(row, (list, tuple)) and bool(row) and isinstance(row[-1], str)

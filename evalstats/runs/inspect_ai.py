@@ -12,7 +12,7 @@ import numpy as np
 
 from evalstats.checks import is_missing, shown
 from evalstats.errors import InputError
-from evalstats.runs.epochs import ABSENT, by_question
+from evalstats.runs.epochs import ABSENT, by_question, rows_of
 from evalstats.runs.inspect_scores import as_number, columns, stated
 from evalstats.runs.items import Items, Key
 from evalstats.runs.run import Run, run_of
@@ -184,7 +184,7 @@ def _items(log: _Log, wanted: Wanted, skipped: list[str]) -> Iterator[Items]:
         scores = np.full(len(answers), ABSENT)
         scores[list(found)] = list(found.values())
         items, n_unscored = by_question(
-            key, log.model, answers, scores, labels=labels, as_runs=wanted.as_runs
+            key, log.model, answers, rows_of(scores), labels=labels, as_runs=wanted.as_runs
         )
         if n_unscored:
             skipped.append(f"{n_unscored:,} of {n_questions:,} items of {key}, which are unscored")

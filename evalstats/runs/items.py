@@ -67,7 +67,7 @@ class Items:
         Resamples know segments by number: the same items give the same numbers however a log is
         shuffled.
         """
-        order = sorted(range(len(self.ids)), key=lambda i: natural(self.ids[i]))
+        order = natural_order(self.ids)
         repeated = [
             self.ids[i]
             for i, j in zip(order[1:], order, strict=False)
@@ -93,8 +93,20 @@ def natural(name: str) -> tuple[Any, ...]:
     parts = _NUMBERS.split(name)
     # Texts and numbers take turns, so that only like is compared with like. Strings of digits are
     # compared by length first: no number is too long.
-    digits = [(len(part.lstrip("0")), part.lstrip("0")) for part in parts[1::2]]
-    return (tuple(zip(parts[::2], [*digits, (0, "")], strict=True)), name)
+    numbers = [(len(part.lstrip("0")), part.lstrip("0")) for part in parts[1::2]]
+    return (tuple(zip(parts[::2], [*numbers, (0, "")], strict=True)), name)
+
+
+def natural_order(names: Sequence[str]) -> list[int]:
+    """Return the places of names in their natural order."""
+    if not all(name.isdecimal() and name.isascii() for name in names):
+        return sorted(range(len(names)), key=[natural(name) for name in names].__getitem__)
+    # Most logs number their items: the same order, without a million small tuples.
+    digits = [name.lstrip("0") for name in names]
+    order = sorted(range(len(names)), key=names.__getitem__)
+    order.sort(key=digits.__getitem__)
+    order.sort(key=[len(own) for own in digits].__getitem__)
+    return order
 
 
 def number(value: object, where: str) -> float:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from evalstats.checks import choice, label, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.runs import inspect_ai, lm_eval, tidy
+from evalstats.runs import comet, helm, inspect_ai, lm_eval, meeteval, mt_metrics_eval, tidy
 from evalstats.runs.run import Patterns, Run, as_patterns
 from evalstats.runs.sources import Source
 from evalstats.runs.wanted import Wanted
@@ -31,7 +31,15 @@ class _Format(Protocol):
 
 
 #: In the order in which they are asked.
-FORMATS: tuple[_Format, ...] = (lm_eval, inspect_ai, tidy)
+FORMATS: tuple[_Format, ...] = (
+    lm_eval,
+    inspect_ai,
+    helm,
+    comet,
+    mt_metrics_eval,
+    meeteval,
+    tidy,
+)
 
 
 def read_run(

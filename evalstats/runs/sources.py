@@ -93,6 +93,25 @@ def read_json(path: Path) -> Any:
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number of each line, from 1 on, and the object in it; empty lines are skipped."""
+    for number, line in _lines(path):
+        record = parsed(line, f"{path}, line {number}")
+        if not isinstance(record, dict):
+            raise InputError(
+                f"{path}, line {number} must be a JSON object, got {shown(record, 60)}"
+            )
+        yield number, record
+
+
+def text_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the number of each line, from 1 on, and its text; empty lines are skipped."""
+    for number, line in _lines(path):
+        try:
+            yield number, line.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}, line {number} is not UTF-8: byte {error.start}") from None
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with _opened(path) as file:
             number = 0
@@ -100,19 +119,13 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 number += 1
                 if len(line) > MOST_LINE:
                     raise InputError(f"{path}, line {number} has more than {MOST_LINE:,} bytes")
-                if not line.strip():
-                    continue
-                record = parsed(line, f"{path}, line {number}")
-                if not isinstance(record, dict):
-                    raise InputError(
-                        f"{path}, line {number} must be a JSON object, got {shown(record, 60)}"
-                    )
-                yield number, record
+                if line.strip():
+                    yield number, line
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {_reason(error)}") from None
 
 
-def text_lines(path: Path) -> Iterator[list[str]]:
+def text_blocks(path: Path) -> Iterator[list[str]]:
     """Yield the lines of UTF-8 text in blocks, with what ends them, less a byte order mark."""
     n_read = n_lines = 0
     try:
@@ -183,7 +196,8 @@ def fingerprint(*texts: str) -> str:
     """Return a hash of texts, which tells whether two logs speak of the same; empty for none."""
     if not texts:
         return ""
-    return sha256(json.dumps(texts).encode()).hexdigest()[:16]
+    whole = "\0".join([*map(str, map(len, texts)), *texts])
+    return sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def dotted(record: Any, path: str) -> str:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import is_from, shown
 from evalstats.errors import InputError
-from evalstats.runs.sources import MOST_LINE, dotted, json_lines, text_lines
+from evalstats.runs.sources import MOST_LINE, dotted, json_lines, text_blocks
 from evalstats.text.frames import columns_of, listed_texts
 
 #: Rows that are turned into columns together.
@@ -96,7 +96,7 @@ def _of_csv(path: Path, suffix: str) -> Columns:
 @contextmanager
 def _csv_reader(path: Path, suffix: str) -> Iterator[Any]:
     """Open a table, whatever stands between its cells; empty rows are read as empty lists."""
-    lines = chain.from_iterable(text_lines(path))
+    lines = chain.from_iterable(text_blocks(path))
     first = next(lines, "")
     tabs = suffix == ".tsv" or ("\t" in first and "," not in first and ";" not in first)
     delimiter = "\t" if tabs else ";" if ";" in first and "," not in first else ","

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, is_missing, label, listed, shown
+from evalstats.checks import check_names, choice, is_missing, label, listed, shown
 from evalstats.errors import InputError, InputTypeError
 
 Labels = Mapping[str, tuple[str, ...]]
@@ -28,8 +28,7 @@ def as_segment_ids(ids: object, n_segments: int) -> tuple[str, ...]:
     for name in names:
         if not isinstance(name, str):
             raise InputTypeError(f"segment_ids must be strings, got {type(name).__name__} {name!r}")
-        if name:
-            label(name, "segment_ids")
+    check_names(names, "segment_ids")
     _check_count(names, "segment_ids", "name", n_segments)
     _check_different(names, "segment_ids")
     return tuple(names)
@@ -46,10 +45,10 @@ def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
         what = f"labels[{label(name, 'names of labels')!r}]"
         values = listed(given, what, "strings, one a segment")
         _check_count(values, what, "label", n_segments)
-        # Only different labels are looked at, since that takes time.
-        for value in dict.fromkeys(values) if all(isinstance(v, str) for v in values) else values:
-            if value != "":
-                label(value, what)
+        for value in values:
+            if not isinstance(value, str):
+                raise InputTypeError(f"{what} must be strings, got {shown(value)}")
+        check_names(values, what)
         found[name] = tuple(values)
     return found
 

@@ -313,7 +313,7 @@ class SegmentStatistics:
         >>> a = SegmentStatistics([[[1, 1], [0, 1]]], ["A"], mean, segment_ids=["x", "y"])
         >>> b = SegmentStatistics([[[1, 1], [4, 1]]], ["B"], mean, segment_ids=["y", "x"])
         >>> SegmentStatistics.join(*SegmentStatistics.align(a, b)).values[:, :, 0].tolist()
-        [[1.0, 0.0], [4.0, 1.0]]
+        [[1, 0], [4, 1]]
         """
         ids = []
         for i, table in enumerate(tables):

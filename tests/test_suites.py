@@ -1,0 +1,452 @@
+"""Suites: rows are those of each task alone, totals those of strata, and both in every form."""
+
+import json
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import evalstats as es
+from evalstats.errors import InputError, InputTypeError
+
+ACC, COST = es.Mean("acc"), es.Mean("cost", higher_is_better=False)
+SIZES = {"physics": 60, "law": 240, "history": 150}
+FEW = {"n_resamples": 499}
+
+
+def outcomes(rng, n, shares=(0.6, 0.7)):
+    return {name: rng.random(n) < p for name, p in zip("ABCDE", shares, strict=False)}
+
+
+def accuracies(seed=1, sizes=SIZES, shares=(0.6, 0.7)):
+    rng = np.random.default_rng(seed)
+    return {t: es.extract(outcomes(rng, n, shares), metric=ACC) for t, n in sizes.items()}
+
+
+def costs(seed=2, sizes=SIZES):
+    rng = np.random.default_rng(seed)
+    made = {}
+    for i, (task, n) in enumerate(sizes.items()):
+        base = rng.gamma(2, 2 + i, size=n) + 1
+        made[task] = es.extract({"A": base, "B": base * rng.uniform(0.8, 1.15, n)}, metric=COST)
+    return made
+
+
+TASKS = accuracies()
+RESULT = es.Suite(TASKS).compare(**FEW)
+
+
+def holm_by_hand(pvalues):
+    adjusted, worst = {}, 0.0
+    for i, (place, p) in enumerate(sorted(enumerate(pvalues), key=lambda item: item[1])):
+        worst = max(worst, min(1.0, (len(pvalues) - i) * p))
+        adjusted[place] = worst
+    return [adjusted[i] for i in range(len(pvalues))]
+
+
+@pytest.mark.parametrize("tasks", [TASKS, costs()], ids=["0/1", "numbers"])
+@pytest.mark.parametrize("options", [{}, {"test": "ar", "method": "percentile", "rng": 7}])
+def test_the_row_of_a_task_is_what_a_comparison_of_it_says(tasks, options):
+    result = es.Suite(tasks).compare(**FEW, **options)
+    alone = [es.compare(table, **FEW, **options) for table in tasks.values()]
+    adjusted = holm_by_hand([one.differences[0].pvalue for one in alone])
+    for row, task, one, p in zip(result.rows, tasks, alone, adjusted, strict=True):
+        (d,) = one
+        for field in fields(es.Difference):
+            if field.name != "pvalue_adjusted":
+                assert getattr(row, field.name) == getattr(d, field.name), field.name
+        assert (row.task, row.n_segments) == (task, SIZES[task])
+        assert row.pvalue_adjusted == pytest.approx(p)
+        for e in one.estimates:
+            found = result.estimates.estimate(task, system=e.system)
+            assert (found.score, found.low, found.high) == (e.score, e.low, e.high)
+    assert [row.task for row in result] == [*tasks, "macro"]
+
+
+@pytest.mark.parametrize("tasks", [TASKS, costs()], ids=["0/1", "numbers"])
+def test_standard_errors_of_totals_are_those_of_harnesses(tasks):
+    n = np.array(list(SIZES.values()))
+    for aggregate in ("macro", "micro"):
+        suite = es.Suite(tasks, aggregate)
+        scores, compared = suite.estimate(**FEW), suite.compare(**FEW)
+        for system in "AB":
+            values = [t.values[t.systems.index(system), :, 0] for t in tasks.values()]
+            errors, means = np.array([stats.sem(v) for v in values]), [v.mean() for v in values]
+            total = scores.total(system=system)
+            expected = {
+                "macro": (np.mean(means), np.sqrt(np.sum(errors**2)) / 3),
+                "micro": (np.mean(np.concatenate(values)), np.sqrt(np.sum((n * errors) ** 2)) / n.sum()),
+            }  # fmt: skip
+            assert (total.score, total.standard_error) == pytest.approx(expected[aggregate])
+            assert compared.estimates.total(system=system).score == total.score
+        moved = [stats.sem(t.values[1, :, 0] - t.values[0, :, 0]) for t in tasks.values()]
+        weights = n / n.sum() if aggregate == "micro" else np.full(3, 1 / 3)
+        expected = np.sqrt(np.sum((weights * moved) ** 2))
+        assert compared.total().standard_error == pytest.approx(expected)
+
+
+@pytest.fixture(scope="module")
+def translations(sample):
+    names = ["baseline", "clearly-better"]
+    domains = np.array(sample.domains)
+    tables = {}
+    for domain in dict.fromkeys(sample.domains):
+        places = np.flatnonzero(domains == domain)
+        texts = {n: [sample.systems[n][i] for i in places] for n in names}
+        tables[domain] = es.extract(texts, [sample.references[i] for i in places], "bleu")
+    return tables
+
+
+@pytest.mark.parametrize("aggregate", ["macro", "micro"])
+@pytest.mark.parametrize("test", ["studentized", "bootstrap"])
+def test_a_total_of_one_metric_is_that_of_strata(translations, aggregate, test):
+    whole = np.concatenate([t.values for t in translations.values()], axis=1)
+    labels = [name for name, t in translations.items() for _ in range(t.n_segments)]
+    first = next(iter(translations.values()))
+    joined = es.SegmentStatistics(whole, first.systems, first.metric)
+    options = {"test": test, "method": "hall", **FEW}
+    (expected,) = es.compare(joined, strata=labels, aggregate=aggregate, **options)
+    suite = es.Suite(translations, aggregate).compare(test=test, **FEW)
+    found = suite.total()
+    for name in ("difference", "low", "high", "standard_error", "pvalue", "n_differing"):
+        assert getattr(found, name) == getattr(expected, name)
+    assert (found.metric, found.aggregate, found.task) == ("BLEU", aggregate, aggregate)
+    assert found.pvalue == found.pvalue_adjusted
+
+
+def geometric(scores):
+    return np.exp(np.mean(np.log(scores), axis=-1))
+
+
+def test_weights_and_functions():
+    scores, errors = [], []
+    for table in TASKS.values():
+        values = table.values[0, :, 0]
+        scores.append(values.mean())
+        errors.append(stats.sem(values))
+    scores, errors = np.array(scores), np.array(errors)
+    weights = {"history": 1, "law": 3, "physics": 4}
+    share = np.array([4, 3, 1]) / 8
+    weighted = es.Suite(TASKS, weights).estimate(**FEW).total(system="A")
+    assert weighted.score == pytest.approx(scores @ share)
+    assert weighted.standard_error == pytest.approx(np.sqrt(np.sum((errors * share) ** 2)))
+    assert weighted.task == "weighted"
+    found = es.Suite(TASKS, geometric).estimate(**FEW).total(system="A")
+    assert found.score == pytest.approx(stats.gmean(scores))
+    by_delta = found.score / 3 * np.sqrt(np.sum((errors / scores) ** 2))
+    assert found.standard_error == pytest.approx(by_delta, rel=1e-5)
+    assert found.aggregate == found.task == "geometric"
+    assert es.Suite(TASKS, lambda s: s[..., 1]).estimate(**FEW).total(system="A").score == scores[1]
+
+
+def test_tasks_of_different_metrics_have_one_total_where_it_is_asked_for(translations):
+    name, table = next(iter(translations.items()))
+    marks = es.extract(outcomes(np.random.default_rng(4), 90), metric=es.Mean("acc"))
+    tasks = {name: table, "quiz": replace(marks, systems=table.systems)}
+    apart = es.Suite(tasks).compare(**FEW)
+    assert apart.totals == ()
+    suite = es.Suite(tasks, "macro")
+    result, scores = suite.compare(**FEW), suite.estimate(method="t", **FEW)
+    total = scores.total(system="baseline")
+    alone = [es.estimate(t, method="t", **FEW).estimates[0] for t in tasks.values()]
+    assert total.score == pytest.approx(np.mean([e.score for e in alone]))
+    expected = np.sqrt(sum(e.standard_error**2 for e in alone)) / 2
+    assert total.standard_error == pytest.approx(expected)
+    assert result.total().metric == "BLEU + acc"
+    assert result.family == "all"
+    assert [d.pvalue_adjusted for d in result.rows] == pytest.approx(
+        holm_by_hand([d.pvalue for d in result.rows])
+    )
+    # Independent resampling of each task, naively.
+    drawn = [es.estimate(t, method="percentile", rng=9 + i).estimates[0].replicates
+             for i, t in enumerate(tasks.values())]  # fmt: skip
+    naive = np.std(np.mean(drawn, axis=0), ddof=1)
+    assert total.standard_error == pytest.approx(naive, rel=0.04)
+    (line,) = [x for x in str(result).splitlines() if x.startswith("macro  ")]
+    assert "BLEU + acc" in line
+    assert es.SuiteComparison.from_json(result.to_json()) == result
+
+
+def test_several_metrics_a_task_have_a_total_each():
+    more = {task: [TASKS[task], table] for task, table in costs().items()}
+    more["history"] = more["history"][:1]
+    more["extra"] = es.extract(outcomes(np.random.default_rng(3), 80), metric=es.Mean("f1"))
+    result = es.Suite(more).compare(**FEW)
+    assert [(d.metric, d.task) for d in result.totals] == [("acc", "macro"), ("cost", "macro")]
+    two = es.Suite({task: costs()[task] for task in ("physics", "law")}).compare(**FEW)
+    assert result.total("cost").difference == pytest.approx(two.total().difference)
+    assert result.total("cost").pvalue == pytest.approx(two.total().pvalue)
+    assert [result.n_compared(d) for d in result.rows] == [3, 2, 3, 2, 3, 1]
+    text = str(result)
+    for title in ("acc ↑ (higher is better), 3 tasks", "cost ↓ (lower is better), 2 tasks", "f1 ↑"):
+        assert title in text
+
+
+def test_groups_are_drawn_whole_in_their_task():
+    tasks = costs()
+    groups = {"law": [i // 6 for i in range(240)], "history": [i // 5 for i in range(150)]}
+    suite = es.Suite(tasks, groups=groups)
+    scores = suite.estimate(method="t")
+    errors = []
+    for task, table in tasks.items():
+        one = es.estimate(table, method="t", groups=groups.get(task)).estimates[0]
+        row = scores.estimate(task, system="A")
+        assert (row.standard_error, row.n_segments) == (one.standard_error, one.n_segments)
+        errors.append(one.standard_error)
+    total = scores.total(system="A")
+    assert (total.n_segments, total.unit) == (60 + 40 + 30, "group")
+    assert total.standard_error == pytest.approx(np.sqrt(np.sum(np.square(errors))) / 3)
+
+
+def test_tasks_without_spread_are_harmless():
+    tasks = accuracies()
+    right = es.extract({"A": np.ones(50), "B": np.ones(50)}, metric=ACC)
+    less = es.Suite(tasks).compare(**FEW).total()
+    result = es.Suite({**tasks, "easy": right}).compare(**FEW)
+    total = result.total()
+    assert total.difference == pytest.approx(less.difference * 3 / 4)
+    assert total.standard_error == pytest.approx(less.standard_error * 3 / 4)
+    assert total.pvalue == pytest.approx(less.pvalue, abs=0.02)
+    assert result.difference("easy").pvalue == 1
+    assert any("On easy systems have identical statistics" in note for note in result.notes)
+    same = es.Suite({"x": right, "y": right}).compare(**FEW)
+    assert [d.pvalue for d in same] == [1.0, 1.0, 1.0]
+    assert "identical" in str(same)
+
+
+def test_systems_may_come_in_another_order():
+    law = TASKS["law"]
+    turned = replace(law, values=law.values[::-1], systems=law.systems[::-1])
+    assert es.Suite({**TASKS, "law": turned}).compare(**FEW) == RESULT
+
+
+def test_progress_threads_and_seeds():
+    seen = []
+    suite = es.Suite(costs())
+    one = suite.compare(**FEW, progress=lambda *said: seen.append(said), executor=2, seed=12345)
+    assert one == suite.compare(**FEW)
+    assert seen == [(1, 3, "tasks"), (2, 3, "tasks"), (3, 3, "tasks")]
+    assert suite.compare(**FEW, rng=5) == suite.compare(**FEW, rng=np.int64(5)) != one
+
+
+@pytest.mark.parametrize("adjustment", ["none", "bonferroni", "benjamini-hochberg"])
+def test_other_adjustments_are_over_tasks_too(adjustment):
+    suite = es.Suite(accuracies(shares=(0.6, 0.7, 0.65)))
+    result = suite.compare(adjustment=adjustment, **FEW)
+    pvalues = np.array([d.pvalue for d in result.rows])
+    expected = {
+        "none": pvalues,
+        "bonferroni": np.minimum(1, 9 * pvalues),
+        "benjamini-hochberg": stats.false_discovery_control(pvalues),
+    }[adjustment]
+    assert [d.pvalue_adjusted for d in result.rows] == pytest.approx(expected.tolist())
+    totals = [d.pvalue for d in result.totals]
+    if adjustment == "bonferroni":
+        assert [d.pvalue_adjusted for d in result.totals] == [min(1, 3 * p) for p in totals]
+    assert {result.n_compared(d) for d in result.rows} == {9}
+    assert {result.n_compared(d) for d in result.totals} == {3}
+    assert f"|adj:{adjustment}|" in result.signatures[0]
+
+
+def test_margins_recovery_and_ratios_go_with_every_row():
+    ratio = es.Suite(costs()).compare(contrast="ratio", recovery=0.9, **FEW)
+    total = ratio.total()
+    assert total.value == pytest.approx(total.system_score / total.baseline_score)
+    assert total.low < total.value < total.high
+    text = str(ratio)
+    for shown in ("ratio", "recovery 0.9", "B / A", "Ratios are system / baseline"):
+        assert shown in text
+    assert all(ratio.claim(d) in ("not worse", "not shown") for d in ratio)
+    assert es.SuiteComparison.from_json(ratio.to_json()) == ratio
+    margin = es.Suite(costs()).compare(margin=5, **FEW)
+    assert margin.claim(margin.total()) == "equivalent"
+
+
+def test_totals_are_set_off_in_every_form():
+    text = str(RESULT).splitlines()
+    (place,) = [i for i, line in enumerate(text) if line.startswith("macro  ")]
+    assert set(text[place - 1]) == {"-"}
+    assert text[place - 2].startswith("history")
+    assert "| **macro** | **450** |" in RESULT.to_markdown()
+    latex = RESULT.to_latex().splitlines()
+    (place,) = [i for i, line in enumerate(latex) if line.startswith("macro &")]
+    assert (latex[place - 1], latex[place + 1]) == (r"\midrule", r"\bottomrule")
+    assert '<tr class="total"><td class="text">macro</td>' in RESULT.to_html()
+    assert RESULT._repr_html_().count('class="total"') == 1
+    head, *rows = RESULT.to_csv().splitlines()
+    assert head.startswith('"task","aggregate","metric","baseline","system"')
+    assert len(rows) == len(RESULT) == 4
+    single = es.Suite(
+        {k: replace(t, values=t.values[:1], systems=("A",)) for k, t in TASKS.items()}
+    )
+    scores = single.estimate(**FEW)
+    assert "std. error" in str(scores)
+    assert [e.task for e in scores] == [*SIZES, "macro"]
+    assert es.SuiteEstimates.from_json(scores.to_json()) == scores
+    many = es.Suite(accuracies(shares=(0.5, 0.6, 0.7, 0.8))).estimate(**FEW)
+    assert "[" not in str(many).split("-----")[2]
+
+
+def test_data_frames_have_the_task_first():
+    pytest.importorskip("pandas")
+    frame = RESULT.to_dataframe()
+    assert list(frame.columns[:3]) == ["task", "aggregate", "metric"]
+    assert frame["task"].tolist() == [*SIZES, "macro"]
+    assert RESULT.estimates.to_dataframe().shape[0] == 8
+
+
+def test_of_many_pairs_the_totals_are_listed():
+    result = es.Suite(accuracies(shares=(0.5, 0.55, 0.6, 0.65, 0.7))).compare(**FEW)
+    assert len(result) == 40
+    text = str(result)
+    assert "macro: differences, system - baseline" in text
+    assert "each task: to_dataframe(), plot(), JSON" in text
+    assert "physics" not in text.split("\n\n")[0]
+    assert es.SuiteComparison.from_json(result.to_json()) == result
+    one = es.Suite(accuracies(shares=(0.5, 0.55, 0.6))).compare(baseline="A", **FEW)
+    assert [(d.task, d.system) for d in one.totals] == [("macro", "B"), ("macro", "C")]
+
+
+def test_a_note_is_one_line_however_many_tasks():
+    sizes = {f"task {i}": 12 for i in range(40)}
+    result = es.Suite(accuracies(sizes=sizes)).compare(**FEW)
+    assert any(note.startswith("40 tasks have fewer than 100 segments") for note in result.notes)
+    assert len(result.notes) <= 6
+    few = es.Suite(costs(sizes=sizes)).compare(n_resamples=199)
+    assert any("use n_resamples of at least 799" in note for note in few.notes)
+    assert "cannot tell" in str(few)
+
+
+def test_rows_and_totals_can_be_asked_for():
+    assert RESULT.difference("law", "acc", "B", "A").task == "law"
+    assert RESULT.total("acc") is RESULT.totals[0]
+    assert RESULT.estimates[0].task == "physics"
+    with pytest.raises(InputError, match="task must be one of physics, law, history; got 'x'"):
+        RESULT.difference("x")
+    with pytest.raises(InputError, match="there are 2 such estimates; say which system"):
+        RESULT.estimates.estimate("law")
+    with pytest.raises(InputError, match="there is no difference of 'law', 'B', 'B'"):
+        replace(RESULT, differences=(*RESULT.differences, replace(RESULT.rows[0], baseline="B"))
+                ).difference("law", None, "B", "B")  # fmt: skip
+    lone = es.Suite({"law": TASKS["law"]}).compare(**FEW)
+    assert (lone.totals, lone.aggregate) == ((), None)
+
+
+def of(values, metric=ACC, systems=("A", "B")):
+    return es.SegmentStatistics(
+        np.stack([np.stack([v, np.ones(len(v))], axis=1) for v in values]), systems, metric
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: es.Suite([TASKS["law"]]), "tasks must be a mapping from names"),
+        (lambda: es.Suite({}), "tasks is empty"),
+        (lambda: es.Suite({"": TASKS["law"]}), "name of a task must be non-empty"),
+        (lambda: es.Suite({"x": [1, 0]}), r"tasks\['x'\] must be a SegmentStatistics"),
+        (lambda: es.Suite({"x": of([[1, 0]] * 2), "y": of([[1, 0]] * 2, systems=("A", "C"))}),
+         "same systems, but task 'y' lacks 'B'"),
+        (lambda: es.Suite(TASKS, "mean"), "aggregate must be 'macro', 'micro', a mapping"),
+        (lambda: es.Suite(TASKS, {"law": 1, "history": 2}), "of 'physics' it is missing"),
+        (lambda: es.Suite(TASKS, dict.fromkeys([*SIZES, "x"], 1)), "of 'x' it is unknown"),
+        (lambda: es.Suite(TASKS, dict.fromkeys(SIZES, 0)).estimate(), "weights .* above 0"),
+        (lambda: es.Suite(TASKS, lambda s: s).estimate(), "aggregate must map scores"),
+        (lambda: es.Suite({"x": TASKS["law"], "y": costs()["law"]}, "macro"),
+         "one direction: of acc .task 'x'. and cost .task 'y'."),
+        (lambda: es.Suite({"x": TASKS["law"], "y": of([[1, 0]] * 2, es.Mean("f1"))}, "micro"),
+         "'micro' needs one metric"),
+        (lambda: es.Suite(TASKS, groups=[1, 2]), "groups must be a mapping"),
+        (lambda: es.Suite(TASKS, groups={"maths": [1]}), "groups has unknown task 'maths'"),
+        (lambda: es.Suite(TASKS, groups={"law": [1]}).compare(), "task 'law': .*groups"),
+        (lambda: es.Suite({"x": of([[1.0], [0.0]]), **TASKS}).estimate(), "task 'x': at least 2"),
+        (lambda: es.Suite(TASKS).compare(baseline="C"), "baseline must be one of A, B"),
+        (lambda: es.Suite(TASKS).compare(adjustment="max-t"), "adjustment must be one of holm"),
+        (lambda: es.Suite(TASKS).compare(test="mid-p"), "test must be one of studentized"),
+        (lambda: es.Suite(TASKS).compare(contrast="odds"), "contrast must be one of"),
+        (lambda: es.Suite(TASKS).compare(method="bca"), "method 'bca' is that of one sample"),
+    ],
+)  # fmt: skip
+def test_bad_input(make, message):
+    with pytest.raises((InputError, InputTypeError), match=message):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: p["differences"][0].update(task="x"), "is in no estimate|not among the tasks"),
+        (lambda p: p["differences"][0].update(n_segments=1), "n_segments is not that of its"),
+        (lambda p: p["differences"].pop(0), "each of the tasks must have a row"),
+        (lambda p: p["differences"].pop(-1), "differences must be of every task and metric"),
+        (lambda p: p["differences"][-1].update(aggregate="micro"), "a total is of 'macro'"),
+        (lambda p: p["differences"][0].update(significant=True), "significant does not fit"),
+        (lambda p: p["estimates"].pop(0), "estimates must be one of each system"),
+        (lambda p: p["tasks"].append("new"), "each of the tasks must have a row"),
+        (lambda p: p.update(tasks="physics"), "tasks must be a list"),
+        (lambda p: p.pop("tasks"), "not among the tasks"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused(change, message):
+    plain = json.loads(RESULT.to_json())
+    change(plain)
+    with pytest.raises(InputError, match=f"cannot read SuiteComparison from JSON: .*({message})"):
+        es.SuiteComparison.from_json(json.dumps(plain))
+    scores = json.loads(RESULT.estimates.to_json())
+    scores["tasks"] = ["law"]
+    with pytest.raises(InputError, match="is not among the tasks"):
+        es.SuiteEstimates.from_json(json.dumps(scores))
+
+
+def test_figures_have_a_row_a_task_and_the_total_below():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    axes = RESULT.plot()
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert [label.partition(" ")[0] for label in labels] == [*SIZES, "macro"]
+    points = [(*map(float, line.get_xdata()), float(line.get_ydata()[0]))
+              for line in axes.get_lines() if len(line.get_xdata()) == 1]  # fmt: skip
+    assert [x for x, _ in sorted(points, key=lambda at: at[1])] == [d.value for d in RESULT]
+    drawn = RESULT.plot_scores()
+    assert {text.get_text() for text in drawn.get_legend().get_texts()} == {"A", "B"}
+    three = es.Suite(accuracies(shares=(0.5, 0.6, 0.7))).compare(**FEW)
+    with pytest.raises(InputError, match="a figure is of one pair; give system and baseline"):
+        three.plot()
+    assert "C − A" in three.plot(system="C", baseline="A").get_title(loc="right")
+    with pytest.raises(InputError, match="metric must be one of acc; got 'x'"):
+        three.plot("x")
+    wide = es.Suite(accuracies(sizes={f"t{i}": 4 for i in range(121)})).compare(n_resamples=9)
+    with pytest.raises(InputError, match="122 rows are too many"):
+        wide.plot()
+    many = es.Suite(accuracies(shares=(0.5,) * 5)).estimate(**FEW)
+    assert len(many.plot().get_legend().get_texts()) == 5
+    pyplot.close("all")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("n_tasks", [3, 8])
+def test_totals_cover_and_hold_their_level(n_tasks):
+    """300 suites: coverage outside 91 to 98.5 %, or more than 9 % of true null hypotheses rejected
+    at 0.05, have a probability below 0.02 by chance, in all together."""
+    rng = np.random.default_rng(2026 + n_tasks)
+    shares = rng.uniform(0.3, 0.9, size=n_tasks)
+    truth, hits, moved, rejected = shares.mean(), 0, 0, 0
+    for _ in range(300):
+        tasks = {}
+        for t, share in enumerate(shares):
+            n = int(rng.integers(30, 120))
+            easy = rng.random(n) < 0.8
+            marks = {name: np.where(easy, rng.random(n) < share, rng.random(n) < share)
+                     for name in "AB"}  # fmt: skip
+            tasks[f"t{t}"] = es.extract(marks, metric=ACC)
+        result = es.Suite(tasks).compare(n_resamples=199, adjustment="none")
+        total, score = result.total(), result.estimates.total(system="A")
+        hits += score.low <= truth <= score.high
+        moved += total.low <= 0 <= total.high
+        rejected += total.pvalue <= 0.05
+    assert 0.91 <= hits / 300 <= 0.985
+    assert 0.91 <= moved / 300 <= 0.985
+    assert rejected / 300 <= 0.09
