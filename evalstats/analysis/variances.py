@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.inference import clusters, influence, runs, strata
+from evalstats.inference import clusters, influence, proportions, runs, strata
 from evalstats.metrics import Metric
 from evalstats.metrics.averages import MeanOfRuns
 
@@ -98,6 +98,20 @@ def _added(metric: Metric, rows: NDArray[Any]) -> list[tuple[float, float, int]]
         values = influence.influence_values(metric.metric, statistics)
         added.append((*runs.run_variance(scores, values), metric.n_runs))
     return added
+
+
+def with_few_items(error: Floats, metric: Metric, totals: Floats) -> Floats:
+    """Return the standard error of a difference with what shares of few items leave uncertain.
+
+    As where few segments differ (Bonett and Price, 2012), two more items of such a share are
+    imagined, on which the systems differ, one either way. `totals` are both systems', `(2, k)`.
+    """
+    shares = metric.shares(totals)
+    if shares is None:
+        return error
+    weights, _, sizes = (np.mean(x, axis=0) for x in shares)
+    weight_of_one = np.where(sizes < proportions.FEW_ITEMS, weights / (sizes + 2), 0.0)
+    return np.asarray(np.sqrt(error**2 + 2 * np.sum(weight_of_one**2)))
 
 
 def widening(moves: Floats, sizes: NDArray[np.int64] | None, codes: NDArray[np.intp]) -> float:
