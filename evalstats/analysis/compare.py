@@ -22,7 +22,7 @@ from evalstats.analysis.inputs import (
     plan_of_shard,
 )
 from evalstats.analysis.margins import as_limits, claim_notes, claims
-from evalstats.analysis.notes import comparison_notes, design_notes, size_notes
+from evalstats.analysis.notes import comparison_notes, design_notes, gap_notes, size_notes
 from evalstats.analysis.pairs import differences, prepared
 from evalstats.analysis.plan import (
     ADJUSTMENTS,
@@ -268,6 +268,7 @@ def compare(
         contrast=contrast,
     )
     notes = size_notes(samples[0].n_segments, unit, samples[0].sizes) + design_notes(estimates)
+    notes += () if isinstance(hypotheses, Shard) else gap_notes(units.segments)
     notes += contrast_notes(contrast) + comparison_notes(result, compared_as, unit)
     notes += claim_notes(result)
     return replace(result, notes=notes)

@@ -18,7 +18,7 @@ from evalstats.analysis.inputs import (
     labels_of,
     plan_of_shard,
 )
-from evalstats.analysis.notes import design_notes, size_notes
+from evalstats.analysis.notes import design_notes, gap_notes, size_notes
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.sampling import Sample
 from evalstats.analysis.units import Aggregate, Labels
@@ -178,10 +178,12 @@ def estimate(
             hypotheses, references, metric, groups, plan, progress, strata, aggregate
         )
         samples = sampling.bootstrap(tables, plan, units)
+        gaps = [gap_notes([table]) for table in units.segments]
     notes = size_notes(samples[0].n_segments, unit)
     found = []
-    for sample in samples:
-        of_metric = list(score_estimates(sample, plan, unit, notes))
+    for i, sample in enumerate(samples):
+        own = () if isinstance(hypotheses, Shard) else gaps[i]
+        of_metric = list(score_estimates(sample, plan, unit, notes + own))
         beside = design_notes(of_metric)
         found += [replace(e, notes=e.notes + beside) for e in of_metric]
     return found[0] if single else Estimates(tuple(found))

@@ -64,7 +64,13 @@ def labels_of(statistics: object, labels: Labels | str, name: str) -> Labels:
     if labels not in first.labels:
         known = ", ".join(first.labels) or "none"
         raise InputError(f"{name}={labels!r} is no label of the segments; they have {known}")
-    return first.labels[labels]
+    found = first.labels[labels]
+    if n_without := found.count(""):
+        raise InputError(
+            f"{name}={labels!r}: {n_without:,} of {len(found):,} segments have none; give each "
+            f"one, or leave them out"
+        )
+    return found
 
 
 def plan_of_shard(

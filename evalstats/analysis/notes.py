@@ -13,9 +13,11 @@ from evalstats.analysis.sampling import FEW_DIFFERING, Sample
 from evalstats.inference.clusters import effective_number
 from evalstats.inference.significance import monte_carlo_error
 from evalstats.inference.skewness import skewness
+from evalstats.metrics import Mean
 from evalstats.results.contrasts import CONTRASTS
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison, Estimate
+from evalstats.statistics.segments import SegmentStatistics
 
 #: Below these, intervals cover less than they say and tests see little.
 _FEW_SEGMENTS = 100
@@ -41,6 +43,22 @@ def size_notes(
             f"{n_segments} groups of {sizes.min()} to {sizes.max()} segments are worth about "
             f"{effective:.1f} of one size."
         )
+    return tuple(notes)
+
+
+def gap_notes(tables: Sequence[SegmentStatistics]) -> tuple[str, ...]:
+    """Say how many scores are missing, whose mean is over those that there are: one line each."""
+    notes = []
+    for table in [table for table in tables if isinstance(table.metric, Mean)]:
+        missing = table.values[:, :, 1] == 0
+        counts = zip(np.sum(missing, axis=1), table.systems, strict=True)
+        lacking = [f"{n:,} of {name}" for n, name in counts if n]
+        if lacking:
+            more = f" and others of {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
+            notes.append(
+                f"{table.metric.name}: {np.sum(missing):,} of {missing.size:,} scores are missing "
+                f"({', '.join(lacking[:_NAMED])}{more}); means are over those that there are."
+            )
     return tuple(notes)
 
 

@@ -21,7 +21,7 @@ from evalstats.analysis.suite_rows import (
 )
 from evalstats.analysis.suite_totals import as_totals
 from evalstats.analysis.units import Aggregate, Labels
-from evalstats.checks import also_called, label
+from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.multiplicity import ADJUSTMENTS
 from evalstats.resampling.executors import Workers
@@ -292,7 +292,10 @@ def _as_groups(
     for name in groups:
         if name not in tasks:
             raise InputError(f"groups has unknown task {name!r}; tasks are {', '.join(tasks)}")
-    return {name: list(labels) for name, labels in groups.items()}
+    return {
+        name: listed(labels, f"groups[{name!r}]", "labels, one a segment")
+        for name, labels in groups.items()
+    }
 
 
 def _of_task(

@@ -6,24 +6,28 @@ import os
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.checks import choice, label
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import Mean
+from evalstats.metrics import Mean, Ratio
 from evalstats.runs.classes import with_same_classes
 from evalstats.runs.items import Key
 from evalstats.runs.reading import read_run
 from evalstats.runs.run import Patterns, Run
 from evalstats.statistics.segments import SegmentStatistics
+from evalstats.text.frames import columns_of
 
-#: A run, or where to read one.
-OneRun = Run | str | os.PathLike[str]
+#: A run, or where to read one; a frame of pandas or polars is a table of scores.
+OneRun = Run | str | os.PathLike[str] | Any
 Runs = OneRun | Sequence[OneRun] | Mapping[str, OneRun]
 
 MISSING = ("error", "intersect", "available")
+#: Metrics that can leave out the scores that are missing.
+_AVAILABLE = (Mean, Ratio)
 
 
 class Joined(NamedTuple):
@@ -80,8 +84,8 @@ def _read(
     """Return runs whose systems all have names of their own."""
     if isinstance(runs, Mapping):
         given = [(label(name, "names of runs"), run) for name, run in runs.items()]
-    elif isinstance(runs, (str, os.PathLike, Run)):
-        given = [("", runs)]
+    elif isinstance(runs, (str, os.PathLike, Run)) or columns_of(runs) is not None:
+        given = [("", cast(OneRun, runs))]
     elif isinstance(runs, Sequence):
         given = [("", run) for run in runs]
     else:
@@ -112,10 +116,15 @@ def _told_apart(runs: list[Run], names: list[str]) -> list[Run]:
     """Name runs of one model by where they were read: what differs in their paths."""
     if any(len(run.systems) > 1 for run in runs):
         repeated = next(name for i, name in enumerate(names) if name in names[:i])
-        raise InputError(f"system {repeated!r} is in several of the runs; a system is in one")
+        raise InputError(
+            f"system {repeated!r} is in several of the runs; a system is in one, and where the "
+            f"columns of a table are metrics, one of them is 'system'"
+        )
     paths = [Path(run.path).absolute().parts for run in runs]
     if len(set(paths)) < len(paths):
-        raise InputError(f"{runs[0].path} is given more than once")
+        raise InputError(
+            f"{runs[0].path} is given more than once; runs of one path have to have names"
+        )
     shared = _n_alike(paths)
     ends = _n_alike([parts[::-1] for parts in paths])
     own = ["/".join(p[shared : len(p) - ends]) or p[-1] for p in paths]
@@ -158,9 +167,12 @@ def _complete(key: Key, runs: list[Run], missing: str, notes: list[str]) -> Segm
                     f"{run.path}, {key}: {lacking}; complete it, or compare what there is with "
                     f"missing='intersect'{_or_available(table)}"
                 )
-            notes.append(f"{key}: {lacking} in {run.path}.")
-        if missing != "available":
-            table = _without_missing(table)
+            gaps = _gaps(table)
+            # Gaps that stay are in the notes of the comparison.
+            if missing == "intersect" or not np.any(gaps):
+                notes.append(f"{key}: {lacking} in {run.path}.")
+            if missing == "intersect":
+                table = _whole(key, table, gaps)
         tables.append(table)
     union = {name for table in tables for name in table.segment_ids or ()}
     for run, table in zip(runs, tables, strict=True):
@@ -189,15 +201,21 @@ def _of_align(missing: str) -> str:
 
 
 def _or_available(table: SegmentStatistics) -> str:
-    is_mean = isinstance(table.metric, Mean)
+    is_mean = isinstance(table.metric, _AVAILABLE)
     return ", or missing='available' for means of the scores that there are" if is_mean else ""
 
 
-def _without_missing(table: SegmentStatistics) -> SegmentStatistics:
-    """Return the segments that every system has a score of."""
-    if not isinstance(table.metric, Mean):
-        return table
-    return table.select(np.flatnonzero(np.all(table.values[:, :, 1] > 0, axis=0)).tolist())
+def _gaps(table: SegmentStatistics) -> NDArray[np.bool_]:
+    """Return for which segments a system has no score: its row is zeros, `(N,)`."""
+    if not isinstance(table.metric, _AVAILABLE):
+        return np.zeros(table.n_segments, dtype=np.bool_)
+    return np.asarray(np.any(np.all(table.values == 0, axis=2), axis=0))
+
+
+def _whole(key: Key, table: SegmentStatistics, gaps: NDArray[np.bool_]) -> SegmentStatistics:
+    if np.all(gaps):
+        raise InputError(f"{key}: no item has a score of every system")
+    return table.select(np.flatnonzero(~gaps).tolist())
 
 
 def _among(table: SegmentStatistics, ids: set[str]) -> SegmentStatistics:

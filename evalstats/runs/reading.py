@@ -5,14 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from evalstats.checks import choice, label, listed
-from evalstats.errors import InputError
-from evalstats.runs import comet, helm, inspect_ai, lm_eval, meeteval, mt_metrics_eval
+from evalstats.errors import InputError, InputTypeError
+from evalstats.runs import (
+    comet,
+    every_eval_ever,
+    helm,
+    inspect_ai,
+    lm_eval,
+    meeteval,
+    mt_metrics_eval,
+    tidy,
+)
 from evalstats.runs.run import Patterns, Run, as_patterns
 from evalstats.runs.sources import Source
 from evalstats.runs.wanted import Wanted
+from evalstats.text.frames import columns_of
 
 
 class _Format(Protocol):
@@ -34,14 +44,16 @@ FORMATS: tuple[_Format, ...] = (
     lm_eval,
     inspect_ai,
     helm,
+    every_eval_ever,
     comet,
     mt_metrics_eval,
     meeteval,
+    tidy,
 )
 
 
 def read_run(
-    path: str | os.PathLike[str],
+    path: Any,
     *,
     task: Patterns = None,
     metric: Patterns = None,
@@ -54,9 +66,9 @@ def read_run(
 
     Parameters
     ----------
-    path : str or path
+    path : str or path, or frame
         A file, or the folder that a harness wrote; the format is told by what is in it. See the
-        table of formats in the documentation.
+        table of formats in the documentation. A frame of pandas or polars is a table of scores.
     task, metric, filter : str or sequence of str, optional
         Which to read, as shells match file names: ``"mmlu*"``.
     labels : str or sequence of str
@@ -86,22 +98,29 @@ def read_run(
         (labels,) if isinstance(labels, str) else tuple(listed(labels, "labels", "paths of keys")),
         choice(epochs, ("average", "runs"), "epochs") == "runs",
     )
-    source = Source(Path(path))
-    for kind in FORMATS:
-        if kind.is_ours(source):
-            run = kind.read(source, wanted)
-            run = run.select(task, metric, filter)
-            break
-    else:
-        raise InputError(
-            f"{path} is none of the formats that can be read: "
-            + ", ".join(kind.NAME for kind in FORMATS)
-        )
+    run = _read(path, wanted).select(task, metric, filter)
     for wish in wanted.labels:
         if not any(wish in table.labels for table in run.tables.values()):
-            raise InputError(f"labels: the items of {path} have no {wish!r}")
+            raise InputError(f"labels: the items of {run.path} have no {wish!r}")
     if name is not None:
         if len(run.systems) > 1:
-            raise InputError(f"name is for one system, but {path} has {len(run.systems)}")
+            raise InputError(f"name is for one system, but {run.path} has {len(run.systems)}")
         run = run.renamed({run.name: label(name, "name"), run.systems[0]: name})
     return run
+
+
+def _read(given: Any, wanted: Wanted) -> Run:
+    if columns_of(given) is not None:
+        return tidy.read_frame(given, wanted)
+    if not isinstance(given, (str, os.PathLike)):
+        raise InputTypeError(f"path must be a path or a frame, got {type(given).__name__}")
+    if not str(given):
+        raise InputError("path is empty; give a file or a folder")
+    source = Source(Path(given))
+    for kind in FORMATS:
+        if kind.is_ours(source):
+            return kind.read(source, wanted)
+    raise InputError(
+        f"{given} is none of the formats that can be read: "
+        + ", ".join(kind.NAME for kind in FORMATS)
+    )

@@ -7,6 +7,7 @@ Sizes, depth and numbers are limited by what is read, and whatever is wrong with
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterator
@@ -23,6 +24,8 @@ from evalstats.errors import InputError
 #: Bytes of a JSON document, which is in memory as a whole, and of a line.
 MOST_BYTES = 2**31
 MOST_LINE = 2**27
+#: Characters of text that are read together.
+_BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,8 @@ class Source:
     path: Path
 
     def __post_init__(self) -> None:
+        if "\0" in str(self.path):
+            raise InputError(f"cannot read {str(self.path)!r}: no path has a null character")
         if not (self.path.is_dir() or self.path.is_file()):
             what = "is neither a file nor a folder" if self.path.exists() else "does not exist"
             raise InputError(f"cannot read {self.path}: it {what}")
@@ -117,6 +122,26 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                     raise InputError(f"{path}, line {number} has more than {MOST_LINE:,} bytes")
                 if line.strip():
                     yield number, line
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"cannot read {path}: {_reason(error)}") from None
+
+
+def text_blocks(path: Path) -> Iterator[list[str]]:
+    """Yield the lines of UTF-8 text in blocks, with what ends them, less a byte order mark."""
+    n_read = n_lines = 0
+    try:
+        with _opened(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+            while lines := text.readlines(_BLOCK):
+                n_lines += len(lines)
+                n_read += sum(map(len, lines))
+                if n_read > MOST_BYTES:
+                    raise InputError(
+                        f"{path} has more than {MOST_BYTES:,} bytes; give a part of it"
+                    )
+                yield lines
+    except UnicodeDecodeError as error:
+        at = f"byte 0x{error.object[error.start]:02x} after line {n_lines}"
+        raise InputError(f"{path} is not UTF-8: {at}") from None
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"cannot read {path}: {_reason(error)}") from None
 
