@@ -116,6 +116,11 @@ class HarnessTask:
                 wanted.append(name)
         return wanted
 
+    @property
+    def n_items(self) -> int:
+        """How many items there are, under the filter that has the most."""
+        return max((len(lines.ids) for lines in self.filters.values()), default=0)
+
     def _at(self, number: int) -> str:
         return f"{self.path}, {self.unit} {number}"
 

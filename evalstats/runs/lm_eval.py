@@ -74,11 +74,13 @@ def read(source: Source, wanted: Wanted) -> Run:
     ]
     name = results.model or folder.name or str(source.path)
     found: list[Items] = []
+    n_items: dict[str, int] = {}
     for task, path in asked.items():
         read_task = HarnessTask(task, results, wanted, str(path))
         for line, record in json_lines(path):
             read_task.add(record, line)
         found += read_task.items(name, skipped)
+        n_items[task] = read_task.n_items
     groups, odd = results.groups(found)
     skipped += odd
     return run_of(
@@ -88,7 +90,7 @@ def read(source: Source, wanted: Wanted) -> Run:
         found,
         skipped=skipped,
         groups=groups,
-        is_limited=results.is_limited(list(asked)),
+        is_limited=results.is_limited(n_items),
     )
 
 
