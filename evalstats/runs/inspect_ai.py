@@ -107,7 +107,10 @@ def _items(log: Log, wanted: Wanted, skipped: list[str]) -> Iterator[Items]:
     labels = {name: given for name, given in labels.items() if any(given)}
     n_epochs = max(epoch for _, epoch in answers)
     logged, lacking = stated(log.header, log.model, n_epochs, skipped), _lacking(log, answers)
-    for metric, values in columns(log.header, log.samples, log.path).items():
+    found_scores = columns(log.header, log.samples, log.path)
+    if not found_scores:
+        skipped.append(f"{log.path}, whose samples have no scores; {lacking or 'it is complete'}")
+    for metric, values in found_scores.items():
         key = Key(log.task, metric)
         if not wanted.has(key):
             continue
