@@ -11,6 +11,7 @@ import pytest
 import evalstats as es
 from evalstats.errors import InputError
 from tests import harness_logs as logs
+from tests import mutations
 from tests.conftest import WMT, metric_id
 from tests.harness_logs import answers, line, mixed, write
 
@@ -555,6 +556,49 @@ def test_a_group_whose_score_is_no_mean_of_its_tasks_is_told(tmp_path):
     )
 
 
-def test_a_group_of_which_a_task_was_not_read_is_none(tmp_path):
-    run = grouped(tmp_path, 0.75, {"both": ["a", "b", "c"]})
-    assert run.groups == {}
+@pytest.mark.parametrize("members", [["a", "b", "c"], ["both"], [7]], ids=str)
+def test_a_group_of_which_not_all_tasks_were_read_is_none(tmp_path, members):
+    assert grouped(tmp_path, 0.75, {"both": members}).groups == {}
+
+
+# Fuzz
+
+
+def damaged(folder, count):
+    """Mutate each file of a run in turn, and read it and the folder."""
+    for path in sorted(folder.rglob("*.json*")):
+        data = path.read_bytes()
+        mutations.fuzz(path, data, count)
+        path.write_bytes(data)
+
+
+def test_some_mutations(tmp_path):
+    lines = [
+        line(i, {"f1": pair, "mcc": pair, "brier_score": [pair[0], [0.25, 0.75]]})
+        for i, pair in enumerate(PAIRS)
+    ]
+    stated = {"f1,none": 0.75, "mcc,none": 0.5, "brier_score,none": 0.625}
+    write(tmp_path / "a", {"yes_no": lines}, {"yes_no": stated})
+    mixed(tmp_path / "b")
+    filtered(tmp_path / "c")
+    for name in "abc":
+        damaged(tmp_path / name, 15)
+
+
+@pytest.mark.thorough
+def test_many_mutations(tmp_path):
+    mixed(tmp_path)
+    damaged(tmp_path, 2000)
+
+
+@needs_real
+@pytest.mark.thorough
+def test_many_mutations_of_real_runs(tmp_path):
+    for folder in (DUMMY[0], REAL / "lm_eval"):
+        copy = tmp_path / folder.name
+        for path in folder.rglob("*.json*"):
+            short = path.read_text("utf-8").splitlines(keepends=True)
+            own = copy / path.name
+            own.parent.mkdir(parents=True, exist_ok=True)
+            own.write_text("".join(short[:20] if path.suffix == ".jsonl" else short), "utf-8")
+        damaged(copy, 300)

@@ -214,8 +214,7 @@ def test_every_error_is_a_number_but_that_of_a_minimum(harness, filled):
     assert missing == [("labels", "worst_stderr,none")]
     (note,) = filled["uncertainty"]["notes"]
     assert note == (
-        "labels stays N/A: worst: it is aggregated by worst, which is not known to be a function "
-        "of sums"
+        "labels: worst: it is aggregated by worst, which is not known to be a function of sums"
     )
     names = {task: set(own) for task, own in filled["results"].items()}
     assert names == {task: set(own) for task, own in harness[0][0]["results"].items()}

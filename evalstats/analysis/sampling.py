@@ -342,10 +342,12 @@ def _bounds(
 
 
 def widened(sample: Sample, pair: tuple[int, ...], moves: Floats, error: Floats) -> Floats:
-    """Return the standard error, or a larger one where few segments differ."""
-    if len(pair) > 1 and sample.sizes is None and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
-        return np.maximum(influence.standard_error(influence.with_unseen(moves)), error)
-    return error
+    """Return the standard error, or a larger one where few differ, or few have a class."""
+    if len(pair) == 1 or sample.sizes is not None or sample.n_differing(*pair) == 0:
+        return error
+    if sample.n_differing(*pair) < FEW_DIFFERING:
+        error = np.maximum(influence.standard_error(influence.with_unseen(moves)), error)
+    return variances.with_few_items(error, sample.table.metric, sample.totals[list(pair)])
 
 
 def design_effect(

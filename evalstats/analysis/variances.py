@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.units import StratumRows
-from evalstats.inference import clusters, influence, runs, strata
+from evalstats.inference import clusters, influence, proportions, runs, strata
 from evalstats.metrics import Metric
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.logarithms import unlogged
@@ -119,6 +119,20 @@ def _runs(metric: Metric, rows: NDArray[Any]) -> Iterator[tuple[Floats, Floats]]
         # The derivative of a logarithm is taken at the mean of the runs.
         scale = 1.0 if within is metric else float(1 / np.mean(scores))
         yield scale * scores, scale * values
+
+
+def with_few_items(error: Floats, metric: Metric, totals: Floats) -> Floats:
+    """Return the standard error of a difference with what shares of few items leave uncertain.
+
+    As where few segments differ (Bonett and Price, 2012), two more items of such a share are
+    imagined, on which the systems differ, one either way. `totals` are both systems', `(2, k)`.
+    """
+    shares = metric.shares(totals)
+    if shares is None:
+        return error
+    weights, _, sizes = (np.mean(x, axis=0) for x in shares)
+    weight_of_one = np.where(sizes < proportions.FEW_ITEMS, weights / (sizes + 2), 0.0)
+    return np.asarray(np.sqrt(error**2 + 2 * np.sum(weight_of_one**2)))
 
 
 def widening(moves: Floats, sizes: NDArray[np.int64] | None, codes: NDArray[np.intp]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import NormalDist
 from typing import Any
 
@@ -56,7 +56,7 @@ def with_uncertainty(
         the harness; what was given is not changed. Under ``"uncertainty"`` there are
 
         - ``"tasks"``: by task or group and ``"metric,filter"``, score, standard error, low, high;
-        - ``"notes"``: what stays "N/A", and why, and scores that items do not give;
+        - ``"notes"``: what stays "N/A", and why;
         - ``"confidence_level"`` and ``"method"``.
 
     Raises
@@ -96,7 +96,7 @@ def with_uncertainty(
             try:
                 told = _told(items, rng=rng, **options)
             except InputError as error:
-                notes.append(f"{items.key} stays N/A: {error}")
+                notes.append(f"{items.key}: {error}")
             else:
                 found.setdefault(task, {})[f"{items.key.metric},{items.key.filter}"] = told
     for group in known.members:
@@ -121,7 +121,7 @@ def with_uncertainty(
 def _items(task: str, records: Any, known: Results, notes: list[str]) -> list[Items]:
     """Return what the samples of a task hold; what cannot be read is added to the notes."""
     read = HarnessTask(task, known, Wanted(), f"samples of {task}", "sample")
-    if not isinstance(records, Sequence):
+    if not isinstance(records, (list, tuple)):
         raise InputTypeError(f"samples of {task} must be a list, got {type(records).__name__}")
     for i, record in enumerate(records):
         if not isinstance(record, Mapping):
@@ -129,10 +129,7 @@ def _items(task: str, records: Any, known: Results, notes: list[str]) -> list[It
         names = [name for name in _plain(record.get("metrics") or ()) if name in record]
         kept = {name: _plain(record[name]) for name in (*names, "doc_id", "metrics")}
         read.add({**kept, "filter": record.get("filter", read.filter)}, i)
-    skipped: list[str] = []
-    found = read.items(known.model or "model", skipped)
-    notes += [text.replace(": ", " stays N/A: ", 1) for text in skipped]
-    return found
+    return read.items(known.model or "model", notes)
 
 
 def _plain(value: Any) -> Any:
@@ -180,7 +177,7 @@ def _of_group(
         tasks = [task for task in known.leaves(group) if name in known.scores(task)]
         if not tasks or not all(name in found.get(task, {}) for task in tasks):
             gone = ", ".join(task for task in tasks if name not in found.get(task, {}))
-            notes.append(f"{group}: {name} stays N/A: {gone or 'all of its tasks'} lacks an error")
+            notes.append(f"{group}: {name}: there is no error of {gone or 'any of its tasks'}")
             continue
         parts = [found[task][name] for task in tasks]
         sizes = [
@@ -194,7 +191,7 @@ def _of_group(
             error = float(np.sqrt(np.sum(errors**2)) / len(tasks))
         else:
             notes.append(
-                f"{group}: {name} stays N/A: its score is {stated:.10g}, but its tasks give "
+                f"{group}: {name}: its score is {stated:.10g}, but its tasks give "
                 f"{over_items:.10g} over all items and {over_tasks:.10g} over tasks"
             )
             continue

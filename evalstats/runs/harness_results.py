@@ -115,7 +115,7 @@ class Results:
         read = {key.task for key in scores}
         for group in self.members:
             tasks = self.leaves(group)
-            if not read.issuperset(tasks):
+            if not tasks or not read.issuperset(tasks):
                 continue
             found[group] = tasks
             for name, stated in self.scores(group).items():
