@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
+from evalstats.analysis.ranking import Ranker
 from evalstats.errors import InputError
-from evalstats.results.results import Estimate
+from evalstats.results.results import Comparison, Estimate
 from evalstats.runs.joining import Joined, Runs, joined
 from evalstats.runs.run import Patterns
 
@@ -49,8 +51,15 @@ def compare_runs(
     """
     found = _joined(runs, task, metric, filter, groups, strata, missing)
     tables = _one_task(found)
-    result = compare(tables, groups=groups, strata=strata, **options)
-    return replace(result, notes=(*found.notes, *result.notes))
+    return with_notes(compare(tables, groups=groups, strata=strata, **options), found.notes)
+
+
+def with_notes(result: Comparison, notes: Sequence[str]) -> Comparison:
+    """Return a comparison, and rankings of it, that say first what is to be said of the runs."""
+    ranker = result.ranker
+    if isinstance(ranker, Ranker):
+        ranker = replace(ranker, notes=(*notes, *ranker.notes))
+    return replace(result, notes=(*notes, *result.notes), ranker=ranker)
 
 
 def estimate_runs(
