@@ -31,7 +31,7 @@ from evalstats.results.results import Comparison, Result
 from evalstats.runs.comparing import compare_runs, estimate_runs, with_notes
 from evalstats.runs.gating import gate_runs
 from evalstats.statistics.extraction_of_files import extract_files
-from evalstats.statistics.files import Lines, check_parallel, read_segments, system_names
+from evalstats.statistics.files import Lines, check_parallel, read_lines, system_names
 from evalstats.statistics.names import as_names, as_segment_ids, group_codes
 from evalstats.statistics.sacrebleu_sets import test_set_files
 from evalstats.statistics.segments import SegmentStatistics
@@ -198,7 +198,7 @@ def _labels(options: argparse.Namespace) -> dict[str, Any]:
     given = {name: getattr(options, name) for name in _LABELS}
     if cli_runs.are_given(options):
         return given
-    return {name: read_segments(path) if path else None for name, path in given.items()}
+    return {name: read_lines(path) if path else None for name, path in given.items()}
 
 
 def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
@@ -287,7 +287,7 @@ def _extract(options: argparse.Namespace, progress: _Progress) -> None:
         raise InputError("-m needs one metric: a file holds the statistics of one")
     if Path(options.output).suffix != ".npz":
         raise InputError(f"-o must end in .npz, got {options.output}")
-    ids = tuple(read_segments(options.ids)) if options.ids else None
+    ids = tuple(read_lines(options.ids)) if options.ids else None
     (table,) = _extracted(options, metrics, progress, ids=ids)
     replace(table, segment_ids=ids).save(options.output)
 
