@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO
 
 from evalstats import cli_runs
 from evalstats.analysis.compare import compare
@@ -187,7 +187,7 @@ def _sampling(options: argparse.Namespace) -> dict[str, Any]:
     return {
         **draws,
         **_labels(options),
-        "aggregate": options.aggregate,
+        "aggregate": options.aggregate or "micro",
         "method": options.method,
         "confidence_level": level,
     }
@@ -201,7 +201,7 @@ def _labels(options: argparse.Namespace) -> dict[str, Any]:
     return {name: read_lines(path) if path else None for name, path in given.items()}
 
 
-def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
+def _compare(options: argparse.Namespace, progress: _Progress) -> Result:
     settings = _sampling(options)
     names = ("baseline", "test", "alternative", "adjustment", "family", "intervals")
     for name in (*names, "significance_level", "margin", "recovery", "contrast"):
@@ -210,8 +210,8 @@ def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
     as_limits(options.margin, options.recovery)
     if cli_runs.are_given(options):
         runs = cli_runs.given(options)
-        found = compare_runs(runs, progress=progress, **cli_runs.part(options), **settings)
-        return cast(Comparison, found)
+        settings |= {**cli_runs.part(options), "aggregate": options.aggregate}
+        return compare_runs(runs, progress=progress, **settings)
     if not options.statistics:
         as_pairs(_names(options), options.baseline)
     tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
@@ -254,7 +254,7 @@ def _power(options: argparse.Namespace, progress: _Progress) -> Result:
         as_pairs(_names(options), options.baseline)
     labels = _labels(options)
     tables, notes = _of_one_task(options, progress, labels)
-    settings |= {**labels, "aggregate": options.aggregate}
+    settings |= {**labels, "aggregate": options.aggregate or "micro"}
     result = power(tables, progress=progress, **settings)
     return replace(result, notes=(*notes, *result.notes))
 
@@ -263,8 +263,8 @@ def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
     settings = _sampling(options)
     if cli_runs.are_given(options):
         runs = cli_runs.given(options)
-        found: Result = estimate_runs(runs, progress=progress, **cli_runs.part(options), **settings)
-        return found
+        settings |= {**cli_runs.part(options), "aggregate": options.aggregate}
+        return estimate_runs(runs, progress=progress, **settings)
     tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
     result: Result = estimate(tables, progress=progress, **settings)
     return result

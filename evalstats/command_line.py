@@ -268,7 +268,7 @@ def _add_resampling(parser: argparse.ArgumentParser) -> None:
 def _add_strata(group: argparse._ActionsContainer) -> None:
     group.add_argument("--strata", metavar="FILE",
                        help="one label a line (a domain, a task): resample within strata")
-    group.add_argument("--aggregate", choices=AGGREGATES, default="micro",
+    group.add_argument("--aggregate", choices=AGGREGATES,
                        help="score all segments together (default), or average over strata")
 
 

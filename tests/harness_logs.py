@@ -22,7 +22,8 @@ def digest(text):
 
 def line(doc_id, metrics: Mapping[str, Any], target: Any = "x", filter: str = "none", **more: Any):
     """Return one line of samples."""
-    doc = {"id": doc_id, "passage": f"p{doc_id // 2}"}
+    passage = doc_id // 2 if isinstance(doc_id, int) else doc_id
+    doc = {"id": doc_id, "passage": f"p{passage}"}
     return {
         "doc_id": doc_id,
         "doc": doc,

@@ -62,7 +62,7 @@ def metric_of(measure, n_labels=4, **options):
     return es.Confusion(LABELS[:n_labels], measure, positive, **options)
 
 
-N_TABLES = [pytest.param(20), pytest.param(1000, marks=pytest.mark.thorough)]
+N_TABLES = [20, pytest.param(1000, marks=pytest.mark.thorough)]
 
 
 @pytest.mark.parametrize("n_tables", N_TABLES)

@@ -220,6 +220,15 @@ def test_scores_that_are_not_above_zero_have_no_ratio():
         es.compare(TABLE, contrast="quotient")
 
 
+def test_the_default_survives_resamples_whose_score_is_zero():
+    rare = {"A": [0.0] * 29 + [5.0], "B": [4.0] + [0.0] * 29}
+    (d,) = es.compare(rare, metrics=COST, contrast="ratio", n_resamples=99)
+    assert d.low < 0.8 < d.high
+    assert d.pvalue > 0.5
+    with pytest.raises(InputError, match="swapped outputs of system 'A' is not finite"):
+        es.compare(rare, metrics=COST, contrast="ratio", test="ar", n_resamples=99)
+
+
 def test_recovery_is_the_same_beside_a_ratio():
     plain = es.compare(TABLE, recovery=0.95, n_resamples=999)
     ratio = es.compare(TABLE, recovery=0.95, n_resamples=999, contrast="ratio")

@@ -11,6 +11,7 @@ import pytest
 import evalstats as es
 from evalstats.errors import InputError
 from tests import harness_logs as logs
+from tests import mutations
 from tests.conftest import WMT, metric_id
 from tests.harness_logs import answers, line, mixed, write
 
@@ -445,6 +446,7 @@ MULTI = [[0, 0], [1, 1], [2, 2], [2, 1], [2, 2], [0, 2], [1, 1], [2, 2]]
         (None, "chrf++", [["ab cd", "ab ce"]], None, es.CHRF(word_order=2)),
         ("bleu", "b", [[["a b c d", "x"], ["a b c d"]]], 100.0, es.BLEU()),
         (None, "brier_score", [[0, [0.5, 0.5]], [1, [0.2, 0.8]]], 0.29, es.Mean("brier_score", False)),
+        (None, "brier_score", [[0, "[0.5 0.5]"], [1, "[0.2\n 0.8]"]], 0.29, es.Mean("brier_score", False)),
         # Functions of a task's own
         ("def agg(items):\n    return 1", "score", MULTI, (2 / 3 + 4 / 5 + 6 / 8) / 3,
          es.Confusion((0, 1, 2), "macro-f1", absent="omit")),
@@ -476,6 +478,7 @@ def test_aggregations_are_metrics_of_sums(tmp_path, aggregation, metric, rows, s
         ("mean", "acc", [[1], [0]], 0.5, r"its rows should be numbers, but are like \[1\]"),
         ("mean", "acc", [None, None], None, "no item has a score"),
         (None, "bleu", ["text"], 1, r"should be \[reference, hypothesis\], but are like 'text'"),
+        (None, "brier_score", [[0, "[0.1 ... 0.9]"]], 1, "should be .gold class, probabilities"),
         (None, "f1", [[0, 2], [1, 1]], 1, "its labels are not 0 and 1"),
         ("def worst(items):\n  return min(items)", "score", [1, 2, 9], 1,
          "aggregated by worst, which is not known"),
@@ -553,6 +556,49 @@ def test_a_group_whose_score_is_no_mean_of_its_tasks_is_told(tmp_path):
     )
 
 
-def test_a_group_of_which_a_task_was_not_read_is_none(tmp_path):
-    run = grouped(tmp_path, 0.75, {"both": ["a", "b", "c"]})
-    assert run.groups == {}
+@pytest.mark.parametrize("members", [["a", "b", "c"], ["both"], [7]], ids=str)
+def test_a_group_of_which_not_all_tasks_were_read_is_none(tmp_path, members):
+    assert grouped(tmp_path, 0.75, {"both": members}).groups == {}
+
+
+# Fuzz
+
+
+def damaged(folder, count):
+    """Mutate each file of a run in turn, and read it and the folder."""
+    for path in sorted(folder.rglob("*.json*")):
+        data = path.read_bytes()
+        mutations.fuzz(path, data, count)
+        path.write_bytes(data)
+
+
+def test_some_mutations(tmp_path):
+    lines = [
+        line(i, {"f1": pair, "mcc": pair, "brier_score": [pair[0], [0.25, 0.75]]})
+        for i, pair in enumerate(PAIRS)
+    ]
+    stated = {"f1,none": 0.75, "mcc,none": 0.5, "brier_score,none": 0.625}
+    write(tmp_path / "a", {"yes_no": lines}, {"yes_no": stated})
+    mixed(tmp_path / "b")
+    filtered(tmp_path / "c")
+    for name in "abc":
+        damaged(tmp_path / name, 15)
+
+
+@pytest.mark.thorough
+def test_many_mutations(tmp_path):
+    mixed(tmp_path)
+    damaged(tmp_path, 2000)
+
+
+@needs_real
+@pytest.mark.thorough
+def test_many_mutations_of_real_runs(tmp_path):
+    for folder in (DUMMY[0], REAL / "lm_eval"):
+        copy = tmp_path / folder.name
+        for path in folder.rglob("*.json*"):
+            short = path.read_text("utf-8").splitlines(keepends=True)
+            own = copy / path.name
+            own.parent.mkdir(parents=True, exist_ok=True)
+            own.write_text("".join(short[:20] if path.suffix == ".jsonl" else short), "utf-8")
+        damaged(copy, 300)

@@ -214,14 +214,14 @@ def test_equal_scores_of_few_values_claim_nothing():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"margin": 0}, "margin must be above 0; leave it out"),
-        ({"margin": -1.0}, "margin must be a finite number of at least 0, got -1"),
-        ({"margin": float("nan")}, "margin must be a finite number of at least 0, got nan"),
+        ({"margin": 0}, "margin must be above 0, got 0: .* leave it out"),
+        ({"margin": -1.0}, "margin must be above 0, got -1.0: it is a size, and the metric says"),
+        ({"margin": float("nan")}, "margin must be a finite number, got nan"),
         ({"margin": "1"}, "margin must be a number, got str '1'"),
         ({"margin": True}, "margin must be a number, got bool True"),
         ({"recovery": 0}, "recovery must be a share above 0 and at most 1, got 0"),
         ({"recovery": 1.01}, "recovery must be a share above 0 and at most 1, got 1.01"),
-        ({"recovery": -0.5}, "recovery must be a finite number of at least 0, got -0.5"),
+        ({"recovery": -0.5}, "recovery must be a share above 0 and at most 1, got -0.5"),
         ({"recovery": 0.9, "margin": 1}, "give either margin or recovery, not both"),
         ({"margin": 1, "significance_level": 0.5}, "significance_level must be between 0 and 0.5"),
     ],
@@ -274,7 +274,7 @@ def test_the_command_line(files, capsys):
     assert main([*command, "--recovery", "0.9", "-m", "ter"]) == 0
     assert "identical  not worse\n" in capsys.readouterr().out
     assert main([*command, "--margin", "-1"]) == 2
-    assert "error: margin must be a finite number of at least 0" in capsys.readouterr().err
+    assert "error: margin must be above 0, got" in capsys.readouterr().err
 
 
 @lru_cache

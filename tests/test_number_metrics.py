@@ -10,7 +10,7 @@ from scipy import stats
 import evalstats as es
 from evalstats.metrics.base import Metric
 
-N_TABLES = [pytest.param(30), pytest.param(1000, marks=pytest.mark.thorough)]
+N_TABLES = [30, pytest.param(1000, marks=pytest.mark.thorough)]
 
 
 def sklearn(module="metrics"):

@@ -215,6 +215,22 @@ def test_tasks_without_spread_are_harmless():
     assert "identical" in str(same)
 
 
+def test_tasks_of_several_runs_have_rows_and_a_micro_total():
+    rng = np.random.default_rng(6)
+    tasks = {
+        task: es.extract_runs({n: rng.normal(i, 1, size=(3, 40)) for i, n in enumerate("AB")},
+                              metric=COST)
+        for task in ("x", "y")
+    }  # fmt: skip
+    result = es.Suite(tasks).compare()
+    assert (len(result), result.totals) == (2, ())
+    assert result.rows[0].low == es.compare(tasks["x"]).differences[0].low
+    micro = es.Suite(tasks, "micro").compare().total()
+    assert micro.difference == pytest.approx(np.mean([d.difference for d in result.rows]))
+    with pytest.raises(InputError, match="aggregate must be 'micro' where there are several runs"):
+        es.Suite(tasks, "macro").compare()
+
+
 def test_systems_may_come_in_another_order():
     law = TASKS["law"]
     turned = replace(law, values=law.values[::-1], systems=law.systems[::-1])
@@ -322,6 +338,8 @@ def test_rows_and_totals_can_be_asked_for():
     assert RESULT.difference("law", "acc", "B", "A").task == "law"
     assert RESULT.total("acc") is RESULT.totals[0]
     assert RESULT.estimates[0].task == "physics"
+    assert str(RESULT.estimates[0]).startswith("physics: acc ↑")
+    assert "law: B - A, acc" in RESULT.rows[1]._repr_html_()
     with pytest.raises(InputError, match="task must be one of physics, law, history; got 'x'"):
         RESULT.difference("x")
     with pytest.raises(InputError, match="there are 2 such estimates; say which system"):
@@ -360,6 +378,7 @@ def of(values, metric=ACC, systems=("A", "B")):
         (lambda: es.Suite(TASKS, groups=[1, 2]), "groups must be a mapping"),
         (lambda: es.Suite(TASKS, groups={"maths": [1]}), "groups has unknown task 'maths'"),
         (lambda: es.Suite(TASKS, groups={"law": [1]}).compare(), "task 'law': .*groups"),
+        (lambda: es.Suite(TASKS, groups={"law": "ab"}), r"groups\['law'\] must be a list of labels"),
         (lambda: es.Suite({"x": of([[1.0], [0.0]]), **TASKS}).estimate(), "task 'x': at least 2"),
         (lambda: es.Suite(TASKS).compare(baseline="C"), "baseline must be one of A, B"),
         (lambda: es.Suite(TASKS).compare(adjustment="max-t"), "adjustment must be one of holm"),

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from evalstats.analysis.plan import Plan
-from evalstats.analysis.sampling import Sample
+from evalstats.analysis.sampling import COUNTED, Sample, method_of
 from evalstats.errors import InputError
 from evalstats.metrics.logarithms import LogScore, logarithm
 from evalstats.results.contrasts import contrast_of
@@ -44,8 +44,10 @@ def _logged(sample: Sample, contrast: str, plan: Plan, test: str) -> Sample:
                 f"contrast={contrast!r} needs scores above 0, and {sample.name} of {name!r} is "
                 f"{score:.6g}; leave contrast out"
             )
-    resampled = test == "bootstrap" or plan.method not in ("auto", "t", "hall")
-    if resampled and np.any(sample.replicates <= 0):
+    replicates = sample.replicates
+    lost = bool(np.any(replicates <= 0))
+    used = method_of(sample, plan, (0, 1)) not in ("t", "hall", *COUNTED)
+    if lost and (used or test == "bootstrap"):
         raise InputError(
             f"contrast={contrast!r} needs scores above 0, and {sample.name} of a resample is not; "
             f"leave test and method out"
@@ -58,7 +60,7 @@ def _logged(sample: Sample, contrast: str, plan: Plan, test: str) -> Sample:
         sample,
         table=table,
         scores=logarithm(sample.scores),
-        replicates=logarithm(sample.replicates),
+        replicates=replicates[:0] if lost else logarithm(replicates),
         outcomes=outcomes,
     )
 

@@ -15,10 +15,10 @@ def design(sample: Sample, i: int) -> dict[str, float]:
     if units is None or sample.segments is None or not (units.grouped or sample.has_runs):
         return {}
     metric = sample.table.metric
-    rows: Any = sample.segments.values
+    rows: Any = sample.segments.values[[i]]
     if isinstance(sample.values, StratumRows) and units.segment_strata is not None:
         rows = StratumRows(rows, units.segment_strata)
-    alone = variances.of_segments(metric, rows[[i]], units.segment_strata)
+    alone = variances.of_segments(metric, rows, units.segment_strata)
     found = {"segment_error": alone}
     if units.grouped:
         moves = moves_of(sample, (i,))

@@ -19,7 +19,7 @@ from evalstats.analysis.outcomes import Outcomes, as_outcomes
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.units import StratumRows, Units, check_fits
 from evalstats.errors import InputError
-from evalstats.inference import influence, intervals, skewness
+from evalstats.inference import influence, intervals, proportions, skewness
 from evalstats.metrics import Metric, scores_of
 from evalstats.metrics.averages import MeanOfRuns, OfStrata
 from evalstats.metrics.logarithms import unlogged
@@ -328,17 +328,26 @@ def _bounds(
     if method == "studentized":
         errors = _replicate_errors(sample, pair)
         return intervals.studentized(replicates, errors, observed, error, level), spread
+    has_tails = metric.heavy_tails and len(pair) == 1 and sample.shard is None
+    known = skewness.degrees_of_spread(sample.influence[pair[0]]) if has_tails else np.inf
     if sample.codes is not None:
         factor = variances.widening(moves, sample.sizes, sample.codes)
-        return intervals.widened_percentile(replicates, factor, degrees, level), spread
-    return intervals.expanded_percentile(replicates, n, level), spread
+        bounds = intervals.widened_percentile(replicates, factor, min(degrees, known), level)
+    else:
+        bounds = intervals.expanded_percentile(replicates, n, level, known)
+    shares = metric.shares(sample.totals[pair[0]]) if len(pair) == 1 else None
+    if shares is not None:
+        bounds = proportions.widened_by_shares(bounds, observed, shares, level)
+    return bounds, spread
 
 
 def widened(sample: Sample, pair: tuple[int, ...], moves: Floats, error: Floats) -> Floats:
-    """Return the standard error, or a larger one where few segments differ."""
-    if len(pair) > 1 and sample.sizes is None and 0 < sample.n_differing(*pair) < FEW_DIFFERING:
-        return np.maximum(influence.standard_error(influence.with_unseen(moves)), error)
-    return error
+    """Return the standard error, or a larger one where few differ, or few have a class."""
+    if len(pair) == 1 or sample.sizes is not None or sample.n_differing(*pair) == 0:
+        return error
+    if sample.n_differing(*pair) < FEW_DIFFERING:
+        error = np.maximum(influence.standard_error(influence.with_unseen(moves)), error)
+    return variances.with_few_items(error, sample.table.metric, sample.totals[list(pair)])
 
 
 def design_effect(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.units import Aggregate, name_of
 from evalstats.errors import InputError
 from evalstats.metrics import Mean, Metric
-from evalstats.metrics.averages import MetricsOfStrata
+from evalstats.metrics.averages import MeanOfRuns, MetricsOfStrata
 from evalstats.results.records import distinct
 from evalstats.results.signatures import merged_versions
 from evalstats.statistics.segments import SegmentStatistics
@@ -81,7 +81,9 @@ def as_totals(
                 )
             if own:
                 some[name] = own[0]
-        if len(some) > 1:
+        # Of several runs there is no mean over tasks.
+        has_runs = any(isinstance(table.metric, MeanOfRuns) for table in some.values())
+        if len(some) > 1 and not (has_runs and aggregate is None):
             totals.append(_total(some, "macro" if aggregate is None else aggregate, label))
     return totals
 

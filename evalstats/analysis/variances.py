@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.inference import clusters, influence, runs, strata
+from evalstats.analysis.units import StratumRows
+from evalstats.inference import clusters, influence, proportions, runs, strata
 from evalstats.metrics import Metric
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.logarithms import unlogged
@@ -120,13 +121,29 @@ def _runs(metric: Metric, rows: NDArray[Any]) -> Iterator[tuple[Floats, Floats]]
         yield scale * scores, scale * values
 
 
+def with_few_items(error: Floats, metric: Metric, totals: Floats) -> Floats:
+    """Return the standard error of a difference with what shares of few items leave uncertain.
+
+    As where few segments differ (Bonett and Price, 2012), two more items of such a share are
+    imagined, on which the systems differ, one either way. `totals` are both systems', `(2, k)`.
+    """
+    shares = metric.shares(totals)
+    if shares is None:
+        return error
+    weights, _, sizes = (np.mean(x, axis=0) for x in shares)
+    weight_of_one = np.where(sizes < proportions.FEW_ITEMS, weights / (sizes + 2), 0.0)
+    return np.asarray(np.sqrt(error**2 + 2 * np.sum(weight_of_one**2)))
+
+
 def widening(moves: Floats, sizes: NDArray[np.int64] | None, codes: NDArray[np.intp]) -> float:
     """Return the factor by which resampling within strata understates a standard error."""
     members = np.ones(len(moves), dtype=np.int64) if sizes is None else sizes
     return strata.expansion(moves, members, codes)
 
 
-def of_segments(metric: Metric, rows: NDArray[Any], codes: NDArray[np.intp] | None) -> float:
+def of_segments(
+    metric: Metric, rows: NDArray[Any] | StratumRows, codes: NDArray[np.intp] | None
+) -> float:
     """Return the standard error if segments were independent, and runs all alike.
 
     Parameters
@@ -136,5 +153,8 @@ def of_segments(metric: Metric, rows: NDArray[Any], codes: NDArray[np.intp] | No
     codes : ndarray, shape (N,), or None
         Their strata.
     """
-    values = influence.influence_values(metric, rows.astype(np.float64))[0]
+    if isinstance(rows, StratumRows):
+        values = rows.influence(metric.gradient(rows.totals()))[0]
+    else:
+        values = influence.influence_values(metric, rows.astype(np.float64))[0]
     return float(of_units(values, None, codes)[1])

@@ -37,14 +37,21 @@ def basic(replicates: Floats, observed: Floats, confidence_level: float) -> Boun
     return 2 * observed - high, 2 * observed - low
 
 
-def expanded_percentile(replicates: Floats, n_segments: int, confidence_level: float) -> Bounds:
+def expanded_percentile(
+    replicates: Floats,
+    n_segments: int,
+    confidence_level: float,
+    degrees_of_freedom: float = np.inf,
+) -> Bounds:
     """Return a percentile interval as wide as a t interval would be (Hesterberg, 2015).
 
     The quantiles are α'/2 and 1-α'/2 with α'/2 = Φ(-√(n/(n-1)) t_{1-α/2, n-1}): the percentile
-    interval is too narrow by the factor √((n-1)/n) and by z instead of t.
+    interval is too narrow by the factor √((n-1)/n) and by z instead of t. There may be fewer
+    degrees of freedom than n-1.
     """
     factor = float(np.sqrt(n_segments / (n_segments - 1)))
-    return widened_percentile(replicates, factor, n_segments - 1, confidence_level)
+    degrees = min(n_segments - 1, degrees_of_freedom)
+    return widened_percentile(replicates, factor, degrees, confidence_level)
 
 
 def widened_percentile(

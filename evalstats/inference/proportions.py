@@ -8,9 +8,14 @@ of segments: of N, how many succeed; or how many the system gained and lost agai
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.errors import InputError
 
+Floats = NDArray[np.float64]
+
+#: Below it resamples say too little of a share.
+FEW_ITEMS = 20
 #: Distance to the end of the scale at which a root is sought.
 _EDGE = 1e-12
 #: No logarithm of a ratio of counts is so large.
@@ -36,6 +41,43 @@ def wilson(successes: float, n_segments: float, confidence_level: float) -> tupl
     low = 0.0 if successes == 0 else float(centre - half)
     high = 1.0 if successes == n else float(centre + half)
     return low, high
+
+
+def widened_by_shares(
+    bounds: tuple[Floats, Floats],
+    observed: Floats,
+    shares: tuple[Floats, ...],
+    confidence_level: float,
+) -> tuple[Floats, Floats]:
+    """Return an interval of a mean of shares, widened by what few items leave uncertain.
+
+    Where a share is of fewer than 20 items, resamples say too little of it, and nothing where all
+    of them succeed. What Wilson's interval of it has more than the normal one is added to both
+    distances, in squares (MOVER: Zou and Donner, 2008); of no items, all from 0 to 1.
+
+    Parameters
+    ----------
+    bounds : pair of ndarray, shape ()
+        Of the mean.
+    observed : ndarray, shape ()
+        The mean.
+    shares : tuple of ndarray, shape (K,)
+        Weights in the mean, shares, and how many items each is of.
+    confidence_level : float
+        In (0, 1).
+    """
+    z = _normal_quantile(confidence_level)
+    added = np.zeros(2)
+    for weight, share, n in zip(*(x.tolist() for x in shares), strict=True):
+        if n < FEW_ITEMS and weight > 0:
+            alone = wilson(share * n, n, confidence_level) if n > 0 else (0.0, 1.0)
+            normal = z * z * share * (1 - share) / n if n > 0 else 0.0
+            added += weight**2 * np.maximum((np.array(alone) - share) ** 2 - normal, 0)
+    low, high = bounds
+    if np.any(added > 0):
+        low = np.minimum(low, observed - np.sqrt(np.maximum(observed - low, 0) ** 2 + added[0]))
+        high = np.maximum(high, observed + np.sqrt(np.maximum(high - observed, 0) ** 2 + added[1]))
+    return np.asarray(low), np.asarray(high)
 
 
 def tango(

@@ -32,6 +32,21 @@ def skewness(values: Floats) -> float:
     return float(np.mean(scaled * scaled * scaled))
 
 
+def degrees_of_spread(values: Floats) -> float:
+    """Return the degrees of freedom of a spread estimated from values with heavy tails, `(N,)`.
+
+    2N/(κ - 1) with the kurtosis κ, where a χ² has the variance of the variance (Satterthwaite,
+    1946): N - 1 for normal values or lighter tails, few where a few values make the spread.
+    """
+    centred = values - np.mean(values)
+    squares = centred * centred
+    spread, n = float(np.mean(squares)), len(values)
+    if spread == 0:
+        return n - 1.0
+    kurtosis = float(np.mean((squares / spread) ** 2))
+    return min(n - 1.0, 2 * n / (kurtosis - 1)) if kurtosis > 1 else n - 1.0
+
+
 def transformed(t: float, skew: float, n: int) -> float:
     """Return g(t)."""
     if abs(skew) < _SYMMETRIC or not np.isfinite(t):

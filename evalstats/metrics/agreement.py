@@ -157,6 +157,7 @@ class RMSE(Metric):
     columns = ("squared error", "count")
     higher_is_better = False
     reads_text: ClassVar[bool] = False
+    heavy_tails: ClassVar[bool] = True
 
     @property
     def signature(self) -> str:

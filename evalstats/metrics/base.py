@@ -57,6 +57,9 @@ class Metric(ABC):
     entry_depth : int
         How many lists an output is: 0 for text and for a number, 1 for a row of numbers. It tells
         outputs of one run from those of several.
+    heavy_tails : bool
+        Whether single segments may weigh so much that the spread of all is uncertain itself:
+        intervals of scores then have the degrees of freedom that their kurtosis leaves.
     counts : bool
         Whether the statistics are counts: a file with negative ones is then refused. Override
         `check_statistics` to say more of what cannot be.
@@ -90,6 +93,7 @@ class Metric(ABC):
     uses_references: ClassVar[bool] = True
     reads_text: ClassVar[bool] = True
     entry_depth: int = 0
+    heavy_tails: ClassVar[bool] = False
     counts: ClassVar[bool] = False
 
     @abstractmethod
@@ -135,6 +139,14 @@ class Metric(ABC):
             down[..., j] -= np.where(at[..., j] >= 0, np.minimum(at[..., j], step), step)
             result[..., j] = (self.score(up) - self.score(down)) / (up[..., j] - down[..., j])
         return result
+
+    def shares(self, totals: ArrayLike) -> tuple[NDArray[np.float64], ...] | None:
+        """Return weights, shares and sizes, `(..., K)` each, of a score that averages K shares.
+
+        A share is of few items where its size is small: resamples then say too little of it, and
+        intervals of scores are widened by what Wilson's interval says more. `None` for all others.
+        """
+        return None
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse statistics, `(..., k)`, that cannot come from text, with an `InputError`.

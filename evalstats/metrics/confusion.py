@@ -6,7 +6,6 @@ how often both. So a resample costs one product, and every score has an interval
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
@@ -14,11 +13,26 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import choice, flag, refuse_masked
+from evalstats.checks import choice, flag
 from evalstats.errors import InputError
 from evalstats.metrics.base import Metric, signature_of
-from evalstats.metrics.labels import Label, as_labels, checked_pair, codes_of, members_of
-from evalstats.metrics.rates import RATES, beyond_chance, over, rates_of
+from evalstats.metrics.labels import (
+    Label,
+    as_labels,
+    checked_pair,
+    codes_of,
+    counts_of,
+    members_of,
+)
+from evalstats.metrics.rates import (
+    RATES,
+    beyond_chance,
+    beyond_chance_gradient,
+    over,
+    rates_of,
+    slopes_of,
+    weights_of,
+)
 from evalstats.metrics.ratios import ratio, ratio_gradient
 
 Floats = NDArray[np.float64]
@@ -159,7 +173,7 @@ class Confusion(Metric):
             N gold labels, or collections; none for matrices.
         """
         if self.matrices:
-            return self._columns(*_counts(hypotheses, len(self.labels)))
+            return self._columns(*counts_of(hypotheses, len(self.labels)))
         predicted, gold = checked_pair(hypotheses, references, "gold labels")
         named = (("hypotheses", predicted), ("references", gold))
         if self.multilabel:
@@ -196,58 +210,50 @@ class Confusion(Metric):
 
     def score(self, totals: ArrayLike) -> Floats:
         """Return the score, `(..., columns) -> (...)`; 0 where nothing defines it."""
-        return self._score_and_gradient(totals)[0]
+        sums, parts = self._parts(totals)
+        if self.measure == "accuracy":
+            return ratio(sums[..., 0], sums[..., 1], 0.0)
+        if self.measure in ("kappa", "mcc"):
+            return beyond_chance(parts, self.measure == "mcc")
+        average, rate = self._rate
+        weights = weights_of(parts, average, self.absent == "omit")
+        return np.asarray(np.sum(weights * rates_of(parts, rate)[0], axis=-1))
 
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, of the shape of `totals`; 0 where it is undefined."""
-        gradient = self._score_and_gradient(totals)[1]
-        return gradient.reshape(np.shape(totals))
+        sums, parts = self._parts(totals)
+        if self.measure == "accuracy":
+            return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 1.0), axis=-1)
+        if self.measure in ("kappa", "mcc"):
+            return beyond_chance_gradient(parts, self.measure == "mcc").reshape(sums.shape)
+        average, rate = self._rate
+        weights = weights_of(parts, average, self.absent == "omit")
+        gradient = weights[..., None] * slopes_of(parts, rate)
+        if average == "weighted":
+            moved = rates_of(parts, rate)[0] - self.score(totals)[..., None]
+            gradient[..., 2] += over(moved, np.sum(parts[..., 2], axis=-1, keepdims=True))
+        return gradient.reshape(sums.shape)
 
-    def _score_and_gradient(self, totals: ArrayLike) -> tuple[Floats, Floats]:
+    def shares(self, totals: ArrayLike) -> tuple[Floats, Floats, Floats] | None:
+        """Return weights, rates and sizes of the classes where rates are averaged.
+
+        See `Metric.shares`.
+        """
+        _, parts = self._parts(totals)
+        if self.measure in ("accuracy", "kappa", "mcc"):
+            return None
+        average, rate = self._rate
+        return weights_of(parts, average, self.absent == "omit"), *rates_of(parts, rate)
+
+    @property
+    def _rate(self) -> tuple[str, str]:
+        """How classes are averaged, and which rate of theirs."""
+        average, _, rate = self.measure.rpartition("-")
+        return average, "recall" if average == "balanced" else rate
+
+    def _parts(self, totals: ArrayLike) -> tuple[Floats, Floats]:
+        """Return totals, and those of classes by class, `(..., K, 3)`."""
         sums = np.ascontiguousarray(totals, dtype=np.float64)
         if self.measure == "accuracy":
-            right, items = sums[..., 0], sums[..., 1]
-            slope = np.stack(ratio_gradient(right, items, 1.0), axis=-1)
-            return ratio(right, items, 0.0), slope
-        parts = sums.reshape(*sums.shape[:-1], -1, 3)
-        if self.measure in ("kappa", "mcc"):
-            return beyond_chance(parts, self.measure == "mcc")
-        average, _, rate = self.measure.rpartition("-")
-        values, slopes = rates_of(parts, "recall" if average == "balanced" else rate)
-        gold = parts[..., 2]
-        if average == "weighted":
-            weights = over(gold, np.sum(gold, axis=-1, keepdims=True))
-        else:
-            omitted = average == "balanced" or (self.absent == "omit" and average == "macro")
-            counting = gold if average == "balanced" else parts[..., 1] + gold
-            counts = (counting > 0) if omitted else np.ones_like(counting)
-            weights = counts / np.maximum(np.sum(counts, axis=-1, keepdims=True), 1)
-        score = np.sum(weights * values, axis=-1)
-        gradient = weights[..., None] * slopes
-        if average == "weighted":
-            items = np.sum(gold, axis=-1, keepdims=True)
-            gradient[..., 2] += over(values - score[..., None], items)
-        return score, gradient
-
-
-def _counts(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
-    """Return hits, predicted and gold `(N, K)`, correct and items `(N,)`, of matrices of counts."""
-    refuse_masked(matrices, "hypotheses")
-    try:
-        array = np.asarray(matrices)
-    except ValueError:  # rows of several lengths
-        array = np.empty(0, dtype=object)
-    expected = f"(N, {n_labels}, {n_labels}), one confusion matrix of counts an item"
-    if array.dtype.kind not in "iuf" or array.ndim != 3 or array.shape[1:] != (n_labels,) * 2:
-        raise InputError(
-            f"hypotheses must have shape {expected}, got {array.dtype} values of shape "
-            f"{array.shape}"
-        )
-    if not len(array):
-        raise InputError("hypotheses is empty; give at least one segment")
-    wrong = np.argwhere(~((array >= 0) & (array == np.rint(array)) & (array < 2**53)))
-    if len(wrong):
-        place = wrong[0].tolist()
-        raise InputError(f"hypotheses{place} is {array[tuple(place)]}; counts are 0, 1, 2, ...")
-    hits = np.diagonal(array, axis1=1, axis2=2)
-    return hits, array.sum(axis=1), array.sum(axis=2), hits.sum(axis=1), array.sum(axis=(1, 2))
+            return sums, sums
+        return sums, sums.reshape(*sums.shape[:-1], -1, 3)

@@ -1,4 +1,4 @@
-"""Class labels: which there are, and which of them items have."""
+"""Class labels: which there are, and which of them items have; confusion matrices of items."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import check_same_index, check_same_length, label, listed, shown
+from evalstats.checks import (
+    check_same_index,
+    check_same_length,
+    label,
+    listed,
+    refuse_masked,
+    shown,
+)
 from evalstats.errors import InputError, InputTypeError
 
 #: Names and numbers; a file can hold them.
@@ -79,3 +86,26 @@ def members_of(rows: Sequence[Any], labels: Sequence[Label], name: str) -> NDArr
         if np.count_nonzero(found[i]) < len(row):
             raise InputError(f"{name}[{i}] has a label twice: {shown(row)}; name each label once")
     return found
+
+
+def counts_of(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
+    """Return hits, predicted and gold `(N, K)`, correct and items `(N,)`, of matrices of counts."""
+    refuse_masked(matrices, "hypotheses")
+    try:
+        array = np.asarray(matrices)
+    except ValueError:  # rows of several lengths
+        array = np.empty(0, dtype=object)
+    expected = f"(N, {n_labels}, {n_labels}), one confusion matrix of counts an item"
+    if array.dtype.kind not in "iuf" or array.ndim != 3 or array.shape[1:] != (n_labels,) * 2:
+        raise InputError(
+            f"hypotheses must have shape {expected}, got {array.dtype} values of shape "
+            f"{array.shape}"
+        )
+    if not len(array):
+        raise InputError("hypotheses is empty; give at least one segment")
+    wrong = np.argwhere(~((array >= 0) & (array == np.rint(array)) & (array < 2**53)))
+    if len(wrong):
+        place = wrong[0].tolist()
+        raise InputError(f"hypotheses{place} is {array[tuple(place)]}; counts are 0, 1, 2, ...")
+    hits = np.diagonal(array, axis1=1, axis2=2)
+    return hits, array.sum(axis=1), array.sum(axis=2), hits.sum(axis=1), array.sum(axis=(1, 2))

@@ -33,6 +33,7 @@ class _PerUnit(Metric):
     higher_is_better = False
     uses_references: ClassVar[bool] = False
     reads_text: ClassVar[bool] = False
+    heavy_tails: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         choice(self.unit, UNITS, "unit")

@@ -31,39 +31,74 @@ def over(top: Floats, bottom: Floats) -> Floats:
 
 
 def rates_of(parts: Floats, rate: str) -> tuple[Floats, Floats]:
-    """Return a rate of each class, `(..., K, 3) -> (..., K)`, and its gradient `(..., K, 3)`."""
-    factor, (by_hits, by_predicted, by_gold) = RATES[rate]
-    hits, predicted, gold = (parts[..., j] for j in range(3))
-    below = by_hits * hits + by_predicted * predicted + by_gold * gold
-    of_top, of_below = ratio_gradient(factor * hits, below, 1.0)
-    slopes = of_below[..., None] * np.array(RATES[rate][1])
-    slopes[..., 0] += factor * of_top
-    return ratio(factor * hits, below, 0.0), slopes
+    """Return a rate of each class, `(..., K, 3) -> (..., K)`, and how many items it is a share of.
+
+    F1 is the share of hits among half of what is predicted and gold together.
+    """
+    factor, coefficients = RATES[rate]
+    below = sum(c * parts[..., j] for j, c in enumerate(coefficients))
+    return ratio(factor * parts[..., 0], np.asarray(below), 0.0), np.asarray(below / factor)
 
 
-def beyond_chance(parts: Floats, correlation: bool) -> tuple[Floats, Floats]:
-    """Return kappa (Cohen, 1960) or MCC (Gorodkin, 2004), `(..., K, 3) -> (...)`, and gradient.
+def slopes_of(parts: Floats, rate: str) -> Floats:
+    """Return the gradients of the rates by the sums of their classes, `(..., K, 3)`."""
+    sizes = rates_of(parts, rate)[1]
+    factor, coefficients = RATES[rate]
+    by_hits, by_sizes = ratio_gradient(parts[..., 0], sizes, 1.0)
+    slopes = by_sizes[..., None] * (np.array(coefficients) / factor)
+    slopes[..., 0] += by_hits
+    return slopes
+
+
+def weights_of(parts: Floats, average: str, omit: bool) -> Floats:
+    """Return the weights of classes in an average, `(..., K, 3) -> (..., K)`.
+
+    With `omit`, a class that is nowhere has none in a macro-average; in a balanced one no class
+    has that is not gold.
+    """
+    gold = parts[..., 2]
+    if average == "weighted":
+        return over(gold, np.sum(gold, axis=-1, keepdims=True))
+    counting = gold if average == "balanced" else parts[..., 1] + gold
+    counts = (counting > 0) | (average != "balanced" and not omit)
+    return np.asarray(counts / np.maximum(np.sum(counts, axis=-1, keepdims=True), 1))
+
+
+def beyond_chance(parts: Floats, correlation: bool) -> Floats:
+    """Return kappa (Cohen, 1960) or MCC (Gorodkin, 2004), `(..., K, 3) -> (...)`.
 
     One class only, predicted or gold, leaves nothing to agree on or to correlate: 0.
     """
+    top, *sides = _beyond(parts, correlation)
+    return ratio(top, np.sqrt(sides[0] * sides[1]), 0.0)
+
+
+def beyond_chance_gradient(parts: Floats, correlation: bool) -> Floats:
+    """Return the gradient of kappa or MCC, `(..., K, 3)`."""
     hits, predicted, gold = (parts[..., j] for j in range(3))
     nothing = np.zeros_like(hits)
     items, right = (np.sum(x, axis=-1, keepdims=True) for x in (gold, hits))
-    chance = np.sum(predicted * gold, axis=-1, keepdims=True)
-    top = items * right - chance
+    top, first, second = (x[..., None] for x in _beyond(parts, correlation))
+    bottom = np.sqrt(first * second)
     by_top = np.stack([items + nothing, -gold, right - predicted], axis=-1)
     if correlation:
-        # Weights that are no whole numbers leave a rounding error where there is one class.
-        sides = [items**2 - np.sum(x**2, axis=-1, keepdims=True) for x in (predicted, gold)]
-        first, second = (np.where(side > _ROUNDING * items**2, side, 0.0) for side in sides)
-        bottom = np.sqrt(first * second)
         by_first = np.stack([nothing, -2 * predicted, 2 * items + nothing], axis=-1)
         by_second = np.stack([nothing, nothing, 2 * (items - gold)], axis=-1)
-        relative = over(by_first, first[..., None]) + over(by_second, second[..., None])
-        by_bottom = bottom[..., None] * relative / 2
     else:
-        bottom = items**2 - chance
-        by_bottom = np.stack([nothing, -gold, 2 * items - predicted], axis=-1)
+        by_first = by_second = np.stack([nothing, -gold, 2 * items - predicted], axis=-1)
+    relative = over(by_first, first[..., None]) + over(by_second, second[..., None])
     score = over(top, bottom)
-    change = by_top - score[..., None] * by_bottom
-    return score[..., 0], over(change, bottom[..., None])
+    return over(by_top, bottom[..., None]) - score[..., None] * relative / 2
+
+
+def _beyond(parts: Floats, correlation: bool) -> tuple[Floats, Floats, Floats]:
+    """Return agreement beyond chance, and the two factors whose root it is divided by."""
+    hits, predicted, gold = (parts[..., j] for j in range(3))
+    items, right, chance = (np.sum(x, axis=-1) for x in (gold, hits, predicted * gold))
+    if not correlation:
+        side = items**2 - chance
+        return items * right - chance, side, side
+    # Weights that are no whole numbers leave a rounding error where there is one class.
+    sides = [items**2 - np.sum(x**2, axis=-1) for x in (predicted, gold)]
+    first, second = (np.where(side > _ROUNDING * items**2, side, 0.0) for side in sides)
+    return items * right - chance, first, second

@@ -4,6 +4,7 @@
 - `contrasts`: differences, ratios and their logarithms
 - `signatures`: one line that identifies a number
 - `report`, `layout`: tables in text, Markdown, LaTeX and HTML; what stands in them
+- `common_schema`: what a score's uncertainty is called where results of all are collected
 - `escaping`: text made safe for where it goes
 - `plots`: figures
 - `forms`: the ways in which every result is written

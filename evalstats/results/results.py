@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalstats.errors import InputError
-from evalstats.results import layout, plots, reading
+from evalstats.results import common_schema, layout, plots, reading
 from evalstats.results.forms import Result as Result
 from evalstats.results.questions import Questions
 from evalstats.results.records import (
@@ -83,6 +83,10 @@ class Estimate(EstimateRecord, Result):
     def from_json(cls, text: str) -> Estimate:
         """Return what `to_json` wrote, without replicates; see `Comparison.from_json`."""
         return reading.estimate_from(cls, text)
+
+    def to_every_eval_ever(self) -> dict[str, Any]:
+        """Return ``score_details.uncertainty`` of the common schema: see `common_schema`."""
+        return common_schema.uncertainty(self)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the replicates, the score and its interval: `evalstats.plots.replicates`."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from evalstats.results import report
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.layout import difference_cells, difference_columns
-from evalstats.results.records import ComparisonRecord, distinct
+from evalstats.results.records import ComparisonRecord, EstimateRecord, distinct
 from evalstats.results.report import Table
 from evalstats.results.suite_records import R, TaskDifference, TaskEstimate
 
@@ -46,7 +46,7 @@ def _score_table(panel: Sequence[TaskEstimate], digits: int | None) -> Table:
             row += [interval, report.number(e.standard_error, places)]
         elif len(systems) <= _WITH_INTERVALS:
             row[-1] += f" {interval}"
-    header = ["task", *(["metric"] if mixed else []), f"{panel[0].unit}s"]
+    header = ["task", *(["metric"] if mixed else []), f"{_unit(panel)}s"]
     if single:
         header += ["score", f"[{level}]", "std. error"]
         title = f"{_title(panel)}, {systems[0]}"
@@ -95,7 +95,7 @@ def _pair_table(
                 *difference_cells(comparison, d, decimals[d.metric], panel, adjusted=True),
             )
         )
-    unit = _unit(comparison)
+    unit = _unit(comparison.estimates)
     header = ("task", *(["metric"] if mixed else []), f"{unit}s", first.baseline, first.system)
     sign = contrast_of(comparison.contrast).sign.replace("−", "-")
     return Table(
@@ -141,8 +141,8 @@ def _title(panel: Sequence[R]) -> str:
     return f"{shown} {report.direction(panel[0].higher_is_better)} ({better} is better), {tasks}"
 
 
-def _unit(comparison: ComparisonRecord) -> str:
-    units = {e.unit for e in comparison.estimates}
+def _unit(estimates: Sequence[EstimateRecord]) -> str:
+    units = {e.unit for e in estimates}
     return units.pop() if len(units) == 1 else "unit"
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from evalstats.errors import InputError
 from evalstats.results.records import Difference, distinct
+from evalstats.results.report import Table
 from evalstats.results.results import Estimate
 
 R = TypeVar("R", bound="TaskEstimate | TaskDifference")
@@ -29,6 +30,10 @@ class TaskEstimate(Estimate):
     task: str = ""
     aggregate: str | None = None
 
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        found = super()._tables(digits)
+        return [replace(table, title=f"{self.task}: {table.title}") for table in found]
+
 
 @dataclass(frozen=True)
 class TaskDifference(Difference):
@@ -45,6 +50,9 @@ class TaskDifference(Difference):
     task: str = ""
     aggregate: str | None = None
     n_segments: int = 0
+
+    def _title(self) -> str:
+        return f"{self.task}: {super()._title()}"
 
 
 def only(rows: Sequence[R], what: str, **given: str | None) -> R:

@@ -20,6 +20,7 @@ Formats, one file each, with what they share:
   aggregations is; rows of numbers and texts; rows of labels
 - `inspect_ai`: Inspect, `.json` and `.eval`; `inspect_scores` has the values of its scores
 - `helm`: HELM, `per_instance_stats.json`
+- `every_eval_ever`: Every Eval Ever, instances in JSON lines
 - `comet`: COMET, `--to_json`
 - `mt_metrics_eval`: mt-metrics-eval, `.seg.score`
 - `meeteval`: meeteval, `*_per_reco.json`

@@ -1,20 +1,27 @@
-"""Runs in, comparison out."""
+"""Runs in, comparison out: one task, or a suite of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
 from evalstats.analysis.ranking import Ranker
+from evalstats.analysis.suite import Suite
+from evalstats.analysis.units import Aggregate
+from evalstats.checks import also_called
 from evalstats.errors import InputError
-from evalstats.results.results import Comparison, Estimate
+from evalstats.results.results import Comparison, Estimate, Estimates
+from evalstats.results.suites import SuiteComparison, SuiteEstimates
 from evalstats.runs.joining import Joined, Runs, joined
 from evalstats.runs.run import Patterns
+from evalstats.statistics.segments import SegmentStatistics
 
 
+@also_called(metrics="metric", seed="rng")
 def compare_runs(
     runs: Runs,
     *,
@@ -23,35 +30,49 @@ def compare_runs(
     filter: Patterns = None,
     groups: str | None = None,
     strata: str | None = None,
+    aggregate: Aggregate | None = None,
     missing: str = "error",
     **options: Any,
-) -> Any:
+) -> Comparison | SuiteComparison:
     """Compare the runs of several systems, joined by the ids of their items.
 
     Parameters
     ----------
-    runs : sequence or mapping of Run or path
+    runs : sequence or mapping of Run or path, or one of them
         Logs of at least two systems, or one table with the scores of several; a mapping gives them
         names.
     task, metric, filter : str or sequence of str, optional
-        What to compare, as in `read_run`; by default all there is.
+        What to compare, as shells match file names; by default all there is.
     groups, strata : str, optional
         Labels of the items, by name: a column of a table, or a path of keys in the log
-        (``"doc.passage_id"``).
+        (``"doc.passage_id"``). Strata are for one task: several are strata themselves.
+    aggregate
+        Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
     missing : {"error", "intersect", "available"}
         What to do where not all runs have the same items, metrics or tasks: refuse, or compare what
         all have; where scores are missing in a table, ``"available"`` takes the mean of those that
         there are. The notes say how many were left out.
     **options
-        As in `compare`.
+        As in `compare`, or for several tasks in `Suite.compare`.
 
     Returns
     -------
-    Comparison
+    Comparison or SuiteComparison
+        Of one task, or of several with their total.
+
+    Raises
+    ------
+    InputError
+        For what cannot be read or joined, and for options that do not go with several tasks.
     """
-    found = _joined(runs, task, metric, filter, groups, strata, missing)
-    tables = _one_task(found)
-    return with_notes(compare(tables, groups=groups, strata=strata, **options), found.notes)
+    labels: dict[str, Any] = {"groups": groups, "strata": strata}
+    found = _joined(runs, task, metric, filter, labels, missing)
+    if len(found.tasks) > 1:
+        known = _options(options, compare, Suite.compare, strata)
+        whole = _suite(found, aggregate, groups).compare(**known)
+        return replace(whole, notes=(*found.notes, *whole.notes))
+    result = compare(_only(found), aggregate=aggregate or "micro", **labels, **options)
+    return with_notes(result, found.notes)
 
 
 def with_notes(result: Comparison, notes: Sequence[str]) -> Comparison:
@@ -62,6 +83,7 @@ def with_notes(result: Comparison, notes: Sequence[str]) -> Comparison:
     return replace(result, notes=(*notes, *result.notes), ranker=ranker)
 
 
+@also_called(metrics="metric", seed="rng")
 def estimate_runs(
     runs: Runs,
     *,
@@ -70,16 +92,25 @@ def estimate_runs(
     filter: Patterns = None,
     groups: str | None = None,
     strata: str | None = None,
+    aggregate: Aggregate | None = None,
     missing: str = "error",
     **options: Any,
-) -> Any:
-    """Score one run, or several, and say how sure the scores are; as `compare_runs`."""
-    found = _joined(runs, task, metric, filter, groups, strata, missing)
-    result = estimate(_one_task(found), groups=groups, strata=strata, **options)
+) -> Estimate | Estimates | SuiteEstimates:
+    """Score one run, or several, on one task or several, and say how sure the scores are.
+
+    Parameters are those of `compare_runs`; options those of `estimate`, or of `Suite.estimate`.
+    """
+    labels: dict[str, Any] = {"groups": groups, "strata": strata}
+    found = _joined(runs, task, metric, filter, labels, missing)
+    if len(found.tasks) > 1:
+        known = _options(options, estimate, Suite.estimate, strata)
+        whole = _suite(found, aggregate, groups).estimate(**known)
+        return replace(whole, notes=(*found.notes, *whole.notes))
+    result: Any = estimate(_only(found), aggregate=aggregate or "micro", **labels, **options)
+    notes = tuple(found.notes)
     if isinstance(result, Estimate):
-        return replace(result, notes=(*found.notes, *result.notes))
-    noted = [replace(e, notes=(*found.notes, *e.notes)) for e in result.estimates]
-    return replace(result, estimates=tuple(noted))
+        return replace(result, notes=(*notes, *result.notes))
+    return Estimates(tuple(replace(e, notes=(*notes, *e.notes)) for e in result))
 
 
 def _joined(
@@ -87,15 +118,43 @@ def _joined(
     task: Patterns,
     metric: Patterns,
     filter: Patterns,
-    groups: str | None,
-    strata: str | None,
+    labels: Mapping[str, str | None],
     missing: str,
 ) -> Joined:
-    labels = [name for name in (groups, strata) if name is not None]
-    return joined(runs, task=task, metric=metric, filter=filter, labels=labels, missing=missing)
+    names = [name for name in labels.values() if name is not None]
+    return joined(runs, task=task, metric=metric, filter=filter, labels=names, missing=missing)
 
 
-def _one_task(found: Joined) -> Any:
-    if len(found.tasks) > 1:
-        raise InputError(f"task must be one of {', '.join(found.tasks)}")
-    return next(iter(found.tasks.values()))
+def _only(found: Joined) -> list[SegmentStatistics]:
+    """Return the tables of the only task."""
+    (tables,) = found.tasks.values()
+    return tables
+
+
+def _suite(found: Joined, aggregate: Aggregate | None, groups: str | None) -> Suite:
+    if groups is None:
+        return Suite(found.tasks, aggregate)
+    of_task = {}
+    for name, tables in found.tasks.items():
+        if groups not in tables[0].labels:
+            known = ", ".join(tables[0].labels) or "none"
+            raise InputError(f"groups={groups!r} is no label of the items of {name}: {known}")
+        of_task[name] = tables[0].labels[groups]
+    return Suite(found.tasks, aggregate, groups=of_task)
+
+
+def _options(
+    given: Mapping[str, Any], one: Callable[..., Any], several: Callable[..., Any], strata: object
+) -> dict[str, Any]:
+    """Return the options that several tasks have; others may only have their default."""
+    if strata is not None:
+        raise InputError("strata are for one task, since several are strata; choose with task")
+    defaults, known = signature(one).parameters, signature(several).parameters
+    kept = {}
+    for name, value in given.items():
+        is_default = name in defaults and value == defaults[name].default
+        if name in known and not (is_default and value != known[name].default):
+            kept[name] = value
+        elif not is_default:
+            raise InputError(f"{name} is for one task, or unknown; choose a task, or leave it out")
+    return kept

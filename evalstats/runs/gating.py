@@ -93,18 +93,22 @@ def gate_runs(
             raise InputError(
                 f"a gate compares one system with one baseline, got {list(table.systems)}"
             )
-        result = compare(
-            table,
-            baseline=old,
-            confidence_level=1 - 2 * level,
-            significance_level=level,
-            adjustment="none",
-            groups=groups,
-            n_resamples=n_resamples,
-            rng=rng,
-            margin=margin,
-            recovery=recovery,
-        )
+        try:
+            result = compare(
+                table,
+                baseline=old,
+                confidence_level=1 - 2 * level,
+                significance_level=level,
+                adjustment="none",
+                groups=groups,
+                n_resamples=n_resamples,
+                rng=rng,
+                margin=margin,
+                recovery=recovery,
+            )
+        except InputError as error:
+            what = f"{name}, {table.metric.name}" if name else table.metric.name
+            raise type(error)(f"{what}: {error}; other metrics and tasks can be chosen") from None
         checks.append(_check(name, result, level))
         notes += [note for note in result.notes if not note.startswith(("margin", "recovery"))]
     return Gate(_decided(checks, level), margin, recovery, level, tuple(dict.fromkeys(notes)))

@@ -115,7 +115,7 @@ class Results:
         read = {key.task for key in scores}
         for group in self.members:
             tasks = self.leaves(group)
-            if not read.issuperset(tasks):
+            if not tasks or not read.issuperset(tasks):
                 continue
             found[group] = tasks
             for name, stated in self.scores(group).items():
@@ -132,7 +132,7 @@ class Results:
         return found, odd
 
 
-def averages(scores: Sequence[float], sizes: Sequence[int]) -> tuple[float, float]:
+def averages(scores: Sequence[float], sizes: Sequence[float]) -> tuple[float, float]:
     """Return the mean over all items, and the mean over tasks."""
     return float(np.average(scores, weights=sizes)), float(np.mean(scores))
 

@@ -148,6 +148,8 @@ def brier(rows: Rows) -> Found:
     expected = "[gold class, probabilities of all classes]"
     found = []
     for i, (gold, chances) in enumerate(pairs(rows, expected)):
+        if isinstance(chances, str):
+            chances = _printed(chances)
         if isinstance(gold, bool) or not isinstance(gold, int) or not isinstance(chances, list):
             rows.wrong(i, expected)
         if not 0 <= gold < len(chances):
@@ -156,6 +158,14 @@ def brier(rows: Rows) -> Found:
         found.append(fsum((chance - (k == gold)) ** 2 for k, chance in enumerate(given)))
     metric = Mean(rows.metric, higher_is_better=False)
     return Found(metric, metric.statistics(found))
+
+
+def _printed(array: str) -> list[float] | None:
+    """Return the numbers of an array that files have as NumPy prints it, of eight digits."""
+    try:
+        return [float(part) for part in array.strip("[]").split()]
+    except ValueError:
+        return None
 
 
 def share(rows: Rows) -> Found:

@@ -49,11 +49,14 @@ class HarnessTask:
         What the results file says.
     wanted : Wanted
     path : str
-        Where the lines are, for messages.
+        Where the lines are, for messages, which call one a `unit`.
     """
 
-    def __init__(self, task: str, results: Results, wanted: Wanted, path: str) -> None:
-        self.task, self.results, self.wanted, self.path = task, results, wanted, path
+    def __init__(
+        self, task: str, results: Results, wanted: Wanted, path: str, unit: str = "line"
+    ) -> None:
+        self.task, self.results, self.wanted = task, results, wanted
+        self.path, self.unit = path, unit
         self.scores = results.scores(task)
         filters = {name.rpartition(",")[2] for name in self.scores}
         # Logs of before 2025 do not name filters in lines; where there is one, it is that.
@@ -116,7 +119,7 @@ class HarnessTask:
         return found
 
     def _at(self, number: int) -> str:
-        return f"{self.path}, line {number}"
+        return f"{self.path}, {self.unit} {number}"
 
     def items(self, system: str, skipped: list[str]) -> list[Items]:
         """Return the statistics by metric and filter; what cannot be read is added to `skipped`."""
@@ -142,7 +145,7 @@ class HarnessTask:
         rows = Rows(
             key.metric,
             [lines.rows[key.metric][i] for i in there],
-            lambda i: f"{self.path}, line {lines.numbers[there[i]]}: {key.metric}",
+            lambda i: f"{self._at(lines.numbers[there[i]])}: {key.metric}",
             self.results.higher_is_better(self.task, key.metric),
         )
         stated = self.scores.get(f"{key.metric},{key.filter}")

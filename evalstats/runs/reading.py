@@ -9,7 +9,16 @@ from typing import Any, Protocol
 
 from evalstats.checks import choice, label, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.runs import comet, helm, inspect_ai, lm_eval, meeteval, mt_metrics_eval, tidy
+from evalstats.runs import (
+    comet,
+    every_eval_ever,
+    helm,
+    inspect_ai,
+    lm_eval,
+    meeteval,
+    mt_metrics_eval,
+    tidy,
+)
 from evalstats.runs.run import Patterns, Run, as_patterns
 from evalstats.runs.sources import Source
 from evalstats.runs.wanted import Wanted
@@ -35,6 +44,7 @@ FORMATS: tuple[_Format, ...] = (
     lm_eval,
     inspect_ai,
     helm,
+    every_eval_ever,
     comet,
     mt_metrics_eval,
     meeteval,

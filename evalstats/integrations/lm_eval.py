@@ -1,0 +1,218 @@
+"""Errors and intervals for what `lm_eval.simple_evaluate` returned, every metric and group."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from evalstats.analysis.estimate import estimate
+from evalstats.analysis.inputs import N_RESAMPLES, SEED
+from evalstats.checks import share
+from evalstats.errors import InputError, InputTypeError
+from evalstats.resampling.weights import Rng
+from evalstats.runs.harness_results import Results, averages
+from evalstats.runs.harness_tasks import HarnessTask
+from evalstats.runs.items import Items
+from evalstats.runs.wanted import Wanted
+
+_NONE = "N/A"
+
+
+def with_uncertainty(
+    results: Mapping[str, Any],
+    *,
+    method: str = "auto",
+    confidence_level: float = 0.95,
+    n_resamples: int = N_RESAMPLES,
+    rng: Rng = SEED,
+) -> dict[str, Any]:
+    r"""Fill in every standard error of lm-evaluation-harness, with intervals beside.
+
+    The harness leaves "N/A" for perplexities per word and byte, for Brier scores and for functions
+    of a task's own, and takes 100 resamples for BLEU, chrF and TER. Here every error comes from
+    influence values (the infinitesimal jackknife; Efron, 1982), which for means is the harness's
+    own :math:`s / \sqrt n`. Groups have
+
+    .. math:: \sqrt{\sum_t n_t^2 se_t^2} \,/\, \sum_t n_t
+        \quad\text{or}\quad \sqrt{\sum_t se_t^2} \,/\, T
+
+    for the mean over all items, and for that over T tasks (``weight_by_size: false``).
+
+    Parameters
+    ----------
+    results : mapping
+        What ``lm_eval.simple_evaluate(..., log_samples=True, bootstrap_iters=0)`` returned. With
+        other `bootstrap_iters` the harness's errors are replaced.
+    method, confidence_level, n_resamples, rng
+        Of the intervals, as in `estimate`.
+
+    Returns
+    -------
+    dict
+        Results with ``"acc_stderr,none"`` and so on as numbers, for `make_table` and the loggers of
+        the harness; what was given is not changed. Under ``"uncertainty"`` there are
+
+        - ``"tasks"``: by task or group and ``"metric,filter"``, score, standard error, low, high;
+        - ``"notes"``: what stays "N/A", and why;
+        - ``"confidence_level"`` and ``"method"``.
+
+    Raises
+    ------
+    InputError
+        When there are no samples, or samples are damaged.
+
+    Examples
+    --------
+    >>> samples = [
+    ...     {"doc_id": i, "filter": "none", "metrics": ["word_perplexity"],
+    ...      "word_perplexity": (-10.0 - i, 5)}
+    ...     for i in range(3)
+    ... ]
+    >>> results = {
+    ...     "results": {"lm": {"word_perplexity,none": 9.025013499434122,
+    ...                        "word_perplexity_stderr,none": "N/A"}},
+    ...     "samples": {"lm": samples},
+    ... }
+    >>> filled = with_uncertainty(results)
+    >>> round(filled["results"]["lm"]["word_perplexity_stderr,none"], 4)
+    1.0421
+    """
+    share(confidence_level, "confidence_level")
+    samples = results.get("samples") if isinstance(results, Mapping) else None
+    if not isinstance(samples, Mapping) or not samples:
+        raise InputTypeError(
+            "results must be what simple_evaluate returned, with samples: call it with "
+            "log_samples=True"
+        )
+    known = Results(results, "results")
+    options = {"method": method, "confidence_level": confidence_level, "n_resamples": n_resamples}
+    notes: list[str] = []
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for task, records in samples.items():
+        for items in _items(task, records, known, notes):
+            try:
+                told = _told(items, rng=rng, **options)
+            except InputError as error:
+                notes.append(f"{items.key}: {error}")
+            else:
+                found.setdefault(task, {})[f"{items.key.metric},{items.key.filter}"] = told
+    for group in known.members:
+        of_group = _of_group(group, known, found, confidence_level, notes)
+        if of_group:
+            found[group] = of_group
+    filled = dict(results)
+    for part in ("results", "groups"):
+        if isinstance(results.get(part), Mapping):
+            filled[part] = {
+                name: _filled(own, found.get(name, {})) for name, own in results[part].items()
+            }
+    filled["uncertainty"] = {
+        "confidence_level": confidence_level,
+        "method": method,
+        "tasks": found,
+        "notes": notes,
+    }
+    return filled
+
+
+def _items(task: str, records: Any, known: Results, notes: list[str]) -> list[Items]:
+    """Return what the samples of a task hold; what cannot be read is added to the notes."""
+    read = HarnessTask(task, known, Wanted(), f"samples of {task}", "sample")
+    if not isinstance(records, (list, tuple)):
+        raise InputTypeError(f"samples of {task} must be a list, got {type(records).__name__}")
+    for i, record in enumerate(records):
+        if not isinstance(record, Mapping):
+            raise InputTypeError(f"samples of {task}, sample {i} must be a mapping, got {record!r}")
+        names = [name for name in _plain(record.get("metrics") or ()) if name in record]
+        kept = {name: _plain(record[name]) for name in (*names, "doc_id", "metrics")}
+        read.add({**kept, "filter": record.get("filter", read.filter)}, i)
+    return read.items(known.model or "model", notes)
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers and lists of Python, of what the harness hands on: NumPy's, tuples."""
+    if isinstance(value, (np.generic, np.ndarray)):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value
+
+
+def _told(items: Items, **options: Any) -> dict[str, float]:
+    """Return score, error and interval, or raise what is in the way."""
+    table = items.table()
+    if items.incomplete:
+        raise InputError(items.incomplete)
+    if table.n_segments < 2:
+        raise InputError("one item says nothing of its spread")
+    (score,) = table.scores.tolist()
+    for stated in items.logged.values():
+        if not np.isclose(stated, score, rtol=1e-6, atol=1e-9):
+            raise InputError(f"its score is {stated:.10g}, but its items give {score:.10g}")
+    interval = estimate(table, **options)
+    # Resamples would say nearly the same; this is the harness's own number where it has one.
+    error = estimate(table, method="t").standard_error
+    return {
+        "score": score,
+        "standard_error": error,
+        "low": interval.low,
+        "high": interval.high,
+        "n_items": table.n_segments,
+    }
+
+
+def _of_group(
+    group: str,
+    known: Results,
+    found: Mapping[str, Mapping[str, Mapping[str, float]]],
+    confidence_level: float,
+    notes: list[str],
+) -> dict[str, dict[str, float]]:
+    """Return score, error and normal interval of the means over the tasks of a group."""
+    told = {}
+    for name, stated in known.scores(group).items():
+        tasks = [task for task in known.leaves(group) if name in known.scores(task)]
+        if not tasks or not all(name in found.get(task, {}) for task in tasks):
+            gone = ", ".join(task for task in tasks if name not in found.get(task, {}))
+            notes.append(f"{group}: {name}: there is no error of {gone or 'any of its tasks'}")
+            continue
+        parts = [found[task][name] for task in tasks]
+        sizes = [
+            known.count(task) or part["n_items"] for task, part in zip(tasks, parts, strict=True)
+        ]
+        errors = np.array([part["standard_error"] for part in parts])
+        over_items, over_tasks = averages([part["score"] for part in parts], sizes)
+        if np.isclose(stated, over_items, rtol=1e-6, atol=1e-9):
+            error = float(np.sqrt(np.sum((np.array(sizes) * errors) ** 2)) / np.sum(sizes))
+        elif np.isclose(stated, over_tasks, rtol=1e-6, atol=1e-9):
+            error = float(np.sqrt(np.sum(errors**2)) / len(tasks))
+        else:
+            notes.append(
+                f"{group}: {name}: its score is {stated:.10g}, but its tasks give "
+                f"{over_items:.10g} over all items and {over_tasks:.10g} over tasks"
+            )
+            continue
+        width = NormalDist().inv_cdf((1 + confidence_level) / 2) * error
+        told[name] = {
+            "score": stated,
+            "standard_error": error,
+            "low": stated - width,
+            "high": stated + width,
+        }
+    return told
+
+
+def _filled(own: Any, found: Mapping[str, Mapping[str, float]]) -> Any:
+    """Return the results of a task with its errors; those that are not known stay N/A."""
+    if not isinstance(own, Mapping):
+        return own
+    filled = dict(own)
+    for name in own:
+        metric, _, filter = str(name).rpartition(",")
+        if metric.endswith("_stderr"):
+            score = f"{metric.removesuffix('_stderr')},{filter}"
+            filled[name] = found[score]["standard_error"] if score in found else _NONE
+    return filled

@@ -1,0 +1,174 @@
+"""Errors for results in the process; `test_lm_eval_live` has the real harness."""
+
+import copy
+import json
+import math
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.integrations.lm_eval import with_uncertainty
+from tests import harness_logs as logs
+from tests.harness_logs import answers, line, write
+
+
+def results_of(tmp_path, samples, scores, **more):
+    """Return results as they are in the process: with samples, and every error N/A."""
+    path = write(tmp_path, samples, scores, **more)
+    record = json.loads(path.read_text("utf-8"))
+    for own in record["results"].values():
+        own.update({name.replace(",", "_stderr,"): "N/A" for name in own if "," in name})
+    return {**record, "samples": samples}
+
+
+def filled_error(results, task, name, **options):
+    return with_uncertainty(results, **options)["results"][task][name]
+
+
+@pytest.fixture
+def results(tmp_path):
+    right = [1.0, 0.0, 1.0, 1.0, 0.0]
+    return results_of(
+        tmp_path,
+        {"qa": answers(right), "mt": logs.translations(), "lm": logs.perplexities()},
+        {"qa": {"acc,none": 0.6}, "mt": logs.translation_scores(), "lm": logs.perplexity_scores()},
+    )
+
+
+def test_every_error_is_filled_in_and_the_means_are_closed_forms(results):
+    filled = with_uncertainty(results)
+    assert filled["uncertainty"]["notes"] == []
+    errors = {
+        (task, name): value
+        for task, own in filled["results"].items()
+        for name, value in own.items()
+        if "_stderr" in name
+    }
+    assert len(errors) == 6
+    assert all(value > 0 for value in errors.values())
+    expected = np.std([1, 0, 1, 1, 0], ddof=1) / math.sqrt(5)
+    assert errors["qa", "acc_stderr,none"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_errors_and_intervals_are_those_of_estimate(results):
+    filled = with_uncertainty(results, method="bca", confidence_level=0.9, n_resamples=999, rng=7)
+    rows = es.extract({"a": logs.OUTPUTS}, logs.GERMAN, "bleu")
+    interval = es.estimate(rows, method="bca", confidence_level=0.9, n_resamples=999, rng=7)
+    plain = es.estimate(rows, method="t")
+    told = filled["uncertainty"]["tasks"]["mt"]["bleu,none"]
+    assert told == {
+        "score": interval.score,
+        "standard_error": plain.standard_error,
+        "low": interval.low,
+        "high": interval.high,
+        "n_items": 4,
+    }
+    assert filled["uncertainty"]["method"] == "bca"
+    assert filled["uncertainty"]["confidence_level"] == 0.9
+
+
+def test_what_was_given_stays_as_it_was(results):
+    before = copy.deepcopy(results)
+    filled = with_uncertainty(results)
+    assert results == before
+    assert filled["samples"] is results["samples"]
+    assert json.loads(json.dumps(filled["uncertainty"])) == filled["uncertainty"]
+
+
+def test_numbers_and_tuples_of_the_harness_are_understood(tmp_path):
+    pairs = [(0, np.int64(1)), (1, np.int64(1)), (1, np.int64(0)), (0, np.int64(0))]
+    lines = [
+        line(i, {"f1": pair, "acc": np.float64(pair[0] == pair[1]), "brier_score": (pair[0], np.array([0.5, 0.5]))})
+        for i, pair in enumerate(pairs)
+    ]  # fmt: skip
+    record = {
+        "results": {"t": {"f1,none": 0.5, "acc,none": 0.5, "brier_score,none": 0.5}},
+        "samples": {"t": lines},
+    }
+    told = with_uncertainty(record)["uncertainty"]
+    assert told["notes"] == []
+    assert set(told["tasks"]["t"]) == {"f1,none", "acc,none", "brier_score,none"}
+
+
+@pytest.mark.parametrize(
+    "score, expected",
+    [(0.7, lambda a, b: math.hypot(4 * a, 6 * b) / 10), (2 / 3, lambda a, b: math.hypot(a, b) / 2)],
+    ids=["micro", "macro"],
+)  # fmt: skip
+def test_groups_have_the_error_of_the_mean_that_they_are(tmp_path, score, expected):
+    # 0.5 of 4 items and 5/6 of 6 are 0.7 of all items; the mean of the two is 2/3.
+    record = results_of(
+        tmp_path,
+        {"a": answers([1, 0, 1, 0]), "b": answers([1, 1, 1, 0, 1, 1])},
+        {"a": {"acc,none": 0.5}, "b": {"acc,none": 5 / 6}},
+        group_subtasks={"both": ["a", "b"]},
+    )
+    own = {"acc,none": score, "acc_stderr,none": "N/A", "sample_len": 10}
+    record["results"]["both"] = own
+    record["groups"] = {"both": dict(own)}
+    filled = with_uncertainty(record)
+    errors = [filled["results"][task]["acc_stderr,none"] for task in "ab"]
+    for part in ("results", "groups"):
+        found = filled[part]["both"]["acc_stderr,none"]
+        assert found == pytest.approx(expected(*errors), rel=1e-12)
+    told = filled["uncertainty"]["tasks"]["both"]["acc,none"]
+    assert told["high"] - told["score"] == pytest.approx(
+        1.959964 * told["standard_error"], rel=1e-6
+    )
+
+
+def test_a_group_that_is_no_mean_of_its_tasks_or_lacks_one_stays_as_it_is(tmp_path):
+    record = results_of(
+        tmp_path,
+        {"a": answers([1, 0]), "b": answers([1, 1, 1, 0])},
+        {"a": {"acc,none": 0.5}, "b": {"acc,none": 0.75}},
+        group_subtasks={"odd": ["a", "b"], "gone": ["a", "b"]},
+    )
+    for group, name in (("odd", "acc"), ("gone", "acc_norm")):
+        record["results"][group] = {f"{name},none": 0.9, f"{name}_stderr,none": "N/A"}
+    record["results"]["b"]["acc_norm,none"] = 0.9
+    filled = with_uncertainty(record)
+    assert filled["results"]["odd"]["acc_stderr,none"] == "N/A"
+    assert filled["results"]["gone"]["acc_norm_stderr,none"] == "N/A"
+    first, second = filled["uncertainty"]["notes"]
+    assert first == (
+        "odd: acc,none: its score is 0.9, but its tasks give 0.6666666667 over all items and "
+        "0.625 over tasks"
+    )
+    assert second == "gone: acc_norm,none: there is no error of b"
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        (lambda r: r["results"]["qa"].update({"acc,none": 0.7}), "score is 0.7, but its items give 0.6"),
+        (lambda r: r["samples"].update(qa=r["samples"]["qa"][:3]), "samples have 3 items, of 5"),
+        (lambda r: r["samples"]["qa"].append(r["samples"]["qa"][0]), "occur more than once"),
+        (lambda r: r.update(samples={"qa": r["samples"]["qa"][:1]}, **{"n-samples": {}},
+                            results={"qa": {"acc,none": 1.0, "acc_stderr,none": 0.1}}),
+         "one item says nothing of its spread"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_said_is_not_said(results, change, words):
+    change(results)
+    filled = with_uncertainty(results)
+    assert filled["results"]["qa"]["acc_stderr,none"] == "N/A"
+    (note,) = filled["uncertainty"]["notes"]
+    assert note.startswith("qa: acc: ")
+    assert words in note
+
+
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ({"results": {}}, "call it with log_samples=True"),
+        (None, "must be what simple_evaluate returned"),
+        ({"samples": {"a": "text"}}, "samples of a must be a list, got str"),
+        ({"samples": {"a": [1]}}, "samples of a, sample 0 must be a mapping, got 1"),
+        ({"samples": {"a": [{"doc_id": 0, "filter": "none", "metrics": ["acc"]}]}}, "has no 'acc'"),
+    ],
+)
+def test_other_things_are_refused(given, words):
+    with pytest.raises(es.InputError, match=words):
+        with_uncertainty(given)
