@@ -62,6 +62,7 @@ from evalstats.runs.run import Run
 from evalstats.shards.resample import resample_shard
 from evalstats.shards.shard import Shard, merge_shards
 from evalstats.statistics.extraction import extract
+from evalstats.statistics.files import read_lines
 from evalstats.statistics.runs import extract_runs
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.testing import assert_not_worse
@@ -73,6 +74,7 @@ from evalstats.training.records import Check, Chosen
 __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results)
     "References",
     "from_streams",
+    "read_lines",
     "Metric",
     "BLEU",
     "CHRF",

@@ -1,4 +1,4 @@
-"""The command line: `evalstats compare`, `power`, `estimate`, `extract`, `audit` and `demo`."""
+"""The command line: what each command of `evalstats` does."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
 
+from evalstats import cli_runs
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
 from evalstats.analysis.inputs import as_pairs
@@ -19,7 +20,7 @@ from evalstats.analysis.plan import Plan
 from evalstats.analysis.power import power
 from evalstats.auditing import Audit, audit
 from evalstats.checks import integer, share
-from evalstats.command_line import METRIC_OPTIONS, metrics_of, one_line, parser
+from evalstats.command_line import metrics_of, one_line, parser
 from evalstats.destination import STANDARD, Destination, UnwritableError, to_stdout
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
@@ -27,9 +28,10 @@ from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.results.gate import Gate
 from evalstats.results.ranking import Rankings
 from evalstats.results.results import Comparison, Result
+from evalstats.runs.comparing import compare_runs, estimate_runs, with_notes
 from evalstats.runs.gating import gate_runs
 from evalstats.statistics.extraction_of_files import extract_files
-from evalstats.statistics.files import Lines, check_parallel, read_segments, system_names
+from evalstats.statistics.files import Lines, check_parallel, read_lines, system_names
 from evalstats.statistics.names import as_names, as_segment_ids, group_codes
 from evalstats.statistics.sacrebleu_sets import test_set_files
 from evalstats.statistics.segments import SegmentStatistics
@@ -37,7 +39,7 @@ from evalstats.statistics.segments import SegmentStatistics
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
 #: Options that name files to read.
-_FILES = ("input", "references", "statistics", "groups", "strata", "ids")
+_FILES = ("input", "references", "statistics", "scores", "runs", "groups", "strata", "ids")
 #: Those with a label a segment.
 _LABELS = ("groups", "strata")
 
@@ -106,7 +108,7 @@ def _inputs(options: argparse.Namespace) -> list[str]:
 
 def _names(options: argparse.Namespace) -> tuple[str, ...]:
     if not options.input:
-        raise InputError("outputs are missing: give -i FILE ...")
+        raise InputError("outputs are missing: give -i FILE ..., or paths of logs")
     return tuple(system_names(options.input, options.names))
 
 
@@ -159,19 +161,14 @@ def _tables(
 ) -> list[SegmentStatistics]:
     """Return what to analyse: statistics of texts, or those in files."""
     if not options.statistics:
-        return _extracted(options, metrics_of(options), progress, labels=labels)
+        of_texts = _extracted(options, metrics_of(options), progress, labels=labels)
+        beside = cli_runs.beside(options, of_texts) if getattr(options, "scores", None) else []
+        return [*of_texts, *beside]
     for path in options.statistics:
         if Path(path).suffix != ".npz":
             raise InputError(f"{path} is not a file of statistics (.npz); give outputs as -i")
-    texts = {"-i": "input", "--names": "names", "-r": "references", "-t": "test_set",
-             "-l": "language_pair", "-m": "metrics"}  # fmt: skip
-    for names in METRIC_OPTIONS.values():
-        texts.update({"--" + name.replace("_", "-"): name for name in names})
-    for flag, name in texts.items():
-        if getattr(options, name) is not None:
-            raise InputError(
-                f"{flag} is for texts: the statistics in {options.statistics[0]} have their own"
-            )
+    why = f"the statistics in {options.statistics[0]} have their own"
+    cli_runs.refuse_texts(options, why)
     return [SegmentStatistics.load(path) for path in options.statistics]
 
 
@@ -187,35 +184,58 @@ def _sampling(options: argparse.Namespace) -> dict[str, Any]:
     draws, level = _draws(options), options.confidence_level
     n_resamples, seed = draws.values()
     Plan(options.method, level, n_resamples, seed, "multinomial", None, None)
-    labels = {name: getattr(options, name) for name in _LABELS}
     return {
         **draws,
-        **{name: read_segments(path) if path else None for name, path in labels.items()},
-        "aggregate": options.aggregate,
+        **_labels(options),
+        "aggregate": options.aggregate or "micro",
         "method": options.method,
         "confidence_level": level,
     }
 
 
-def _compare(options: argparse.Namespace, progress: _Progress) -> Comparison:
+def _labels(options: argparse.Namespace) -> dict[str, Any]:
+    """Return what is in files of labels; runs have labels of their own, by name."""
+    given = {name: getattr(options, name) for name in _LABELS}
+    if cli_runs.are_given(options):
+        return given
+    return {name: read_lines(path) if path else None for name, path in given.items()}
+
+
+def _compare(options: argparse.Namespace, progress: _Progress) -> Result:
     settings = _sampling(options)
     names = ("baseline", "test", "alternative", "adjustment", "family", "intervals")
     for name in (*names, "significance_level", "margin", "recovery", "contrast"):
         settings[name] = getattr(options, name)
     share(options.significance_level, "significance_level")
     as_limits(options.margin, options.recovery)
+    if cli_runs.are_given(options):
+        runs = cli_runs.given(options)
+        settings |= {**cli_runs.part(options), "aggregate": options.aggregate}
+        return compare_runs(runs, progress=progress, **settings)
     if not options.statistics:
         as_pairs(_names(options), options.baseline)
     tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
     return compare(tables, progress=progress, **settings)
 
 
+def _of_one_task(
+    options: argparse.Namespace, progress: _Progress, labels: dict[str, Any]
+) -> tuple[list[SegmentStatistics], tuple[str, ...]]:
+    """Return tables of texts, statistics or runs, and what is to be said of them."""
+    if not cli_runs.are_given(options):
+        return _tables(options, progress, **labels), ()
+    found = cli_runs.tables(options, [name for name in labels.values() if name is not None])
+    return next(iter(found.tasks.values())), tuple(found.notes)
+
+
 def _rank(options: argparse.Namespace, progress: _Progress) -> Result:
     settings = _sampling(options)
     settings["significance_level"] = share(options.significance_level, "significance_level")
-    settings["adjustment"] = options.adjustment
-    tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
-    result = compare(tables, progress=progress, **settings)
+    # A composite adjusts its own p-values; those of each metric need not cost anything.
+    settings["adjustment"] = "bonferroni" if options.composite else options.adjustment
+    labels = {name: settings[name] for name in _LABELS}
+    tables, notes = _of_one_task(options, progress, labels)
+    result = with_notes(compare(tables, progress=progress, **settings), notes)
     if options.composite:
         found: Result = result.ranking(composite=options.composite)
         return found
@@ -232,15 +252,19 @@ def _power(options: argparse.Namespace, progress: _Progress) -> Result:
         settings["n_segments"] = integer(options.segments, "--segments", 2)
     if not options.statistics:
         as_pairs(_names(options), options.baseline)
-    files = {name: getattr(options, name) for name in _LABELS}
-    labels = {name: read_segments(path) if path else None for name, path in files.items()}
-    tables = _tables(options, progress, **labels)
-    settings |= {**labels, "aggregate": options.aggregate}
-    return power(tables, progress=progress, **settings)
+    labels = _labels(options)
+    tables, notes = _of_one_task(options, progress, labels)
+    settings |= {**labels, "aggregate": options.aggregate or "micro"}
+    result = power(tables, progress=progress, **settings)
+    return replace(result, notes=(*notes, *result.notes))
 
 
 def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
     settings = _sampling(options)
+    if cli_runs.are_given(options):
+        runs = cli_runs.given(options)
+        settings |= {**cli_runs.part(options), "aggregate": options.aggregate}
+        return estimate_runs(runs, progress=progress, **settings)
     tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
     result: Result = estimate(tables, progress=progress, **settings)
     return result
@@ -249,7 +273,12 @@ def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
 def _gate(options: argparse.Namespace, progress: _Progress) -> Gate:
     names = ("margin", "recovery", "significance_level", "groups")
     settings = {name: getattr(options, name) for name in names}
-    return gate_runs(options.new, options.base, **settings, **_draws(options))
+    settings |= {**cli_runs.part(options), **_draws(options)}
+    return gate_runs(options.new, options.base, **settings)
+
+
+def _show(options: argparse.Namespace, progress: _Progress) -> cli_runs.Shown:
+    return cli_runs.show(options)
 
 
 def _extract(options: argparse.Namespace, progress: _Progress) -> None:
@@ -258,7 +287,7 @@ def _extract(options: argparse.Namespace, progress: _Progress) -> None:
         raise InputError("-m needs one metric: a file holds the statistics of one")
     if Path(options.output).suffix != ".npz":
         raise InputError(f"-o must end in .npz, got {options.output}")
-    ids = tuple(read_segments(options.ids)) if options.ids else None
+    ids = tuple(read_lines(options.ids)) if options.ids else None
     (table,) = _extracted(options, metrics, progress, ids=ids)
     replace(table, segment_ids=ids).save(options.output)
 
@@ -318,7 +347,7 @@ class _Progress:
             self._stream.flush()
 
 
-_COMMANDS: dict[str, Callable[[argparse.Namespace, _Progress], Result | None]] = {
+_COMMANDS: dict[str, Callable[[argparse.Namespace, _Progress], object]] = {
     "compare": _compare,
     "power": _power,
     "rank": _rank,
@@ -326,5 +355,6 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace, _Progress], Result | None]] =
     "estimate": _estimate,
     "extract": _extract,
     "audit": _audit,
+    "show": _show,
     "demo": _demo,
 }

@@ -26,6 +26,7 @@ from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
 from evalstats.results.contrasts import CONTRASTS
 from evalstats.results.signatures import version
+from evalstats.runs.joining import MISSING
 
 FORMATS = ("text", "json", "markdown", "latex", "html", "csv")
 
@@ -87,7 +88,7 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(dest="command", metavar="COMMAND")
 
     compare = commands.add_parser("compare", help="systems' differences, intervals, p-values")
-    _add_input(compare)
+    _add_inputs(compare)
     compare.add_argument("--baseline", metavar="NAME", help="compare all others with this system")
     compare.add_argument("--test", choices=(*TESTS, MID_P), default="studentized",
                          help="studentised (default) or plain approximate randomisation, centred "
@@ -112,7 +113,7 @@ def parser() -> argparse.ArgumentParser:
     _add_metric_options(compare)
 
     rank = commands.add_parser("rank", help="intervals of ranks, tiers of ties, a composite score")
-    _add_input(rank)
+    _add_inputs(rank)
     rank.add_argument("--composite", choices=COMPOSITES,
                       help="one ranking of all metrics: WMT25's AutoRank, or the mean rank")
     rank.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
@@ -123,7 +124,7 @@ def parser() -> argparse.ArgumentParser:
     _add_metric_options(rank)
 
     power = commands.add_parser("power", help="from a pilot: segments needed, what can be found")
-    _add_input(power)
+    _add_inputs(power)
     power.add_argument("--baseline", metavar="NAME", help="only pairs with this system")
     power.add_argument("--difference", type=float, metavar="POINTS",
                        help="size of a true difference: its power, and the segments it needs")
@@ -133,7 +134,8 @@ def parser() -> argparse.ArgumentParser:
     power.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
                        help="of a single test (default: 0.05)")
     power.add_argument("--alternative", choices=ALTERNATIVES, default="two-sided")
-    power.add_argument("--groups", metavar="FILE", help="one label a line (a document): count them")
+    power.add_argument("--groups", metavar="FILE",
+                       help="one label a line (a document), or the name of a label: count them")
     _add_strata(power)
     power.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL",
                        help="of what the pilot leaves uncertain (default: 0.95)")
@@ -152,12 +154,14 @@ def parser() -> argparse.ArgumentParser:
                        help="of the baseline's score that has to be kept: 0.99")
     gate.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
                       help="how often a gate may be wrong, either way (default: 0.05)")
+    _add_runs(gate)
+    _add_missing(gate)
     gate.add_argument("--groups", metavar="LABEL", help="what says which items belong together")
     _add_output(gate, (*FORMATS, "junit"))
     _add_draws(gate)
 
     estimate = commands.add_parser("estimate", help="score systems, with intervals")
-    _add_input(estimate)
+    _add_inputs(estimate)
     _add_resampling(estimate)
     _add_metric_options(estimate)
 
@@ -182,6 +186,11 @@ def parser() -> argparse.ArgumentParser:
     _add_draws(audit.add_argument_group("the calibrated test"))
     _add_metric_options(audit)
 
+    show = commands.add_parser("show", help="what is in a log or a table of scores")
+    _add_runs(show, "runs")
+    show.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
+    show.set_defaults(format="text", missing=None)
+
     demo = commands.add_parser("demo", help="compare four systems on the bundled sample")
     _add_output(demo)
     return whole
@@ -192,6 +201,35 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
                         help="what `evalstats extract` wrote, in place of texts")
     _add_texts(parser)
     _add_output(parser)
+
+
+def _add_runs(parser: argparse.ArgumentParser, name: str = "") -> None:
+    """Add what says which runs, and which part of them."""
+    group = parser.add_argument_group("input: logs of evaluation harnesses, tables of scores")
+    if name:
+        group.add_argument(name, nargs="*", action="extend", metavar="RUN",
+                           help="a folder or a file, CSV and TSV among them; or FILE.npz, what "
+                                "`evalstats extract` wrote")
+    for part, example in (("task", "'mmlu*'"), ("metric", "acc, or acc,none with its filter"),
+                          ("filter", "strict-match")):
+        group.add_argument(f"--{part}", action="append", metavar="PATTERN",
+                           help=f"which {part}, for example {example}; may be repeated")
+
+
+def _add_inputs(parser: argparse.ArgumentParser) -> None:
+    """Add runs, statistics and texts, with scores from elsewhere beside."""
+    _add_runs(parser, "statistics")
+    _add_missing(parser)
+    _add_texts(parser)
+    parser.add_argument("--scores", nargs="+", action="extend", metavar="FILE",
+                        help="scores of the texts' systems and lines from elsewhere: one table")
+    _add_output(parser)
+
+
+def _add_missing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--missing", choices=MISSING,
+                        help="items or scores that not all runs have: refuse them (default), "
+                             "leave them out, or take means of the scores that there are")
 
 
 def _add_texts(parser: argparse.ArgumentParser) -> None:
@@ -217,7 +255,8 @@ def _add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORM
 def _add_resampling(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("resampling")
     group.add_argument("--groups", metavar="FILE",
-                       help="one label a line (a document): resample whole groups")
+                       help="one label a line (a document): resample whole groups; of runs the "
+                            "name of a label, such as doc.passage_id")
     _add_strata(group)
     group.add_argument("--method", choices=METHODS, default="auto",
                        help="confidence interval (default: t of differences, expanded percentile "
@@ -229,7 +268,7 @@ def _add_resampling(parser: argparse.ArgumentParser) -> None:
 def _add_strata(group: argparse._ActionsContainer) -> None:
     group.add_argument("--strata", metavar="FILE",
                        help="one label a line (a domain, a task): resample within strata")
-    group.add_argument("--aggregate", choices=AGGREGATES, default="micro",
+    group.add_argument("--aggregate", choices=AGGREGATES,
                        help="score all segments together (default), or average over strata")
 
 

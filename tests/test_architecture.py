@@ -32,6 +32,7 @@ DOORS = {
     "integrations",
     "data",
     "cli",
+    "cli_runs",
     "command_line",
     "destination",
 }

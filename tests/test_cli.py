@@ -191,14 +191,14 @@ def test_sacrebleus_test_set_from_its_cache(files, cached_test_set, monkeypatch)
 
 
 def test_files_are_read_as_sacrebleu_reads_them(tmp_path):
-    from evalstats.statistics.files import read_segments
+    from evalstats.statistics.files import read_lines
 
     path = tmp_path / "x.txt"
     path.write_bytes("a \r\n\n\u2028b\u0085c\rd\x0b\ne".encode())
-    assert read_segments(str(path)) == ["a", "", "\u2028b\u0085c\rd", "e"]
+    assert read_lines(str(path)) == ["a", "", "\u2028b\u0085c\rd", "e"]
     zipped = tmp_path / "x.txt.gz"
     zipped.write_bytes(gzip.compress("ä\n".encode()))
-    assert read_segments(str(zipped)) == ["ä"]
+    assert read_lines(str(zipped)) == ["ä"]
 
 
 @pytest.fixture(scope="module")
@@ -339,7 +339,7 @@ def test_extract_keeps_options_and_ids(files, capsys, monkeypatch):
         (("estimate", "x.npz", "--chrf-beta", "1"), "--chrf-beta is for texts"),
         (
             ("estimate", "copy.txt"),
-            "copy.txt is not a file of statistics (.npz); give outputs as -i",
+            "copy.txt is neither statistics (.npz) nor a log or a table of scores; give outputs",
         ),
         (("compare", *REFS), "outputs are missing: give -i FILE"),
         (("extract", *REFS, *INPUT, "-o", "x.txt"), "-o must end in .npz, got x.txt"),

@@ -197,13 +197,11 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     text = "system,id,score,Domain,colour,prompt_hash,source,time\nA,1,1,news,red,7f,The cat,9\n"
     run = read(text)
     (table,) = run.tables.values()
-    assert {
-        name: labels[0] for name, labels in table.labels.items() if name != "source_sha256"
-    } == {
+    assert {name: labels[0] for name, labels in table.labels.items() if name != "source_hash"} == {
         "Domain": "news",
         "prompt_hash": "7f",
     }
-    assert len(table.labels["source_sha256"][0]) == 16
+    assert len(table.labels["source_hash"][0]) == 16
     assert run.skipped == ("column 'colour', which is no label", "column 'time', which is no label")
     (table,) = read(text, labels=["colour", "domain"]).tables.values()
     assert (table.labels["colour"], table.labels["domain"]) == (("red",), ("news",))

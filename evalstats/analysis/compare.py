@@ -185,6 +185,7 @@ def compare(
     intervals = option(intervals, INTERVALS, "intervals")
     unit = "segment" if groups is None else "group"
     planner = influencer = None
+    gaps: tuple[str, ...] = ()
     groups = labels_of(hypotheses, groups, "groups")
     strata = labels_of(hypotheses, strata, "strata")
     if isinstance(groups, Iterator):
@@ -204,6 +205,7 @@ def compare(
         )
         check_test(test, tables)
         pairs = as_pairs(tables[0].systems, baseline)
+        gaps = gap_notes(units.segments)
         planner = Planner(tables, units, pairs, alternative)
         influencer = Influencer(tables, units, groups, hypotheses)
         samples = sampling.bootstrap(tables, plan, units, always=test == "bootstrap")
@@ -261,14 +263,14 @@ def compare(
         family=family,
         intervals=intervals,
         planner=planner,
-        ranker=Ranker(compared_as, plan),
+        ranker=Ranker(compared_as, plan, gaps),
         margin=limits[0],
         recovery=limits[1],
         influencer=influencer,
         contrast=contrast,
     )
     notes = size_notes(samples[0].n_segments, unit, samples[0].sizes) + design_notes(estimates)
-    notes += () if isinstance(hypotheses, Shard) else gap_notes(units.segments)
+    notes += gaps
     notes += contrast_notes(contrast) + comparison_notes(result, compared_as, unit)
     notes += claim_notes(result)
     return replace(result, notes=notes)

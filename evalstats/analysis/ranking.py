@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ class Ranker:
 
     samples: Sequence[Sample]
     plan: Plan
+    notes: tuple[str, ...] = ()
 
     def __call__(
         self,
@@ -46,10 +47,11 @@ class Ranker:
         """Rank the systems under one metric, or by a composite of all."""
         _check(comparison)
         if composite is None:
-            return self._by_metric(comparison, metric)
+            return replace(self._by_metric(comparison, metric), notes=self.notes)
         if metric is not None:
             raise InputError("give metric or composite, not both: a composite is of all metrics")
-        return self._by_composite(comparison, composite, higher_is_better)
+        found = self._by_composite(comparison, composite, higher_is_better)
+        return replace(found, notes=self.notes)
 
     def _by_metric(self, comparison: ComparisonRecord, metric: str | None) -> Ranking:
         name = of_metric(list(comparison.estimates), metric)[0].metric

@@ -11,6 +11,7 @@ from evalstats.analysis.contrasts import contrast_notes
 from evalstats.analysis.estimate import estimate
 from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_pairs, given_tables, is_statistics
 from evalstats.analysis.margins import claim_notes
+from evalstats.analysis.notes import gap_notes
 from evalstats.analysis.plan import ALTERNATIVES, TESTS, option
 from evalstats.analysis.suite_notes import comparison_notes, estimate_notes
 from evalstats.analysis.suite_rows import (
@@ -138,7 +139,11 @@ class Suite:
             whole = estimate(total.table, **total.settings(self.groups), **options)
             found += total_estimates(total, whole)
         made = SuiteEstimates(tuple(found), tuple(self.tasks), self._aggregate)
-        return replace(made, notes=estimate_notes(made))
+        return replace(made, notes=self._gaps + estimate_notes(made))
+
+    @property
+    def _gaps(self) -> tuple[str, ...]:
+        return tuple(f"{t}: {note}" for t, found in self.tasks.items() for note in gap_notes(found))
 
     @property
     def _aggregate(self) -> str | None:
@@ -248,7 +253,7 @@ rng, executor, margin, recovery, contrast
             aggregate=self._aggregate,
         )
         notes = comparison_notes(made) + contrast_notes(made.contrast) + claim_notes(made)
-        return replace(made, notes=notes)
+        return replace(made, notes=self._gaps + notes)
 
 
 def _tables(name: str, given: object) -> list[SegmentStatistics]:

@@ -83,6 +83,8 @@ class Ranking(Result):
         What was resampled.
     signature : str
         Everything needed to make the numbers again.
+    notes : tuple of str
+        What was missing in the scores, or left out.
     """
 
     metric: str
@@ -93,6 +95,7 @@ class Ranking(Result):
     n_segments: int
     unit: str
     signature: str = field(repr=False)
+    notes: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[Ranked]:
         """Iterate over the systems, best first."""
@@ -118,6 +121,7 @@ class Ranking(Result):
             "systems": [ranked.to_dict() for ranked in self.systems],
             "tied": list(self.tied),
             "signature": self.signature,
+            **({"notes": list(self.notes)} if self.notes else {}),
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -162,7 +166,7 @@ class Ranking(Result):
         )
 
     def _footer(self) -> list[str]:
-        return [self.signature]
+        return [*self.notes, self.signature]
 
 
 @dataclass(frozen=True)
@@ -196,4 +200,5 @@ class Rankings(Result, Sequence[Ranking]):
         return [table for ranking in self.rankings for table in ranking._tables(digits)]
 
     def _footer(self) -> list[str]:
-        return [ranking.signature for ranking in self.rankings]
+        notes = dict.fromkeys(note for ranking in self.rankings for note in ranking.notes)
+        return [*notes, *(ranking.signature for ranking in self.rankings)]

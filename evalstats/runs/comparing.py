@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any
 
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
+from evalstats.analysis.ranking import Ranker
 from evalstats.analysis.suite import Suite
 from evalstats.analysis.units import Aggregate
 from evalstats.checks import also_called
@@ -71,7 +72,15 @@ def compare_runs(
         whole = _suite(found, aggregate, groups).compare(**known)
         return replace(whole, notes=(*found.notes, *whole.notes))
     result = compare(_only(found), aggregate=aggregate or "micro", **labels, **options)
-    return replace(result, notes=(*found.notes, *result.notes))
+    return with_notes(result, found.notes)
+
+
+def with_notes(result: Comparison, notes: Sequence[str]) -> Comparison:
+    """Return a comparison, and rankings of it, that say first what is to be said of the runs."""
+    ranker = result.ranker
+    if isinstance(ranker, Ranker):
+        ranker = replace(ranker, notes=(*notes, *ranker.notes))
+    return replace(result, notes=(*notes, *result.notes), ranker=ranker)
 
 
 @also_called(metrics="metric", seed="rng")

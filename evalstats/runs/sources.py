@@ -94,36 +94,23 @@ def read_json(path: Path) -> Any:
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number of each line, from 1 on, and the object in it; empty lines are skipped."""
     name = str(path)
-    for number, line in _lines(path):
-        record = parsed(line, f"{name}, line {number}")
-        if not isinstance(record, dict):
-            raise InputError(
-                f"{path}, line {number} must be a JSON object, got {shown(record, 60)}"
-            )
-        yield number, record
-
-
-def text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the number of each line, from 1 on, and its text; empty lines are skipped."""
-    for number, line in _lines(path):
-        try:
-            yield number, line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}, line {number} is not UTF-8: byte {error.start}") from None
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     try:
         with _opened(path) as file:
             number = 0
             while line := file.readline(MOST_LINE + 1):
                 number += 1
                 if len(line) > MOST_LINE:
-                    raise InputError(f"{path}, line {number} has more than {MOST_LINE:,} bytes")
-                if line.strip():
-                    yield number, line
+                    raise InputError(f"{name}, line {number} has more than {MOST_LINE:,} bytes")
+                if not line.strip():
+                    continue
+                record = parsed(line, f"{name}, line {number}")
+                if not isinstance(record, dict):
+                    raise InputError(
+                        f"{name}, line {number} must be a JSON object, got {shown(record, 60)}"
+                    )
+                yield number, record
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"cannot read {path}: {_reason(error)}") from None
+        raise InputError(f"cannot read {name}: {_reason(error)}") from None
 
 
 def text_blocks(path: Path) -> Iterator[list[str]]:

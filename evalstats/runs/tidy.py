@@ -7,7 +7,6 @@ where there is a column of systems; else with one column a system.
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from evalstats.errors import InputError
 from evalstats.runs.items import Key
 from evalstats.runs.run import Run, run_of
-from evalstats.runs.sources import Source
+from evalstats.runs.sources import Source, fingerprint
 from evalstats.runs.tidy_columns import Columns, as_floats, as_names, of_file, of_frame
 from evalstats.runs.tidy_roles import Roles, is_metric, plain, roles_of
 from evalstats.runs.tidy_rows import Codes, Scores, coded
@@ -180,8 +179,8 @@ def _labels(table: Columns, roles: Roles, wanted: Wanted) -> dict[str, Codes]:
         codes = coded(as_names(table.cells[column]))
         if all(_is_number(name) for name in codes.names):
             continue
-        hashed = [sha256(name.encode("utf-8", "replace")).hexdigest()[:16] for name in codes.names]
-        found[f"{column}_sha256"] = Codes(codes.of_rows, hashed)
+        name = {"src": "source", "ref": "reference"}.get(plain(column), column)
+        found[f"{name}_hash"] = Codes(codes.of_rows, [fingerprint(text) for text in codes.names])
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 import sys
 import zlib
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.errors import InputError
+from evalstats.errors import InputError, InputTypeError
 from evalstats.text.ragged import blocks
 
 #: What stands for standard input in place of a file.
@@ -75,7 +76,7 @@ def _read_bytes(path: str) -> bytes:
             return sys.stdin.buffer.read()
         data = Path(path).read_bytes()
         return gzip.decompress(data) if path.endswith(".gz") else data
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot read {path}: {reason}") from None
 
@@ -90,9 +91,39 @@ def _edges(data: bytes) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, dtype=np.int64), *ends, *last])
 
 
-def read_segments(path: str) -> list[str]:
-    """Return the lines of a UTF-8 text file as strings; see `Lines`."""
-    lines = Lines(path)
+def read_lines(path: str | os.PathLike[str]) -> list[str]:
+    r"""Read the lines of a text file as the command line reads outputs and references.
+
+    Lines end at "\n" only: `str.splitlines` and universal newlines would split segments in two.
+    Empty lines are segments, and trailing whitespace is dropped, as sacreBLEU does.
+
+    Parameters
+    ----------
+    path : str or path
+        Of a UTF-8 file, `.gz` included, or ``"-"`` for standard input.
+
+    Returns
+    -------
+    list of str
+        N lines.
+
+    Raises
+    ------
+    InputError
+        For a file that cannot be read, is empty or is not UTF-8.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "system.txt"
+    ...     _ = path.write_bytes("A cat\u2028sat. \n\nOn a mat.".encode())
+    ...     read_lines(path)
+    ['A cat\u2028sat.', '', 'On a mat.']
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputTypeError(f"path must be a path, got {type(path).__name__}")
+    lines = Lines(os.fspath(path))
     return lines.texts(0, len(lines))
 
 

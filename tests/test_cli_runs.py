@@ -1,0 +1,201 @@
+"""Logs and tables of scores on the command line."""
+
+import json
+
+import pytest
+
+import evalstats as es
+from evalstats import cli
+from tests.conftest import SYSTEMS, WMT
+from tests.test_tidy import wmt25
+
+SCORES = """system,segment,metric,score,document
+A,1,acc,1,x
+A,2,acc,0,x
+A,3,acc,1,y
+A,4,acc,1,y
+B,1,acc,1,x
+B,2,acc,1,x
+B,3,acc,0,y
+B,4,acc,1,y
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "scores.csv").write_text(SCORES, encoding="utf-8")
+    for name in "ab":
+        lines = [line for line in SCORES.splitlines() if line[0] in ("s", name.upper())]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    es.SegmentStatistics([[[1, 1], [0, 1]]], ["A"], es.Mean("m")).save(tmp_path / "x.npz")
+    return tmp_path
+
+
+def call(capsys, *arguments):
+    try:
+        code = cli.main(arguments)
+    except SystemExit as stop:
+        code = stop.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def shown(capsys, *arguments):
+    code, out, err = call(capsys, *arguments, "--resamples", "99", "-f", "json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_compare_and_estimate_are_the_apis(folder, capsys):
+    expected = es.compare_runs("scores.csv", n_resamples=99)
+    assert shown(capsys, "compare", "scores.csv") == expected.to_dict()
+    assert shown(capsys, "compare", "a.csv", "b.csv") == expected.to_dict()
+    grouped = es.compare_runs("scores.csv", groups="document", baseline="B", n_resamples=99)
+    assert grouped.estimates[0].n_segments == 2
+    options = ("--groups", "document", "--baseline", "B")
+    assert shown(capsys, "compare", "scores.csv", *options) == grouped.to_dict()
+    strata = es.estimate_runs("scores.csv", strata="document", aggregate="macro", n_resamples=99)
+    options = ("--strata", "document", "--aggregate", "macro")
+    assert shown(capsys, "estimate", "scores.csv", *options) == strata.to_dict()
+
+
+def test_names_are_those_of_runs(folder, capsys):
+    found = shown(capsys, "compare", "a.csv", "b.csv", "--names", "new", "old")
+    assert {e["system"] for e in found["estimates"]} == {"new", "old"}
+
+
+def test_rank_and_power(folder, capsys):
+    code, out, _ = call(capsys, "rank", "scores.csv", "--resamples", "99", "--metric", "acc")
+    assert code == 0
+    assert out.startswith("Ranks by acc")
+    code, out, _ = call(capsys, "power", "a.csv", "b.csv", "--resamples", "99", "--segments", "99")
+    assert code == 0
+    assert out.startswith("acc ↑, 99 segments (pilot 4)")
+
+
+def test_which_part_of_a_run(folder, capsys):
+    table = "model,id,task,filter,acc\nm,1,x,none,1\nm,2,x,none,0\nm,1,x,strict,0\nm,2,x,strict,0\n"
+    (folder / "run.csv").write_text(table, encoding="utf-8")
+    for options in (["--filter", "none"], ["--metric", "acc,none"], ["--metric", "a*,n*"]):
+        found = shown(capsys, "estimate", "run.csv", "--task", "x", *options)
+        assert found["estimates"][0]["score"] == 0.5
+    code, _, err = call(capsys, "estimate", "run.csv", "--task", "y")
+    assert code == 2
+    assert "run.csv has nothing of task y; it has x: acc; x (strict): acc" in err
+    code, _, err = call(capsys, "rank", "run.csv")
+    assert code == 2
+    assert "--task must be one of x, x (strict)" in err
+
+
+def test_show_prints_what_was_found(folder, capsys):
+    code, out, _ = call(capsys, "show", "scores.csv", "a.csv")
+    assert code == 0
+    assert out == f"{es.read_run('scores.csv')}\n\n{es.read_run('a.csv')}\n"
+    code, out, _ = call(capsys, "show", "scores.csv", "-o", "out.txt")
+    assert (code, out) == (0, "")
+    assert (folder / "out.txt").read_text(encoding="utf-8").startswith("scores (table of scores")
+
+
+def test_missing_scores_are_refused_left_out_or_passed_over(folder, capsys):
+    (folder / "gap.csv").write_text(SCORES.replace("B,4,acc,1", "B,4,acc,"), encoding="utf-8")
+    code, _, err = call(capsys, "compare", "gap.csv")
+    assert code == 2
+    assert "gap.csv, acc: 1 of 8 scores is missing (1 of B); complete it, or" in err
+    found = shown(capsys, "compare", "gap.csv", "--missing", "intersect")
+    assert [e["n_segments"] for e in found["estimates"]] == [3, 3]
+    found = shown(capsys, "compare", "gap.csv", "--missing", "available")
+    assert [e["score"] for e in found["estimates"]] == pytest.approx([3 / 4, 2 / 3])
+    assert any("1 of 8 scores are missing (1 of B)" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (("compare", "scores.csv", "x.npz"), "x.npz is a file of statistics and scores.csv is not"),
+        (("compare", "scores.csv", "-i", "a.txt"), "-i is for texts: scores.csv has its own"),
+        (("compare", "scores.csv", "-m", "bleu"), "-m is for texts: scores.csv has its own"),
+        (("rank", "scores.csv", "--tokenize", "char"), "--tokenize is for texts"),
+        (("compare", "scores.csv", "--scores", "a.csv"), "--scores is for texts"),
+        (("compare", "x.npz", "--scores", "a.csv"), "--scores goes with texts (-i), not with x.np"),
+        (("compare", "x.npz", "--task", "x"), "--task is for logs and tables of scores, and none"),
+        (("compare", "-i", "a.txt", "--missing", "error"), "--missing is for logs and tables"),
+        (("compare", "a.csv", "b.csv", "--names", "x"), "--names needs one name for each of the 2"),
+        (("compare", "a.csv", "b.csv", "--names", "x", "x"), "--names must differ, got x x"),
+        (("compare", "scores.csv", "--names", "x"), "has 2 systems, which have names"),
+        (("compare", "scores.csv", "--groups", "docs.txt"), "have no 'docs.txt'"),
+        (("compare", "a.csv"), "compare needs at least 2 systems"),
+        (("compare", "none.csv"), "cannot read none.csv: it does not exist"),
+        (("compare", "."), ". is none of the formats that can be read"),
+        (("compare", "a.txt"), "a.txt is neither statistics (.npz) nor a log"),
+        (("compare", "-"), "- is neither statistics (.npz) nor a log"),
+        (("audit", "scores.csv"), "scores.csv is not a file of statistics (.npz)"),
+        (("show", "x.npz"), "x.npz is none of the formats"),
+        (("show",), "show needs a path"),
+        (("compare", "scores.csv", "-o", "scores.csv"), "-o scores.csv is the input scores.csv"),
+    ],
+)
+def test_what_cannot_be_mixed_is_one_line(folder, capsys, arguments, message):
+    code, out, err = call(capsys, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def beside(files, capsys, monkeypatch, scores, *options):
+    monkeypatch.chdir(files)
+    (files / "scores.csv").write_text(scores, encoding="utf-8")
+    inputs = [f"{name}.txt" for name in SYSTEMS]
+    return call(
+        capsys, "estimate", "-i", *inputs, "-r", "ref.A.txt", "-m", "ter",
+        "--scores", "scores.csv", "--resamples", "99", *options,
+    )  # fmt: skip
+
+
+def scores_of(sample, first=1, names=SYSTEMS):
+    rows = [
+        f"{name},{i + first},{(7 * i + j) % 10}"
+        for j, name in enumerate(names)
+        for i in range(len(sample.references))
+    ]
+    return "\n".join(["system,line,COMET", *rows])
+
+
+def test_scores_stand_beside_metrics_of_texts(files, capsys, monkeypatch, sample):
+    code, out, _ = beside(files, capsys, monkeypatch, scores_of(sample), "-f", "json")
+    assert code == 0
+    found = [e["metric"] for e in json.loads(out)["estimates"]]
+    assert found == ["TER"] * 3 + ["COMET"] * 3
+    turned = [f"{name}.txt" for name in reversed(SYSTEMS)]
+    other = beside(files, capsys, monkeypatch, scores_of(sample, 0, turned), "-f", "json")[1]
+    one, two = (json.loads(text)["estimates"] for text in (out, other))
+    assert [e["score"] for e in two[3:]] == [e["score"] for e in reversed(one[3:])]
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda s: s.replace("copy,", "other,"), "has no scores (COMET) of 'copy'; it has"),
+        (lambda s: s.replace(",480,", ",481,"), "must be named by the numbers of their lines"),
+        (lambda s: "\n".join(r for r in s.split("\n") if ",480," not in r), "of 479 segments but"),
+    ],
+)
+def test_scores_that_do_not_fit_texts(files, capsys, monkeypatch, sample, change, message):
+    code, _, err = beside(files, capsys, monkeypatch, change(scores_of(sample)))
+    assert code == 2
+    assert message in err
+
+
+def test_autorank_of_wmt25_in_one_command(capsys):
+    """Documents as groups, two missing scores: the organisers' scale to their 0.05."""
+    options = ("--groups", "document", "--missing", "available", "--composite", "autorank")
+    code, out, _ = call(capsys, "rank", str(wmt25()), *options, "--resamples", "99", "-f", "json")
+    assert code == 0
+    found = {s["system"]: s["score"] for s in json.loads(out)["systems"]}
+    published = WMT / "wmt25" / "en-ar_EG" / "published-autorank.tsv"
+    lines = [line.split("\t") for line in published.read_text(encoding="utf-8").splitlines()[1:]]
+    assert len(lines) == len(found) == 37
+    names = {"Shy-hunyuan-MT": "Shy", "CommandA-WMT": "CommandA-MT"}
+    for name, score, *_ in lines:
+        plain = names.get(name, name.removesuffix("[M]").removesuffix("-pre."))
+        assert found[plain] == pytest.approx(float(score), abs=0.05)
+    assert any("2 of 12,284 scores are missing" in note for note in json.loads(out)["notes"])
