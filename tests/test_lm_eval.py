@@ -215,6 +215,12 @@ def test_the_newest_run_is_read_and_others_are_named(tmp_path):
     assert scores(es.read_run(older))["qa: acc"] == [0.0]
 
 
+def test_a_later_run_without_samples_points_to_the_earlier_one(tmp_path):
+    mixed(tmp_path)
+    write(tmp_path, {}, {"qa": {"acc,none": 0.5}}, stamp="2026-03-01T00-00-00")
+    refused(tmp_path, f"--log_samples.*; not read: the run of {logs.STAMP}, 4 files")
+
+
 def test_samples_of_another_time_are_not_mixed_with_results(tmp_path):
     path = mixed(tmp_path)
     path.rename(path.with_name("results_2025-01-01T00-00-00.json"))

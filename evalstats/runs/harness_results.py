@@ -26,9 +26,8 @@ _LOWER_IS_BETTER = ("ter", "brier_score", "perplexity", "bits_per_byte")
 class Results:
     """The record, of which nothing is trusted: what is not as it should be is not there."""
 
-    def __init__(self, record: object, path: str) -> None:
+    def __init__(self, record: object) -> None:
         self.record = _mapping(record)
-        self.path = path
 
     @cached_property
     def members(self) -> dict[str, list[str]]:
