@@ -215,6 +215,12 @@ def test_the_newest_run_is_read_and_others_are_named(tmp_path):
     assert scores(es.read_run(older))["qa: acc"] == [0.0]
 
 
+def test_a_later_run_without_samples_points_to_the_earlier_one(tmp_path):
+    mixed(tmp_path)
+    write(tmp_path, {}, {"qa": {"acc,none": 0.5}}, stamp="2026-03-01T00-00-00")
+    refused(tmp_path, f"--log_samples.*; not read: the run of {logs.STAMP}, 4 files")
+
+
 def test_samples_of_another_time_are_not_mixed_with_results(tmp_path):
     path = mixed(tmp_path)
     path.rename(path.with_name("results_2025-01-01T00-00-00.json"))
@@ -409,6 +415,27 @@ def test_a_limit_says_that_a_part_was_asked_for(tmp_path, limit, original, expec
     rewritten(path, lambda r: r["config"].update(limit=limit))
     rewritten(path, lambda r: r["n-samples"]["qa"].update(original=original))
     assert es.read_run(tmp_path).is_limited is expected
+
+
+def test_limited_runs_are_compared_on_what_both_were_asked(tmp_path):
+    for model, n in (("a/a", 3), ("a/b", 5)):
+        right = [1, 0, 1, 0, 1][:n]
+        write(
+            tmp_path,
+            {"qa": answers(right)},
+            {"qa": {"acc,none": sum(right) / n}},
+            model=model,
+            config={"limit": n},
+            **{"n-samples": {"qa": {"original": 5, "effective": n}}},
+        )
+    result = es.compare_runs(sorted(tmp_path.iterdir()))
+    assert next(iter(result)).difference == 0
+    assert any("a/a was limited to 3 items" in note for note in result.notes)
+    # A log that was cut short is none that was asked for less.
+    rewritten(next(tmp_path.glob("a__a/samples*")), lambda r: r[:2])
+    assert not es.read_run(tmp_path / "a__a").is_limited
+    with pytest.raises(InputError, match="the samples have 2 items, of 3"):
+        es.compare_runs(sorted(tmp_path.iterdir()))
 
 
 # Aggregations

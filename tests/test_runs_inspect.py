@@ -326,6 +326,14 @@ def test_what_is_wrong_is_an_error(place, change, message):
         es.read_run(written(place, content))
 
 
+def test_a_log_without_scores_says_why(place):
+    content = log(["C", "I"], status="error")
+    for sample in content["samples"]:
+        sample["scores"] = {}
+    with pytest.raises(es.InputError, match="have no scores; the log's status is 'error'"):
+        es.read_run(written(place, content))
+
+
 def test_a_log_that_was_not_finished(tmp_path):
     content = log(["C", "I", "C"])
     again = copy.deepcopy(content["samples"][1])

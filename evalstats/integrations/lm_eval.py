@@ -87,7 +87,7 @@ def with_uncertainty(
             "results must be what simple_evaluate returned, with samples: call it with "
             "log_samples=True"
         )
-    known = Results(results, "results")
+    known = Results(results)
     options = {"method": method, "confidence_level": confidence_level, "n_resamples": n_resamples}
     notes: list[str] = []
     found: dict[str, dict[str, dict[str, float]]] = {}

@@ -18,7 +18,8 @@ Formats, one file each, with what they share:
 - `harness_results`, `harness_tasks`: what its results file says; the samples of a task
 - `harness_aggregations`, `harness_rows`, `harness_labels`: which metric of sums each of its
   aggregations is; rows of numbers and texts; rows of labels
-- `inspect_ai`: Inspect, `.json` and `.eval`; `inspect_scores` has the values of its scores
+- `inspect_ai`: Inspect, `.json` and `.eval`
+- `inspect_logs`, `inspect_scores`: its logs as they are stored; the values of its scores
 - `helm`: HELM, `per_instance_stats.json`
 - `every_eval_ever`: Every Eval Ever, instances in JSON lines
 - `comet`: COMET, `--to_json`

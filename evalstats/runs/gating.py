@@ -8,7 +8,7 @@ from typing import Any
 
 from evalstats.analysis.compare import compare
 from evalstats.analysis.margins import as_limits
-from evalstats.checks import share
+from evalstats.checks import also_called, share
 from evalstats.errors import InputError
 from evalstats.inference.multiplicity import holm
 from evalstats.resampling.weights import Rng
@@ -22,6 +22,7 @@ from evalstats.runs.run import Patterns
 _POWER = 0.8
 
 
+@also_called(metrics="metric", seed="rng")
 def gate_runs(
     new: OneRun,
     base: OneRun,

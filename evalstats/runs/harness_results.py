@@ -26,9 +26,8 @@ _LOWER_IS_BETTER = ("ter", "brier_score", "perplexity", "bits_per_byte")
 class Results:
     """The record, of which nothing is trusted: what is not as it should be is not there."""
 
-    def __init__(self, record: object, path: str) -> None:
+    def __init__(self, record: object) -> None:
         self.record = _mapping(record)
-        self.path = path
 
     @cached_property
     def members(self) -> dict[str, list[str]]:
@@ -68,16 +67,18 @@ class Results:
                 return value
         return None
 
-    def is_limited(self, tasks: Sequence[str]) -> bool:
-        """Return whether only a part of some of these tasks was asked for."""
+    def is_limited(self, n_items: Mapping[str, int]) -> bool:
+        """Return whether only a part of some task was asked for, and all of that is there."""
         if _mapping(self.record.get("config")).get("limit") is None:
             return False
-        for task in tasks:
+        found = False
+        for task, n in n_items.items():
             whole = _mapping(_mapping(self.record.get("n-samples")).get(task)).get("original")
             effective = self.count(task)
-            if isinstance(whole, int) and effective is not None and effective < whole:
-                return True
-        return False
+            if effective != n:
+                return False
+            found |= isinstance(whole, int) and effective < whole
+        return found
 
     def aggregation(self, task: str, metric: str) -> tuple[str, bool]:
         """Return the name, or the source, of what makes one score of many, and if the log says."""

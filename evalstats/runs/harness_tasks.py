@@ -75,10 +75,15 @@ class HarnessTask:
             lines = _Lines([], [], {name: [] for name in labels}, {})
             self.filters[label(filter, "filter")] = lines
         metrics = self._metrics(record, number, filter)
-        lines.ids.append(self._id(record, number))
+        doc_id = record.get("doc_id")
+        if isinstance(doc_id, bool) or not isinstance(doc_id, (int, str)):
+            raise InputError(f"{self._at(number)} must have a doc_id, got {shown(doc_id, 60)}")
+        lines.ids.append(str(doc_id))
         for name, own in lines.labels.items():
-            is_hash = name in _HASHES
-            own.append(self._hash(record, name, number) if is_hash else dotted(record, name))
+            found = record.get(name) if name in _HASHES else dotted(record, name)
+            if not isinstance(found, str) or (name in _HASHES and not found):
+                raise InputError(f"{self._at(number)} must have a {name}, got {shown(found, 60)}")
+            own.append(found)
         if metrics != list(lines.rows):
             for name in metrics:
                 lines.rows.setdefault(name, [_ABSENT] * len(lines.numbers))
@@ -97,26 +102,24 @@ class HarnessTask:
         names = record.get("metrics")
         if names is None:
             names = [name for name in record if name not in _FIXED]
-        if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise InputError(f"{self._at(number)}: metrics must be names, got {shown(names, 60)}")
+        wanted = []
         for name in names:
             if name not in record or name in _FIXED:
                 raise InputError(f"{self._at(number)} has no {shown(name, 60)}, one of its metrics")
-            if (name, filter) not in self.asked:
-                self.asked[name, filter] = self.wanted.has(Key(self.task, name, filter))
-        return [name for name in names if self.asked[name, filter]]
+            is_wanted = self.asked.get((name, filter))
+            if is_wanted is None:
+                is_wanted = self.wanted.has(Key(self.task, name, filter))
+                self.asked[name, filter] = is_wanted
+            if is_wanted:
+                wanted.append(name)
+        return wanted
 
-    def _id(self, record: Mapping[str, Any], number: int) -> str:
-        found = record.get("doc_id")
-        if isinstance(found, bool) or not isinstance(found, (int, str)):
-            raise InputError(f"{self._at(number)} must have a doc_id, got {shown(found, 60)}")
-        return str(found)
-
-    def _hash(self, record: Mapping[str, Any], name: str, number: int) -> str:
-        found = record.get(name)
-        if not isinstance(found, str) or not found:
-            raise InputError(f"{self._at(number)} must have a {name}, got {shown(found, 60)}")
-        return found
+    @property
+    def n_items(self) -> int:
+        """How many items there are, under the filter that has the most."""
+        return max((len(lines.ids) for lines in self.filters.values()), default=0)
 
     def _at(self, number: int) -> str:
         return f"{self.path}, {self.unit} {number}"

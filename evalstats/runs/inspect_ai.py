@@ -13,35 +13,25 @@ import numpy as np
 from evalstats.checks import is_missing, shown
 from evalstats.errors import InputError
 from evalstats.runs.epochs import ABSENT, by_question, rows_of
+from evalstats.runs.inspect_logs import Log, answer_of, eval_log, json_log
 from evalstats.runs.inspect_scores import as_number, columns, stated
 from evalstats.runs.items import Items, Key
 from evalstats.runs.run import Run, run_of
-from evalstats.runs.sources import Source, at, dotted, entry, fingerprint, read_json, text_at
+from evalstats.runs.sources import Source, at, dotted, fingerprint, read_json
 from evalstats.runs.wanted import Wanted
-from evalstats.runs.zips import Zip, opened_zip
 
 NAME = "Inspect"
 
 _LOG = re.compile(rb'\s*\{\s*"(version|eval|status|invalidated)"\s*:')
 _EVAL = re.compile(rb'"eval"\s*:\s*\{')
-#: How the summaries in an `.eval` log end what they cut, and how much of a text they surely have.
-_CUT, _KEPT = ("...", "(> 1k)", "(content truncated)"), 1000
-
-
-class _Log(NamedTuple):
-    """A log without its samples, and these."""
-
-    path: Path
-    header: Any
-    samples: list[Any]
-    task: str
-    model: str
+#: How much of a text the summaries in an `.eval` log surely have.
+_KEPT = 1000
 
 
 class _Found(NamedTuple):
     """What a log holds."""
 
-    log: _Log
+    log: Log
     items: list[Items]
     skipped: list[str]
 
@@ -68,7 +58,10 @@ def read(source: Source, wanted: Wanted) -> Run:
     models: dict[str, Path] = {}
     found: dict[str, list[_Found]] = {}
     for path in paths:
-        log = _eval(path, wanted) if path.suffix == ".eval" else _json(path, source)
+        if path.suffix == ".eval":
+            log = eval_log(path, wanted.labels)
+        else:
+            log = json_log(path, source.json if path == source.path else read_json(path))
         models.setdefault(log.model, path)
         skipped: list[str] = []
         items = list(_items(log, wanted, skipped)) if wanted.has_task(log.task) else []
@@ -106,69 +99,18 @@ def _one(path: Path, given: list[_Found]) -> _Found:
     return chosen._replace(skipped=[*chosen.skipped, *others])
 
 
-def _json(path: Path, source: Source) -> _Log:
-    header = source.json if source.path == path else read_json(path)
-    return _log(path, header, at(header, "samples"))
-
-
-def _eval(path: Path, wanted: Wanted) -> _Log:
-    """Return a log from the summaries of its samples, unless they lack what is wanted."""
-    with opened_zip(path) as archive:
-        start = [n for n in ("header.json", "_journal/start.json") if n in archive.names]
-        if not start:
-            raise InputError(f"{path} has no header.json; it is not a log of Inspect")
-        header, samples = archive.json(start[0]), _summaries(archive)
-        labels = [dotted(one, wish) for one in samples for wish in wanted.labels]
-        if not samples or not all(labels) or any(label.endswith(_CUT) for label in labels):
-            full = [name for name in archive.names if re.fullmatch(r"samples/.*\.json", name)]
-            samples = [archive.json(name) for name in full] or samples
-    return _log(path, header, samples)
-
-
-def _log(path: Path, header: Any, samples: Any) -> _Log:
-    task, model = (text_at(header, "eval", key, where=str(path)) for key in ("task", "model"))
-    if not isinstance(samples, list) or not samples:
-        raise InputError(f"{path} has no samples; let Inspect log them (log_samples)")
-    return _Log(path, header, samples, task, model)
-
-
-def _summaries(archive: Zip) -> list[Any]:
-    names = archive.names
-    if "summaries.json" in names:
-        names = ["summaries.json"]
-    else:  # of a log that was not finished: samples that were run again come later, and count
-        parts = [re.fullmatch(r"_journal/summaries/(\d{1,9})\.json", name) for name in names]
-        names = [m[0] for m in sorted((m for m in parts if m), key=lambda m: int(m[1]))]
-    found: dict[tuple[str, int], Any] = {}
-    for name in names:
-        samples, where = archive.json(name), f"{archive.path}, {name}"
-        if not isinstance(samples, list):
-            raise InputError(f"{where} must be a list, got {shown(samples, 60)}")
-        if len(names) == 1:
-            return samples
-        found.update({_answer(sample, where): sample for sample in samples})
-    return list(found.values())
-
-
-def _answer(sample: Any, where: str) -> tuple[str, int]:
-    """Return the id of a sample, and which answer to it this is."""
-    name, epoch = entry(sample, "id", where=where), sample.get("epoch", 1)
-    if not isinstance(name, (str, int)) or isinstance(name, bool):
-        raise InputError(f"{where}: id must be text or a whole number, got {shown(name, 60)}")
-    if not isinstance(epoch, int) or isinstance(epoch, bool) or not 0 < epoch < 2**31:
-        raise InputError(f"{where}: epoch must be a whole number from 1, got {shown(epoch, 60)}")
-    return str(name), epoch
-
-
-def _items(log: _Log, wanted: Wanted, skipped: list[str]) -> Iterator[Items]:
-    answers = [_answer(sample, f"{log.path}, sample {i}") for i, sample in enumerate(log.samples)]
+def _items(log: Log, wanted: Wanted, skipped: list[str]) -> Iterator[Items]:
+    answers = [answer_of(sample, f"{log.path}, sample {i}") for i, sample in enumerate(log.samples)]
     n_questions = len({name for name, _ in answers})
     labels = {"item_hash": [_asked(sample) for sample in log.samples]}
     labels |= {wish: [dotted(sample, wish) for sample in log.samples] for wish in wanted.labels}
     labels = {name: given for name, given in labels.items() if any(given)}
     n_epochs = max(epoch for _, epoch in answers)
     logged, lacking = stated(log.header, log.model, n_epochs, skipped), _lacking(log, answers)
-    for metric, values in columns(log.header, log.samples, log.path).items():
+    found_scores = columns(log.header, log.samples, log.path)
+    if not found_scores:
+        skipped.append(f"{log.path}, whose samples have no scores; {lacking or 'it is complete'}")
+    for metric, values in found_scores.items():
         key = Key(log.task, metric)
         if not wanted.has(key):
             continue
@@ -200,7 +142,7 @@ def _asked(sample: Any) -> str:
     return fingerprint(*(one[:_KEPT] for one in texts if isinstance(one, str)))
 
 
-def _lacking(log: _Log, answers: list[tuple[str, int]]) -> str:
+def _lacking(log: Log, answers: list[tuple[str, int]]) -> str:
     """Return in words what the log should have and has not."""
     status, found = log.header.get("status"), len(answers)
     why = [] if status == "success" else [f"the log's status is {shown(status, 60)}"]

@@ -53,7 +53,7 @@ def read(source: Source, wanted: Wanted) -> Run:
     """Return what is in it."""
     skipped: list[str] = []
     results_path, samples = _files(source, skipped)
-    results = Results(read_json(results_path) if results_path else {}, str(results_path or ""))
+    results = Results(read_json(results_path) if results_path else {})
     if results_path is None:
         skipped.append(
             "the results file of the same time stamp, which is not there: no score is checked, and "
@@ -74,11 +74,13 @@ def read(source: Source, wanted: Wanted) -> Run:
     ]
     name = results.model or folder.name or str(source.path)
     found: list[Items] = []
+    n_items: dict[str, int] = {}
     for task, path in asked.items():
         read_task = HarnessTask(task, results, wanted, str(path))
         for line, record in json_lines(path):
             read_task.add(record, line)
         found += read_task.items(name, skipped)
+        n_items[task] = read_task.n_items
     groups, odd = results.groups(found)
     skipped += odd
     return run_of(
@@ -88,7 +90,7 @@ def read(source: Source, wanted: Wanted) -> Run:
         found,
         skipped=skipped,
         groups=groups,
-        is_limited=results.is_limited(list(asked)),
+        is_limited=results.is_limited(n_items),
     )
 
 
@@ -119,6 +121,7 @@ def _files(source: Source, skipped: list[str]) -> tuple[Path | None, dict[str, P
         raise InputError(
             f"{source.path} has no samples (samples_<task>_<time stamp>.jsonl) beside its results; "
             f"run lm_eval with --log_samples, or evaluate(..., log_samples=True)"
+            + "".join(f"; not read: {text}" for text in skipped)
         )
     return (all_results[0] if all_results else None), samples
 

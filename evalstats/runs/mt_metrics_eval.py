@@ -6,6 +6,7 @@ order of a block is that of the test set.
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from evalstats.errors import InputError
 from evalstats.metrics import Mean
 from evalstats.runs.items import Items, Key, number, with_missing
 from evalstats.runs.run import Run, run_of
-from evalstats.runs.sources import Source, text_lines
+from evalstats.runs.sources import Source, text_blocks
 from evalstats.runs.wanted import Wanted
 
 NAME = "mt-metrics-eval"
@@ -63,8 +64,10 @@ def _items(path: Path, key: Key, skipped: list[str]) -> Items:
 def _blocks(path: Path) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     last = None
-    for i, line in text_lines(path):
+    for i, line in enumerate(chain.from_iterable(text_blocks(path)), 1):
         parts, where = line.split(), f"{path}, line {i}"
+        if not parts:
+            continue
         if len(parts) != 2:
             raise InputError(f"{where} must be a system and its score, got {shown(line, 60)}")
         name, score = parts

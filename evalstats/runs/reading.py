@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from evalstats.checks import choice, label, listed
+from evalstats.checks import also_called, choice, label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.runs import (
     comet,
@@ -52,6 +52,7 @@ FORMATS: tuple[_Format, ...] = (
 )
 
 
+@also_called(metrics="metric")
 def read_run(
     path: Any,
     *,

@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -93,36 +94,24 @@ def read_json(path: Path) -> Any:
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number of each line, from 1 on, and the object in it; empty lines are skipped."""
-    for number, line in _lines(path):
-        record = parsed(line, f"{path}, line {number}")
-        if not isinstance(record, dict):
-            raise InputError(
-                f"{path}, line {number} must be a JSON object, got {shown(record, 60)}"
-            )
-        yield number, record
-
-
-def text_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the number of each line, from 1 on, and its text; empty lines are skipped."""
-    for number, line in _lines(path):
-        try:
-            yield number, line.decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(f"{path}, line {number} is not UTF-8: byte {error.start}") from None
-
-
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    name = str(path)
     try:
         with _opened(path) as file:
             number = 0
             while line := file.readline(MOST_LINE + 1):
                 number += 1
                 if len(line) > MOST_LINE:
-                    raise InputError(f"{path}, line {number} has more than {MOST_LINE:,} bytes")
-                if line.strip():
-                    yield number, line
+                    raise InputError(f"{name}, line {number} has more than {MOST_LINE:,} bytes")
+                if not line.strip():
+                    continue
+                record = parsed(line, f"{name}, line {number}")
+                if not isinstance(record, dict):
+                    raise InputError(
+                        f"{name}, line {number} must be a JSON object, got {shown(record, 60)}"
+                    )
+                yield number, record
     except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"cannot read {path}: {_reason(error)}") from None
+        raise InputError(f"cannot read {name}: {_reason(error)}") from None
 
 
 def text_blocks(path: Path) -> Iterator[list[str]]:
@@ -148,7 +137,9 @@ def text_blocks(path: Path) -> Iterator[list[str]]:
 def parsed(data: bytes, where: str) -> Any:
     """Return what JSON text holds, or say where it is not JSON."""
     try:
-        return json.loads(data)
+        return json.loads(data, object_pairs_hook=_object)
+    except KeyError as error:
+        raise InputError(f"{where} has {shown(error.args[0], 60)} twice in one object") from None
     except RecursionError:
         raise InputError(f"{where} is nested too deeply to be a log") from None
     except UnicodeDecodeError as error:
@@ -157,10 +148,18 @@ def parsed(data: bytes, where: str) -> Any:
         raise InputError(f"{where} is not JSON, or cut short: {error}") from None
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; of two values under one key, Python would lose the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise KeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
+    return found
+
+
 def _opened(path: Path) -> BinaryIO:
     if path.suffix == ".gz":
         return cast(BinaryIO, gzip.open(path, "rb"))
-    return path.open("rb")
+    return path.open("rb", buffering=2**20)  # Lines are long.
 
 
 def _reason(error: BaseException) -> object:
