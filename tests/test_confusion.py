@@ -242,6 +242,8 @@ def test_batches_add_up():
     collected.update(predicted[:3], gold[:3])
     collected.update(predicted[3:], gold[3:])
     assert collected.compute() == score(metric, predicted, gold)
+    with pytest.raises(es.InputError, match="got MCC, whose references are no text; give its scor"):
+        es.Monitor(gold, metric)
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def sessions():
             "reference_self_overlap": None, "missed_speaker": 1, "assignment": [["0", "A"]],
         }  # fmt: skip
 
-    return {"S02": of(1, 2, 3, 40), "S01": of(0, 1, 0, 20), "S10": of(2, 0, 0, 0)}
+    return {"S10": of(2, 0, 0, 0), "S02": of(1, 2, 3, 40), "S01": of(0, 1, 0, 20)}
 
 
 def test_sessions_of_meeteval(tmp_path):
@@ -226,6 +226,13 @@ def test_what_is_wrong_with_a_session_is_an_error(tmp_path, change, message):
     change(content)
     with pytest.raises(es.InputError, match=message):
         es.read_run(written(tmp_path / "hyp_wer_per_reco.json", content))
+
+
+def test_keys_that_occur_twice_are_an_error(tmp_path):
+    path = written(tmp_path / "hyp_wer_per_reco.json", sessions())
+    path.write_text(path.read_text().replace('"S10"', '"S01"'))
+    with pytest.raises(es.InputError, match=r"_per_reco\.json has 'S01' twice in one object"):
+        es.read_run(path)
 
 
 def _fuzz(folder, count):

@@ -6,11 +6,14 @@ import io
 import json
 import random
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given
 
 import evalstats as es
 from evalstats.runs.items import Key
+from tests import mutations
 from tests.conftest import WMT
 
 LONG = [
@@ -344,3 +347,69 @@ def test_wmt25_is_read_with_its_missing_scores():
         for system, score in zip(table.systems, table.scores, strict=True):
             found = [float(r[key.metric] or "nan") for r in rows if r["system"] == system]
             assert score == pytest.approx(np.nanmean(found), rel=1e-12)
+
+
+_names = st.text(
+    st.characters(min_codepoint=33, max_codepoint=0x3FF, categories=["L", "N", "P", "S"]),
+    min_size=1,
+)
+_scores = st.floats(-1e6, 1e6, width=32)
+
+
+@given(
+    st.lists(_names, min_size=1, max_size=3, unique=True),
+    st.lists(_names, min_size=1, max_size=4, unique=True),
+    st.data(),
+)
+def test_what_is_written_is_read(tmp_path_factory, systems, segments, data):
+    """Any names, any order of rows; rows that are lost are counted as missing scores."""
+    cells = [(s, i, data.draw(_scores)) for s in systems for i in segments]
+    rows = data.draw(st.permutations(cells))
+    kept = rows[: data.draw(st.integers(1, len(rows)))]
+    path = tmp_path_factory.mktemp("any") / "scores.csv"
+    path.write_text(text_of(kept, ("system", "segment", "score")), encoding="utf-8", newline="")
+    run = es.read_run(path)
+    (table,) = run.tables.values()
+    found = {
+        (system, segment): table.values[s, i]
+        for s, system in enumerate(table.systems)
+        for i, segment in enumerate(table.segment_ids)
+    }
+    assert {name: row[0] for name, row in found.items() if row[1]} == {r[:2]: r[2] for r in kept}
+    assert bool(run.incomplete) == (len(kept) < len(found))
+
+
+def _fuzz(folder, count):
+    text = text_of(LONG)
+    lines = [json.dumps(dict(zip(HEADER, row, strict=True))) for row in LONG]
+    wide = "system,id,COMET,BLEU\n" + "".join(f"{s},{i},0.{i}5,3{i}\n" for s in "AB" for i in "123")
+    texts = {"a.csv": text, "a.tsv": text.replace(",", "\t"), "a.jsonl": "\n".join(lines),
+             "wide.csv": wide}  # fmt: skip
+    for name, given_text in texts.items():
+        mutations.fuzz(folder / name, given_text.encode(), count, are_values_confirmed=False)
+
+
+def test_mutated_tables_are_errors_or_say_so(tmp_path):
+    _fuzz(tmp_path, 40)
+
+
+@pytest.mark.thorough
+def test_many_mutated_tables_are_errors_or_say_so(tmp_path):
+    _fuzz(tmp_path, 2000)
+
+
+def test_lines_that_are_lost_or_doubled_never_make_another_score(read):
+    """Of 12 scores each is lost, doubled or put elsewhere: what is read is what was written."""
+    lines = [f"{s},{i},m,{(3 * i + len(s)) % 7}" for s in ("A", "BB", "CCC") for i in range(4)]
+    header = "system,id,metric,score"
+    whole = read("\n".join([header, *lines])).tables[Key("", "m")]
+    for i in range(len(lines)):
+        with pytest.raises(es.InputError, match="has 1 scores more than once"):
+            read("\n".join([header, *lines, lines[i]]))
+        run = read("\n".join([header, *lines[i:], *lines[:i]]))
+        found = es.SegmentStatistics.align(run.tables[Key("", "m")])[0]
+        assert sorted(zip(found.systems, found.scores, strict=True)) == sorted(
+            zip(whole.systems, whole.scores, strict=True)
+        )
+        run = read("\n".join([header, *lines[:i], *lines[i + 1 :]]))
+        assert run.incomplete[Key("", "m")].startswith("1 of 12 scores is missing")

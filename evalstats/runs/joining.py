@@ -174,7 +174,7 @@ def _complete(key: Key, runs: list[Run], missing: str, notes: list[str]) -> Segm
             if missing == "intersect":
                 table = _whole(key, table, gaps)
         tables.append(table)
-    union = {name for table in tables for name in table.segment_ids or ()}
+    union = {name for run in runs for name in run.tables[key].segment_ids or ()}
     for run, table in zip(runs, tables, strict=True):
         # What a run was never asked is not missing from it.
         if run.is_limited and len(union) > table.n_segments:
@@ -185,6 +185,8 @@ def _complete(key: Key, runs: list[Run], missing: str, notes: list[str]) -> Segm
     try:
         if asked and missing != "intersect":
             only = set.intersection(*asked)
+            if not only:
+                raise InputError("the runs were limited to different items, and none is in all")
             tables = [_among(table, only) for table in tables]
         tables = with_same_classes(SegmentStatistics.align(*tables, missing=_of_align(missing)))
         whole = SegmentStatistics.join(*tables)

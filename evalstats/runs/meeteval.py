@@ -35,10 +35,10 @@ _SPEAKERS = (
 def is_ours(source: Source) -> bool:
     """Return whether a file says of sessions how many errors there are in how many words."""
     first = next(iter(source.json.values()), None) if isinstance(source.json, dict) else None
-    return isinstance(first, dict) and all(
-        isinstance(first.get(key), (int, float))
-        for key in ("error_rate", _SPEAKERS[1] if _SPEAKERS[1] in first else _WORDS[1])
-    )
+    if not isinstance(first, dict) or "error_rate" not in first:
+        return False
+    # That rate is null for a session without words.
+    return any(isinstance(first.get(size), (int, float)) for size in (_WORDS[1], _SPEAKERS[1]))
 
 
 def read(source: Source, wanted: Wanted) -> Run:

@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -136,13 +137,23 @@ def text_blocks(path: Path) -> Iterator[list[str]]:
 def parsed(data: bytes, where: str) -> Any:
     """Return what JSON text holds, or say where it is not JSON."""
     try:
-        return json.loads(data)
+        return json.loads(data, object_pairs_hook=_object)
+    except KeyError as error:
+        raise InputError(f"{where} has {shown(error.args[0], 60)} twice in one object") from None
     except RecursionError:
         raise InputError(f"{where} is nested too deeply to be a log") from None
     except UnicodeDecodeError as error:
         raise InputError(f"{where} is not UTF-8: byte {error.start}") from None
     except ValueError as error:  # a number of too many digits as well
         raise InputError(f"{where} is not JSON, or cut short: {error}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; of two values under one key, Python would lose the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise KeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
+    return found
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -115,6 +115,11 @@ class Monitor:
         rng: Rng = 12345,
     ) -> None:
         self.metric = as_metric(metric)
+        if self.metric.uses_references and not self.metric.reads_text:
+            raise InputError(
+                f"metric must read text or need no references, got {self.metric.name}, whose "
+                f"references are no text; give its scores to compare, a checkpoint a system"
+            )
         self.seed = as_seed(rng)
         if self.metric.uses_references and not isinstance(references, References):
             if references is None:

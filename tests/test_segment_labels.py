@@ -1,0 +1,157 @@
+"""Statistics that know ids and labels of their segments: aligned, selected, grouped, kept in files."""
+
+import numpy as np
+import pytest
+
+import evalstats as es
+
+MEAN = es.Mean("COMET")
+LABELS = {"document": ("x", "x", "y", "y"), "domain": ("news", "news", "news", "law")}
+
+
+def made(scores=(0.5, 0.25, 1.0, 0.75), name="A", ids=("1", "2", "3", "4"), labels=LABELS, **more):
+    rows = [[[score, 1.0] for score in scores]]
+    return es.SegmentStatistics(rows, [name], MEAN, segment_ids=ids, labels=labels, **more)
+
+
+def column(table):
+    return table.values[:, :, 0].tolist()
+
+
+def test_labels_are_checked():
+    for labels, message in (
+        ({"document": ["x"]}, r"labels\['document'\] has 1 labels but there are 4 segments"),
+        ({"document": "xxyy"}, r"labels\['document'\] must be a list of strings, .* bare str"),
+        ({"document": [1, 2, 3, 4]}, r"labels\['document'\] must be strings, got 1"),
+        ({"document": ["x\n", "x", "x", "x"]}, r"labels\['document'\] must be printable text"),
+        ({"": ["x"] * 4}, r"names of labels must be non-empty text"),
+        ({3: ["x"] * 4}, r"names of labels must be non-empty text, got 3"),
+        ([("document", ["x"] * 4)], r"labels must be a mapping from names to one string a seg"),
+    ):
+        with pytest.raises(es.InputError, match=message):
+            made(labels=labels)
+    assert made(labels={"document": ["", "x", "x", "y"]}).labels["document"][0] == ""
+    assert made(labels=None).labels == {}
+
+
+def test_align_brings_segments_into_one_order():
+    one, two = made(), made((4, 3, 2, 1), "B", ("4", "3", "2", "1"), {"document": tuple("yyxx")})
+    first, second = es.SegmentStatistics.align(one, two)
+    assert first is one
+    assert second.segment_ids == one.segment_ids
+    assert column(second) == [[1, 2, 3, 4]]
+    assert second.labels == {"document": LABELS["document"]}
+    joined = es.SegmentStatistics.join(first, second)
+    assert joined.labels == {"document": LABELS["document"]}
+    assert es.SegmentStatistics.align(one) == (one,)
+
+
+def test_align_says_what_is_missing():
+    one, two = made(), made((1, 2, 3), "B", ("2", "9", "1"), {})
+    message = (
+        r"all tables must have the same segments: 1 of 5 are not in that of A \('9'\); complete it, "
+        r"or compare what all have with missing='intersect'"
+    )
+    with pytest.raises(es.InputError, match=message):
+        es.SegmentStatistics.align(one, two)
+    message = r"2 of 4 are not in that of B \('3', '4'\)"
+    with pytest.raises(es.InputError, match=message):
+        es.SegmentStatistics.align(one, made((1, 2), "B", ("2", "1"), {}))
+    many = made(range(1, 8), "B", tuple("abcdefg"), {})
+    with pytest.raises(es.InputError, match=r"7 of 11 are not in that of A \('a', 'b', 'c'\);"):
+        es.SegmentStatistics.align(one, many)
+    first, second = es.SegmentStatistics.align(one, two, missing="intersect")
+    assert first.segment_ids == second.segment_ids == ("1", "2")
+    assert (column(first), column(second)) == ([[0.5, 0.25]], [[3, 1]])
+    with pytest.raises(es.InputError, match=r"no segment in common: segment_ids begin with '1' fo"):
+        es.SegmentStatistics.align(one, many, missing="intersect")
+
+
+def test_align_refuses_what_it_cannot_match():
+    with pytest.raises(es.InputError, match=r"align needs segment_ids, which table 1 \(B\) lacks"):
+        es.SegmentStatistics.align(made(), made(name="B", ids=None))
+    with pytest.raises(es.InputError, match=r"align needs at least one SegmentStatistics"):
+        es.SegmentStatistics.align()
+    with pytest.raises(es.InputError, match=r"missing must be one of error, intersect; got 'drop'"):
+        es.SegmentStatistics.align(made(), missing="drop")
+    other = made(name="B", labels={"document": ("x", "x", "y", "z")})
+    message = r"but 1 of 4 differ: document of segment '4' is 'y' for A and 'z' for B"
+    with pytest.raises(es.InputError, match=message):
+        es.SegmentStatistics.align(made(), other)
+    with pytest.raises(es.InputError, match=message.replace("A", r"\['A'\]").replace("B", r"\['B")):
+        es.SegmentStatistics.join(made(), other)
+
+
+def test_labels_that_one_lacks_are_lost_and_not_compared():
+    joined = es.SegmentStatistics.join(made(), made(name="B", labels={"domain": LABELS["domain"]}))
+    assert joined.labels == {"domain": LABELS["domain"]}
+
+
+def test_select_takes_ids_and_labels_along():
+    table = made(fingerprint="sha256:x")
+    part = table.select([3, 0])
+    assert part.segment_ids == ("4", "1")
+    assert part.labels == {"document": ("y", "x"), "domain": ("law", "news")}
+    assert column(part) == [[0.75, 0.5]]
+    assert part.fingerprint is None
+    assert table.select(range(4)) is table
+    with pytest.raises(es.InputError, match="values has no segments"):
+        table.select([])
+
+
+def test_groups_keep_labels_that_all_of_them_have():
+    grouped = made().grouped(LABELS["document"])
+    assert grouped.labels == {"document": ("x", "y")}
+    assert grouped.segment_ids is None
+    assert grouped.values.tolist() == [[[0.75, 2], [1.75, 2]]]
+
+
+def test_files_keep_ids_and_labels(tmp_path):
+    table = made(labels={**LABELS, "topic": ("", "ä", "", "漢")})
+    path = tmp_path / "x.npz"
+    table.save(path)
+    found = es.SegmentStatistics.load(path)
+    assert found == table
+    assert found.labels == table.labels
+    assert found != made()
+
+
+@pytest.fixture
+def both():
+    rng = np.random.default_rng(3)
+    rows = np.stack([rng.random((2, 40)), np.ones((2, 40))], axis=-1)
+    documents = tuple(f"d{i // 4}" for i in range(40))
+    labels = {"document": documents, "domain": ("news",) * 20 + ("law",) * 20}
+    return es.SegmentStatistics(rows, ["A", "B"], MEAN, labels=labels)
+
+
+def test_groups_and_strata_are_named(both):
+    """A name means the labels that the statistics have: the same numbers as the labels themselves."""
+    named = {"groups": "document", "strata": "domain", "n_resamples": 99}
+    given = {**named, "groups": both.labels["document"], "strata": both.labels["domain"]}
+    assert es.compare(both, **named).to_dict() == es.compare(both, **given).to_dict()
+    assert es.compare([both], **named).to_dict() == es.compare(both, **given).to_dict()
+    assert es.estimate(both, **named).to_dict() == es.estimate(both, **given).to_dict()
+    plan = {"n_resamples": 99, "groups": "document"}
+    other = {**plan, "groups": both.labels["document"]}
+    assert es.power(both, **plan).to_dict() == es.power(both, **other).to_dict()
+
+
+@pytest.mark.parametrize("ask", [es.compare, es.estimate, es.power])
+def test_groups_without_such_a_label(both, ask):
+    with pytest.raises(
+        es.InputError, match="groups='topic' is no label of the segments; they have"
+    ):
+        ask(both, groups="topic")
+    empty = es.SegmentStatistics(
+        both.values, both.systems, MEAN, labels={"d": ("",) * 3 + ("x",) * 37}
+    )
+    with pytest.raises(
+        es.InputError, match="groups='d': 3 of 40 segments have none; give each one"
+    ):
+        ask(empty, groups="d")
+
+
+def test_names_are_for_statistics():
+    with pytest.raises(es.InputTypeError, match=r"groups must be a list of labels, .* bare str"):
+        es.compare({"A": ["a"] * 3, "B": ["b"] * 3}, ["a"] * 3, groups="document")
