@@ -109,13 +109,12 @@ class Family:
         errors = np.array([np.linalg.norm(influence[b] - influence[a]) for a, b in columns])
         t = studentised.ratio(observed, errors**2)
         first = self.samples[0]
+        units = stepdown.flip_units(t, first.flip_degrees)
+        sums = np.concatenate(flips, axis=1)
+        stepped, largest = stepdown.step_down(sums, columns, errors, units, alternative)
+        found = [(stepped, stepdown.t_of_units(largest, first.flip_degrees))]
         if first.sizes is not None and first.codes is None and np.ptp(first.sizes) > 0:
-            found = [self._flipped_groups(columns, t, alternative)]
-        else:
-            units = stepdown.flip_units(t, first.flip_degrees)
-            sums = np.concatenate(flips, axis=1)
-            stepped, largest = stepdown.step_down(sums, columns, errors, units, alternative)
-            found = [(stepped, stepdown.t_of_units(largest, first.flip_degrees))]
+            found.append(self._flipped_groups(columns, t, alternative))
         if n < _MANY_SEGMENTS:
             found.append(self._bootstrap(influence, columns, errors, t, alternative))
         return found
@@ -126,8 +125,10 @@ class Family:
         """Return the same from flips of groups of unlike size, each over an error of its own.
 
         What a large group says draws the difference to itself, and its centred influence is too
-        small. So the null hypothesis is imposed before signs are flipped (the restricted wild
-        cluster bootstrap; Cameron, Gelbach and Miller, 2008).
+        small. So here the null hypothesis is imposed before signs are flipped (the restricted wild
+        cluster bootstrap; Cameron, Gelbach and Miller, 2008). Of exchangeable systems the other
+        flips make too many claims, these of systems that are unlike (`benchmarks/families.py`):
+        both have to agree.
         """
         sizes = self.samples[0].sizes
         assert sizes is not None
