@@ -88,6 +88,33 @@ def test_which_part_of_a_run(folder, capsys):
     assert "--task must be one of x, x (strict)" in err
 
 
+def test_several_tasks_are_a_suite(folder, capsys):
+    tasks = SCORES.replace("system,", "task,system,")
+    rows = [f"{t},{line}" for t in "xy" for line in SCORES.splitlines()[1:]]
+    (folder / "tasks.csv").write_text("\n".join([tasks.splitlines()[0], *rows]), encoding="utf-8")
+    for command, ask in (("compare", es.compare_runs), ("estimate", es.estimate_runs)):
+        for options in ({}, {"aggregate": "macro"}, {"task": ["x"]}):
+            typed = [f for name, value in options.items() for f in (f"--{name}", *listed(value))]
+            expected = ask("tasks.csv", n_resamples=99, **options)
+            assert shown(capsys, command, "tasks.csv", *typed) == expected.to_dict()
+    code, _, err = call(capsys, "power", "tasks.csv")
+    assert code == 2
+    assert "--task must be one of x, y" in err
+
+
+def listed(value):
+    return value if isinstance(value, list) else [value]
+
+
+def test_a_gate_for_one_metric(folder, capsys):
+    (folder / "c.csv").write_text("system,id,acc,f1\nC,1,1,5\nC,2,0,5\n", encoding="utf-8")
+    (folder / "d.csv").write_text("system,id,acc,f1\nD,1,1,1\nD,2,0,1\n", encoding="utf-8")
+    code, out, _ = call(capsys, "gate", "c.csv", "d.csv", "--margin", "0.5", "--metric", "acc")
+    assert code in (0, 3)
+    assert "acc" in out
+    assert "f1" not in out
+
+
 def test_show_prints_what_was_found(folder, capsys):
     code, out, _ = call(capsys, "show", "scores.csv", "a.csv")
     assert code == 0

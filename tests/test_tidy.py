@@ -135,6 +135,27 @@ def test_tasks_and_filters_are_tables_of_their_own(read):
 
 
 @pytest.mark.parametrize(
+    "header, ids",
+    [
+        ("question_id,question,score", ["q1", "q2"]),
+        ("id,prompt,score", ["q1", "q2"]),
+        ("line,document,score", ["q1", "q2"]),
+        ("prompt,text,score", ["q1", "q2"]),
+        ("doc_id,seg_id,score", ["What?", "Who?"]),
+    ],
+)
+def test_ids_come_before_texts(read, header, ids):
+    (table,) = read(f"{header}\nq1,What?,1\nq2,Who?,0\n").tables.values()
+    assert sorted(table.segment_ids) == ids
+
+
+def test_language_pairs_are_tasks(read):
+    text = "system,lp,id,score\nA,en-de,1,3\nA,en-zh,1,5\n"
+    assert [key.task for key in read(text).tables] == ["en-de", "en-zh"]
+    assert [key.task for key in read(text.replace("lp", "task")).tables] == ["en-de", "en-zh"]
+
+
+@pytest.mark.parametrize(
     "header, name, higher",
     [
         ("numerator,denominator", "numerator/denominator", True),

@@ -18,9 +18,11 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "system": ("system systemname systemid sys model modelname modelid", "name"),
     "segment": (
         "segment segmentid seg segid segmentnumber",
-        "item itemid sample sampleid question questionid instance instanceid example exampleid "
-        "sentence sentenceid utterance utteranceid utt uttid prompt promptid problem problemid",
+        "itemid sampleid questionid instanceid exampleid sentenceid utteranceid uttid promptid "
+        "problemid",
         "id key line lineid lineno linenumber index row rowid",
+        # These may as well hold texts.
+        "item sample question instance example sentence utterance utt prompt problem",
         "paragraph paragraphid",
         "document documentid doc docid",
     ),
@@ -28,17 +30,17 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "numerator": ("numerator num sum correct hits errors edits",),
     "denominator": ("denominator denom count total length words tokens",),
     "metric": ("metric metricname scorer measure",),
-    "task": ("task taskname benchmark testset dataset",),
+    "task": ("task taskname benchmark testset dataset", "lp langpair languagepair"),
     "filter": ("filter",),
 }
 #: What items are grouped by, in the order in which they are asked whether they tell items apart.
 _LABELS = _words(
     "document documentid documentname doc docid docname passage passageid group groupid cluster "
     "clusterid conversation conversationid speaker speakerid domain genre category subject topic "
-    "template language lang langpair languagepair lp split"
+    "template language lang split"
 )
 #: Texts that items are asked about: only that they are the same is of interest.
-_ASKED = ("source", "src", "reference", "ref", "prompt", "question")
+_ASKED = ("source", "src", "reference", "ref", "question")
 #: How names of metrics begin; anything else may as well be a system.
 _METRICS = _words(
     "bleu sacrebleu chrf ter wer cer comet cometkiwi xcomet metricx bleurt bertscore gemba meteor "
