@@ -88,6 +88,18 @@ def test_filters_of_metrics_that_have_no_other_name_are_chosen():
     assert list(joined([run(*tables)], filter="short").tasks) == ["t (short)"]
 
 
+def test_a_system_without_any_score_has_none():
+    nothing = items(dict.fromkeys("abc", 0.0))
+    nothing = Items(Key("u", "acc"), ACC, ("A",), nothing.ids, 0 * nothing.rows)
+    found = run(items(HUNDRED), nothing)
+    assert list(found.tables) == [("t", "acc", "")]
+    assert found.skipped == ("u: acc, which has no score",)
+    with pytest.raises(
+        es.InputError, match=r"/logs/A holds no scores .*: u: acc, which has no score"
+    ):
+        run(nothing)
+
+
 def test_missing_scores():
     rows, what = with_missing(np.array([[1.0, np.nan, 3.0]]))
     assert rows.tolist() == [[[1, 1], [0, 0], [3, 1]]]
