@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -78,34 +79,35 @@ def joined(
 def _by_task(found: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:
     """Return the tables of each task.
 
-    Several filters of the same answers are metrics of one task: a total over tasks takes the items
-    of each to be others.
+    Several filters of the same answers are metrics of one task, since a total over tasks takes the
+    items of each to be others; then filters are metrics in other tasks as well.
     """
+    filters: dict[tuple[str, tuple[str, ...] | None], set[str]] = {}
+    for key, table in found.items():
+        filters.setdefault((key.task, table.segment_ids), set()).add(key.filter)
+    are_metrics = any(len(some) > 1 for some in filters.values())
+    parts = Counter(task for task, _ in filters)
     tasks: dict[str, list[SegmentStatistics]] = {}
     for key, table in found.items():
-        alike = [
-            other
-            for other, one in found.items()
-            if other.task == key.task and one.segment_ids == table.segment_ids
-        ]
-        if len({other.filter for other in alike}) == 1:
+        is_shared = len(filters[key.task, table.segment_ids]) > 1
+        if is_shared or (are_metrics and parts[key.task] == 1):
+            table = _named(table, key)
+            tasks.setdefault(key.task, []).append(table)
+        else:
             tasks.setdefault(key.part, []).append(table)
-            continue
-        if sum(other.metric == key.metric for other in alike) > 1:
-            table = _named(key, table)
-        tasks.setdefault(key.task, []).append(table)
+    for name, tables in tasks.items():
+        (metric, n), *_ = Counter(table.metric.name for table in tables).most_common(1)
+        if n > 1:
+            raise InputError(
+                f"{name} has {metric} of the same items under several filters; choose one of them"
+            )
     return tasks
 
 
-def _named(key: Key, table: SegmentStatistics) -> SegmentStatistics:
-    """Return a table whose metric has the filter in its name."""
-    if not key.has_filter:
+def _named(table: SegmentStatistics, key: Key) -> SegmentStatistics:
+    """Return a table whose metric has the filter in its name, where it has a name of its own."""
+    if not key.has_filter or not isinstance(table.metric, (Mean, Ratio)):
         return table
-    if not isinstance(table.metric, (Mean, Ratio)):
-        raise InputError(
-            f"{key.task} has {table.metric.name} of the same items under several filters, "
-            f"{key.filter!r} among them; choose one with filter"
-        )
     metric = replace(table.metric, name=f"{table.metric.name} ({key.filter})")
     return replace(table, metric=metric, metric_signature="")
 
