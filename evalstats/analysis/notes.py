@@ -49,7 +49,8 @@ def size_notes(
 def gap_notes(tables: Sequence[SegmentStatistics]) -> tuple[str, ...]:
     """Say how many scores are missing, whose mean is over those that there are: one line each."""
     notes = []
-    for table in [table for table in tables if isinstance(table.metric, Mean)]:
+    # Means of strata have these columns as well.
+    for table in [table for table in tables if table.metric.columns == Mean.columns]:
         missing = table.values[:, :, 1] == 0
         counts = zip(np.sum(missing, axis=1), table.systems, strict=True)
         lacking = [f"{n:,} of {name}" for n, name in counts if n]
