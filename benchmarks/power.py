@@ -24,6 +24,7 @@ from evalstats.inference.power import t_power
 #: Powers that are worth asking about, and sizes.
 LEAST, MOST = 0.3, 0.95
 SIZES = {"segments": (100, 300, 1000), "documents": (30, 100)}
+ONE_SIDED = (100, 300)
 METRICS = ("bleu", "chrf", "0/1")
 SEED, LEVEL = 12345, 0.05
 #: As many resamples as `compare` draws by default, where few leave the verdict open.
@@ -31,11 +32,20 @@ FEW, ALL, CERTAIN = 399, 9999, 0.01
 
 
 class Case(NamedTuple):
-    """A pair of systems, and a size of test set."""
+    """A pair of systems, and a size of test set; one-sided is on the side of the difference."""
 
     source: Source
     n: int
     unit: str = "segments"
+    sides: int = 2
+
+    @property
+    def alternative(self) -> str:
+        """Of the test."""
+        first, second = population(self.source).scores
+        if self.sides == 2:
+            return "two-sided"
+        return "greater" if second > first else "less"
 
 
 def table(drawn_from: Population) -> es.SegmentStatistics:
@@ -53,6 +63,7 @@ def predicted(case: Case) -> float:
         difference=size,
         n_segments=case.n,
         groups=groups,
+        alternative=case.alternative,
         executor=1,
     )
     return float(pair.power or 0.0)
@@ -64,7 +75,8 @@ def _about(case: Case) -> float:
     moves = influence_values(drawn_from.metric, drawn_from.values.astype(float))
     error = standard_error(moves[1] - moves[0]) * np.sqrt(moves.shape[1] / case.n)
     difference = drawn_from.scores[1] - drawn_from.scores[0]
-    return t_power(float(difference / error), case.n - 1, LEVEL) if error > 0 else 0.0
+    level = LEVEL * 2 / case.sides
+    return t_power(float(difference / error), case.n - 1, level) if error > 0 else 0.0
 
 
 def simulated(case: Case, trials: int) -> float:
@@ -79,9 +91,11 @@ def simulated(case: Case, trials: int) -> float:
             values = drawn_from.draw(case.n, rng)
         drawn = es.SegmentStatistics(values, ["old", "new"], drawn_from.metric)
         settings: dict[str, Any] = {"groups": groups, "rng": trial, "executor": 1}
+        settings["alternative"] = case.alternative
+        settings["confidence_level"] = 1 - LEVEL * 2 / case.sides
         (difference,) = es.compare(drawn, n_resamples=FEW, **settings)
-        # The default interval holds zero where the t test, without which no test finds anything,
-        # does not reject; of 0/1 scores nothing is drawn.
+        # Where the t test does not reject, the default interval of this level holds zero, and
+        # nothing is found; of 0/1 scores nothing is drawn.
         counted = difference.test == "mcnemar"
         if not counted and difference.low <= 0 <= difference.high:
             continue
@@ -103,18 +117,18 @@ def cases(
         pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
         order = np.random.default_rng(SEED).permutation(len(pairs))
         for metric in metrics:
-            for unit, sizes in SIZES.items():
+            kinds = [(unit, n, 2) for unit, sizes in SIZES.items() for n in sizes]
+            for unit, n, sides in [*kinds, *(("segments", n, 1) for n in ONE_SIDED)]:
                 if unit == "documents" and (texts(corpus).documents is None or metric == "0/1"):
                     continue
-                for n in sizes:
-                    left = each
-                    for i in order:
-                        case = Case(Source("real", corpus, metric, *pairs[i]), n, unit)
-                        if not left or (unit == "segments" and not 0.2 < _about(case) < 0.98):
-                            continue
-                        if LEAST <= (power := predicted(case)) <= MOST:
-                            left -= 1
-                            yield case, power
+                left = each
+                for i in order:
+                    case = Case(Source("real", corpus, metric, *pairs[i]), n, unit, sides)
+                    if not left or (unit == "segments" and not 0.2 < _about(case) < 0.98):
+                        continue
+                    if LEAST <= (power := predicted(case)) <= MOST:
+                        left -= 1
+                        yield case, power
 
 
 def main() -> None:
@@ -132,7 +146,8 @@ def main() -> None:
         rate, source = simulated(case, options.trials), case.source
         misses.append(rate - power)
         print(
-            f"| {LABELS[source.corpus]} | {source.metric} | {case.n} {case.unit} | "
+            f"| {LABELS[source.corpus]} | {source.metric} | {case.n} {case.unit}"
+            f"{', one-sided' if case.sides == 1 else ''} | "
             f"{source.first}, {source.second} | {power:.3f} | {rate:.3f} |",
             flush=True,
         )

@@ -1,5 +1,6 @@
 """Scores of classification: scikit-learn's numbers, their gradients, and what is refused."""
 
+import json
 import sys
 import warnings
 
@@ -9,6 +10,7 @@ import pytest
 import evalstats as es
 from evalstats.metrics.base import Metric
 from evalstats.metrics.confusion import MEASURES
+from tests.conftest import WMT
 
 LABELS = ("owl", "cat", "dog", "eel")
 RATES = ("f1", "precision", "recall", "iou")
@@ -78,7 +80,7 @@ def test_single_labels_score_as_in_scikit_learn(n_tables):
             assert found == pytest.approx(value, abs=1e-12), (measure, gold, predicted)
 
 
-@pytest.mark.parametrize("n_tables", N_TABLES)
+@pytest.mark.parametrize("n_tables", [20, pytest.param(300, marks=pytest.mark.thorough)])
 def test_label_sets_score_as_in_scikit_learn(n_tables):
     rng = np.random.default_rng(7)
     for _ in range(n_tables):
@@ -96,6 +98,20 @@ def test_binary_scores_of_0_and_1_need_no_positive_class():
     assert score(es.Confusion([0, 1], "mcc"), predicted, gold) == pytest.approx(
         metrics.matthews_corrcoef(gold, predicted)
     )
+
+
+@pytest.mark.parametrize("run", ["run_1", "run_2"])
+def test_rows_of_lm_evaluation_harness_give_its_scores(run):
+    folder = WMT / "runs" / "lm_eval_dummy" / run / "dummy"
+    if not folder.is_dir():
+        pytest.skip(f"needs logs in {folder}")
+    (results,), (samples,) = (list(folder.glob(p)) for p in ("results*", "samples_my_bin*"))
+    expected = json.loads(results.read_text())["results"]["my_bin"]
+    rows = [json.loads(line) for line in samples.read_text().splitlines()]
+    for measure in ("f1", "mcc"):
+        gold, predicted = zip(*(row[measure] for row in rows), strict=True)
+        found = es.estimate(predicted, gold, es.Confusion([0, 1], measure), n_resamples=99)
+        assert found.score == pytest.approx(expected[f"{measure},none"], rel=1e-12)
 
 
 def test_classes_that_are_nowhere_can_be_left_out_as_scikit_learn_does_without_labels():

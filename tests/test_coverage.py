@@ -85,3 +85,16 @@ def test_a_long_document_widens_the_interval_of_a_perplexity():
     low, high = intervals.expanded_percentile(found.replicates, 80, 0.95)
     assert found.low <= low
     assert found.high > high
+
+
+def test_calibration_error_has_the_basic_interval():
+    rng = np.random.default_rng(0)
+    confidence = rng.random(200)
+    pairs = np.stack([confidence, rng.random(200) < confidence], axis=1)
+    found = es.estimate(pairs, metric=es.ECE(10), n_resamples=999)
+    assert found.method == "basic"
+    # Resamples of a calibrated system score worse than itself.
+    assert np.mean(found.replicates) > found.score
+    assert found.low < np.quantile(found.replicates, 0.025)
+    (difference,) = es.compare({"A": pairs, "B": pairs[::-1]}, metrics=es.ECE(10), n_resamples=99)
+    assert difference.method == "hall"

@@ -80,6 +80,36 @@ def test_family_wise_error_and_simultaneous_coverage_of_real_systems(cell):
     assert found.coverage >= 132 / 150
 
 
+def test_two_long_documents_alone_show_nothing_of_several_systems():
+    """That two documents agree has a probability of 1/2, whatever they say, of each system."""
+    sizes = np.repeat([40, 1], [2, 60])
+    groups = np.repeat(np.arange(62), sizes)
+    scores = 0.3 * np.random.default_rng(0).normal(size=(3, len(groups)))
+    scores[1] += groups < 2
+    systems = dict(zip("ABC", scores, strict=True))
+    result = es.compare(systems, metrics=es.Mean("m"), groups=groups, n_resamples=999)
+    # Of t alone, which takes the variance of two documents for known, they are small.
+    assert min(d.pvalue for d in result) < 0.05
+    assert min(d.pvalue_adjusted for d in result) > 0.3
+
+
+def test_intervals_of_unlike_groups_agree_with_verdicts():
+    rng = np.random.default_rng(5)
+    sizes = rng.integers(1, 12, size=50)
+    groups = np.repeat(np.arange(50), sizes)
+    effects = rng.normal(size=(5, 50))[:, groups] + rng.normal(size=(5, len(groups)))
+    systems = {name: x + 0.6 * i for i, (name, x) in enumerate(zip("ABCDE", effects, strict=True))}
+    result = es.compare(
+        systems, metrics=es.Mean("m"), groups=groups, n_resamples=999, intervals="simultaneous"
+    )
+    verdicts = [result.significant(d) for d in result]
+    assert any(verdicts)
+    assert not all(verdicts)
+    for d, is_significant in zip(result, verdicts, strict=True):
+        # Step-down finds more than intervals, which are those of a single step.
+        assert is_significant or d.low <= 0 <= d.high
+
+
 def test_tilting_makes_unlike_systems_equal():
     rng = np.random.default_rng(7)
     metric = es.Mean("score")

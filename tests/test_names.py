@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 import evalstats as es
-from evalstats.checks import MOST_NAME, label, shown
+from evalstats.checks import MOST_NAME, check_names, label, shown
 
 UNSEEN = {
     "a newline": "1\n\\input{/etc/passwd}",
@@ -159,3 +159,16 @@ class TestCustomMetrics:
         metric = own(score=score)
         with pytest.raises(es.InputError, match=f"own.score {message}"):
             es.estimate(["a", "b"], ["a", "b"], metric)
+
+
+@given(st.lists(st.sampled_from(["", " ", "a", "b c", "é", *UNSEEN.values()]), max_size=4))
+def test_many_names_are_held_to_the_rule_of_each(names):
+    def is_refused(check):
+        try:
+            check()
+        except es.InputError:
+            return True
+        return False
+
+    alone = any(is_refused(lambda one=one: label(one, "x")) for one in names if one)
+    assert is_refused(lambda: check_names(names, "x")) == alone

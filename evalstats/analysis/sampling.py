@@ -276,6 +276,8 @@ def method_of(sample: Sample, plan: Plan, pair: tuple[int, ...]) -> str:
         return "wilson" if len(pair) == 1 else differences
     if sample.has_runs:
         return "hall"
+    if sample.table.metric.biased and len(pair) == 1:
+        return "basic"
     return "hall" if len(pair) > 1 and plain and sample.shard is None else "expanded"
 
 

@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.units import StratumRows
-from evalstats.inference import clusters, influence, proportions, runs, strata
+from evalstats.inference import clusters, influence, runs, strata
 from evalstats.metrics import Metric
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.logarithms import unlogged
 
 Floats = NDArray[np.float64]
+
+#: Below it, on how many items of a share systems differ is what is uncertain.
+_FEW_ITEMS = 10
 
 
 def of_units(
@@ -131,7 +134,7 @@ def with_few_items(error: Floats, metric: Metric, totals: Floats) -> Floats:
     if shares is None:
         return error
     weights, _, sizes = (np.mean(x, axis=0) for x in shares)
-    weight_of_one = np.where(sizes < proportions.FEW_ITEMS, weights / (sizes + 2), 0.0)
+    weight_of_one = np.where(sizes < _FEW_ITEMS, weights / (sizes + 2), 0.0)
     return np.asarray(np.sqrt(error**2 + 2 * np.sum(weight_of_one**2)))
 
 

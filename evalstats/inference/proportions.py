@@ -15,7 +15,7 @@ from evalstats.errors import InputError
 Floats = NDArray[np.float64]
 
 #: Below it resamples say too little of a share.
-FEW_ITEMS = 20
+_FEW_ITEMS = 20
 #: Distance to the end of the scale at which a root is sought.
 _EDGE = 1e-12
 #: No logarithm of a ratio of counts is so large.
@@ -69,7 +69,7 @@ def widened_by_shares(
     z = _normal_quantile(confidence_level)
     added = np.zeros(2)
     for weight, share, n in zip(*(x.tolist() for x in shares), strict=True):
-        if n < FEW_ITEMS and weight > 0:
+        if n < _FEW_ITEMS and weight > 0:
             alone = wilson(share * n, n, confidence_level) if n > 0 else (0.0, 1.0)
             normal = z * z * share * (1 - share) / n if n > 0 else 0.0
             added += weight**2 * np.maximum((np.array(alone) - share) ** 2 - normal, 0)

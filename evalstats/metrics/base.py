@@ -60,6 +60,9 @@ class Metric(ABC):
     heavy_tails : bool
         Whether single segments may weigh so much that the spread of all is uncertain itself:
         intervals of scores then have the degrees of freedom that their kurtosis leaves.
+    biased : bool
+        Whether resamples score off the data as the data do off the truth, by chance alone: the
+        interval of a score is then the basic one, which turns this round.
     counts : bool
         Whether the statistics are counts: a file with negative ones is then refused. Override
         `check_statistics` to say more of what cannot be.
@@ -94,6 +97,7 @@ class Metric(ABC):
     reads_text: ClassVar[bool] = True
     entry_depth: int = 0
     heavy_tails: ClassVar[bool] = False
+    biased: ClassVar[bool] = False
     counts: ClassVar[bool] = False
 
     @abstractmethod

@@ -169,6 +169,7 @@ class ECE(Metric):
     higher_is_better = False
     uses_references: ClassVar[bool] = False
     reads_text: ClassVar[bool] = False
+    biased: ClassVar[bool] = True
     entry_depth = 1
 
     def __post_init__(self) -> None:

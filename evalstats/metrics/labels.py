@@ -32,8 +32,9 @@ def as_labels(labels: object) -> tuple[Label, ...]:
             label(value, f"labels[{i}]")
         elif not isinstance(value, int):
             raise InputTypeError(f"labels[{i}] must be a string or an integer, got {shown(value)}")
-        if value in found[:i]:
-            raise InputError(f"labels must differ, got {shown(value)} twice")
+    if len(set(found)) < len(found):
+        twice = next(value for i, value in enumerate(found) if value in found[:i])
+        raise InputError(f"labels must differ, got {shown(twice)} twice")
     if len(found) < 2:
         raise InputError(f"labels must be all classes, at least 2, got {shown(found)}")
     return tuple(found)
