@@ -134,7 +134,7 @@ def test_missing_scores_are_refused_left_out_or_passed_over(folder, capsys):
     assert [e["n_segments"] for e in found["estimates"]] == [3, 3]
     found = shown(capsys, "compare", "gap.csv", "--missing", "available")
     assert [e["score"] for e in found["estimates"]] == pytest.approx([3 / 4, 2 / 3])
-    assert any("1 of 8 scores are missing (1 of B)" in note for note in found["notes"])
+    assert any("1 of 8 scores is missing (1 of B)" in note for note in found["notes"])
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
         ('system,id,score\nA,"1,1\n', r"line 2: unexpected end of data"),
         ('system,id,score\nA,"1"x,1\n', r"line 2: .*expected after"),
         ("system,id,score\nA,1,1\nA,2,1\nA,1,2\n",
-         r"has 1 scores more than once: that of system 'A' for segment '1' under 'score' is in "
+         r"has 1 score more than once: that of system 'A' for segment '1' under 'score' is in "
          r"line 2 and in line 4; give each once"),
         ("system,id,id,score\nA,1,1,1\n", r"has two columns 'id'"),
         ("system,model,id,score\nA,A,1,1\n",
@@ -427,7 +427,7 @@ def test_lines_that_are_lost_or_doubled_never_make_another_score(read):
     header = "system,id,metric,score"
     whole = read("\n".join([header, *lines])).tables[Key("", "m")]
     for i in range(len(lines)):
-        with pytest.raises(es.InputError, match="has 1 scores more than once"):
+        with pytest.raises(es.InputError, match="has 1 score more than once"):
             read("\n".join([header, *lines, lines[i]]))
         run = read("\n".join([header, *lines[i:], *lines[:i]]))
         found = es.SegmentStatistics.align(run.tables[Key("", "m")])[0]

@@ -56,8 +56,10 @@ def gap_notes(tables: Sequence[SegmentStatistics]) -> tuple[str, ...]:
         lacking = [f"{n:,} of {name}" for n, name in counts if n]
         if lacking:
             more = f" and others of {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
+            n = int(np.sum(missing))
+            verb = "is" if n == 1 else "are"
             notes.append(
-                f"{table.metric.name}: {np.sum(missing):,} of {missing.size:,} scores are missing "
+                f"{table.metric.name}: {n:,} of {missing.size:,} scores {verb} missing "
                 f"({', '.join(lacking[:_NAMED])}{more}); means are over those that there are."
             )
     return tuple(notes)
