@@ -106,7 +106,7 @@ def tables(options: argparse.Namespace, labels: Sequence[str]) -> Joined:
     """Return the runs side by side, for what is about one task."""
     found = joined(given(options), labels=labels, **part(options))
     if len(found.tasks) > 1:
-        raise InputError(f"--task must be one of {', '.join(found.tasks)}")
+        raise InputError(f"--task and --filter must choose one of {', '.join(found.tasks)}")
     return found
 
 

@@ -84,9 +84,10 @@ def test_which_part_of_a_run(folder, capsys):
     code, _, err = call(capsys, "estimate", "run.csv", "--task", "y")
     assert code == 2
     assert "run.csv has nothing of task y; it has x: acc; x (strict): acc" in err
+    (folder / "run.csv").write_text(table.replace("2,x,strict", "3,x,strict"), encoding="utf-8")
     code, _, err = call(capsys, "rank", "run.csv")
     assert code == 2
-    assert "--task must be one of x, x (strict)" in err
+    assert "--task and --filter must choose one of x, x (strict)" in err
 
 
 def test_several_tasks_are_a_suite(folder, capsys):
@@ -100,7 +101,7 @@ def test_several_tasks_are_a_suite(folder, capsys):
             assert shown(capsys, command, "tasks.csv", *typed) == expected.to_dict()
     code, _, err = call(capsys, "power", "tasks.csv")
     assert code == 2
-    assert "--task must be one of x, y" in err
+    assert "--task and --filter must choose one of x, y" in err
 
 
 def listed(value):

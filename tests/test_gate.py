@@ -92,7 +92,10 @@ def test_it_says_how_many_items_would_do():
     # The textbook's (z + z)^2 p / m^2 for an unchanged system, p the share that differs.
     expected = (norm.isf(0.05) + norm.isf(0.2)) ** 2 * 0.04 / 0.01**2
     assert check.needed == pytest.approx(expected, rel=0.02)
-    assert f"about {check.needed:,} pass" in str(found)
+    assert (
+        f"100 items are too few: with about {check.needed:,} a system that has lost nothing passes"
+        in str(found)
+    )
     # And they do, four times out of five.
     rng = np.random.default_rng(5)
     n = check.needed
@@ -104,6 +107,12 @@ def test_it_says_how_many_items_would_do():
 def test_equal_answers_bound_the_loss_only_where_there_are_enough():
     assert gate(100, 0, 0, 50, margin=0.01).verdict == "undecided"
     assert gate(300, 0, 0, 150, margin=0.01).verdict == "passed"
+    (check,) = gate(100, 0, 0, 50, recovery=0.99)
+    assert check.verdict == "undecided"
+    assert check.reason.startswith(f"100 items are too few: with about {check.needed:,} a system")
+    needed = check.needed + check.needed % 2
+    assert gate(needed, 0, 0, needed // 2, recovery=0.99).verdict == "passed"
+    assert gate(needed - 20, 0, 0, needed // 2 - 10, recovery=0.99).verdict == "undecided"
 
 
 def test_a_recovery_and_scores_where_lower_is_better():
@@ -203,3 +212,36 @@ def test_a_loss_is_seen_as_often_as_a_plan_says():
     # 1,319 items with 4 % discordant answers: a loss of 1.4 points, four times out of five.
     gained, lost = (0.04 - 0.014) / 2, (0.04 + 0.014) / 2
     assert mcnemar_power(1319, gained, lost, 0.05, "less") == pytest.approx(0.8, abs=0.05)
+
+
+def test_limits_so_small_that_no_number_of_items_would_do():
+    (check,) = gate(100, 2, 3, margin=1e-300)
+    assert (check.verdict, check.needed) == ("undecided", None)
+    assert "more items, or a wider limit" in check.reason
+
+
+def test_the_reason_has_the_p_value_that_decides():
+    base, worse = answers(1000, 0, 34)
+    same = dict.fromkeys(("b", "c"), base)
+    found = es.gate_runs(run("new", a=worse, **same), run("base", a=base, **same), margin=0.02)
+    check = found.checks[0]
+    assert (check.verdict, found.exit_code) == ("failed", 1)
+    assert check.pvalue_failed_adjusted == pytest.approx(3 * check.pvalue_failed)
+    assert check.reason == f"the loss is beyond the limit (p = {3 * check.pvalue_failed:.4f})"
+    (check,) = gate(1000, 0, 500, margin=0.02)
+    assert check.reason == "the loss is beyond the limit (p <0.0001)"
+
+
+def test_groups_are_called_groups():
+    base, new = answers(400, 10, 15)
+    runs = []
+    for name, scores in (("new", new), ("base", base)):
+        (item,) = run(name, t=scores).tables.values()
+        labels = {"passage": tuple(f"p{i // 4}" for i in range(400))}
+        key = Key("t", "acc")
+        items = Items(key, item.metric, (name,), item.segment_ids, item.values, labels)
+        runs.append(run_of(name, name, "test", [items]))
+    found = es.gate_runs(*runs, margin=0.01, groups="passage")
+    assert found.checks[0].reason.startswith("100 groups are too few: with about ")
+    assert "  100 groups  " in str(found)
+    assert found.to_dict()["checks"][0]["unit"] == "group"

@@ -52,6 +52,56 @@ def test_items_are_put_in_order():
         Items(Key("t", "acc"), ACC, ("A",), list("abcab"), np.ones((1, 5, 2))).table()
 
 
+def test_filters_of_the_same_answers_are_metrics_of_one_task():
+    def gsm(shift, name):
+        scores = {f"{i}": float((i + shift) % 3 == 0) for i in range(120)}
+        return [items(scores, task="gsm", filter=f, name=name) for f in ("strict", "none", "last")]
+
+    runs = [run(*gsm(shift, name), name=name) for shift, name in enumerate("AB")]
+    alone = es.compare_runs(runs, n_resamples=99)
+    assert [d.metric for d in alone] == ["acc (strict)", "acc", "acc (last)"]
+    assert {e.n_segments for e in alone.estimates} == {120}
+    # No total counts an answer twice: its error would be that of independent items.
+    other = [
+        run(*gsm(i, n), items(HUNDRED, name=n, filter="none"), name=n) for i, n in enumerate("AB")
+    ]
+    suite = es.compare_runs(other, n_resamples=99)
+    assert [(d.task, d.metric) for d in suite.totals] == [("macro", "acc")]
+    assert suite.total().n_segments == 220
+    assert (
+        es.compare_runs(other, filter=["strict", "none"], n_resamples=99).total().n_segments == 220
+    )
+
+
+def test_filters_of_other_items_are_tasks():
+    parts = {name: {f"{name} {i}": float(i % 2) for i in range(20)} for name in ("test", "valid")}
+    tables = [items(scores, filter=name) for name, scores in parts.items()]
+    assert list(joined([run(*tables)]).tasks) == ["t (test)", "t (valid)"]
+
+
+def test_filters_of_metrics_that_have_no_other_name_are_chosen():
+    tables = [
+        Items(Key("t", "bleu", name), es.BLEU(), ("A",), ["1"], np.ones((1, 1, 10), dtype=int))
+        for name in ("none", "short")
+    ]
+    with pytest.raises(es.InputError, match="t has BLEU of the same items under several filters, "
+                       "'short' among them; choose one with filter"):  # fmt: skip
+        joined([run(*tables)])
+    assert list(joined([run(*tables)], filter="short").tasks) == ["t (short)"]
+
+
+def test_a_system_without_any_score_has_none():
+    nothing = items(dict.fromkeys("abc", 0.0))
+    nothing = Items(Key("u", "acc"), ACC, ("A",), nothing.ids, 0 * nothing.rows)
+    found = run(items(HUNDRED), nothing)
+    assert list(found.tables) == [("t", "acc", "")]
+    assert found.skipped == ("u: acc, which has no score",)
+    with pytest.raises(
+        es.InputError, match=r"/logs/A holds no scores .*: u: acc, which has no score"
+    ):
+        run(nothing)
+
+
 def test_missing_scores():
     rows, what = with_missing(np.array([[1.0, np.nan, 3.0]]))
     assert rows.tolist() == [[[1, 1], [0, 0], [3, 1]]]

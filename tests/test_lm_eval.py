@@ -244,6 +244,13 @@ def test_tasks_whose_names_no_file_can_have_are_found(tmp_path):
     assert run.logged
 
 
+def test_other_tasks_are_not_missed_beside_a_file_of_samples(tmp_path):
+    write(tmp_path, {"a": answers([1, 0]), "b": answers([1, 1])},
+          {"a": {"acc,none": 0.5}, "b": {"acc,none": 1.0}})  # fmt: skip
+    run = es.read_run(next(tmp_path.rglob("samples_a_*")))
+    assert (run.tasks, run.skipped) == (("a",), ())
+
+
 # Filters
 
 

@@ -239,7 +239,7 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     [
         ("", r"has no rows below its header"),
         ("system,id,score\n", r"has no rows below its header"),
-        ("system,id,score\nA,1,x\n", r"line 2: 'score' must be a number, or empty .* got 'x'"),
+        ("system,id,score\nA,1,x\n", r"line 2: 'score' must be a number such as 0.5, or empty .* got 'x'"),
         ("system,id,score\n\nA,1,1\n\nA,2,1_0\n", r"line 5: 'score' must be .* got '1_0'"),
         ("system,id,score\nA,1,inf\n", r"line 2: 'score' must be .* got 'inf'"),
         ("system,id,score\nA,1,1e999\n", r"line 2: 'score' must be .* got '1e999'"),
@@ -258,14 +258,16 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
         ("system,model,id,score\nA,A,1,1\n",
          r"several columns for the system: 'system', 'model'; call one of them 'system'"),
         ("system,score\nA,1\n", r"has no column that names the segments, among 'system', 'score'"),
-        ("system,id,text\nA,1,x\n", r"has no column of scores, among 'system', 'id', 'text'; name"),
+        ("system,id,text\nA,1,x\n", r"has no column of scores, that is of numbers such as 0.5, among 'system'"),
         ("system,id,metric,x\nA,1,m,1\n", r"beside them 'x': call the column of scores 'score'"),
         ("id,COMET,mine\n1,1,2\n", r"has 'COMET', 'mine', which may be systems or metrics: add a"),
         ("system,id,score,sum,count\nA,1,1,1,1\n", r"scores in 'score' and sums in 'sum' and 'count'"),
         ("system,id,score,document\nA,1,1,x\nB,1,1,y\n",
          r"document of segment '1' is 'x' in line 2 and 'y' in line 3; a segment has one"),
         ("system,id,m\nA,1,1\nA,2,2\nA,3,x\n", r"line 4: 'm' must be a number as others of the col"),
-        ("system,id,score\nA,a\u200bb,1\n", r"segment_ids must be printable text"),
+        ("system,id,score\nA,a\u200bb,1\n", r"scores.csv: segment_ids must be printable text"),
+        ("id;A;B\n1;0,5;0,6\n", r"has no column of scores, that is of numbers such as 0.5, among 'id'"),
+        ("system,id,score\n" + "A,%d,1e308\n" * 9 % tuple(range(9)), r"score: scores are so large"),
         (b"system,id,score\nA,\xff,1\n", r"is not UTF-8: byte 0xff after line"),
         (b"system,id,score\nA,1,\x001\n", r"line"),
     ],
@@ -283,13 +285,29 @@ def test_bad_tables_are_refused(read, text, message):
          "line 3: 'id' must be the name of a segment, got None"),
         ('{"system": "A", "id": 1, "score": 1}\n[1]', "line 2 must be a JSON object"),
         ('{"system": "A", "id": 1, "score": 1', "line 1 is not JSON"),
-        ('{"system": "A", "id": 1, "score": [1]}', "no scores|missing|no score"),
+        ('{"system": "A", "id": 1, "score": [1]}', r"line 1: 'score' must be a number .* got '\[1\]'"),
+        ('{"system": "A", "id": 1, "score": 1}\n{"system": "A", "id": 2, "score": {"a": 1}}',
+         r"line 2: 'score' must be a number"),
         ('{"system": "A", "id": 1, "score": 1%s}' % ("0" * 400), "must be a number"),
     ],
 )  # fmt: skip
 def test_bad_json_lines_are_refused(read, text, message):
     with pytest.raises(es.InputError, match=message):
         read(text, "scores.jsonl")
+
+
+def test_lists_in_json_lines_are_labels(read):
+    lines = [{"system": "A", "id": i, "score": i, "topic": ["law", i // 2]} for i in range(4)]
+    (table,) = read("\n".join(map(json.dumps, lines)), "scores.jsonl").tables.values()
+    assert table.labels["topic"] == ('["law", 0]', '["law", 0]', '["law", 1]', '["law", 1]')
+
+
+def test_a_folder_of_tables_is_told_to_be_one(tmp_path):
+    (tmp_path / "a.csv").write_text(text_of(LONG), encoding="utf-8")
+    with pytest.raises(
+        es.InputError, match=r"none of the formats .*; a table is a file, give .*a.csv"
+    ):
+        es.read_run(tmp_path)
 
 
 def test_text_between_tabs_may_hold_quotes(read):
@@ -344,6 +362,13 @@ def test_an_index_with_names_is_columns():
         name: list(cells) for name, cells in zip(HEADER, zip(*LONG, strict=True), strict=True)
     }
     check_long(es.read_run(pd.DataFrame(columns).set_index(["system", "segment"])))
+    wide = pd.DataFrame(
+        {("score", "A"): [1.0], ("score", "B"): [2.0]}, index=pd.Index([1], name="id")
+    )
+    with pytest.raises(
+        es.InputError, match=r"several levels of columns, such as .'id', ''.; columns"
+    ):
+        es.read_run(wide)
 
 
 def wmt25():

@@ -47,6 +47,8 @@ class GateCheck(Record):
         `None` where that cannot be said.
     signature : str
         Everything needed to make the numbers again.
+    unit : {"item", "group"}
+        What is counted.
     """
 
     task: str
@@ -68,6 +70,7 @@ class GateCheck(Record):
     n_items: int
     needed: int | None
     signature: str
+    unit: str = "item"
 
     @property
     def name(self) -> str:
@@ -80,14 +83,16 @@ class GateCheck(Record):
         if self.verdict == "passed":
             return ""
         if self.verdict == "failed":
-            return f"the loss is beyond the limit (p = {report.pvalue(self.pvalue_failed or 0.0)})"
+            return (
+                f"the loss is beyond the limit ({report.p_is(self.pvalue_failed_adjusted or 0.0)})"
+            )
         if self.pvalue_passed is None:
             return "all items are equal, and nothing bounds the loss on others; more are needed"
         if self.needed is None or self.needed <= self.n_items:
             return "the loss is near the limit, on whichever side; more items, or a wider limit"
         return (
-            f"{self.n_items:,} items are too few: about {self.needed:,} pass a system that has "
-            f"lost nothing four times out of five"
+            f"{self.n_items:,} {self.unit}s are too few: with about {self.needed:,} a system that "
+            f"has lost nothing passes four times out of five"
         )
 
     def _title(self) -> str:
@@ -212,7 +217,7 @@ class Gate(Result):
                 (
                     *([check.task] if has_tasks else []),
                     f"{check.metric} {report.direction(check.higher_is_better)}",
-                    f"{check.n_items:,}",
+                    f"{check.n_items:,}" + (" groups" if check.unit == "group" else ""),
                     report.number(check.baseline_score, places),
                     report.number(check.system_score, places),
                     report.number(check.difference, places, sign=True),

@@ -93,7 +93,7 @@ class Influence(Result):
         title = (
             f"{self.metric} {report.direction(self.higher_is_better)}, {self.system} - "
             f"{self.baseline}: {report.number(self.difference, decimals, sign=True)}, "
-            f"{_pvalue(self.pvalue)}, {len(self.ids):,} {self.unit}s"
+            f"{report.p_is(self.pvalue)}, {len(self.ids):,} {self.unit}s"
         )
         return [Table(title, tuple(header), tuple(rows), align)]
 
@@ -118,7 +118,7 @@ class Influence(Result):
         else:
             lines.append(
                 f"Without {self._number(self.verdict_without)} that speak most {side} {winner}, "
-                f"the difference is {now} at {level} ({_pvalue(self.pvalue_without)})."
+                f"the difference is {now} at {level} ({report.p_is(self.pvalue_without)})."
             )
         lines.append(
             f"{unit.capitalize()}s go in the order of their influence, and the rest is scored and "
@@ -132,11 +132,6 @@ class Influence(Result):
         share = 100 * len(ids) / len(self.ids)
         plural = "s" if len(ids) > 1 else ""
         return f"the {len(ids):,} {self.unit}{plural} ({share:.2g} %)"
-
-
-def _pvalue(value: float) -> str:
-    shown = report.pvalue(value)
-    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
 
 
 def _line(text: str) -> str:

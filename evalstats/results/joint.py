@@ -46,7 +46,7 @@ class JointClaim(Record):
         return (
             f"{self.system} {shown} better than {self.baseline} under each of "
             f"{', '.join(self.metrics)} at {self.significance_level:g}: one-sided "
-            f"p = {report.pvalue(self.pvalue)}, the largest of "
+            f"{report.p_is(self.pvalue)}, the largest of "
             + ", ".join(f"{report.pvalue(p)} ({metric})" for metric, p in each)
         )
 

@@ -246,6 +246,12 @@ def pvalue(p: float) -> str:
     return "<0.0001" if p < 0.00005 else f"{p:.4f}"
 
 
+def p_is(p: float) -> str:
+    """Return "p = 0.0123", or "p <0.0001"."""
+    shown = pvalue(p)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+
+
 def _width(text: str) -> int:
     """Return how many terminal cells a text takes: two for wide CJK, none for combining marks."""
     return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)

@@ -20,6 +20,8 @@ from evalstats.runs.run import Patterns
 
 #: How often what is there to be found should be.
 _POWER = 0.8
+#: The square of it is more items than anybody has.
+_MOST = 1e9
 
 
 @also_called(metrics="metric", seed="rng")
@@ -117,7 +119,8 @@ def gate_runs(
 
 def _check(task: str, result: Comparison, level: float) -> GateCheck:
     """Return a check whose verdict is still open."""
-    (d,), n = result, result.estimates[0].n_segments
+    (d,), (old, _) = result, result.estimates
+    n = old.n_segments
     return GateCheck(
         task=task,
         metric=d.metric,
@@ -138,6 +141,7 @@ def _check(task: str, result: Comparison, level: float) -> GateCheck:
         n_items=n,
         needed=_needed(result, d, n, level),
         signature=result.signatures[0],
+        unit="group" if old.unit == "group" else "item",
     )
 
 
@@ -167,12 +171,13 @@ def _needed(result: Comparison, d: Difference, n: int, level: float) -> int | No
     if not distance > 0:
         return None
     reach = -float(ndtri(level))
-    needed: float = (
-        (reach - float(ndtri(1 - _POWER))) * d.standard_error * sqrt(n) / distance
-    ) ** 2
+    needed = float((reach - ndtri(1 - _POWER)) * d.standard_error * sqrt(n) / distance)
+    needed = min(needed, _MOST) ** 2
+    p = d.pvalue_not_worse
+    if needed == 0 and p is not None and p < 0.5:
+        # Nothing differs: the distance of its test grows with the root of the items.
+        needed = n * (reach / float(ndtri(p))) ** 2
     if d.gained is not None and result.margin is not None:
-        # Where nothing differs: Wilson's bound of a share of 0.
+        # Wilson's bound of a share of 0: fewer items never do.
         needed = max(needed, reach**2 * (1 / distance - 1))
-    elif needed == 0:
-        return None
-    return ceil(needed)
+    return ceil(needed) if 0 < needed < _MOST**2 else None

@@ -25,10 +25,19 @@ class Key(NamedTuple):
     metric: str
     filter: str = ""
 
+    @property
+    def has_filter(self) -> bool:
+        """Whether there is one; lm-evaluation-harness calls that "none" where there is not."""
+        return self.filter not in ("", "none")
+
+    @property
+    def part(self) -> str:
+        """The task and the filter as one name."""
+        return f"{self.task} ({self.filter})".strip() if self.has_filter else self.task
+
     def __str__(self) -> str:
         """Return the three as one name."""
-        task = self.task if self.filter in ("", "none") else f"{self.task} ({self.filter})"
-        return f"{task}: {self.metric}" if task else self.metric
+        return f"{self.part}: {self.metric}" if self.part else self.metric
 
 
 @dataclass(frozen=True, eq=False)

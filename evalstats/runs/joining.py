@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -68,14 +69,45 @@ def joined(
     notes += [f"Left out of {run.path}: {line}." for run in found for line in run.skipped]
     if len(shared) < len(keys):
         notes += _unshared(keys, shared, found, missing)
-    tasks: dict[str, list[SegmentStatistics]] = {}
-    for key in shared:
-        table = _complete(key, found, missing, notes)
-        name = key.task if key.filter in ("", "none") else f"{key.task} ({key.filter})"
-        tasks.setdefault(name, []).append(table)
+    tasks = _by_task({key: _complete(key, found, missing, notes) for key in shared})
     for name, tables in tasks.items():
         tasks[name] = _same_items(name, tables, missing, notes)
     return Joined(tasks, list(dict.fromkeys(notes)))
+
+
+def _by_task(found: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:
+    """Return the tables of each task.
+
+    Several filters of the same answers are metrics of one task: a total over tasks takes the items
+    of each to be others.
+    """
+    tasks: dict[str, list[SegmentStatistics]] = {}
+    for key, table in found.items():
+        alike = [
+            other
+            for other, one in found.items()
+            if other.task == key.task and one.segment_ids == table.segment_ids
+        ]
+        if len({other.filter for other in alike}) == 1:
+            tasks.setdefault(key.part, []).append(table)
+            continue
+        if sum(other.metric == key.metric for other in alike) > 1:
+            table = _named(key, table)
+        tasks.setdefault(key.task, []).append(table)
+    return tasks
+
+
+def _named(key: Key, table: SegmentStatistics) -> SegmentStatistics:
+    """Return a table whose metric has the filter in its name."""
+    if not key.has_filter:
+        return table
+    if not isinstance(table.metric, (Mean, Ratio)):
+        raise InputError(
+            f"{key.task} has {table.metric.name} of the same items under several filters, "
+            f"{key.filter!r} among them; choose one with filter"
+        )
+    metric = replace(table.metric, name=f"{table.metric.name} ({key.filter})")
+    return replace(table, metric=metric, metric_signature="")
 
 
 def _read(

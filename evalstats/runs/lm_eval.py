@@ -70,7 +70,7 @@ def read(source: Source, wanted: Wanted) -> Run:
     skipped += [
         f"{task}: there is no file of its samples (--log_samples)"
         for task in results.tasks
-        if task not in tasks and wanted.has_task(task)
+        if task not in tasks and wanted.has_task(task) and source.suffix != ".jsonl"
     ]
     name = results.model or folder.name or str(source.path)
     found: list[Items] = []

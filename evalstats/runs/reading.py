@@ -120,8 +120,13 @@ def _read(given: Any, wanted: Wanted) -> Run:
     source = Source(Path(given))
     for kind in FORMATS:
         if kind.is_ours(source):
-            return kind.read(source, wanted)
-    raise InputError(
-        f"{given} is none of the formats that can be read: "
-        + ", ".join(kind.NAME for kind in FORMATS)
-    )
+            try:
+                return kind.read(source, wanted)
+            except InputError as error:
+                if str(given) in str(error):
+                    raise
+                raise type(error)(f"{given}: {error}") from None
+    names = ", ".join(kind.NAME for kind in FORMATS)
+    tables = [path for path in source.files if Source(path).suffix in (".csv", ".tsv", ".jsonl")]
+    more = f"; a table is a file, give {tables[0]}" if tables else ""
+    raise InputError(f"{given} is none of the formats that can be read: {names}{more}")

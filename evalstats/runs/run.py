@@ -10,6 +10,7 @@ import numpy as np
 
 from evalstats.checks import label, listed
 from evalstats.errors import InputError
+from evalstats.metrics import Mean
 from evalstats.results.report import Table, fragment_html
 from evalstats.runs.items import Items, Key
 from evalstats.statistics.segments import SegmentStatistics
@@ -176,6 +177,12 @@ def run_of(
                 label(value, part)
         if item.key in found:
             raise InputError(f"{path} has {item.key} twice")
+        if item.rows.size and not np.any(item.rows) and isinstance(item.metric, Mean):
+            skipped = [*skipped, f"{item.key}, which has no score"]
+            continue
+        with np.errstate(over="ignore"):
+            if not np.all(np.isfinite(np.sum(item.rows, axis=1, dtype=np.float64))):
+                raise InputError(f"{path}, {item.key}: scores are so large that no sum holds them")
         found[item.key] = item
     if not found:
         why = "; ".join(skipped[:5]) or "no item has a score"

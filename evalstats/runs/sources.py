@@ -210,6 +210,11 @@ def dotted(record: Any, path: str) -> str:
         key, dot, rest = path.partition(".")
         inner = record.get(key) if isinstance(record, dict) else None
         return dotted(inner, rest) if dot else ""
-    if isinstance(found, (str, int, float, bool)):
-        return str(found)
-    return "" if found is None else json.dumps(found, sort_keys=True, ensure_ascii=True)
+    return as_label(found)
+
+
+def as_label(value: Any) -> str:
+    """Return what JSON holds as text: texts and numbers as they are, empty for null."""
+    if isinstance(value, (str, int, float, bool)):
+        return str(value)
+    return "" if value is None else json.dumps(value, sort_keys=True, ensure_ascii=True)

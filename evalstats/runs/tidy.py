@@ -142,7 +142,7 @@ def _are_systems(table: Columns, roles: Roles, columns: list[str]) -> bool:
 def _numbers(table: Columns, column: str) -> NDArray[np.float64]:
     found, bad = as_floats(table.cells[column])
     if bad is not None:
-        raise table.refused(bad, column, "a number, or empty where it is missing")
+        raise table.refused(bad, column, "a number such as 0.5, or empty where it is missing")
     return found
 
 
@@ -165,8 +165,8 @@ def _numeric(
             raise table.refused(bad, column, "a number as others of the column are, or empty")
     if not chosen:
         raise InputError(
-            f"{table.path} has no column of scores, among {', '.join(map(repr, table.cells))}; "
-            f"{_HOW}"
+            f"{table.path} has no column of scores, that is of numbers such as 0.5, among "
+            f"{', '.join(map(repr, table.cells))}; {_HOW}"
         )
     return chosen, numbers
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import is_from, shown
 from evalstats.errors import InputError
-from evalstats.runs.sources import MOST_LINE, dotted, json_lines, text_blocks
+from evalstats.runs.sources import MOST_LINE, as_label, dotted, json_lines, text_blocks
 from evalstats.text.frames import columns_of, listed_texts
 
 #: Rows that are turned into columns together.
@@ -63,6 +63,11 @@ def of_frame(frame: Any) -> Columns:
     ):
         frame = frame.reset_index()
     columns = columns_of(frame) or []
+    several = next((name for name, _ in columns if isinstance(name, tuple)), None)
+    if several is not None:
+        raise InputError(
+            f"the frame has several levels of columns, such as {several}; columns need one name"
+        )
     names = [str(name) for name, _ in columns]
     cells = [
         listed_texts(column, name, "cells")
@@ -114,7 +119,7 @@ def _csv_reader(path: Path, suffix: str) -> Iterator[Any]:
 
 
 def _of_json(path: Path, labels: Sequence[str]) -> Columns:
-    """Return the columns of JSON lines; lists and objects in cells are left out."""
+    """Return the columns of JSON lines; lists and objects in cells are their JSON."""
     cells: dict[str, list[Any]] = {}
     n = 0
     for _, record in json_lines(path):
@@ -122,7 +127,7 @@ def _of_json(path: Path, labels: Sequence[str]) -> Columns:
         for name, value in chain(record.items(), inner.items()):
             column = cells.setdefault(name, [])
             column += [None] * (n - len(column))
-            column.append(None if isinstance(value, (list, dict)) else value)
+            column.append(as_label(value) if isinstance(value, (list, dict)) else value)
         n += 1
     for column in cells.values():
         column += [None] * (n - len(column))
