@@ -2,14 +2,14 @@
 
     python -m benchmarks.families [--trials 1000] [--cells REGEX] [--cost]
 
-Trials draw segments (or documents) with replacement from WMT22 en-de (9 systems) or WMT25 en-ar (26
-of its systems, scores of neural metrics), and ask `compare` for all pairs with its defaults. Null
-hypotheses are made of these systems in three ways:
+Trials draw segments (or documents) with replacement from WMT22 en-de (9 systems), WMT24 en-es (9
+good ones) or WMT25 en-ar (26 of its systems, scores of neural metrics), and ask `compare` for all
+pairs with its defaults. Null hypotheses are made of these systems in three ways:
 
 - *exchangeable*: the outputs of some systems are permuted within every segment;
 - *equal*: the scores of these systems are equal and all that is unlike about them stays, because
-  segments are drawn with unequal probabilities (exponential tilting; WMT22), or because a constant
-  is added to every score of a system (WMT25);
+  segments (or documents) are drawn with unequal probabilities (exponential tilting; WMT22, WMT24),
+  or because a constant is added to every score of a system (WMT25);
 - *real*: none; only intervals are measured.
 
 *complete* nulls hold for all systems, *partial* ones for every three, in order of their score.
@@ -30,7 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import evalstats as es
+from benchmarks.calibration.texts import texts
 from benchmarks.corpora import WMT, corpus
+from evalstats.statistics.names import group_codes
 
 WMT25 = WMT.parent / "wmt25" / "en-ar_EG" / "scores.tsv"
 WMT25_METRICS = (
@@ -39,6 +41,18 @@ WMT25_METRICS = (
     "GEMBA-ESA-GPT4.1",
     "MetricX-24-Hybrid-XL",
     "XCOMET-XL",
+)
+#: Good systems that are no copies of one another.
+WMT24_SYSTEMS = (
+    "Claude-3.5",
+    "CommandR-plus",
+    "Dubformer",
+    "GPT-4",
+    "Gemini-1.5-Pro",
+    "IOL-Research",
+    "ONLINE-A",
+    "ONLINE-B",
+    "ONLINE-G",
 )
 
 
@@ -63,7 +77,8 @@ class Cell:
         unit = "documents" if self.documents else "segments"
         kind = {0: "complete", 3: "partial"}[self.size]
         kind = "" if self.null == "real" else f" {kind}"
-        return f"{self.source} {self.metric}, {self.null}{kind}, {self.n} {unit}, {self.test}"
+        test = "" if self.test == "studentized" else f", {self.test}"
+        return f"{self.source} {self.metric}, {self.null}{kind}, {self.n} {unit}{test}"
 
 
 @dataclass(frozen=True)
@@ -81,22 +96,23 @@ class Outcome:
 
 def cells() -> list[Cell]:
     """Return all of them."""
-    found = []
-    for metric in ("bleu", "chrf", "ter"):
-        for n in (100, 200, 500):
-            found.append(Cell("wmt22", metric, "exchangeable", n))
-        found.append(Cell("wmt22", metric, "exchangeable", 200, 3))
-        found += [Cell("wmt22", metric, "equal", n, size) for n in (200, 500) for size in (0, 3)]
-        found.append(Cell("wmt22", metric, "real", 200))
-    for metric in WMT25_METRICS:
-        found += [Cell("wmt25", metric, "exchangeable", n) for n in (50, 332)]
-        found.append(Cell("wmt25", metric, "exchangeable", 332, 3))
-        found += [Cell("wmt25", metric, "equal", n) for n in (50, 100, 332)]
-        found += [Cell("wmt25", metric, "equal", n, 3) for n in (100, 332)]
-        found.append(Cell("wmt25", metric, "exchangeable", 40, 0, documents=True))
-        found.append(Cell("wmt25", metric, "real", 332))
-        found.append(Cell("wmt25", metric, "real", 40, documents=True))
-    found += [Cell("wmt22", "chrf", "equal", 200, 0, test=t) for t in ("ar", "bootstrap")]
+    found = [Cell("wmt22", "bleu", "exchangeable", n) for n in (200, 500)]
+    found.append(Cell("wmt22", "bleu", "exchangeable", 200, 3))
+    found += [Cell("wmt22", "bleu", "equal", 200, size) for size in (0, 3)]
+    found += [Cell("wmt22", "chrf", "equal", n, 3) for n in (200, 500)]
+    found += [Cell("wmt22", "ter", "equal", n) for n in (200, 500)]
+    found.append(Cell("wmt22", "bleu", "real", 200))
+    kiwi, metricx, gemba = "CometKiwi-XL", "MetricX-24-Hybrid-XL", "GEMBA-ESA-GPT4.1"
+    found += [Cell("wmt25", kiwi, "exchangeable", 332, size) for size in (0, 3)]
+    found += [Cell("wmt25", kiwi, "equal", n, size) for n in (50, 332) for size in (0, 3)]
+    found += [Cell("wmt25", metricx, "equal", 100), Cell("wmt25", gemba, "equal", 100, 3)]
+    found.append(Cell("wmt25", kiwi, "real", 332))
+    found += [Cell("wmt25", kiwi, "exchangeable", n, 0, documents=True) for n in (20, 40, 80)]
+    found.append(Cell("wmt25", kiwi, "equal", 80, 0, documents=True))
+    found += [Cell("wmt24", "bleu", "exchangeable", n, 0, documents=True) for n in (20, 40)]
+    found += [Cell("wmt24", "bleu", "equal", n, 0, documents=True) for n in (20, 40, 80)]
+    found += [Cell("wmt24", "chrf", "equal", n, 3, documents=True) for n in (20, 80)]
+    found.append(Cell("wmt24", "ter", "equal", 40, 3, documents=True))
     return found
 
 
@@ -121,9 +137,13 @@ def wmt25(metric: str, n_systems: int | None = None) -> tuple[es.SegmentStatisti
 
 def statistics(cell: Cell) -> tuple[es.SegmentStatistics, list[str] | None]:
     """Return the population that a cell draws from, systems in order of their score."""
-    documents = None
+    documents: list[str] | None = None
     if cell.source == "wmt25":
         table, documents = wmt25(cell.metric, cell.n_systems)
+    elif cell.source == "wmt24":
+        en_es = texts("en-es")
+        some = {name: en_es.systems[name] for name in WMT24_SYSTEMS}
+        table, documents = es.extract(some, en_es.references, cell.metric), en_es.documents
     else:
         _, systems, references = corpus("en-de")
         table = es.extract(systems, references, cell.metric)
@@ -178,14 +198,15 @@ def measure(cell: Cell, trials: int, seed: int = 1) -> Outcome:
     rng = np.random.default_rng(seed)
     labels = np.arange(table.n_segments)
     if cell.documents:
-        labels = np.unique(documents, return_inverse=True)[1]
+        assert documents is not None
+        labels = group_codes(documents, table.n_segments)
     members = [np.flatnonzero(labels == i) for i in range(labels.max() + 1)]
     chances = None
     if cell.null == "equal" and cell.source == "wmt25":
         table = shifted(table, cluster)
     elif cell.null == "equal":
-        chances = tilted(table, cluster)
-    weights = np.full(table.n_segments, 1.0) if chances is None else table.n_segments * chances
+        chances = tilted(table.grouped(labels.tolist()), cluster)
+    weights = np.ones(table.n_segments) if chances is None else chances[labels]
     truth = np.einsum("n,snk->sk", weights, table.values)
     if cell.null == "exchangeable":
         # The expectation of a permuted output is that of the cluster.
@@ -265,10 +286,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.cost:
         return cost()
-    print(f"{corpus()[0] + ' and WMT25 en-ar':70s}any error      coverage of all")
+    print(f"{'null hypothesis':60s}any error      coverage of all")
     for cell in cells():
         if re.search(options.cells, str(cell)):
-            print(f"{cell!s:70s}{measure(cell, options.trials)}", flush=True)
+            print(f"{cell!s:60s}{measure(cell, options.trials)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Logs and tables of scores on the command line."""
 
 import json
+import random
 
 import pytest
 
@@ -134,7 +135,7 @@ def test_missing_scores_are_refused_left_out_or_passed_over(folder, capsys):
     assert [e["n_segments"] for e in found["estimates"]] == [3, 3]
     found = shown(capsys, "compare", "gap.csv", "--missing", "available")
     assert [e["score"] for e in found["estimates"]] == pytest.approx([3 / 4, 2 / 3])
-    assert any("1 of 8 scores are missing (1 of B)" in note for note in found["notes"])
+    assert any("1 of 8 scores is missing (1 of B)" in note for note in found["notes"])
 
 
 @pytest.mark.parametrize(
@@ -213,6 +214,7 @@ def test_scores_that_do_not_fit_texts(files, capsys, monkeypatch, sample, change
     assert message in err
 
 
+@pytest.mark.thorough
 def test_autorank_of_wmt25_in_one_command(capsys):
     """Documents as groups, two missing scores: the organisers' scale to their 0.05."""
     options = ("--groups", "document", "--missing", "available", "--composite", "autorank")
@@ -227,3 +229,57 @@ def test_autorank_of_wmt25_in_one_command(capsys):
         plain = names.get(name, name.removesuffix("[M]").removesuffix("-pre."))
         assert found[plain] == pytest.approx(float(score), abs=0.05)
     assert any("2 of 12,284 scores are missing" in note for note in json.loads(out)["notes"])
+
+
+#: Options of runs, of texts and of neither, most of them right.
+_OPTIONS = [
+    ["--task", "x*"], ["--task", "*"], ["--metric", "acc"], ["--metric", "acc,none"],
+    ["--metric", "["], ["--filter", ""], ["--groups", "document"], ["--strata", "document"],
+    ["--aggregate", "macro"], ["--missing", "intersect"], ["--missing", "available"],
+    ["--names", "x", "y"], ["--names", "é"], ["--baseline", "A"], ["--scores", "a.csv"],
+    ["-i", "a.csv"], ["-m", "ter"], ["-f", "csv"], ["--margin", "0.1"], ["--method", "t"],
+]  # fmt: skip
+_PATHS = [
+    "scores.csv",
+    "a.csv",
+    "b.csv",
+    "gap.csv",
+    "tasks.csv",
+    "wide.csv",
+    "bad.csv",
+    "x.npz",
+    ".",
+]
+
+
+def _fuzz(folder, capsys, count):
+    rng = random.Random(11)
+    (folder / "gap.csv").write_text(SCORES.replace("B,4,acc,1", "B,4,acc,"), encoding="utf-8")
+    rows = [f"{t},{line}" for t in "xy" for line in SCORES.splitlines()[1:]]
+    header = "task,system,segment,metric,score,document"
+    (folder / "tasks.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
+    (folder / "wide.csv").write_text("id,A,B,C\n1,1,2,3\n2,2,1,3\n3,1,1,1\n", encoding="utf-8")
+    (folder / "bad.csv").write_bytes(b"system,id,score\nA,1,\xff\n")
+    codes = []
+    for _ in range(count):
+        command = rng.choice(("compare", "compare", "estimate", "rank", "power", "show"))
+        some = [
+            word for option in rng.sample(_OPTIONS, rng.choice((0, 1, 1, 2))) for word in option
+        ]
+        paths = rng.sample(_PATHS, rng.choice((0, 1, 1, 2)))
+        resamples = [] if command == "show" else ["--resamples", "19"]
+        code, out, err = call(capsys, command, *paths, *some, *resamples)
+        codes.append(code)
+        assert (code, bool(out), err) == (0, True, "") or (
+            (code, out, err.count("\n")) == (2, "", 1) and "error: " in err
+        ), (command, paths, some, err)
+    assert {0, 2} == set(codes)
+
+
+def test_a_result_or_one_line(folder, capsys):
+    _fuzz(folder, capsys, 20)
+
+
+@pytest.mark.thorough
+def test_a_result_or_one_line_many_times(folder, capsys):
+    _fuzz(folder, capsys, 300)

@@ -1,5 +1,7 @@
 """Runs: what they hold, and how several are put side by side by the ids of their items."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -257,6 +259,28 @@ def test_gaps_of_a_table():
         "acc: 2 scores are missing in /logs/table.",
         "acc: 2 of 4 items are left out, which not all have.",
     )
+
+
+def test_gaps_are_noted_wherever_they_stay():
+    rows = np.array([[[1.0, 2], [0, 0], [1, 3]], [[1, 2], [2, 2], [1, 3]]])
+    metric = es.Ratio("rate")
+    table = Items(Key("", "rate"), metric, ("A", "B"), list("abc"), rows, incomplete="1 is missing")
+    found = es.compare_runs(run(table, name="x"), missing="available", n_resamples=99)
+    assert found.notes[0] == "rate: 1 is missing in /logs/x."
+    assert found.estimates[0].score == 2 / 5
+    table, _ = with_gaps()
+    doubled = {Key(task, "acc"): table.tables[Key("", "acc")] for task in "xy"}
+    lacking = dict.fromkeys(doubled, "2 scores are missing")
+    suite = replace(table, tables=doubled, incomplete=lacking)
+    what = "acc: 2 of 8 scores are missing (1 of A, 1 of B); means are over those that there are."
+    for ask in (es.compare_runs, es.estimate_runs):
+        notes = ask(suite, missing="available", n_resamples=99).notes
+        assert [note for note in notes if "missing" in note] == [f"x: {what}", f"y: {what}"]
+    strata = es.SegmentStatistics(
+        doubled[Key("x", "acc")].values, ["A", "B"], ACC, labels={"domain": tuple("xxyy")}
+    )
+    result = es.compare(strata, strata="domain", aggregate="macro", n_resamples=99)
+    assert any(note == f"macro {what}" for note in result.notes)
 
 
 def test_nothing_that_all_have():

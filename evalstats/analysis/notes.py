@@ -49,14 +49,17 @@ def size_notes(
 def gap_notes(tables: Sequence[SegmentStatistics]) -> tuple[str, ...]:
     """Say how many scores are missing, whose mean is over those that there are: one line each."""
     notes = []
-    for table in [table for table in tables if isinstance(table.metric, Mean)]:
+    # Means of strata have these columns as well.
+    for table in [table for table in tables if table.metric.columns == Mean.columns]:
         missing = table.values[:, :, 1] == 0
         counts = zip(np.sum(missing, axis=1), table.systems, strict=True)
         lacking = [f"{n:,} of {name}" for n, name in counts if n]
         if lacking:
             more = f" and others of {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
+            n = int(np.sum(missing))
+            verb = "is" if n == 1 else "are"
             notes.append(
-                f"{table.metric.name}: {np.sum(missing):,} of {missing.size:,} scores are missing "
+                f"{table.metric.name}: {n:,} of {missing.size:,} scores {verb} missing "
                 f"({', '.join(lacking[:_NAMED])}{more}); means are over those that there are."
             )
     return tuple(notes)

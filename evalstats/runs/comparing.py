@@ -38,7 +38,7 @@ def compare_runs(
 
     Parameters
     ----------
-    runs : sequence or mapping of Run or path, or one of them
+    runs : sequence or mapping of Run, path or frame, or one of them
         Logs of at least two systems, or one table with the scores of several; a mapping gives them
         names.
     task, metric, filter : str or sequence of str, optional

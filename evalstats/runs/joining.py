@@ -202,8 +202,9 @@ def _complete(key: Key, runs: list[Run], missing: str, notes: list[str]) -> Segm
                     f"missing='intersect'{_or_available(table)}"
                 )
             gaps = _gaps(table)
-            # Gaps that stay are in the notes of the comparison.
-            if missing == "intersect" or not np.any(gaps):
+            # The comparison itself notes the gaps of means that stay.
+            is_noted = isinstance(table.metric, Mean) and np.any(gaps)
+            if missing == "intersect" or not is_noted:
                 notes.append(f"{key}: {lacking} in {run.path}.")
             if missing == "intersect":
                 table = _whole(key, table, gaps)

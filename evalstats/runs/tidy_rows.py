@@ -86,8 +86,9 @@ class Scores:
                 return replace(self, segments=Codes(both, names)), name
         one, two, n = repeated
         table, rows = self.table, self.rows
+        what = "1 score" if n == 1 else f"{n:,} scores"
         raise InputError(
-            f"{table.path} has {n:,} scores more than once: that of system "
+            f"{table.path} has {what} more than once: that of system "
             f"{self.systems.at(one)!r} for segment {self.segments.at(rows[one])!r} under "
             f"{self.metrics.at(one)!r} is in {table.where(int(rows[one]))} and in "
             f"{table.where(int(rows[two]))}; give each once (where segments are numbered within "
