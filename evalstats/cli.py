@@ -162,8 +162,12 @@ def _tables(
     """Return what to analyse: statistics of texts, or those in files."""
     if not options.statistics:
         of_texts = _extracted(options, metrics_of(options), progress, labels=labels)
-        beside = cli_runs.beside(options, of_texts) if getattr(options, "scores", None) else []
-        return [*of_texts, *beside]
+        if not getattr(options, "scores", None):
+            return of_texts
+        # Standard input cannot be read again.
+        is_read = STANDARD in (options.references or [])
+        references = [] if is_read else _references(options)
+        return [*of_texts, *cli_runs.beside(options, of_texts, references)]
     for path in options.statistics:
         if Path(path).suffix != ".npz":
             raise InputError(f"{path} is not a file of statistics (.npz); give outputs as -i")

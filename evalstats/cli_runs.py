@@ -14,6 +14,8 @@ from evalstats.errors import InputError
 from evalstats.runs.joining import Joined, joined
 from evalstats.runs.reading import read_run
 from evalstats.runs.run import Run
+from evalstats.runs.sources import fingerprint
+from evalstats.statistics.files import Lines
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Options that say which part of a run is meant.
@@ -119,7 +121,7 @@ def show(options: argparse.Namespace) -> Shown:
 
 
 def beside(
-    options: argparse.Namespace, of_texts: list[SegmentStatistics]
+    options: argparse.Namespace, of_texts: list[SegmentStatistics], references: list[Lines]
 ) -> list[SegmentStatistics]:
     """Return scores of the same systems and lines as texts, one table a metric."""
     names, n = of_texts[0].systems, of_texts[0].n_segments
@@ -132,11 +134,11 @@ def beside(
     found = [table for some in alike.values() for t in joined(some, missing=missing).tasks.values()
              for table in t]  # fmt: skip
     where = ", ".join(options.scores)
-    return [_of_lines(table, names, n, where) for table in found]
+    return [_of_lines(table, names, n, where, references) for table in found]
 
 
 def _of_lines(
-    table: SegmentStatistics, names: Sequence[str], n: int, where: str
+    table: SegmentStatistics, names: Sequence[str], n: int, where: str, references: list[Lines]
 ) -> SegmentStatistics:
     """Return the rows of some systems, whose segments are named by the numbers of lines."""
     places = _places(table, names, where)
@@ -152,6 +154,16 @@ def _of_lines(
             f"{where} has scores ({table.metric.name}) of {table.n_segments:,} segments but the "
             f"texts have {n:,} lines"
         )
+    hashes = table.labels.get("reference_hash")
+    if hashes and references:
+        texts = zip(*(lines.texts(0, n) for lines in references), strict=True)
+        known = [{fingerprint(text.strip()) for text in own} for own in texts]
+        same = [asked in own for asked, own in zip(hashes, known, strict=True)]
+        if not all(same):
+            raise InputError(
+                f"{where} has scores ({table.metric.name}) of other references than the texts: "
+                f"{same.count(False):,} of {n:,} differ, that of line {same.index(False) + 1} first"
+            )
     return replace(
         table, values=table.values[places], systems=tuple(names), segment_ids=None, labels={}
     )

@@ -200,6 +200,21 @@ def test_scores_stand_beside_metrics_of_texts(files, capsys, monkeypatch, sample
     assert [e["score"] for e in two[3:]] == [e["score"] for e in reversed(one[3:])]
 
 
+def test_scores_of_other_references_do_not_go_with_texts(files, capsys, monkeypatch, sample):
+    lines = (files / "ref.A.txt").read_text(encoding="utf-8").splitlines()
+    segments = [{"mt": "-", "ref": f"{line} ", "COMET": i / 480} for i, line in enumerate(lines)]
+    for reference, code in ((lines[6], 0), ("another", 2)):
+        segments[6]["ref"] = reference
+        scores = json.dumps(dict.fromkeys(SYSTEMS, segments))
+        (files / "comet.json").write_text(scores, encoding="utf-8")
+        judge = scores_of(sample).replace("COMET", "judge")
+        found, _, err = beside(files, capsys, monkeypatch, judge, "--scores", "comet.json")
+        assert found == code
+    assert (
+        "scores (COMET) of other references than the texts: 1 of 480 differ, that of line 7" in err
+    )
+
+
 @pytest.mark.parametrize(
     "change, message",
     [

@@ -101,4 +101,4 @@ def _labels(sources: list[str], references: list[str]) -> dict[str, list[str]]:
 
 
 def _hash(text: Any) -> str:
-    return fingerprint(text) if isinstance(text, str) else ""
+    return fingerprint(text.strip()) if isinstance(text, str) else ""
