@@ -157,8 +157,8 @@ def _of_lines(
     hashes = table.labels.get("reference_hash")
     if hashes and references:
         texts = zip(*(lines.texts(0, n) for lines in references), strict=True)
-        known = [{fingerprint(text.strip()) for text in own} for own in texts]
-        same = [asked in own for asked, own in zip(hashes, known, strict=True)]
+        own = [{fingerprint(text.strip()) for text in line} for line in texts]
+        same = [asked in known for asked, known in zip(hashes, own, strict=True)]
         if not all(same):
             raise InputError(
                 f"{where} has scores ({table.metric.name}) of other references than the texts: "

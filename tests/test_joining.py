@@ -363,6 +363,26 @@ def test_runs_of_one_model_are_named_by_their_paths():
         es.compare_runs([with_gaps()[0], first])
 
 
+def test_of_many_tasks_there_is_one_note_a_kind():
+    part = dict(list(HUNDRED.items())[:30])
+    names = [f"task {i}" for i in range(40)]
+    runs = [
+        run(*(items(scores, task=t, name=n, logged={n: 0.9}) for t in names), name=n,
+            is_limited=n == "B", skipped=[f"{t}: no sum" for t in names])
+        for n, scores in (("A", HUNDRED), ("B", part))
+    ]  # fmt: skip
+    notes = joined(runs).notes
+    assert [len(line) < 400 for line in notes] == [True] * 5
+    assert notes[0].startswith("task 0: acc of A: the log says 0.9, its items give 0.34; task 1:")
+    assert notes[0].endswith("; and 77 more.")
+    assert (
+        notes[1]
+        == "Left out of /logs/A: task 0: no sum; task 1: no sum; task 2: no sum; and 37 more."
+    )
+    assert notes[3].endswith("task 2: acc: B was limited to 30 items; and 37 more.")
+    assert notes[4].count("70 of 100 items are left out") == 3
+
+
 def test_tasks_that_are_not_shared():
     runs = [several(), run(items(HUNDRED, task="arc", name="B"), name="B")]
     message = (
@@ -398,7 +418,7 @@ def test_metrics_of_one_task_have_the_same_items():
         es.estimate_runs(runs)
     found = joined(runs, missing="intersect")
     assert [table.n_segments for table in found.tasks["t"]] == [90, 90]
-    assert found.notes == ["t: 90 items have all; of 100 of acc, 90 of f1."]
+    assert found.notes == ["t: 90 items have all, of 100 of acc, 90 of f1."]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
@@ -28,6 +28,10 @@ OneRun = Run | str | os.PathLike[str] | Any
 Runs = OneRun | Sequence[OneRun] | Mapping[str, OneRun]
 
 MISSING = ("error", "intersect", "available")
+#: Lines by kind: of each there will be one note.
+_Notes = defaultdict[str, list[str]]
+#: Lines of a kind that a note has; more are counted.
+_NAMED = 3
 #: Metrics that can leave out the scores that are missing.
 _AVAILABLE = (Mean, Ratio)
 
@@ -66,14 +70,24 @@ def joined(
     found = _read(runs, task, metric, filter, labels)
     keys = list(dict.fromkeys(key for run in found for key in run.tables))
     shared = [key for key in keys if all(key in run.tables for run in found)]
-    notes = [f"{line}." for run in found for line in run.disagreements]
-    notes += [f"Left out of {run.path}: {line}." for run in found for line in run.skipped]
+    notes: _Notes = defaultdict(list)
+    for run in found:
+        notes["scores of logs"] += run.disagreements
+        if run.skipped:
+            notes[f"of {run.path}"].append(f"Left out of {run.path}: {_some(run.skipped)}")
     if len(shared) < len(keys):
-        notes += _unshared(keys, shared, found, missing)
+        notes["unshared"] += _unshared(keys, shared, found, missing)
     tasks = _by_task({key: _complete(key, found, missing, notes) for key in shared})
     for name, tables in tasks.items():
         tasks[name] = _same_items(name, tables, missing, notes)
-    return Joined(tasks, list(dict.fromkeys(notes)))
+    return Joined(tasks, [f"{_some(lines)}." for lines in notes.values() if lines])
+
+
+def _some(lines: Sequence[str]) -> str:
+    """Return the first of several lines, and how many more there are."""
+    lines = list(dict.fromkeys(lines))
+    more = [f"and {len(lines) - _NAMED:,} more"] if len(lines) > _NAMED else []
+    return "; ".join([*lines[:_NAMED], *more])
 
 
 def _by_task(found: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:
@@ -187,10 +201,10 @@ def _unshared(keys: list[Key], shared: list[Key], runs: list[Run], missing: str)
             f"all runs must have the same tasks and metrics, but {'; '.join(lines)}; choose with "
             f"task and metric, or compare what all have with missing='intersect'"
         )
-    return [f"Left out, since {line}." for line in lines]
+    return [f"Left out, since {line}" for line in lines]
 
 
-def _complete(key: Key, runs: list[Run], missing: str, notes: list[str]) -> SegmentStatistics:
+def _complete(key: Key, runs: list[Run], missing: str, notes: _Notes) -> SegmentStatistics:
     """Return one table of all systems, with the items that all have."""
     tables = []
     for run in runs:
@@ -205,7 +219,7 @@ def _complete(key: Key, runs: list[Run], missing: str, notes: list[str]) -> Segm
             # The comparison itself notes the gaps of means that stay.
             is_noted = isinstance(table.metric, Mean) and np.any(gaps)
             if missing == "intersect" or not is_noted:
-                notes.append(f"{key}: {lacking} in {run.path}.")
+                notes["incomplete"].append(f"{key}: {lacking} in {run.path}")
             if missing == "intersect":
                 table = _whole(key, table, gaps)
         tables.append(table)
@@ -213,7 +227,7 @@ def _complete(key: Key, runs: list[Run], missing: str, notes: list[str]) -> Segm
     for run, table in zip(runs, tables, strict=True):
         # What a run was never asked is not missing from it.
         if run.is_limited and len(union) > table.n_segments:
-            notes.append(f"{key}: {run.name} was limited to {table.n_segments:,} items.")
+            notes["limited"].append(f"{key}: {run.name} was limited to {table.n_segments:,} items")
     asked = [
         set(t.segment_ids or ()) for run, t in zip(runs, tables, strict=True) if run.is_limited
     ]
@@ -229,7 +243,9 @@ def _complete(key: Key, runs: list[Run], missing: str, notes: list[str]) -> Segm
         raise type(error)(f"{key}: {error}") from None
     if len(union) > whole.n_segments:
         left = len(union) - whole.n_segments
-        notes.append(f"{key}: {left:,} of {len(union):,} items are left out, which not all have.")
+        notes["left out"].append(
+            f"{key}: {left:,} of {len(union):,} items are left out, which not all have"
+        )
     return whole
 
 
@@ -260,7 +276,7 @@ def _among(table: SegmentStatistics, ids: set[str]) -> SegmentStatistics:
 
 
 def _same_items(
-    task: str, tables: list[SegmentStatistics], missing: str, notes: list[str]
+    task: str, tables: list[SegmentStatistics], missing: str, notes: _Notes
 ) -> list[SegmentStatistics]:
     """Return tables of several metrics with the items that all of them have."""
     if len({table.segment_ids for table in tables}) < 2:
@@ -272,5 +288,6 @@ def _same_items(
             f"what all have with missing='intersect'"
         )
     found = list(SegmentStatistics.align(*tables, missing="intersect"))
-    notes.append(f"{task or 'All metrics'}: {found[0].n_segments:,} items have all; of {sizes}.")
+    have = f"{found[0].n_segments:,} items have all, of {sizes}"
+    notes["metrics"].append(f"{task or 'All metrics'}: {have}")
     return found
