@@ -113,7 +113,9 @@ def gate_runs(
             what = f"{name}, {table.metric.name}" if name else table.metric.name
             raise type(error)(f"{what}: {error}; other metrics and tasks can be chosen") from None
         checks.append(_check(name, result, level))
-        notes += [note for note in result.notes if not note.startswith(("margin", "recovery"))]
+        # Limits are in the title, and the tests are those of limits.
+        said = [n for n in result.notes if not n.startswith(("margin", "recovery"))]
+        notes += [note for note in said if "McNemar" not in note]
     return Gate(_decided(checks, level), margin, recovery, level, tuple(dict.fromkeys(notes)))
 
 
