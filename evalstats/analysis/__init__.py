@@ -13,6 +13,7 @@
 - `variances`, `design`: standard errors of each, and what documents and runs add to them
 - `resampled`: totals and scores of resamples
 - `sampling`: one metric's statistics with their replicates, and their intervals
+- `sharded`: the same where the segments are elsewhere
 - `notes`: what a careful reader should know
 - `power`, `planning`: which differences a test set finds, for all pairs
 - `pilots`, `run_pilots`, `draws`: pairs of systems on some segments, or in several runs; draws

@@ -37,6 +37,7 @@ from evalstats.analysis.plan import (
 from evalstats.analysis.power import Planner
 from evalstats.analysis.ranking import Ranker
 from evalstats.analysis.removal import Influencer
+from evalstats.analysis.sharded import from_shard
 from evalstats.analysis.units import Aggregate, Labels, check_test
 from evalstats.checks import also_called, share
 from evalstats.resampling.executors import Workers
@@ -194,7 +195,7 @@ def compare(
         pairs = as_pairs(hypotheses.systems, baseline)
         plan = plan_of_shard(hypotheses, plan, references, metrics, groups, test, strata)
         unit = hypotheses.unit
-        samples = sampling.from_shard(hypotheses)
+        samples = from_shard(hypotheses)
         compared_as = as_contrasted(samples, contrast, plan, test, limits[0])
     else:
         if not is_statistics(hypotheses):

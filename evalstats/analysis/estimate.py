@@ -21,6 +21,7 @@ from evalstats.analysis.inputs import (
 from evalstats.analysis.notes import design_notes, gap_notes, size_notes
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.sampling import Sample
+from evalstats.analysis.sharded import from_shard
 from evalstats.analysis.units import Aggregate, Labels
 from evalstats.checks import also_called
 from evalstats.metrics import Metric
@@ -165,7 +166,7 @@ def estimate(
         single = len(hypotheses.metrics) == len(hypotheses.systems) == 1
         plan = plan_of_shard(hypotheses, plan, references, metric, groups, strata=strata)
         unit = hypotheses.unit
-        samples = sampling.from_shard(hypotheses)
+        samples = from_shard(hypotheses)
     else:
         if columns_of(hypotheses) is not None:
             hypotheses = as_systems(hypotheses)

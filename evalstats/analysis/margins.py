@@ -126,7 +126,8 @@ def _within(
         else:
             worse = _normal_tail(tango_distance(max(gained - 0.5, 0.0), lost, n, part))
     elif d.method in ("t", "hall"):
-        width, corrected = float(sampling.widened(sample, pair, moves, error)), d.method == "hall"
+        error, degrees = sampling.widened(sample, pair, moves, error, degrees)
+        width, corrected = float(error), d.method == "hall"
         above, below = (
             tail_pvalue(d.difference + shift, moves, width, degrees, side, corrected)
             for shift, side in ((margin, "greater"), (-margin, "less"))
@@ -178,9 +179,9 @@ def _recovered(
             return _normal_tail(
                 ratio_distance(both / effect, gained / effect, lost / effect, share)
             )
-        width = float(sampling.widened(sample, (less, more), moves, error))
+        error, degrees = sampling.widened(sample, (less, more), moves, error, degrees)
         distance = float(sample.scores[more] - share * sample.scores[less])
-        return tail_pvalue(distance, moves, width, degrees, side, d.method != "t")
+        return tail_pvalue(distance, moves, float(error), degrees, side, d.method != "t")
 
     if pvalue(1.0) < level:
         most = 1.0

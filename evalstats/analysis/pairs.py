@@ -31,6 +31,8 @@ _BOTH = "two-sided"
 #: Monte-Carlo error of their p-value: flipped influence values stand for them, at a hundredth of
 #: the time (`benchmarks/families.py`).
 _MANY_SEGMENTS = 500
+#: The same where single segments weigh much.
+_MANY_OF_HEAVY_TAILS = 5000
 
 
 def differences(
@@ -129,7 +131,8 @@ def is_counted(sample: Sample, test: str) -> bool:
 
 def is_flipped(sample: Sample, test: str) -> bool:
     """Return whether flipped influence values stand for swapped outputs."""
-    many = sample.n_segments >= _MANY_SEGMENTS and sample.flips is not None
+    least = _MANY_OF_HEAVY_TAILS if sample.table.metric.heavy_tails else _MANY_SEGMENTS
+    many = sample.n_segments >= least and sample.flips is not None
     return test == "studentized" and many and not is_counted(sample, test) and not _is_mean(sample)
 
 
@@ -213,6 +216,8 @@ def _t_pvalue(sample: Sample, pair: Pair, observed: float, alternative: str) -> 
     if sample.n_differing(*pair) == 0:
         return 1.0
     moves, error, degrees = sampling.influences(sample, pair)
+    # Where few segments differ randomisation says so.
+    error, degrees = sampling.widened(sample, pair, moves, error, degrees, unseen=False)
     return tail_pvalue(observed, moves, float(error), degrees, alternative)
 
 

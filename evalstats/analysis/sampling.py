@@ -37,8 +37,6 @@ Codes = NDArray[np.intp]
 FEW_DIFFERING = 10
 #: Intervals of 0/1 scores, which count segments.
 COUNTED = ("wilson", "tango", "nam-blackwelder")
-#: Empty resamples of a Poisson bootstrap that are expected at most.
-_EMPTY_RESAMPLES = 0.1
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,7 @@ def bootstrap(
     """Resample all systems under all metrics with one weight matrix."""
     units = Units(tables) if units is None else units
     check_fits(plan, tables, units)
-    names = _distinct_names([table.metric for table in tables])
+    names = distinct_names([table.metric for table in tables])
     values = [
         on_grid(t.values, [f"{c} of {t.metric.name}" for c in t.metric.columns]) for t in tables
     ]
@@ -144,7 +142,9 @@ def bootstrap(
     n_resamples = 0 if idle and not always else plan.n_resamples
     totals = [_totals(table, v, units) for table, v in zip(tables, values, strict=True)]
     # The corpus first: what is wrong with a score shows in few numbers.
-    scores = [_finite(t, table, "the corpus") for t, table in zip(totals, tables, strict=True)]
+    scores = [
+        finite_scores(t, table, "the corpus") for t, table in zip(totals, tables, strict=True)
+    ]
     found = resampled.replicates(tables, values, weights, units.strata, n_resamples, plan)
     samples = []
     for i, (table, (totals_b, replicates)) in enumerate(zip(tables, found, strict=True)):
@@ -169,63 +169,6 @@ def _totals(table: SegmentStatistics, values: NDArray[Any], units: Units) -> Flo
     return np.asarray(np.sum(values, axis=1, dtype=np.float64))
 
 
-def from_shard(shard: Shard) -> list[Sample]:
-    """Score the totals of a shard; what it kept of the segments is their sum, one row."""
-    missing = sorted(set(range(len(shard.shard_sizes))) - set(shard.shards))
-    if missing:
-        raise InputError(
-            f"{len(missing)} of {len(shard.shard_sizes)} shards are missing, the first is "
-            f"{missing[0]}: merge all of them; with shard_sizes only the whole is a resample"
-        )
-    if shard.weights == "poisson":
-        # A resample is empty with probability e^-N, and the score of nothing means nothing.
-        expected = shard.n_resamples * np.exp(-float(shard.n_segments))
-        if expected > _EMPTY_RESAMPLES:
-            raise InputError(
-                f"{shard.n_segments} segments are too few for Poisson weights, which leave about "
-                f"{expected:.1g} of {shard.n_resamples} resamples empty; give shard_sizes to "
-                f"resample_shard"
-            )
-    samples = []
-    for i, name in enumerate(_distinct_names(list(shard.metrics))):
-        totals = np.asarray(shard.totals[i] * shard.resolution, dtype=np.float64)
-        totals_b = np.asarray(shard.resampled[i] * shard.resolution, dtype=np.float64)
-        table = SegmentStatistics(
-            totals[:, None], shard.systems, shard.metrics[i], shard.reference_labels[i]
-        )
-        sample = Sample(
-            table,
-            name,
-            table.values,
-            totals,
-            _finite(totals, table, "the corpus"),
-            _finite(totals_b, table, "a resample"),
-            totals_b,
-            shard=shard,
-            differing=shard.differing[i],
-        )
-        if shard.weights == "poisson":
-            _check_scale_free(sample)
-        samples.append(sample)
-    return samples
-
-
-def _check_scale_free(sample: Sample) -> None:
-    """Raise where a varying number of segments would make intervals wider by over 5 %.
-
-    A Poisson resample has N ± √N segments. To first order that adds D/√N to the standard error,
-    in squares, where D is the derivative of the score by the logarithm of a factor on all totals.
-    """
-    doubled = sample.table.metric.score(2 * sample.totals)
-    added = ((doubled - sample.scores) / np.log(2)) ** 2 / sample.n_segments
-    if np.any(added > (1.05**2 - 1) * np.var(sample.replicates, axis=0, ddof=1) + 1e-18):
-        raise InputError(
-            f"{sample.name} changes when all totals are doubled, so that Poisson weights, which "
-            f"vary the number of segments, overstate its uncertainty; give shard_sizes to "
-            f"resample_shard"
-        )
-
-
 def swap(samples: list[Sample], plan: Plan) -> list[Sample]:
     """Add the totals of random halves, the same halves for all systems and metrics.
 
@@ -235,7 +178,8 @@ def swap(samples: list[Sample], plan: Plan) -> list[Sample]:
     return [replace(sample, moves=move) for sample, move in zip(samples, moves, strict=True)]
 
 
-def _finite(totals: Floats, table: SegmentStatistics, where: str) -> Floats:
+def finite_scores(totals: Floats, table: SegmentStatistics, where: str) -> Floats:
+    """Return the scores of totals, or name the system that has none."""
     return _check_finite(scores_of(table.metric, totals), table, where)
 
 
@@ -249,7 +193,7 @@ def _check_finite(scores: Floats, table: SegmentStatistics, where: str) -> Float
     return scores
 
 
-def _distinct_names(metrics: list[Metric]) -> list[str]:
+def distinct_names(metrics: list[Metric]) -> list[str]:
     """Return what to call each metric; two with one name are told apart by their signatures."""
     names = [metric.name for metric in metrics]
     full = [
@@ -310,7 +254,7 @@ def _bounds(
         effect = design_effect(sample, pair, error)
         return sample.outcomes.interval(pair, level, effect), error
     if method in ("t", "hall"):
-        width = widened(sample, pair, moves, error)
+        width, degrees = widened(sample, pair, moves, error, degrees)
         if method == "hall":
             # Of several intervals at once, each is also what it is alone, as the p-value is.
             alone, skew = plan.alone_level or level, skewness.skewness(moves)
@@ -331,25 +275,45 @@ def _bounds(
         errors = _replicate_errors(sample, pair)
         return intervals.studentized(replicates, errors, observed, error, level), spread
     has_tails = metric.heavy_tails and len(pair) == 1 and sample.shard is None
-    known = skewness.degrees_of_spread(sample.influence[pair[0]]) if has_tails else np.inf
+    known = skewness.degrees_of_spread(moves_of(sample, pair)) if has_tails else np.inf
     if sample.codes is not None:
         factor = variances.widening(moves, sample.sizes, sample.codes)
         bounds = intervals.widened_percentile(replicates, factor, min(degrees, known), level)
     else:
         bounds = intervals.expanded_percentile(replicates, n, level, known)
+    if has_tails:
+        moves, width, degrees = influences(sample, pair)
+        skew = skewness.skewness(moves)
+        other = skewness.interval(observed, width, degrees, level, skew, len(moves))
+        bounds = np.minimum(bounds[0], other[0]), np.maximum(bounds[1], other[1])
     shares = metric.shares(sample.totals[pair[0]]) if len(pair) == 1 else None
     if shares is not None:
         bounds = proportions.widened_by_shares(bounds, observed, shares, level)
     return bounds, spread
 
 
-def widened(sample: Sample, pair: tuple[int, ...], moves: Floats, error: Floats) -> Floats:
-    """Return the standard error, or a larger one where few differ, or few have a class."""
-    if len(pair) == 1 or sample.sizes is not None or sample.n_differing(*pair) == 0:
-        return error
-    if sample.n_differing(*pair) < FEW_DIFFERING:
+def widened(
+    sample: Sample,
+    pair: tuple[int, ...],
+    moves: Floats,
+    error: Floats,
+    degrees: float,
+    unseen: bool = True,
+) -> tuple[Floats, float]:
+    """Return standard error and degrees of a difference, with what the data leave uncertain.
+
+    Where few segments differ (`unseen`), few have a class, or a few make the spread.
+    """
+    if len(pair) == 1 or sample.n_differing(*pair) == 0:
+        return error, degrees
+    metric = sample.table.metric
+    if metric.heavy_tails:
+        degrees = min(degrees, skewness.degrees_of_spread(moves))
+    if sample.sizes is not None:
+        return error, degrees
+    if unseen and sample.n_differing(*pair) < FEW_DIFFERING:
         error = np.maximum(influence.standard_error(influence.with_unseen(moves)), error)
-    return variances.with_few_items(error, sample.table.metric, sample.totals[list(pair)])
+    return variances.with_few_items(error, metric, sample.totals[list(pair)]), degrees
 
 
 def design_effect(

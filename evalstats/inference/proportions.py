@@ -52,8 +52,9 @@ def widened_by_shares(
     """Return an interval of a mean of shares, widened by what few items leave uncertain.
 
     Where a share is of fewer than 20 items, resamples say too little of it, and nothing where all
-    of them succeed. What Wilson's interval of it has more than the normal one is added to both
-    distances, in squares (MOVER: Zou and Donner, 2008); of no items, all from 0 to 1.
+    items succeed, or none, however many they are. What Wilson's interval of it has more than the
+    normal one is added to both distances, in squares (MOVER: Zou and Donner, 2008); of no items,
+    all from 0 to 1.
 
     Parameters
     ----------
@@ -69,7 +70,7 @@ def widened_by_shares(
     z = _normal_quantile(confidence_level)
     added = np.zeros(2)
     for weight, share, n in zip(*(x.tolist() for x in shares), strict=True):
-        if n < _FEW_ITEMS and weight > 0:
+        if weight > 0 and (n < _FEW_ITEMS or min(share, 1 - share) * n < 1):
             alone = wilson(share * n, n, confidence_level) if n > 0 else (0.0, 1.0)
             normal = z * z * share * (1 - share) / n if n > 0 else 0.0
             added += weight**2 * np.maximum((np.array(alone) - share) ** 2 - normal, 0)

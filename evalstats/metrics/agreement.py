@@ -72,6 +72,7 @@ class Correlation(Metric):
     name = "Pearson's r"
     columns = ("count", "x", "y", "x²", "y²", "xy")
     reads_text: ClassVar[bool] = False
+    heavy_tails: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.kind != "pearson":

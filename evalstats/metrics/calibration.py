@@ -70,6 +70,7 @@ class Brier(Metric):
     columns = ("squared distance", "count")
     higher_is_better = False
     reads_text: ClassVar[bool] = False
+    heavy_tails: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         several = self.labels is not None
@@ -169,6 +170,7 @@ class ECE(Metric):
     higher_is_better = False
     uses_references: ClassVar[bool] = False
     reads_text: ClassVar[bool] = False
+    heavy_tails: ClassVar[bool] = True
     biased: ClassVar[bool] = True
     entry_depth = 1
 

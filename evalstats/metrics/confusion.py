@@ -30,6 +30,7 @@ from evalstats.metrics.rates import (
     beyond_chance_gradient,
     over,
     rates_of,
+    right_of_all,
     slopes_of,
     weights_of,
 )
@@ -237,11 +238,13 @@ class Confusion(Metric):
     def shares(self, totals: ArrayLike) -> tuple[Floats, Floats, Floats] | None:
         """Return weights, rates and sizes of the classes where rates are averaged.
 
-        See `Metric.shares`.
+        Of kappa and MCC, those of what is right; see `Metric.shares`.
         """
         _, parts = self._parts(totals)
-        if self.measure in ("accuracy", "kappa", "mcc"):
+        if self.measure == "accuracy":
             return None
+        if self.measure in ("kappa", "mcc"):
+            return right_of_all(parts, self.measure == "mcc")
         average, rate = self._rate
         return weights_of(parts, average, self.absent == "omit"), *rates_of(parts, rate)
 

@@ -27,7 +27,7 @@ class LogScore(Metric):
     def __post_init__(self) -> None:
         inner = self.metric
         vars(self).update(name=inner.name, columns=inner.columns)
-        vars(self).update(higher_is_better=inner.higher_is_better)
+        vars(self).update(higher_is_better=inner.higher_is_better, heavy_tails=inner.heavy_tails)
 
     @property
     def signature(self) -> str:
@@ -47,6 +47,15 @@ class LogScore(Metric):
         scores = np.asarray(self.metric.score(totals))[..., None]
         gradient = self.metric.gradient(totals)
         return np.divide(gradient, scores, where=scores > 0, out=np.zeros(gradient.shape))
+
+    def shares(self, totals: ArrayLike) -> tuple[NDArray[np.float64], ...] | None:
+        """Return the metric's shares, with weights over the score."""
+        found = self.metric.shares(totals)
+        if found is None:
+            return None
+        scores = np.asarray(self.metric.score(totals))[..., None]
+        weights = np.divide(found[0], scores, where=scores > 0, out=np.zeros(found[0].shape))
+        return weights, *found[1:]
 
 
 def logarithm(scores: ArrayLike) -> NDArray[np.float64]:

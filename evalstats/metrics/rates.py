@@ -91,6 +91,17 @@ def beyond_chance_gradient(parts: Floats, correlation: bool) -> Floats:
     return over(by_top, bottom[..., None]) - score[..., None] * relative / 2
 
 
+def right_of_all(parts: Floats, correlation: bool) -> tuple[Floats, Floats, Floats]:
+    """Return what the share of right items counts in kappa or MCC, the share, and the items.
+
+    `(..., 1)` each; sums of predicted and of gold classes are taken as they are.
+    """
+    _, first, second = _beyond(parts, correlation)
+    right, _, items = (np.sum(parts[..., j], axis=-1) for j in range(3))
+    weights = over(items**2, np.sqrt(first * second))
+    return weights[..., None], over(right, items)[..., None], items[..., None]
+
+
 def _beyond(parts: Floats, correlation: bool) -> tuple[Floats, Floats, Floats]:
     """Return agreement beyond chance, and the two factors whose root it is divided by."""
     hits, predicted, gold = (parts[..., j] for j in range(3))
