@@ -1,5 +1,6 @@
 """Runs: what they hold, and how several are put side by side by the ids of their items."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -482,3 +483,21 @@ def test_lines_are_read_as_the_command_line_reads_them(tmp_path):
                          ("a\0b", "cannot read a")):  # fmt: skip
         with pytest.raises(es.InputError, match=message):
             es.read_lines(bad)
+
+
+def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
+    with pytest.raises(es.InputError, match=r"cannot read 'xxx.*: .*[Nn]ame"):
+        es.read_run("x" * 5000)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x.seg.score").write_text("A 1\n", encoding="utf-8")
+    (tmp_path / "closed").mkdir()
+    scandir = os.scandir
+
+    def denied(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", denied)
+    with pytest.raises(es.InputError, match=r"cannot read '.*closed': Permission denied"):
+        es.read_run(tmp_path)

@@ -15,7 +15,7 @@ import numpy as np
 from evalstats.checks import is_missing, shown
 from evalstats.errors import InputError
 from evalstats.runs.epochs import by_question, rows_of
-from evalstats.runs.items import Items, Key, as_score
+from evalstats.runs.items import Items, Key, as_score, is_finite
 from evalstats.runs.run import Run, run_of
 from evalstats.runs.sources import (
     Source,
@@ -116,10 +116,9 @@ def _items(
     n_errors = sum(one.has_error for one in instances)
     errors = f"{n_errors:,} instances ended with an error" if n_errors else ""
     mean = at(about, "score_details", "score")
-    is_number = isinstance(mean, (int, float)) and abs(mean) < 1e300
     return replace(
         items,
-        logged={model: float(mean)} if is_number else {},
+        logged={model: float(mean)} if is_finite(mean) else {},
         incomplete="; ".join(filter(None, [lacking, items.incomplete, errors])),
     )
 

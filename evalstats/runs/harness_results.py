@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.runs.items import Items, Key
+from evalstats.runs.items import Items, Key, is_finite
 
 #: How the harness aggregates its own metrics where a task does not say.
 _REGISTERED = {
@@ -144,14 +144,7 @@ def _mapping(value: object) -> Mapping[str, Any]:
 
 def _is_score(name: object, value: object) -> bool:
     """Return whether this is "acc,none": 0.5, and not "sample_len" or "acc_stderr,none"."""
-    if not isinstance(name, str) or isinstance(value, bool) or not isinstance(value, (int, float)):
+    if not isinstance(name, str) or isinstance(value, bool):
         return False
     metric, comma, _ = name.rpartition(",")
-    return bool(comma) and not metric.endswith("_stderr") and _is_finite(value)
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
+    return bool(comma) and not metric.endswith("_stderr") and is_finite(value)

@@ -12,7 +12,7 @@ import numpy as np
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
-from evalstats.runs.items import number
+from evalstats.runs.items import is_finite, number
 from evalstats.runs.sources import at, entry
 
 _WORDS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
@@ -84,7 +84,7 @@ def stated(
         whole = str(name) if scorer in (None, name) else f"{scorer}.{name}"
         # Without the package that defines it.
         values = {key.rpartition("/")[2]: at(one, "value") for key, one in metrics.items()}
-        mean = next((values[kind] for kind in _MEANS if _is_finite(values.get(kind))), None)
+        mean = next((values[kind] for kind in _MEANS if is_finite(values.get(kind))), None)
         if reducer not in (_OF_ONE if n_epochs == 1 else _OF_MANY):
             skipped.append(f"the log's own {whole}, which reduces epochs by {shown(reducer, 60)}")
         elif mean is not None:
@@ -94,7 +94,3 @@ def stated(
 
 def _is_nan(value: object) -> bool:
     return isinstance(value, float) and value != value
-
-
-def _is_finite(value: object) -> bool:
-    return isinstance(value, (int, float)) and abs(value) < 1e300

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,6 +142,11 @@ def averaged(
     where = np.array([codes.setdefault(name, len(codes)) for name in ids], dtype=np.intp)
     counts = np.bincount(where)
     return list(codes), np.bincount(where, weights=scores) / counts, int(counts.max(initial=0))
+
+
+def is_finite(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number, of a size that sums can hold."""
+    return isinstance(value, (int, float)) and abs(value) < 1e300
 
 
 def with_missing(scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], str]:

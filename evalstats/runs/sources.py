@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import os
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NoReturn, cast
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
@@ -38,16 +39,23 @@ class Source:
     def __post_init__(self) -> None:
         if "\0" in str(self.path):
             raise InputError(f"cannot read {str(self.path)!r}: no path has a null character")
-        if not (self.path.is_dir() or self.path.is_file()):
+        try:
+            if self.path.is_dir() or self.path.is_file():
+                return
             what = "is neither a file nor a folder" if self.path.exists() else "does not exist"
-            raise InputError(f"cannot read {self.path}: it {what}")
+        except OSError as error:
+            raise _unreadable(error) from None
+        raise InputError(f"cannot read {self.path}: it {what}")
 
     @cached_property
     def files(self) -> list[Path]:
         """All files of the folder and of those in it, in order of their names; or the file."""
         if self.path.is_file():
             return [self.path]
-        return sorted(path for path in self.path.rglob("*") if path.is_file())
+        # What cannot be looked into may hold another run.
+        found = os.walk(self.path, onerror=_refuse)
+        paths = (Path(folder, name) for folder, _, names in found for name in names)
+        return sorted(path for path in paths if path.is_file())
 
     @property
     def suffix(self) -> str:
@@ -160,6 +168,14 @@ def _opened(path: Path) -> BinaryIO:
     if path.suffix == ".gz":
         return cast(BinaryIO, gzip.open(path, "rb"))
     return path.open("rb", buffering=2**20)  # Lines are long.
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise _unreadable(error)
+
+
+def _unreadable(error: OSError) -> InputError:
+    return InputError(f"cannot read {shown(str(error.filename), 200)}: {error.strerror}")
 
 
 def _reason(error: BaseException) -> object:
