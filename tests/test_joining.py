@@ -345,7 +345,8 @@ def test_groups_are_labels_of_the_items():
     found = es.compare_runs(runs, groups="doc.id", n_resamples=99)
     assert (found.estimates[0].unit, found.estimates[0].n_segments) == ("group", 10)
     with pytest.raises(
-        es.InputError, match="groups='topic' is no label of the segments; they have"
+        es.InputError,
+        match=r"'topic' is no label of the items; they have doc.id. .*read_run\(..., labels='topic'\)",
     ):
         es.compare_runs(runs, groups="topic")
 

@@ -154,6 +154,13 @@ def _read(
                 )
             run = run.renamed({run.systems[0]: name, run.name: name})
         found.append(run)
+    known = {name: None for run in found for t in run.tables.values() for name in t.labels}
+    for wish in labels:
+        if wish not in known:
+            raise InputError(
+                f"{wish!r} is no label of the items; they have {', '.join(known) or 'none'}. What "
+                f"else a log says of them is one after read_run(..., labels={wish!r})"
+            )
     names = [name for run in found for name in run.systems]
     if len(set(names)) < len(names):
         found = _told_apart(found, names)
