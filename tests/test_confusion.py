@@ -64,7 +64,11 @@ def metric_of(measure, n_labels=4, **options):
     return es.Confusion(LABELS[:n_labels], measure, positive, **options)
 
 
-N_TABLES = [20, pytest.param(1000, marks=pytest.mark.thorough)]
+N_TABLES = [
+    20,
+    pytest.param(300, marks=pytest.mark.thorough),
+    pytest.param(1000, marks=pytest.mark.slow),
+]
 
 
 @pytest.mark.parametrize("n_tables", N_TABLES)

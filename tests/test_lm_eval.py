@@ -619,10 +619,13 @@ def test_some_mutations(tmp_path):
         damaged(tmp_path / name, 15)
 
 
-@pytest.mark.thorough
-def test_many_mutations(tmp_path):
+@pytest.mark.parametrize(
+    "times",
+    [pytest.param(300, marks=pytest.mark.thorough), pytest.param(2000, marks=pytest.mark.slow)],
+)
+def test_many_mutations(tmp_path, times):
     mixed(tmp_path)
-    damaged(tmp_path, 2000)
+    damaged(tmp_path, times)
 
 
 @needs_real
