@@ -61,6 +61,12 @@ def numbers(rng: Rng, degrees: float) -> Made:
     return {name: gold + rng.standard_t(degrees, N_ITEMS) for name in "AB"}, gold
 
 
+def products(rng: Rng, spread: float) -> Made:
+    """Make log-normal gold numbers, of which the largest decide, and predictions of them."""
+    gold = np.exp(rng.normal(size=N_ITEMS))
+    return {name: gold * np.exp(rng.normal(0, spread, N_ITEMS)) for name in "AB"}, gold
+
+
 def probabilities(rng: Rng, sharper: float) -> Made:
     """Make pairs of confidence and right answers; confidence is too sharp by a factor of logits."""
     logits = rng.normal(0.5, 1.5, N_ITEMS)
@@ -92,12 +98,16 @@ CASES = {
     for case in (
         Case("binary", lambda g: labelled(g, [0.7, 0.3], [0.9, 0.7], [0.9, 0.8]), BINARY),
         Case("binary, 3 %", lambda g: labelled(g, [0.97, 0.03], [0.985, 0.7], [0.99, 0.7]), BINARY),
+        Case(
+            "binary, near 1", lambda g: labelled(g, [0.7, 0.3], [0.99, 0.97], [0.985, 0.98]), BINARY
+        ),
         Case("ten, rarest 1 %", lambda g: ten(g, 0.01, 0.5), TEN),
         Case("ten, rarest 0.4 %", lambda g: ten(g, 0.004, 0.6), TEN),
         Case("documents, σ = 1", lambda g: documents(g, 1.0, 0.25), LIKELIHOODS),
         Case("documents, σ = 1.5", lambda g: documents(g, 1.5, 0.25), LIKELIHOODS),
         Case("normal errors", lambda g: numbers(g, 100), (es.Correlation(), es.RMSE())),
         Case("heavy errors", lambda g: numbers(g, 5), (es.Correlation(), es.RMSE())),
+        Case("log-normal numbers", lambda g: products(g, 0.5), (es.Correlation(), es.RMSE())),
         Case("overconfident", lambda g: probabilities(g, 2.0), (es.ECE(10),)),
         Case("calibrated", lambda g: probabilities(g, 1.0), (es.ECE(10),)),
     )

@@ -134,13 +134,19 @@ class _Source:
             )
         return scores
 
-    def draws(self, differences: Floats, pair: Pair, variances: Floats, skew: Floats) -> Draws:
+    def draws(
+        self, differences: Floats, pair: Pair, variances: Floats, skew: Floats, kurtosis: Floats
+    ) -> Draws:
         """Return draws from their differences and variances of strata, `(B, T)`."""
         a, b = pair
         variance = np.sum(variances, axis=1)
         rest = np.sum(variances**2 / self.degrees, axis=1)
         most = np.full(len(variance), np.sum(self.degrees))
         degrees = np.divide(variance**2, rest, where=rest > 0, out=most)
+        if self.sample.table.metric.heavy_tails:
+            # As the test does: `skewness.degrees_of_spread`.
+            few = np.divide(2 * self.n, kurtosis - 1, where=kurtosis > 1, out=degrees.copy())
+            degrees = np.minimum(degrees, few)
         centred = differences - (self.expected[b] - self.expected[a])
         return Draws(centred, np.sqrt(variance), skew, degrees)
 
@@ -196,8 +202,10 @@ def _few(source: _Source, pairs: Sequence[Pair]) -> Iterator[Draws]:
             values -= (source.sum(values) / source.counts)[:, codes]
             squares = values**2
             variances = source.sum(squares / (1 - share))
-            skew = _skewness(np.mean(squares * values, axis=1), np.mean(squares, axis=1))
-            part.append(source.draws(scores[b] - scores[a], (a, b), variances, skew))
+            second = np.mean(squares, axis=1)
+            skew = _standardised(np.mean(squares * values, axis=1), second, 3)
+            kurtosis = _standardised(np.mean(squares**2, axis=1), second, 4)
+            part.append(source.draws(scores[b] - scores[a], (a, b), variances, skew, kurtosis))
     for part in parts:
         yield Draws(*(np.concatenate(column) for column in zip(*part, strict=True)))
 
@@ -215,29 +223,35 @@ def _many(source: _Source, pairs: Sequence[Pair]) -> Iterator[Draws]:
         shares, divisors = sample.sizes / (counts * means)[source.codes], counts
         squares = squares / (1 - np.minimum(shares, _LARGEST_SHARE))[:, None]
     statistics = source.values.transpose(1, 0, 2).reshape(n_pilot, -1).astype(np.float64)
-    columns = np.concatenate([statistics, moves, squares, moves**3], axis=1)
+    columns = np.concatenate([statistics, moves, squares, moves**3, moves**4], axis=1)
     seeds = [source.plan.seed]
     if len(counts) > 1:
         # Strata are drawn independently.
         seeds = np.random.SeedSequence([source.plan.seed, n]).generate_state(len(counts)).tolist()
     each = zip(source.places, counts, seeds, strict=True)
     drawn = np.stack([_sums(columns[p], int(m), s, source.plan) for p, m, s in each], axis=1)
-    totals, *blocks = np.split(drawn, n_systems * k + len(pairs) * np.arange(3), axis=2)
+    totals, *blocks = np.split(drawn, n_systems * k + len(pairs) * np.arange(4), axis=2)
     by_system = totals.reshape(*totals.shape[:2], n_systems, k).transpose(0, 2, 1, 3)
     scores = source.score(by_system)
     gradients = n * sample.table.metric.gradient(source.totals(by_system))
     for i, (a, b) in enumerate(pairs):
-        first, second, third = (block[:, :, i] / counts for block in blocks)  # (B, T)
+        first, second, third, fourth = (block[:, :, i] / counts for block in blocks)  # (B, T)
         variance = np.maximum(second - first**2, 0.0)
         bends = _bends(source, (a, b), gradients)[:, None]
         errors = variance * bends * counts**2 / (divisors * n**2)
+        fourth = fourth - 4 * first * third + 6 * first**2 * second - 3 * first**4
         third = third - 3 * first * second + 2 * first**3
-        skew = _skewness(third @ counts / n, variance @ counts / n)
-        yield source.draws(scores[:, b] - scores[:, a], (a, b), errors, skew)
+        together = variance @ counts / n
+        skew = _standardised(third @ counts / n, together, 3)
+        kurtosis = _standardised(fourth @ counts / n, together, 4)
+        yield source.draws(scores[:, b] - scores[:, a], (a, b), errors, skew, kurtosis)
 
 
-def _skewness(third: Floats, variance: Floats) -> Floats:
-    return np.divide(third, variance**1.5, where=variance > 0, out=np.zeros_like(variance))
+def _standardised(moment: Floats, variance: Floats, power: int) -> Floats:
+    """Return a central moment over that power of the standard deviation."""
+    return np.divide(
+        moment, variance ** (power / 2), where=variance > 0, out=np.zeros_like(variance)
+    )
 
 
 def _bends(source: _Source, pair: Pair, gradients: Floats) -> Floats:

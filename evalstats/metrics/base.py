@@ -59,7 +59,8 @@ class Metric(ABC):
         outputs of one run from those of several.
     heavy_tails : bool
         Whether single segments may weigh so much that the spread of all is uncertain itself:
-        intervals of scores then have the degrees of freedom that their kurtosis leaves.
+        intervals, and tests of differences, then have the degrees of freedom that their kurtosis
+        leaves, and a score's interval reaches as far as Hall's.
     biased : bool
         Whether resamples score off the data as the data do off the truth, by chance alone: the
         interval of a score is then the basic one, which turns this round.
