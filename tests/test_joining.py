@@ -49,7 +49,7 @@ def test_items_are_put_in_order():
     table = items(shuffled, labels=labels).table()
     assert table == items(HUNDRED, labels={"group": [name[-1] for name in HUNDRED]}).table()
     assert table.segment_ids == tuple(HUNDRED)
-    with pytest.raises(es.InputError, match="t: acc: 2 items occur more than once, 'a', 'b' among"):
+    with pytest.raises(es.InputError, match="t: acc has 2 items more than once, 'a', 'b' among"):
         Items(Key("t", "acc"), ACC, ("A",), list("abcab"), np.ones((1, 5, 2))).table()
 
 

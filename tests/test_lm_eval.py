@@ -331,7 +331,7 @@ def test_lines_that_are_missing_are_noticed(tmp_path):
 @pytest.mark.parametrize(
     "change, words",
     [
-        (lambda r: [*r, r[1]], "1 items occur more than once, '1' among them"),
+        (lambda r: [*r, r[1]], "has 1 item more than once, '1' among them"),
         (lambda r: r[0].update(doc_id=None), r"line 1 must have a doc_id, got None"),
         (lambda r: r[0].update(doc_id=True), r"line 1 must have a doc_id, got True"),
         (lambda r: r[1].update(doc_hash=7), r"line 2 must have a doc_hash, got 7"),

@@ -84,7 +84,7 @@ class Items:
         ]
         if repeated:
             raise InputError(
-                f"{self.key}: {len(repeated):,} items occur more than once, "
+                f"{self.key} has {_times(len(repeated))} more than once, "
                 f"{', '.join(map(shown, dict.fromkeys(repeated[:3])))} among them; a log has each "
                 f"item once"
             )
@@ -95,6 +95,10 @@ class Items:
             segment_ids=tuple(self.ids[i] for i in order),
             labels={name: tuple(given[i] for i in order) for name, given in self.labels.items()},
         )
+
+
+def _times(n: int) -> str:
+    return "1 item" if n == 1 else f"{n:,} items"
 
 
 def natural(name: str) -> tuple[Any, ...]:
