@@ -144,7 +144,7 @@ def test_a_group_that_is_no_mean_of_its_tasks_or_lacks_one_stays_as_it_is(tmp_pa
     [
         (lambda r: r["results"]["qa"].update({"acc,none": 0.7}), "score is 0.7, but its items give 0.6"),
         (lambda r: r["samples"].update(qa=r["samples"]["qa"][:3]), "samples have 3 items, of 5"),
-        (lambda r: r["samples"]["qa"].append(r["samples"]["qa"][0]), "occur more than once"),
+        (lambda r: r["samples"]["qa"].append(r["samples"]["qa"][0]), "has 1 item more than once"),
         (lambda r: r.update(samples={"qa": r["samples"]["qa"][:1]}, **{"n-samples": {}},
                             results={"qa": {"acc,none": 1.0, "acc_stderr,none": 0.1}}),
          "one item says nothing of its spread"),
