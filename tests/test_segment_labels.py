@@ -95,7 +95,7 @@ def test_select_takes_ids_and_labels_along():
     assert column(part) == [[0.75, 0.5]]
     assert part.fingerprint is None
     assert table.select(range(4)) is table
-    with pytest.raises(es.InputError, match="values has no segments"):
+    with pytest.raises(es.InputError, match="segments is empty"):
         table.select([])
 
 
@@ -155,3 +155,24 @@ def test_groups_without_such_a_label(both, ask):
 def test_names_are_for_statistics():
     with pytest.raises(es.InputTypeError, match=r"groups must be a list of labels, .* bare str"):
         es.compare({"A": ["a"] * 3, "B": ["b"] * 3}, ["a"] * 3, groups="document")
+
+
+@pytest.mark.parametrize(
+    ("segments", "message"),
+    [
+        ([], "segments is empty; give at least one number"),
+        ([0, 3], "segments must be from 0 to 2, got 3"),
+        ([-1], "segments must be from 0 to 2, got -1"),
+        ([0.5], r"segments must be whole numbers, got \[0.5\]"),
+        ([True, False, True], "segments must be whole numbers"),
+        (["a"], r"segments must be whole numbers, got \['a'\]"),
+        ("01", "segments must be a list of numbers"),
+        ([0, 0], "segment_ids must differ, got 'a' more than once"),
+    ],
+)
+def test_only_segments_that_are_there_are_selected(segments, message):
+    table = es.SegmentStatistics(
+        [[[1, 1], [0, 1], [1, 1]]], ["A"], es.Mean("x"), segment_ids=["a", "b", "c"]
+    )
+    with pytest.raises(es.InputError, match=message):
+        table.select(segments)

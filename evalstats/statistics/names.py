@@ -53,6 +53,19 @@ def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
     return found
 
 
+def as_places(segments: object, n_segments: int) -> NDArray[np.intp]:
+    """Return numbers of segments, from 0 on, or say what is wrong with them."""
+    given = np.asarray(listed(segments, "segments", "numbers"))
+    if len(given) == 0:
+        raise InputError("segments is empty; give at least one number")
+    if given.dtype.kind not in "iu" or given.ndim != 1:
+        raise InputTypeError(f"segments must be whole numbers, got {shown(given.tolist(), 60)}")
+    outside = given[(given < 0) | (given >= n_segments)]
+    if len(outside):
+        raise InputError(f"segments must be from 0 to {n_segments - 1}, got {outside[0]}")
+    return given.astype(np.intp)
+
+
 def labels_at(labels: Labels, places: Sequence[int] | NDArray[np.intp]) -> Labels:
     """Return the labels of some segments, by number."""
     return {name: tuple(found[i] for i in places) for name, found in labels.items()}

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import MOST_NAME, label, listed, shown
+from evalstats.checks import MOST_NAME, label, shown
 from evalstats.errors import InputError
 from evalstats.metrics import Metric, as_metric, scores_of
 from evalstats.results import report
@@ -20,6 +20,7 @@ from evalstats.statistics import interchange
 from evalstats.statistics.names import (
     as_labels,
     as_names,
+    as_places,
     as_segment_ids,
     group_codes,
     labels_at,
@@ -176,9 +177,9 @@ class SegmentStatistics:
     def select(self, segments: Iterable[int]) -> SegmentStatistics:
         """Return the statistics of some segments, by number, in the order given.
 
-        References are not known any more then: a fingerprint is kept where nothing changes only.
+        The fingerprint of the references goes where anything changes.
         """
-        places = np.array(listed(segments, "segments", "numbers"), dtype=np.intp)
+        places = as_places(segments, self.n_segments)
         if np.array_equal(places, np.arange(self.n_segments)):
             return self
         ids = self.segment_ids
@@ -193,9 +194,9 @@ class SegmentStatistics:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the statistics to a file that ends in ``.npz``, whole or not at all.
 
-        The file holds numbers, names, the metric's configuration and a hash of the references: no
-        text. The same statistics make the same file, byte for byte. What is there is replaced;
-        a path that cannot be written raises an `InputError`.
+        The file holds numbers, names, labels, the metric's configuration and a hash of the
+        references: no text. The same statistics make the same file, byte for byte. What is there is
+        replaced; a path that cannot be written raises an `InputError`.
         """
         interchange.write(path, self)
 
