@@ -502,3 +502,19 @@ def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", denied)
     with pytest.raises(es.InputError, match=r"cannot read '.*closed': Permission denied"):
         es.read_run(tmp_path)
+
+
+def test_tasks_with_the_same_items_are_named():
+    hashes = {f"item {i}": f"h{i}" for i in range(60)}
+    others = {f"item {i}": f"h{i + 50}" for i in range(60)}
+    scores = {name: float(i % 2) for i, name in enumerate(hashes)}
+    tasks = [
+        items(scores, task=task, labels={"doc_hash": list(own.values())})
+        for task, own in (("mmlu", hashes), ("mmlu_flan", hashes), ("law", others))
+    ]
+    note = (
+        "mmlu and mmlu_flan have 60 items in common; mmlu and law have 10 items in common: a total "
+        "takes them for different ones, so that it looks too sure."
+    )
+    assert es.estimate_runs(run(*tasks)).notes[0] == note
+    assert "in common" not in str(es.estimate_runs(run(tasks[0])))

@@ -16,7 +16,7 @@ from evalstats.checks import also_called
 from evalstats.errors import InputError
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.suites import SuiteComparison, SuiteEstimates
-from evalstats.runs.joining import Joined, Runs, joined
+from evalstats.runs.joining import Joined, Runs, asked_twice, joined
 from evalstats.runs.run import Patterns
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -70,7 +70,7 @@ def compare_runs(
     if len(found.tasks) > 1:
         known = _options(options, compare, Suite.compare, strata)
         whole = _suite(found, aggregate, groups).compare(**known)
-        return replace(whole, notes=(*found.notes, *whole.notes))
+        return replace(whole, notes=(*found.notes, *asked_twice(found.tasks), *whole.notes))
     result = compare(_only(found), aggregate=aggregate or "micro", **labels, **options)
     return with_notes(result, found.notes)
 
@@ -105,7 +105,7 @@ def estimate_runs(
     if len(found.tasks) > 1:
         known = _options(options, estimate, Suite.estimate, strata)
         whole = _suite(found, aggregate, groups).estimate(**known)
-        return replace(whole, notes=(*found.notes, *whole.notes))
+        return replace(whole, notes=(*found.notes, *asked_twice(found.tasks), *whole.notes))
     result: Any = estimate(_only(found), aggregate=aggregate or "micro", **labels, **options)
     notes = tuple(found.notes)
     if isinstance(result, Estimate):

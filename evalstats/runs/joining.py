@@ -32,6 +32,8 @@ MISSING = ("error", "intersect", "available")
 _Notes = defaultdict[str, list[str]]
 #: Lines of a kind that a note has; more are counted.
 _NAMED = 3
+#: Labels that say what an item asks, whatever its task.
+_OF_ITEMS = ("doc_hash", "item_hash", "sample_hash")
 #: Metrics that can leave out the scores that are missing.
 _AVAILABLE = (Mean, Ratio)
 
@@ -81,6 +83,21 @@ def joined(
     for name, tables in tasks.items():
         tasks[name] = _same_items(name, tables, missing, notes)
     return Joined(tasks, [f"{_some(lines)}." for lines in notes.values() if lines])
+
+
+def asked_twice(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
+    """Return a note on tasks that have items in common, as variants of one benchmark do."""
+    first: dict[str, str] = {}
+    shared: Counter[tuple[str, str]] = Counter()
+    for name, tables in tasks.items():
+        hashes = [tables[0].labels[kind] for kind in _OF_ITEMS if kind in tables[0].labels]
+        for item in dict.fromkeys(hashes[0] if hashes else ()):
+            if item and first.setdefault(item, name) != name:
+                shared[first[item], name] += 1
+    lines = [f"{one} and {two} have {n:,} items in common" for (one, two), n in shared.items()]
+    if not lines:
+        return []
+    return [f"{_some(lines)}: a total takes them for different ones, so that it looks too sure."]
 
 
 def _some(lines: Sequence[str]) -> str:
