@@ -518,3 +518,14 @@ def test_tasks_with_the_same_items_are_named():
     )
     assert es.estimate_runs(run(*tasks)).notes[0] == note
     assert "in common" not in str(es.estimate_runs(run(tasks[0])))
+
+
+def test_groups_of_several_tasks_are_those_of_every_item():
+    scores = {f"item {i}": float(i % 2) for i in range(6)}
+    documents = {"law": list("aabbcc"), "art": ["a", "a", "", "b", "c", "c"]}
+    tasks = [items(scores, task=task, labels={"document": own}) for task, own in documents.items()]
+    with pytest.raises(es.InputError, match="art: groups='document': 1 of 6 segments have none"):
+        es.estimate_runs(run(*tasks), groups="document")
+    tasks[1] = items(scores, task="art", labels={})
+    with pytest.raises(es.InputError, match="art: groups='document' is no label of the segments"):
+        es.estimate_runs(run(*tasks), groups="document")

@@ -9,6 +9,7 @@ from typing import Any
 
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
+from evalstats.analysis.inputs import labels_of
 from evalstats.analysis.ranking import Ranker
 from evalstats.analysis.suite import Suite
 from evalstats.analysis.units import Aggregate
@@ -136,10 +137,10 @@ def _suite(found: Joined, aggregate: Aggregate | None, groups: str | None) -> Su
         return Suite(found.tasks, aggregate)
     of_task = {}
     for name, tables in found.tasks.items():
-        if groups not in tables[0].labels:
-            known = ", ".join(tables[0].labels) or "none"
-            raise InputError(f"groups={groups!r} is no label of the items of {name}: {known}")
-        of_task[name] = tables[0].labels[groups]
+        try:
+            of_task[name] = labels_of(tables, groups, "groups") or ()
+        except InputError as error:
+            raise type(error)(f"{name}: {error}") from None
     return Suite(found.tasks, aggregate, groups=of_task)
 
 

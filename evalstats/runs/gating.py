@@ -7,7 +7,7 @@ from math import ceil, sqrt
 from typing import Any
 
 from evalstats.analysis.compare import compare
-from evalstats.analysis.margins import as_limits
+from evalstats.analysis.margins import as_limits, claim_notes
 from evalstats.checks import also_called, share
 from evalstats.errors import InputError
 from evalstats.inference.multiplicity import holm
@@ -114,7 +114,7 @@ def gate_runs(
             raise type(error)(f"{what}: {error}; other metrics and tasks can be chosen") from None
         checks.append(_check(name, result, level))
         # Limits are in the title, and the tests are those of limits.
-        said = [n for n in result.notes if not n.startswith(("margin", "recovery"))]
+        said = [note for note in result.notes if note not in claim_notes(result)]
         notes += [note for note in said if "McNemar" not in note]
     return Gate(_decided(checks, level), margin, recovery, level, tuple(dict.fromkeys(notes)))
 
