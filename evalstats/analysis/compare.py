@@ -224,7 +224,7 @@ def compare(
         together, paired = Family(some, pairs, plan), plan
         if intervals == "simultaneous":
             one = together.simultaneous_level()
-            paired = replace(plan, confidence_level=one, alone_level=confidence_level)
+            paired = replace(plan, confidence_level=one)
         found = [d for s in some for d in differences(s, pairs, paired, test, alternative)]
         pvalues = np.array([d.pvalue for d in found])
         adjusted = together.adjusted(pvalues, adjustment, alternative)

@@ -104,7 +104,7 @@ def _within(
         raise InputError(
             f"margin must be below {scale:g}, the whole scale of {sample.name}; got {margin:g}"
         )
-    plan = replace(plan, confidence_level=1 - 2 * level, alone_level=None)
+    plan = replace(plan, confidence_level=1 - 2 * level)
     replicates = sample.replicates[:, b] - sample.replicates[:, a]
     low, high, _ = sampling.bounds(sample, plan, replicates, np.asarray(d.difference), pair)
     above = below = worse = None

@@ -57,7 +57,6 @@ class Plan:
     n_draws: int | None
     executor: Any  # Executor, or number of threads
     progress: Any = None  # called as progress(done, total, label)
-    alone_level: float | None = None  # of one interval, where confidence_level is of several
 
     def __post_init__(self) -> None:
         method = option(self.method, METHODS, "method")

@@ -256,11 +256,8 @@ def _bounds(
     if method in ("t", "hall"):
         width, degrees = widened(sample, pair, moves, error, degrees)
         if method == "hall":
-            # Of several intervals at once, each is also what it is alone, as the p-value is.
-            alone, skew = plan.alone_level or level, skewness.skewness(moves)
-            low, high = skewness.interval(observed, width, degrees, alone, skew, len(moves))
-            plain = intervals.student_t(observed, width, degrees + 1, level)
-            return (np.minimum(low, plain[0]), np.maximum(high, plain[1])), error
+            skew = skewness.skewness(moves)
+            return skewness.interval(observed, width, degrees, level, skew, len(moves)), error
         return intervals.student_t(observed, width, degrees + 1, level), error
     spread = np.asarray(np.std(replicates, ddof=1)) if sample.codes is None else error
     if method == "percentile":

@@ -47,12 +47,13 @@ def degrees_of_spread(values: Floats) -> float:
     return min(n - 1.0, 2 * n / (kurtosis - 1)) if kurtosis > 1 else n - 1.0
 
 
-def transformed(t: float, skew: float, n: int) -> float:
-    """Return g(t)."""
-    if abs(skew) < _SYMMETRIC or not np.isfinite(t):
-        return t
-    cubic = ((1 + skew * t / (3 * np.sqrt(n))) ** 3 - 1) / skew
-    return float(np.sqrt(n) * (cubic + skew / (6 * n)))
+def transformed(t: float | Floats, skew: float | Floats, n: int) -> Floats:
+    """Return g(t) of each t and skewness; t itself where it is infinite, or the values symmetric."""
+    straight = (np.abs(skew) < _SYMMETRIC) | ~np.isfinite(t)
+    bent, finite = np.where(straight, 1.0, skew), np.where(straight, 0.0, t)
+    base = 1 + bent * finite / (3 * np.sqrt(n))
+    cubic = (base * base * base - 1) / bent
+    return np.asarray(np.where(straight, t, np.sqrt(n) * (cubic + bent / (6 * n))))
 
 
 def untransformed(quantile: float | Floats, skew: float | Floats, n: int) -> Floats:
