@@ -1,22 +1,49 @@
 """Print how much wider intervals become when documents are resampled, not segments.
 
-    python -m benchmarks.documents
+    python -m benchmarks.documents [--nulls] [--documents 170] [--trials 1000]
 
 Ratios of standard errors (from influence values, no resampling), over all systems and all pairs of
 WMT24 en-es, or of the bundled sample where that test set is not at hand.
+
+With `--nulls`: how often the default test rejects at 0.05 and 0.01, of eight pairs of systems under
+three metrics, where a null hypothesis about documents is true:
+
+- *swapped*: all documents of the test set, the outputs of each exchanged or not by a coin toss;
+- *exchangeable*: documents drawn with replacement, and exchanged or not;
+- *recentred*: drawn from a population in which outputs of a few segments have been exchanged, so
+  that both scores are equal (`calibration/equality.py`);
+- *tilted*: drawn with unequal probabilities that make both scores equal (`families.py`).
 """
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 import evalstats as es
+from benchmarks.calibration.equality import recentred
 from benchmarks.corpora import WMT
+from benchmarks.families import tilted
 from evalstats.data import load_sample
+from evalstats.statistics.names import group_codes
 
 METRICS = ("bleu", "chrf", "ter")
+NULLS = ("swapped", "exchangeable", "recentred", "tilted")
+PAIRS = (
+    ("Claude-3.5", "GPT-4"),
+    ("IOL-Research", "Mistral-Large"),
+    ("Claude-3.5", "ONLINE-G"),
+    ("GPT-4", "Gemini-1.5-Pro"),
+    ("CommandR-plus", "Aya23"),
+    ("ONLINE-A", "ONLINE-B"),
+    ("Dubformer", "IOL-Research"),
+    ("Gemini-1.5-Pro", "Llama3-70B"),
+)
+SAMPLE_PAIRS = (("baseline", "clearly-better"),)
 
 
 def corpus() -> tuple[str, dict[str, list[str]], es.References, list[str]]:
@@ -35,8 +62,67 @@ def corpus() -> tuple[str, dict[str, list[str]], es.References, list[str]]:
     return "WMT24 en-es", systems, es.References(lines(folder / "reference.A.txt")), documents
 
 
+def nulls(n_documents: int, trials: int) -> None:
+    """Print a line for each null hypothesis, metric and pair, and the means."""
+    label, systems, references, documents = corpus()
+    codes = group_codes(documents, len(references))
+    print(f"{label}, {n_documents} documents, {trials} trials: rejections at .05 and .01")
+    for null in NULLS:
+        rates = []
+        for name in METRICS:
+            for pair in PAIRS if PAIRS[0][0] in systems else SAMPLE_PAIRS:
+                table = es.extract({s: systems[s] for s in pair}, references, name)
+                found = np.array(list(_pvalues(table, codes, null, n_documents, trials)))
+                if not len(found):
+                    continue
+                rates.append([np.mean(found <= level + 1e-12) for level in (0.05, 0.01)])
+                shown = " ".join(f"{rate:.3f}" for rate in rates[-1])
+                print(f"{null:13s}{name:6s}{' against '.join(pair):36s}{shown}", flush=True)
+        least, middle, most = np.quantile(np.array(rates)[:, 0], [0, 0.5, 1])
+        mean = np.mean(rates, axis=0)
+        print(
+            f"{null}: mean {mean[0]:.4f} {mean[1]:.4f}; at .05 {least:.3f} to {most:.3f}, "
+            f"median {middle:.3f}"
+        )
+
+
+def _pvalues(
+    table: es.SegmentStatistics, codes: NDArray[np.intp], null: str, n: int, trials: int
+) -> Iterator[float]:
+    values, chances = table.values, None
+    if null == "recentred":
+        values = recentred(values, table.metric)
+        if values.shape != table.values.shape:
+            # A segment had to be left out, which belongs to a document.
+            return
+    if null == "tilted":
+        chances = tilted(table.grouped(codes.tolist()), np.zeros(2, dtype=int))
+    members = [np.flatnonzero(codes == i) for i in range(codes.max() + 1)]
+    rng = np.random.default_rng(1)
+    for trial in range(trials):
+        drawn = np.arange(len(members))
+        if null != "swapped":
+            drawn = rng.choice(len(members), size=n, p=chances)
+        rows = np.concatenate([members[i] for i in drawn])
+        groups = np.repeat(np.arange(len(drawn)), [len(members[i]) for i in drawn])
+        some = values[:, rows]
+        if null in ("swapped", "exchangeable"):
+            swap = (rng.random(len(drawn)) < 0.5)[groups]
+            some = np.where(swap[None, :, None], some[::-1], some)
+        drawn_table = es.SegmentStatistics(some, table.systems, table.metric)
+        (difference,) = es.compare(drawn_table, groups=groups, n_resamples=399, rng=trial)
+        yield difference.pvalue
+
+
 def main() -> None:
-    """Print the table."""
+    """Print one table or the other."""
+    parser = argparse.ArgumentParser(prog="benchmarks.documents", description=__doc__)
+    parser.add_argument("--nulls", action="store_true", help="rejections of true null hypotheses")
+    parser.add_argument("--documents", type=int, default=170, metavar="N")
+    parser.add_argument("--trials", type=int, default=1000)
+    options = parser.parse_args()
+    if options.nulls:
+        return nulls(options.documents, options.trials)
     label, systems, references, documents = corpus()
     print(f"{label}: {len(systems)} systems, {len(references)} segments")
     print(f"{len(set(documents))} documents; standard error by documents / by segments:")

@@ -88,8 +88,9 @@ def test_two_long_documents_alone_show_nothing_of_several_systems():
     scores[1] += groups < 2
     systems = dict(zip("ABC", scores, strict=True))
     result = es.compare(systems, metrics=es.Mean("m"), groups=groups, n_resamples=999)
-    # Of t alone, which takes the variance of two documents for known, they are small.
-    assert min(d.pvalue for d in result) < 0.05
+    # Intervals by t take the variance of two documents for known.
+    assert any(d.low > 0 or d.high < 0 for d in result)
+    assert min(d.pvalue for d in result) > 0.1
     assert min(d.pvalue_adjusted for d in result) > 0.3
 
 

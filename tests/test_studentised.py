@@ -1,12 +1,17 @@
 """Studentised differences, against influence values of rows that are really swapped."""
 
+from itertools import product
+
 import numpy as np
 import pytest
+from scipy import stats
 
 import evalstats as es
 from evalstats.inference.influence import influence_values, standard_error
+from evalstats.inference.skewness import of_signed, transformed
 from evalstats.inference.studentised import (
     cross_columns,
+    skew_columns,
     studentised_difference,
     studentised_swaps,
 )
@@ -75,3 +80,55 @@ def test_no_difference_is_zero_and_no_spread_is_far():
     ones = metric.statistics(np.ones(5))
     assert studentised_difference(metric, ones, ones) == 0.0
     assert studentised_difference(metric, ones, ones * [[2.0, 1.0]]) == np.inf
+
+
+def hall(t, skew, n):
+    """Hall's transformation (1992), as it is printed."""
+    return np.sqrt(n) * (((1 + skew * t / (3 * np.sqrt(n))) ** 3 - 1) / skew + skew / (6 * n))
+
+
+def test_the_skewness_of_an_arrangement_is_that_of_its_rows():
+    metric = es.Mean("judge")
+    rng = np.random.default_rng(9)
+    first, second = (metric.statistics(rng.gamma(a, size=40)) for a in (1.0, 1.3))
+    columns = skew_columns(metric, first, second)
+    for _ in range(20):
+        signs = rng.choice([-1.0, 1.0], size=40)
+        skew = stats.skew(signs * (second - first)[:, 0])
+        assert float(of_signed(columns, signs @ columns)) == pytest.approx(skew, rel=1e-9)
+        assert float(transformed(1.7, skew, 40)) == pytest.approx(hall(1.7, skew, 40), rel=1e-9)
+    assert float(of_signed(np.zeros((5, 2)), np.zeros(2))) == 0
+    assert transformed(np.array([np.inf, 1.7]), np.array([0.3, 0.0]), 40).tolist() == [np.inf, 1.7]
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_of_groups_all_swaps_are_ordered_by_their_transformed_t(alternative):
+    """Edits of two systems in ten documents of unlike sizes, over the same reference words."""
+    rng = np.random.default_rng(12)
+    sizes = np.array([12, 7, 5, 3, 2, 2, 2, 1, 1, 1])
+    groups = np.repeat(np.arange(10), sizes)
+    words = rng.integers(5, 30, size=len(groups))
+    edits = rng.binomial(words, np.array([[0.3], [0.4]]))
+    rate = es.Ratio("rate")
+    table = es.SegmentStatistics(
+        np.stack([rate.statistics(np.stack([e, words], axis=1)) for e in edits]), ["a", "b"], rate
+    )
+    (d,) = es.compare(table, groups=groups, alternative=alternative)
+
+    e, w = ([np.bincount(groups, x) for x in rows] for rows in (edits, [words]))
+    transformed = []
+    for signs in product([1.0, -1.0], repeat=10):
+        moved = np.array(signs) * (e[1] - e[0])
+        # The influence of a document on a ratio of sums, as Taylor's series has it.
+        values = (moved - np.sum(moved) / np.sum(w[0]) * w[0]) / np.sum(w[0])
+        t = np.sum(moved) / np.sum(w[0]) / (np.sqrt(10) * np.std(values, ddof=1))
+        # Half the words are each system's: the skewness is that of the edits alone.
+        transformed.append(hall(t, stats.skew(moved), 10))
+    values = np.array(transformed)
+    as_extreme = {
+        "two-sided": np.abs(values) >= abs(values[0]) - 1e-9,
+        "greater": values >= values[0] - 1e-9,
+        "less": values <= values[0] + 1e-9,
+    }
+    assert d.exact
+    assert d.pvalue == np.mean(as_extreme[alternative])

@@ -2,6 +2,7 @@
 
 - `estimate`, `compare`: the two questions
 - `pairs`: one pair of systems, its difference, interval and p-value
+- `swaps`: its p-value by exchanging the two systems' outputs
 - `families`: p-values and intervals of several pairs at once
 - `contrasts`: ratios of scores in place of differences
 - `margins`: claims that two systems are alike, or one not worse

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis import sampling, variances
+from evalstats.analysis import sampling, swaps, variances
 from evalstats.analysis.flips import flip
 from evalstats.analysis.plan import MID_P, Plan
 from evalstats.analysis.sampling import Pair, Sample
@@ -16,14 +16,10 @@ from evalstats.inference import significance, stepdown, studentised
 from evalstats.inference.proportions import mcnemar_pvalue
 from evalstats.inference.skewness import skewness, transformed
 from evalstats.metrics import Mean
-from evalstats.metrics.logarithms import LogScore
-from evalstats.resampling.totals import all_swap_totals, swap_totals
 from evalstats.results.records import Difference
 
 Floats = NDArray[np.float64]
 
-#: Columns of cross products that are resampled together; they bound the memory.
-_CROSS_COLUMNS = 256
 _BOTH = "two-sided"
 #: From so many segments on, swapped scores are linear in the signs but for about the
 #: Monte-Carlo error of their p-value: flipped influence values stand for them, at a hundredth of
@@ -43,20 +39,19 @@ def differences(
             f"test {MID_P!r} is for 0/1 scores, one on each segment, and {sample.name} has others; "
             f"leave test out"
         )
-    drawn = [
-        pair
-        for pair in pairs
-        if test == "studentized"
-        and not (counted or _is_mean(sample) or is_flipped(sample, test) or _is_by_t(sample))
-        and not _is_enumerated(sample, pair, plan)
-    ]
-    crossed = _crossed(sample, drawn, plan)
+    is_drawn = test == "studentized" and not (
+        counted or _is_mean(sample) or is_flipped(sample, test) or _is_by_t(sample)
+    )
+    drawn = [pair for pair in pairs if is_drawn and not swaps.is_enumerated(sample, pair, plan)]
+    crossed = swaps.sums_over_halves(sample, drawn, plan)
     for a, b in pairs:
         observed = sample.scores[b] - sample.scores[a]
         replicates = sample.replicates[:, b] - sample.replicates[:, a]
         low, high, error = sampling.bounds(sample, plan, replicates, observed, (a, b))
         flips = None if sample.outcomes is None else sample.outcomes.changes(a, b)
-        exact = certain = counted or (test != "bootstrap" and _is_enumerated(sample, (a, b), plan))
+        exact = certain = counted or (
+            test != "bootstrap" and swaps.is_enumerated(sample, (a, b), plan)
+        )
         if counted:
             assert flips is not None
             pvalue = mcnemar_pvalue(*flips, alternative, mid=test == MID_P)
@@ -64,27 +59,20 @@ def differences(
             by_t = _t_pvalue(sample, (a, b), float(observed), alternative)
             pvalue, exact, certain = max(by_t, _floor(sample, alternative)), False, True
         elif test == "studentized":
-            if _is_mean(sample):
-                by_swaps = _randomization_pvalue(sample, (a, b), exact, alternative)
-            elif is_flipped(sample, test) and not exact:
-                by_swaps = _flips_pvalue(sample, (a, b), float(observed), alternative)
-            else:
-                by_swaps = _studentised_pvalue(
-                    sample, (a, b), None if exact else next(crossed), alternative
-                )
-            # Exact for exchangeable systems, and for equal scores as valid as the t test: the null
-            # hypothesis is that one or the other is true, and both have to be rejected. Groups of
-            # unlike sizes weigh so differently in both that both at once find nothing; their swaps
-            # have Hall's correction themselves.
-            pvalue, certain = by_swaps, exact
+            halves = next(crossed) if is_drawn and not exact else None
+            pvalue = _pvalue_by_swaps(sample, (a, b), halves, exact, alternative)
             if sample.sizes is None:
+                # Swaps are exact for exchangeable systems, and t is as valid for equal scores: the
+                # null hypothesis is that one or the other is true, and both have to be rejected.
+                # Groups of unlike sizes weigh so differently in both that both at once find
+                # nothing; their swaps have the correction of t themselves.
                 by_t = _t_pvalue(sample, (a, b), float(observed), alternative)
-                pvalue, certain = max(by_swaps, by_t), exact or by_t > by_swaps
+                pvalue, certain = max(pvalue, by_t), exact or by_t > pvalue
         elif test == "ar":
-            pvalue = _randomization_pvalue(sample, (a, b), exact, alternative)
+            pvalue = swaps.randomization_pvalue(sample, (a, b), exact, alternative)
         else:
             pvalue = significance.centred_bootstrap_pvalue(
-                observed, replicates, alternative, _tolerance(sample, (a, b))
+                observed, replicates, alternative, swaps.tolerance_of(sample, (a, b))
             )
             pvalue = _expanded(pvalue, sample, (a, b), alternative)
         yield Difference(
@@ -153,10 +141,6 @@ def _is_mean(sample: Sample) -> bool:
     return type(sample.table.metric) is Mean and sample.sizes is None
 
 
-def _is_enumerated(sample: Sample, pair: Pair, plan: Plan) -> bool:
-    return bool(2 ** sample.n_differing(*pair) <= plan.n_resamples)
-
-
 def _expanded(pvalue: float, sample: Sample, pair: Pair, alternative: str) -> float:
     """Return a bootstrap p-value with the correction of the expanded percentile interval."""
     if sample.codes is None:
@@ -164,39 +148,6 @@ def _expanded(pvalue: float, sample: Sample, pair: Pair, alternative: str) -> fl
     moves, _, degrees = sampling.influences(sample, pair)
     factor = variances.widening(moves, sample.sizes, sample.codes)
     return significance.widened_pvalue(pvalue, factor, degrees, alternative)
-
-
-def _tolerance(sample: Sample, pair: Pair) -> float:
-    largest = float(np.max(np.abs(sample.scores[list(pair)])))
-    if isinstance(sample.table.metric, LogScore):
-        # The last bit of a score is as much of its logarithm, however small that is.
-        largest = max(largest, 1.0)
-    return significance.tie_tolerance(largest, sample.n_segments)
-
-
-def _rows(sample: Sample, pair: Pair) -> tuple[Floats, Floats]:
-    first, second = (sample.values[i].astype(np.float64) for i in pair)
-    return first, second
-
-
-def _differs(sample: Sample, pair: Pair) -> NDArray[np.bool_]:
-    a, b = pair
-    return np.asarray(np.any(sample.table.values[a] != sample.table.values[b], axis=1))
-
-
-def _crossed(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> Iterator[Floats]:
-    """Yield sums of each pair's `_swap_columns` over the random halves, `(B, k)` or `(B, k + 2)`."""
-    step = max(1, _CROSS_COLUMNS // sample.values.shape[2])
-    for start in range(0, len(pairs), step):
-        some = pairs[start : start + step]
-        totals = swap_totals(
-            np.concatenate([_swap_columns(sample, pair) for pair in some], axis=1),
-            plan.n_resamples,
-            plan.seed,
-            executor=plan.executor,
-            tell=plan.tell("swapping"),
-        )
-        yield from np.split(totals, len(some), axis=1)
 
 
 def single_pvalue(sample: Sample, pair: Pair) -> float:
@@ -231,88 +182,24 @@ def tail_pvalue(
         t = distance / error if error > 0 else float(np.copysign(np.inf, distance))
     skewed = t
     if corrected and distance:
-        skewed = transformed(t, skewness(moves), len(moves))
+        skewed = float(transformed(t, skewness(moves), len(moves)))
     return max(significance.student_t_pvalue(x, degrees, alternative) for x in (t, skewed))
 
 
-def _flips_pvalue(sample: Sample, pair: Pair, observed: float, alternative: str) -> float:
+def _pvalue_by_swaps(
+    sample: Sample, pair: Pair, halves: Floats | None, exact: bool, alternative: str
+) -> float:
+    """Return the p-value of exchanged outputs, or of flipped influence values in their place."""
+    if _is_mean(sample):
+        return swaps.randomization_pvalue(sample, pair, exact, alternative)
+    if exact or halves is not None:
+        return swaps.studentised_pvalue(sample, pair, halves, alternative)
+    observed = sample.scores[pair[1]] - sample.scores[pair[0]]
     _, error, degrees = sampling.influences(sample, pair)
     assert sample.flips is not None
     flipped = sample.flips[:, pair[1]] - sample.flips[:, pair[0]]
-    t = studentised.ratio(np.array(observed), error**2)
+    t = studentised.ratio(np.array(float(observed)), error**2)
     if error > 0:
         flipped = flipped / error
     units = float(stepdown.flip_units(t, degrees))
     return significance.randomization_pvalue(units, flipped, alternative)
-
-
-def _studentised_pvalue(
-    sample: Sample, pair: Pair, halves: Floats | None, alternative: str
-) -> float:
-    """Return the p-value from random swaps, or from all where no sums over halves are given."""
-    metric, (first, second) = sample.table.metric, _rows(sample, pair)
-    columns, k = _swap_columns(sample, pair), first.shape[1]
-    if halves is not None:
-        moved = sample.moved(*pair)
-    else:
-        differs = _differs(sample, pair)
-        moved, halves = all_swap_totals((second - first)[differs]), all_swap_totals(columns[differs])
-    is_whole = len(halves) == 2 ** sample.n_differing(*pair)
-    shuffled = studentised.studentised_swaps(metric, first, second, moved, halves[:, :k])
-    # The first of all arrangements swaps nothing.
-    observed = studentised.studentised_difference(metric, first, second)
-    observed = float(shuffled[0]) if is_whole else observed
-    skews = columns[:, k:]
-    if skews.shape[1]:
-        whole = np.sum(skews, axis=0)
-        shuffled = studentised.unskewed(shuffled, skews, whole - 2 * halves[:, k:])
-        observed = float(studentised.unskewed(observed, skews, whole))
-    if np.isnan(observed) or np.any(np.isnan(shuffled)):
-        raise _not_finite(sample)
-    tolerance = 0.0 if np.isinf(observed) else significance.tie_tolerance(observed, len(first))
-    if is_whole:
-        return significance.exact_randomization_pvalue(observed, shuffled, alternative, tolerance)
-    return significance.randomization_pvalue(observed, shuffled, alternative, tolerance)
-
-
-def _swap_columns(sample: Sample, pair: Pair) -> Floats:
-    """Return what the standard errors of swapped outputs need, of groups their skewness, too."""
-    metric, rows = sample.table.metric, _rows(sample, pair)
-    columns = studentised.cross_columns(metric, *rows)
-    if sample.sizes is not None:
-        columns = np.concatenate([columns, studentised.skew_columns(metric, *rows)], axis=1)
-    return _finite(columns, sample)
-
-
-def _randomization_pvalue(sample: Sample, pair: Pair, exact: bool, alternative: str) -> float:
-    a, b = pair
-    observed, tolerance = sample.scores[b] - sample.scores[a], _tolerance(sample, pair)
-    if exact:
-        first, second = _rows(sample, pair)
-        moved = all_swap_totals((second - first)[_differs(sample, pair)])
-    else:
-        moved = sample.moved(a, b)
-    score = sample.table.metric.score
-    shuffled = score(sample.totals[b] - moved) - score(sample.totals[a] + moved)
-    if not np.all(np.isfinite(shuffled)):
-        raise InputError(
-            f"{sample.table.metric.name} of swapped outputs of system "
-            f"{sample.table.systems[a]!r} is not finite; define the score for every total, for "
-            f"example where a denominator is 0"
-        )
-    if exact:
-        return significance.exact_randomization_pvalue(observed, shuffled, alternative, tolerance)
-    return significance.randomization_pvalue(observed, shuffled, alternative, tolerance)
-
-
-def _finite(columns: Floats, sample: Sample) -> Floats:
-    if not np.all(np.isfinite(columns)):
-        raise _not_finite(sample)
-    return columns
-
-
-def _not_finite(sample: Sample) -> InputError:
-    return InputError(
-        f"test 'studentized' needs a finite score and gradient of {sample.name} at the totals of "
-        f"swapped outputs; define the score for every total, or use test='ar'"
-    )

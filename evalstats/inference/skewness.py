@@ -32,6 +32,24 @@ def skewness(values: Floats) -> float:
     return float(np.mean(scaled * scaled * scaled))
 
 
+def of_signed(powers: Floats, sums: Floats) -> Floats:
+    """Return the skewness of values v with signs, `(...)`.
+
+    Parameters
+    ----------
+    powers : ndarray, shape (N, 2)
+        v and v³.
+    sums : ndarray, shape (..., 2)
+        Their sums with the signs.
+    """
+    n = len(powers)
+    square = np.mean(powers[:, 0] ** 2)
+    mean, third = sums[..., 0] / n, sums[..., 1] / n
+    moment = third - 3 * mean * square + 2 * mean**3
+    power = np.maximum(square - mean**2, 0.0) ** 1.5
+    return np.asarray(np.divide(moment, power, where=power > 0, out=np.zeros(np.shape(power))))
+
+
 def degrees_of_spread(values: Floats) -> float:
     """Return the degrees of freedom of a spread estimated from values with heavy tails, `(N,)`.
 
@@ -48,7 +66,7 @@ def degrees_of_spread(values: Floats) -> float:
 
 
 def transformed(t: float | Floats, skew: float | Floats, n: int) -> Floats:
-    """Return g(t) of each t and skewness; t itself where it is infinite, or the values symmetric."""
+    """Return g(t), or t itself where it is infinite or the values are symmetric."""
     straight = (np.abs(skew) < _SYMMETRIC) | ~np.isfinite(t)
     bent, finite = np.where(straight, 1.0, skew), np.where(straight, 0.0, t)
     base = 1 + bent * finite / (3 * np.sqrt(n))

@@ -28,7 +28,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.inference.skewness import transformed
 from evalstats.metrics.base import Metric
 
 Floats = NDArray[np.float64]
@@ -46,33 +45,15 @@ def cross_columns(metric: Metric, first: Floats, second: Floats) -> Floats:
 
 
 def skew_columns(metric: Metric, first: Floats, second: Floats) -> Floats:
-    """Return v and v³ of every segment, `(N, 2)`, v as a share of the largest."""
+    """Return v and v³ of every segment, `(N, 2)`, v as a share of the largest.
+
+    `skewness.of_signed` makes the skewness of an arrangement of their signed sums.
+    """
     values = (second - first) @ metric.gradient(np.sum(first + second, axis=0) / 2)
     largest = np.max(np.abs(values))
     if largest > 0:
         values = values / largest
     return np.stack([values, values * values * values], axis=1)
-
-
-def unskewed(t: float | Floats, columns: Floats, sums: Floats) -> Floats:
-    """Return Hall's transformation of t, `(...)`, by the skewness of each arrangement.
-
-    Parameters
-    ----------
-    t : float or ndarray, shape (...)
-    columns : ndarray, shape (N, 2)
-        Those of `skew_columns`.
-    sums : ndarray, shape (..., 2)
-        Their signed sums in each arrangement.
-    """
-    n = len(columns)
-    square = np.mean(columns[:, 0] ** 2)
-    mean, third = sums[..., 0] / n, sums[..., 1] / n
-    variance = square - mean**2
-    moment = third - 3 * mean * square + 2 * mean**3
-    power = np.maximum(variance, 0.0) ** 1.5
-    skew = np.divide(moment, power, where=power > 0, out=np.zeros(np.shape(power)))
-    return transformed(t, skew, n)
 
 
 def studentised_difference(metric: Metric, first: Floats, second: Floats) -> float:
