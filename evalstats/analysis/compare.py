@@ -95,12 +95,13 @@ def compare(
         Paired approximate randomisation of differences divided by their own standard errors
         (Janssen, 1997; Chung and Romano, 2013) together with a t test of the difference (with
         Hall's correction for skewness, 1992): the larger p-value, for systems that are
-        exchangeable or whose scores are equal (an intersection-union test; Berger, 1982); for 0/1
-        scores McNemar's exact test. Randomisation of plain differences (Noreen, 1989; Riezler and
-        Maxwell, 2005), for exchangeable systems;
-        or the centred paired bootstrap (Hall and Wilson, 1991), for equal scores. The first two
-        enumerate all swaps where 2^n <= n_resamples for the n segments that differ. McNemar's mid-p
-        test (Lancaster, 1961), for 0/1 scores only, is not exact, and finds more on few segments.
+        exchangeable or whose scores are equal (an intersection-union test; Berger, 1982); of groups
+        randomisation alone, with Hall's correction of every arrangement; for 0/1 scores McNemar's
+        exact test. Randomisation of plain differences (Noreen, 1989; Riezler and Maxwell, 2005),
+        for exchangeable systems; or the centred paired bootstrap (Hall and Wilson, 1991), for equal
+        scores. The first two enumerate all swaps where 2^n <= n_resamples for the n segments that
+        differ. McNemar's mid-p test (Lancaster, 1961), for 0/1 scores only, is not exact, and finds
+        more on few segments.
     method, confidence_level
         Interval of scores and of differences, as in `estimate`.
     significance_level : float
@@ -112,15 +113,17 @@ def compare(
     adjustment : {"max-t", "holm", "benjamini-hochberg", "bonferroni", "none"}
         How p-values are adjusted for several comparisons. Step-down max-T (Romano and Wolf, 2005,
         2016) takes the larger of the p-value itself and of how often the largest of all
-        differences, each over its standard error, is as large when the signs of the segments'
-        influence are random, or with fewer than 1,000 segments when they are drawn again. Like
-        Holm's and Bonferroni's it bounds the probability of any false claim, and loses little to
-        many comparisons. Where there are several runs of each system Holm's takes its place.
+        differences, each over its standard error (and with Hall's correction, where that is nearer
+        to 0), is as large when the signs of the segments' influence are random, or with fewer than
+        1,000 segments when they are drawn again. Like Holm's and Bonferroni's it bounds the
+        probability of any false claim, and loses little to many comparisons. Where there are
+        several runs of each system Holm's takes its place.
     family : {"metric", "all"}
         Which comparisons are counted together: all under one metric, or all there are.
     intervals : {"individual", "simultaneous"}
         Whether `confidence_level` is of each interval of a difference, or of all of a family at
-        once. Simultaneous ones are as wide as the quantile of the largest difference asks for.
+        once. Simultaneous ones are as wide as the quantile of the largest difference asks for,
+        with Hall's correction at that level.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name that statistics have for them in
         their `labels`: resamples and swaps whole groups.
