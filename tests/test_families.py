@@ -66,7 +66,7 @@ def test_documents_of_a_leaderboard():
     "cell",
     [
         families.Cell("wmt22", "ter", "equal", 100, 3, n_resamples=199),
-        families.Cell("wmt25", "XCOMET-XL", "exchangeable", 60, n_resamples=199),
+        families.Cell("wmt25", "XCOMET-XL", "exchangeable", 60, n_systems=12, n_resamples=199),
         families.Cell("wmt25", "XCOMET-XL", "equal", 30, 3, True, n_systems=9, n_resamples=199),
     ],
     ids=str,
