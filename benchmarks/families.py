@@ -113,6 +113,9 @@ def cells() -> list[Cell]:
     found += [Cell("wmt24", "bleu", "equal", n, 0, documents=True) for n in (20, 40, 80)]
     found += [Cell("wmt24", "chrf", "equal", n, 3, documents=True) for n in (20, 80)]
     found.append(Cell("wmt24", "ter", "equal", 40, 3, documents=True))
+    found += [Cell("wmt24", metric, "real", 50) for metric in ("chrf", "ter")]
+    found.append(Cell("wmt24", "ter", "real", 200))
+    found += [Cell("wmt24", metric, "real", 40, documents=True) for metric in ("bleu", "ter")]
     return found
 
 
