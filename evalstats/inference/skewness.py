@@ -45,8 +45,9 @@ def of_signed(powers: Floats, sums: Floats) -> Floats:
     n = len(powers)
     square = np.mean(powers[:, 0] ** 2)
     mean, third = sums[..., 0] / n, sums[..., 1] / n
-    moment = third - 3 * mean * square + 2 * mean**3
-    power = np.maximum(square - mean**2, 0.0) ** 1.5
+    moment = third - 3 * mean * square + 2 * mean * mean * mean
+    variance = np.maximum(square - mean * mean, 0.0)
+    power = variance * np.sqrt(variance)
     return np.asarray(np.divide(moment, power, where=power > 0, out=np.zeros(np.shape(power))))
 
 
