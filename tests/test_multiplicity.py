@@ -28,6 +28,26 @@ def test_holm_by_its_definition(p):
         assert adjusted[j] == worst
 
 
+@given(st.lists(st.tuples(st.integers(0, 4), st.floats(0, 1)), min_size=1, max_size=20))
+def test_holm_over_parts_by_its_definition(rows):
+    """At any level: reject p <= level / (parts that are left), until nothing more is rejected."""
+    parts, p = np.array([part for part, _ in rows]), np.array([p for _, p in rows])
+    adjusted = multiplicity.holm_over(parts, p)
+    for level in (0.01, 0.05, 0.2, *adjusted[adjusted < 1]):
+        left = np.ones(len(p), dtype=bool)
+        while True:
+            found = left & (p * len(set(parts[left].tolist())) <= level)
+            if not found.any():
+                break
+            # One at a time, the smallest first.
+            left[np.flatnonzero(left)[np.argmin(p[left])]] = False
+        np.testing.assert_array_equal(adjusted <= level, ~left)
+    np.testing.assert_array_equal(multiplicity.holm_over(np.zeros(len(p)), p), p)
+    np.testing.assert_array_equal(
+        multiplicity.holm_over(np.arange(len(p)), p), multiplicity.holm(p)
+    )
+
+
 @given(pvalues)
 def test_bonferroni_and_the_order_of_the_methods(p):
     bonferroni = multiplicity.bonferroni(p)

@@ -265,6 +265,34 @@ def test_other_adjustments_are_over_tasks_too(adjustment):
     assert f"|adj:{adjustment}|" in result.signatures[0]
 
 
+def test_several_systems_have_max_t_within_tasks_and_holm_over_them():
+    rng = np.random.default_rng(9)
+    tasks = {
+        name: es.extract(
+            {f"s{i}": rng.normal(0.3 * i, size=60) for i in range(6)}, metric=es.Mean("mark")
+        )
+        for name in ("x", "y", "z")
+    }
+    suite = es.Suite(tasks)
+    result = suite.compare(n_resamples=199)
+    assert result.adjustment == "max-t"
+    alone = [d for t in tasks.values() for d in es.compare(t, n_resamples=199)]
+    # The largest gap of each task has the smallest p-value there can be, times three tasks.
+    assert min(d.pvalue_adjusted for d in result.rows) == pytest.approx(3 / 200)
+    for d, own in zip(result.rows, alone, strict=True):
+        assert own.pvalue_adjusted <= d.pvalue_adjusted <= 3 * own.pvalue_adjusted + 1e-12
+    assert result.totals[0].pvalue_adjusted >= result.totals[0].pvalue
+    assert {result.n_multiplied(d) for d in result.rows} == {3}
+    assert {result.n_multiplied(d) for d in result.totals} == {1}
+    assert "max-T within each, Holm's method over them" in " ".join(result.notes)
+    assert "p (max-t)" in str(result)
+    # Holm over all 45 rows cannot call any different with so few resamples.
+    holm = suite.compare(n_resamples=199, adjustment="holm")
+    assert min(d.pvalue_adjusted for d in holm.rows) > 0.05
+    assert any(result.significant(d) for d in result.rows)
+    assert es.SuiteComparison.from_json(result.to_json()) == result
+
+
 def test_margins_recovery_and_ratios_go_with_every_row():
     ratio = es.Suite(costs()).compare(contrast="ratio", recovery=0.9, **FEW)
     total = ratio.total()
@@ -381,7 +409,7 @@ def of(values, metric=ACC, systems=("A", "B")):
         (lambda: es.Suite(TASKS, groups={"law": "ab"}), r"groups\['law'\] must be a list of labels"),
         (lambda: es.Suite({"x": of([[1.0], [0.0]]), **TASKS}).estimate(), "task 'x': at least 2"),
         (lambda: es.Suite(TASKS).compare(baseline="C"), "baseline must be one of A, B"),
-        (lambda: es.Suite(TASKS).compare(adjustment="max-t"), "adjustment must be one of holm"),
+        (lambda: es.Suite(TASKS).compare(adjustment="max"), "adjustment must be one of max-t"),
         (lambda: es.Suite(TASKS).compare(test="mid-p"), "test must be one of studentized"),
         (lambda: es.Suite(TASKS).compare(contrast="odds"), "contrast must be one of"),
         (lambda: es.Suite(TASKS).compare(method="bca"), "method 'bca' is that of one sample"),

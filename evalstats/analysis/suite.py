@@ -12,7 +12,7 @@ from evalstats.analysis.estimate import estimate
 from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_pairs, given_tables, is_statistics
 from evalstats.analysis.margins import claim_notes
 from evalstats.analysis.notes import gap_notes
-from evalstats.analysis.plan import ALTERNATIVES, TESTS, option
+from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, TESTS, option
 from evalstats.analysis.suite_notes import comparison_notes, estimate_notes
 from evalstats.analysis.suite_rows import (
     adjusted,
@@ -24,7 +24,6 @@ from evalstats.analysis.suite_totals import as_totals
 from evalstats.analysis.units import Aggregate, Labels
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.inference.multiplicity import ADJUSTMENTS
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.records import distinct
@@ -157,7 +156,7 @@ class Suite:
         test: str = "studentized",
         method: str = "auto",
         alternative: str = "two-sided",
-        adjustment: str = "holm",
+        adjustment: str = "max-t",
         confidence_level: float = 0.95,
         significance_level: float = 0.05,
         n_resamples: int = N_RESAMPLES,
@@ -172,10 +171,12 @@ class Suite:
 
         Parameters
         ----------
-        adjustment : {"holm", "benjamini-hochberg", "bonferroni", "none"}
+        adjustment : {"max-t", "holm", "benjamini-hochberg", "bonferroni", "none"}
             How p-values are adjusted: all rows of tasks under one metric, of all pairs, are a
             family, and the totals of all pairs are another. (Where one total is made of different
-            metrics, the rows of all tasks are one family.)
+            metrics, the rows of all tasks are one family.) ``"max-t"`` is step-down max-T over the
+            pairs within each task, as in `evalstats.compare`, and Holm's method (1979) over the
+            tasks; of one pair of systems that is ``"holm"``, and is called so.
         baseline, test, method, alternative, confidence_level, significance_level, n_resamples, \
 rng, executor, margin, recovery, contrast
             As in `evalstats.compare`; the test is "studentized", "ar" or "bootstrap", and
@@ -194,13 +195,16 @@ rng, executor, margin, recovery, contrast
         total rests on rows drawn within each task (tasks are strata): its error is that of other
         items of the same tasks, and says nothing of other tasks.
         """
-        as_pairs(self.systems, baseline)
+        n_pairs = len(as_pairs(self.systems, baseline))
+        adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
+        if adjustment == "max-t" and n_pairs == 1:
+            adjustment = "holm"
         options: dict[str, Any] = {
             "baseline": baseline,
             "test": option(test, TESTS, "test"),
             "method": method,
             "alternative": option(alternative, ALTERNATIVES, "alternative"),
-            "adjustment": option(adjustment, tuple(ADJUSTMENTS), "adjustment"),
+            "adjustment": adjustment,
             "confidence_level": confidence_level,
             "significance_level": significance_level,
             "n_resamples": n_resamples,
@@ -210,7 +214,6 @@ rng, executor, margin, recovery, contrast
             "recovery": recovery,
             "contrast": contrast,
         }
-        adjustment = options["adjustment"]
         results: list[Comparison] = []
         estimates: list[TaskEstimate] = []
         rows: list[TaskDifference] = []

@@ -26,9 +26,10 @@ def comparison_notes(result: SuiteComparison) -> tuple[str, ...]:
     notes = [*_size_notes(result.estimates), *_total_notes(result.aggregate, result.totals)]
     if len(rows) > 1 and result.adjustment != "none":
         within = "" if result.family == "all" else " under one metric"
+        how = ": max-T within each, Holm's method over them" if result.adjustment == "max-t" else ""
         notes.append(
-            f"p ({result.adjustment}) allows for all rows of tasks{within} together, of all pairs; "
-            f"totals are a family of their own."
+            f"p ({result.adjustment}) allows for all rows of tasks{within} together, of all "
+            f"pairs{how}; totals are a family of their own."
         )
     same = [d for d in rows if d.n_differing == 0]
     if same:

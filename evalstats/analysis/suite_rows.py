@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.suite_totals import Total
-from evalstats.inference.multiplicity import ADJUSTMENTS
+from evalstats.inference.multiplicity import ADJUSTMENTS, holm_over
 from evalstats.results.records import Difference, distinct
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.suite_records import TaskDifference, TaskEstimate
@@ -46,8 +46,12 @@ def adjusted(found: Sequence[TaskDifference], adjustment: str, family: str) -> l
     made = list(found)
     for name in distinct(d.metric for d in found) if family == "metric" else [None]:
         places = [i for i, d in enumerate(found) if name in (None, d.metric)]
-        pvalues = np.array([found[i].pvalue for i in places])
-        stepped = ADJUSTMENTS[adjustment](pvalues) if places else pvalues
+        if adjustment == "max-t":
+            # Within each task, or total, that is done.
+            tasks = [found[i].task for i in places]
+            stepped = holm_over(tasks, [found[i].pvalue_adjusted for i in places])
+        else:
+            stepped = ADJUSTMENTS[adjustment]([found[i].pvalue for i in places])
         for i, p in zip(places, stepped.tolist(), strict=True):
             made[i] = replace(found[i], pvalue_adjusted=p)
     return made

@@ -33,6 +33,33 @@ def holm(pvalues: ArrayLike) -> Floats:
     return adjusted
 
 
+def holm_over(parts: ArrayLike, pvalues: ArrayLike) -> Floats:
+    """Adjust p-values over parts within each of which they are adjusted already.
+
+    Holm's method (1979) with parts in place of hypotheses: the i-th smallest p-value is multiplied
+    by the number of parts of which it or a larger one is left. Where the first false claim is made,
+    all parts with a true null hypothesis are left; if the probability of a false claim in one
+    part is at most its p-value, as of step-down max-T, that of any is at most α, however the parts
+    depend on one another. With one p-value a part it is Holm's method, with one part it changes
+    nothing.
+
+    Examples
+    --------
+    >>> holm_over(["a", "a", "b"], [0.01, 0.04, 0.03]).round(2).tolist()
+    [0.02, 0.06, 0.06]
+    """
+    p = np.asarray(pvalues, dtype=np.float64)
+    order = np.argsort(p, kind="stable")
+    in_order = np.asarray(parts)[order]
+    # A part is left until its last place is passed.
+    _, last = np.unique(in_order[::-1], return_index=True)
+    left = np.searchsorted(np.sort(p.size - 1 - last), np.arange(p.size))
+    stepped = np.maximum.accumulate(p[order] * (last.size - left))
+    adjusted = np.empty(p.shape)
+    adjusted[order] = np.minimum(stepped, 1.0)
+    return adjusted
+
+
 def benjamini_hochberg(pvalues: ArrayLike) -> Floats:
     """Step up from the largest; controls the false discovery rate (Benjamini and Hochberg, 1995).
 

@@ -164,6 +164,11 @@ signatures, notes, significance_level, margin, recovery, contrast
     def _sizes(self) -> Counter[tuple[bool, str]]:
         return Counter(map(self._family_of, self.differences))
 
+    @cached_property
+    def _tasks_of(self) -> Counter[tuple[bool, str]]:
+        found = {(self._family_of(d), d.task) for d in self.differences}
+        return Counter(family for family, _ in found)
+
     def _family_of(self, difference: Difference) -> tuple[bool, str]:
         is_total = getattr(difference, "aggregate", None) is not None
         return is_total, "" if self.family == "all" else difference.metric
@@ -171,6 +176,12 @@ signatures, notes, significance_level, margin, recovery, contrast
     def n_compared(self, difference: Difference) -> int:
         """Return how many rows, or totals, are counted together with this one."""
         return self._sizes[self._family_of(difference)]
+
+    def n_multiplied(self, difference: Difference) -> int:
+        """Return what the adjustment multiplies the smallest p-value by."""
+        if self.adjustment != "max-t":
+            return super().n_multiplied(difference)
+        return self._tasks_of[self._family_of(difference)]
 
     def floor_of(self, difference: Difference) -> float:
         """Return the smallest p-value that swaps of its segments or groups can give."""
