@@ -246,7 +246,7 @@ def test_figure_shows_power_or_least_differences(sample):
     assert axes.get_ylabel() == "power"
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), asked.pairs[0].powers)
     open_question = es.power(table, n_resamples=99)
-    axes = open_question.plot("chrF2")
+    axes = open_question.plot("chrf2")
     assert "least difference in chrF2" in axes.get_ylabel().replace("\n", " ")
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), open_question.pairs[0].minimums)
     with pytest.raises(es.InputError, match="metric must be one of chrF2; got 'bleu'"):

@@ -135,6 +135,31 @@ def test_the_figure_has_a_row_a_system():
     assert [t.get_text() for t in axes.texts] == [r.tier for r in ranking]
 
 
+def test_no_name_and_no_tier_leaves_the_figure_without_room():
+    """A name is no mathematics and breaks into lines; of the letters of a tier some are shown."""
+    pytest.importorskip("matplotlib").use("agg")
+    rng = np.random.default_rng(1)
+    names = ["a$b$", "a very long name of a system that goes on and on", *map(str, range(30))]
+    marks = rng.normal(size=200)
+    values = {
+        name: marks + rng.normal(scale=0.1 + i % 4, size=200) + 0.03 * i
+        for i, name in enumerate(names)
+    }
+    ranking = es.compare(values, metrics=MEAN, n_resamples=499).ranking()
+    assert max(len(r.tier) for r in ranking) > 8
+    axes = ranking.plot()
+    axes.figure.canvas.draw()
+    labels = [x.get_text() for x in axes.get_yticklabels()]
+    assert r"a\$b\$" in labels
+    assert max(len(line) for label in labels for line in label.split("\n")) <= 24
+    for text, r in zip(axes.texts, ranking, strict=True):
+        shown = text.get_text()
+        assert len(shown) <= 8
+        assert r.tier.startswith(shown.removesuffix("…"))
+    inches = axes.get_window_extent().width / axes.figure.dpi
+    assert inches > 1
+
+
 def test_without_resampled_scores_no_probability_is_made_up():
     ranking = es.compare(leaderboard(), metrics=MEAN, method="t").ranking()
     assert {r.probability_first for r in ranking} == {None}

@@ -19,7 +19,7 @@ from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.contrasts import contrast_of
 
-T = TypeVar("T", bound="EstimateRecord | Difference")
+T = TypeVar("T", bound="EstimateRecord | Difference | PairPower")
 
 
 @dataclass(frozen=True)
