@@ -61,8 +61,8 @@ def test_wrong_claims_are_as_rare_as_promised():
 
 def test_bad_input(result, sample):
     for arguments, message in (
-        (("nobody", "baseline"), "no difference of 'nobody' from 'baseline'"),
-        (("clearly-better",), "no difference of 'clearly-better' from None"),
+        (("nobody", "baseline"), "system must be one of baseline, clearly-better; got 'nobody'"),
+        (("clearly-better",), "baseline is missing: this comparison is of all pairs"),
         (("clearly-better", "baseline", ["chrf"]), "metric must be one of BLEU, TER; got 'chrf'"),
         (("clearly-better", "baseline", []), "metrics is empty; give some of BLEU, TER"),
         (("clearly-better", "baseline", "ter"), "metrics must be a list of names, got the str"),

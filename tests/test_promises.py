@@ -134,7 +134,7 @@ def test_documents_that_cannot_give_a_small_p_value_say_so(sample):
     }
     groups = [i // 10 for i in range(50)]
     result = es.compare(perfect, sample.references[:50], groups=groups)
-    assert "5 units cannot give a p-value below 0.062" in " ".join(result.notes)
+    assert "5 groups cannot give a p-value below 0.062" in " ".join(result.notes)
     # The bootstrap said 0.0001; its t correction knows how few documents there are.
     (d,) = es.compare(perfect, sample.references[:50], groups=groups, test="bootstrap")
     assert d.pvalue > 0.002

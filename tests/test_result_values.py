@@ -60,8 +60,16 @@ def test_differences_are_found_by_metric_system_and_baseline():
     assert BASED.difference("errors", "c").baseline == "b"
     with pytest.raises(InputError, match="'a' from 'c' is that of 'c' from 'a' with the opposite"):
         PAIRS.difference("COMET", "a", "c")
-    with pytest.raises(InputError, match="no difference of 'c' from None; there are 'b' from 'a'"):
+    with pytest.raises(InputError, match="baseline is missing: this comparison is of all pairs"):
         PAIRS.difference("COMET", "c")
+    with pytest.raises(InputError, match="^baseline must be one of a, b, c; got 'x'$"):
+        PAIRS.difference("COMET", "c", "x")
+    with pytest.raises(InputError, match="^system must be one of a, b, c; got 'x'$"):
+        PAIRS.difference("COMET", "x", "a")
+    with pytest.raises(InputError, match="must be two systems, got 'a' as both"):
+        PAIRS.difference("COMET", "a", "a")
+    with pytest.raises(InputError, match="'c' from 'a': all others are compared with 'b'"):
+        BASED.difference("errors", "c", "a")
     with pytest.raises(InputError, match="metric must be one of COMET, errors"):
         PAIRS.difference("chrf", "c", "a")
 

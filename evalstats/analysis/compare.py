@@ -251,6 +251,7 @@ def compare(
         named |= {} if margin is None else {"margin": f"{margin:.10g}"}
         named |= {} if recovery is None else {"recovery": f"{recovery:.10g}"}
         signatures.append(result_signature(sample, plan, unit, "+".join(used), **named))
+    sizes = size_notes(samples[0].n_segments, unit, samples[0].sizes)
     result = Comparison(
         estimates=Estimates(tuple(estimates)),
         differences=tuple(compared),
@@ -267,14 +268,13 @@ def compare(
         family=family,
         intervals=intervals,
         planner=planner,
-        ranker=Ranker(compared_as, plan, gaps),
+        ranker=Ranker(compared_as, plan, sizes + gaps),
         margin=limits[0],
         recovery=limits[1],
         influencer=influencer,
         contrast=contrast,
     )
-    notes = size_notes(samples[0].n_segments, unit, samples[0].sizes) + design_notes(estimates)
-    notes += gaps
+    notes = sizes + design_notes(estimates) + gaps
     notes += contrast_notes(contrast) + comparison_notes(result, compared_as, unit)
     notes += claim_notes(result)
     return replace(result, notes=notes)

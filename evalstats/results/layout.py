@@ -172,9 +172,9 @@ def _own_decimals(
 def _verdict(comparison: Comparison, difference: Difference) -> str:
     if difference.n_differing == 0:
         return "identical"
-    mark = f" {comparison.mark(difference)}".rstrip()
     if comparison.is_open(difference):
-        return "cannot tell" + mark
+        return "cannot tell"
+    mark = f" {comparison.mark(difference)}".rstrip()
     if not comparison.significant(difference) or difference.winner is None:
         return "no evidence" + mark
     return ("better" if difference.winner == difference.system else "worse") + mark

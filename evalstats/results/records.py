@@ -319,9 +319,14 @@ class ComparisonRecord:
         return floor > self.significance_level and not self.significant(difference)
 
     def disagrees(self, difference: Difference) -> bool:
-        """Return whether a two-sided verdict and the interval of the same level say two things."""
+        """Return whether a two-sided verdict and the interval of the same level say two things.
+
+        A verdict that no data could have changed ("cannot tell") says nothing.
+        """
         same_level = abs(self.confidence_level + self.significance_level - 1) < 1e-9
         if not same_level or self.alternative != "two-sided" or difference.n_differing == 0:
+            return False
+        if self.is_open(difference):
             return False
         excluded = difference.low > difference.null or difference.high < difference.null
         return excluded != self.significant(difference)

@@ -241,13 +241,26 @@ class Comparison(Questions, Result):
         for d in found:
             if (d.system, d.baseline) == (system, against):
                 return d
+        if against is None:
+            raise InputError(
+                f"baseline is missing: this comparison is of all pairs; say from which system the "
+                f"difference of {system!r} is"
+            )
+        names = distinct(estimate.system for estimate in self.estimates)
+        for argument, name in (("system", system), ("baseline", against)):
+            if name not in names:
+                raise InputError(f"{argument} must be one of {', '.join(names)}; got {name!r}")
         if any((d.system, d.baseline) == (against, system) for d in found):
             raise InputError(
                 f"the difference of {system!r} from {against!r} is that of {against!r} from "
                 f"{system!r} with the opposite sign: ask for that one"
             )
-        pairs = "; ".join(f"{d.system!r} from {d.baseline!r}" for d in found)
-        raise InputError(f"no difference of {system!r} from {against!r}; there are {pairs}")
+        if self.baseline is None:
+            raise InputError(f"system and baseline must be two systems, got {system!r} as both")
+        raise InputError(
+            f"no difference of {system!r} from {against!r}: all others are compared with "
+            f"{self.baseline!r}"
+        )
 
     def __iter__(self) -> Iterator[Difference]:
         """Iterate over the differences, metric by metric."""
