@@ -154,10 +154,13 @@ def resample_note(level: float, n_resamples: int) -> tuple[str, ...]:
 
 def _why(result: Comparison) -> str:
     """Say why a verdict and an interval may disagree."""
-    if result.n_compared(result.differences[0]) == 1:
+    one = result.n_compared(result.differences[0]) == 1
+    if one or (result.adjustment == "none" and result.intervals == "individual"):
         return "test and interval are two approximations, and this is near the level"
     if result.intervals == "individual":
         return "the verdict is that of the adjusted p-value, the interval counts one comparison"
+    if result.adjustment == "none":
+        return "the verdict counts one comparison, the interval all of them"
     return (
         f"the verdict is that of p ({result.adjustment}), the interval allows for all comparisons "
         f"at once, also for those that a step-down test has left behind"

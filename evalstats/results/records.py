@@ -301,6 +301,10 @@ class ComparisonRecord:
         multiplies = self.adjustment not in ("none", "max-t")
         return self.n_compared(difference) if multiplies else 1
 
+    def shown_pvalue(self, several: bool = True) -> str:
+        """Return ``p (max-t)``, the name of the p-value that verdicts are of, or ``p``."""
+        return f"p ({self.adjustment})" if several and self.adjustment != "none" else "p"
+
     def floor_of(self, difference: Difference) -> float:
         """Return the smallest p-value that swaps can give of its segments or groups."""
         return self.floor_of_units
