@@ -62,9 +62,9 @@ def test_differences_are_found_by_metric_system_and_baseline():
         PAIRS.difference("COMET", "a", "c")
     with pytest.raises(InputError, match="baseline is missing: this comparison is of all pairs"):
         PAIRS.difference("COMET", "c")
-    with pytest.raises(InputError, match="^baseline must be one of a, b, c; got 'x'$"):
+    with pytest.raises(InputError, match=r"^baseline must be one of a, b, c; got 'x'$"):
         PAIRS.difference("COMET", "c", "x")
-    with pytest.raises(InputError, match="^system must be one of a, b, c; got 'x'$"):
+    with pytest.raises(InputError, match=r"^system must be one of a, b, c; got 'x'$"):
         PAIRS.difference("COMET", "x", "a")
     with pytest.raises(InputError, match="must be two systems, got 'a' as both"):
         PAIRS.difference("COMET", "a", "a")
