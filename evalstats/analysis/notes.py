@@ -128,10 +128,11 @@ def comparison_notes(result: Comparison, samples: Sequence[Sample], unit: str) -
         f"depend on how many of these there happen to be",
     )
     notes += _close_calls(result, result.differences)
-    marked = sum(result.disagrees(d) for d in result)
+    marked = [d for d in result if result.disagrees(d)]
     if marked:
         notes.append(
-            f"† In {marked} of {len(result)} verdict and interval disagree: {_why(result)}."
+            f"† In {len(marked)} of {len(result)} verdict and interval disagree: "
+            f"{_why(result, marked)}."
         )
     return tuple(notes)
 
@@ -152,13 +153,20 @@ def resample_note(level: float, n_resamples: int) -> tuple[str, ...]:
     )
 
 
-def _why(result: Comparison) -> str:
+def _why(result: Comparison, marked: Sequence[Difference]) -> str:
     """Say why a verdict and an interval may disagree."""
-    one = result.n_compared(result.differences[0]) == 1
-    if one or (result.adjustment == "none" and result.intervals == "individual"):
-        return "test and interval are two approximations, and this is near the level"
+    two = "test and interval are two approximations, and this is near the level"
     if result.intervals == "individual":
-        return "the verdict is that of the adjusted p-value, the interval counts one comparison"
+        level = result.significance_level
+        own = [d for d in marked if (d.pvalue <= level) == result.significant(d)]
+        if len(own) == len(marked):
+            return two
+        also = f"; of {len(own)} the p-value itself does: {two}" if own else ""
+        return (
+            f"the verdict is that of the adjusted p-value, the interval counts one comparison{also}"
+        )
+    if result.n_compared(result.differences[0]) == 1:
+        return two
     if result.adjustment == "none":
         return "the verdict counts one comparison, the interval all of them"
     return (
