@@ -347,6 +347,22 @@ def test_of_several_runs_no_adjustment_is_advised_that_runs_do_not_have():
     assert note.endswith("whatever the data: use n_resamples of at least 559.")
 
 
+def test_where_t_decides_alone_no_number_of_resamples_is_asked_for():
+    rng = np.random.default_rng(3)
+    values = {f"s{i}": rng.normal(size=(3, 90)) + i // 2 for i in range(12)}
+    labels = {"groups": [i // 3 for i in range(90)]}
+    one = {name: x[0] for name, x in values.items()}
+    within = {**labels, "strata": [i // 45 for i in range(90)], "adjustment": "holm"}
+    for systems, options in ((values, labels), (one, within)):
+        result = es.compare(systems, metrics=MEAN, n_resamples=99, **options)
+        assert {d.test for d in result} == {"t"}
+        assert "|test:t|" in result.signatures[0]
+        assert sum(result.significant(d) for d in result) > 40
+        assert not any("can reach" in note for note in result.notes)
+        assert not any(result.is_open(d) for d in result)
+        assert es.Comparison.from_json(result.to_json()) == result
+
+
 def test_few_documents_are_no_evidence_either():
     values = scores(3, 60, gap=3)
     result = es.compare(values, metrics=MEAN, groups=np.arange(60) // 12)

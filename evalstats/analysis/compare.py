@@ -221,6 +221,10 @@ def compare(
         compared_as = as_contrasted(samples, contrast, plan, test, limits[0])
         compared_as = prepared(compared_as, plan, test, jointly)
 
+    whole = compared_as[0]
+    # Of groups swaps ignore strata and runs: see `pairs`.
+    by_t = test == "studentized" and whole.sizes is not None
+    by_t = by_t and (whole.codes is not None or whole.has_runs)
     estimates: list[Estimate] = []
     compared: list[Difference] = []
     signatures: list[str] = []
@@ -230,6 +234,7 @@ def compare(
             one = together.simultaneous_level()
             paired = replace(plan, confidence_level=one)
         found = [d for s in some for d in differences(s, pairs, paired, test, alternative)]
+        found = [replace(d, test="t") for d in found] if by_t else found
         pvalues = np.array([d.pvalue for d in found])
         adjusted = together.adjusted(pvalues, adjustment, alternative)
         compared += [

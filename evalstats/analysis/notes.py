@@ -186,7 +186,7 @@ def _floor_notes(result: ComparisonRecord) -> Iterator[str]:
             f"{result.estimates[0].n_segments} {unit}s cannot give a p-value below {floor:.2g}"
             f"{times}: no difference can be significant at {level:g}, whatever the data."
         )
-    elif m / n_drawn > level and not all(d.exact for d in result.differences):
+    elif m / n_drawn > level and any(d.is_drawn for d in result.differences):
         if result.n_compared(result.differences[0]) == 1:
             yield from resample_note(level, result.n_resamples)
             return

@@ -92,7 +92,8 @@ class Difference(Record):
     higher_is_better : bool
         Direction of the metric.
     test, method : str
-        Which test and which interval these are.
+        Which test and which interval these are; of 0/1 scores "mcnemar", of groups within strata or
+        of several runs "t" by default.
     gained, lost : int or None
         Of 0/1 scores: segments on which only the system succeeds, and only the baseline.
     least_margin, least_loss : float or None
@@ -143,6 +144,11 @@ class Difference(Record):
         if self.contrast == "difference":
             return self.difference
         return contrast_of(self.contrast).of(self.system_score, self.baseline_score)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether its p-value comes of resamples, so that it cannot be below 1/(B + 1)."""
+        return not self.exact and self.test != "t"
 
     @property
     def null(self) -> float:
@@ -318,7 +324,7 @@ class ComparisonRecord:
 
     def is_open(self, difference: Difference) -> bool:
         """Return whether too few resamples, or units, keep its p-value above the level."""
-        drawn = 0.0 if difference.exact else 1 / (self.n_resamples + 1)
+        drawn = 1 / (self.n_resamples + 1) if difference.is_drawn else 0.0
         floor = max(drawn, self.floor_of(difference)) * self.n_multiplied(difference)
         return floor > self.significance_level and not self.significant(difference)
 
