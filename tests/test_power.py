@@ -278,6 +278,24 @@ def test_bad_input_is_named(options, message):
         es.power(normal_pilot(), **options)
 
 
+def test_a_copy_among_the_systems_is_left_out_and_named(sample):
+    systems = {name: sample.systems[name] for name in ("baseline", "slightly-better", "copy")}
+    result = es.compare(systems, sample.references, "chrf", n_resamples=99)
+    (note,) = [note for note in result.power(n_resamples=99).notes if "left out" in note]
+    assert note == (
+        "copy and baseline (chrF2) have identical statistics on every segment, which say nothing "
+        "of power, and are left out."
+    )
+    plan = es.power(systems, sample.references, ["bleu", "chrf"], n_resamples=99)
+    assert [(p.metric, p.system, p.baseline) for p in plan] == [
+        (metric, *pair)
+        for metric in ("BLEU", "chrF2")
+        for pair in (("slightly-better", "baseline"), ("copy", "slightly-better"))
+    ]
+    (note,) = [note for note in plan.notes if "left out" in note]
+    assert note.startswith("2 pairs, copy and baseline (BLEU) for one, have identical statistics")
+
+
 def test_pilots_that_say_nothing_are_refused():
     ones = np.ones(20)
     with pytest.raises(es.InputError, match="power needs at least 2 systems, got 1"):

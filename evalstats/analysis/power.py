@@ -100,7 +100,8 @@ def power(
     Raises
     ------
     InputError
-        For bad input; for two systems that nothing tells apart, which say nothing of power.
+        For bad input; for two systems that nothing tells apart, which say nothing of power. Of
+        several pairs such are left out, and a note says so.
 
     Notes
     -----
