@@ -235,8 +235,12 @@ def _of_one_task(
 def _rank(options: argparse.Namespace, progress: _Progress) -> Result:
     settings = _sampling(options)
     settings["significance_level"] = share(options.significance_level, "significance_level")
-    # A composite adjusts its own p-values; those of each metric need not cost anything.
-    settings["adjustment"] = "bonferroni" if options.composite else options.adjustment
+    if options.composite and options.adjustment:
+        raise InputError("--adjustment has no effect with --composite, which has max-T of its own")
+    # Those of each metric need not cost anything where a composite adjusts its own p-values.
+    settings["adjustment"] = "bonferroni" if options.composite else options.adjustment or "max-t"
+    if not options.statistics:
+        as_pairs(_names(options), None, "rank")
     labels = {name: settings[name] for name in _LABELS}
     tables, notes = _of_one_task(options, progress, labels)
     result = with_notes(compare(tables, progress=progress, **settings), notes)
@@ -255,7 +259,7 @@ def _power(options: argparse.Namespace, progress: _Progress) -> Result:
     if options.segments is not None:
         settings["n_segments"] = integer(options.segments, "--segments", 2)
     if not options.statistics:
-        as_pairs(_names(options), options.baseline)
+        as_pairs(_names(options), options.baseline, "power")
     labels = _labels(options)
     tables, notes = _of_one_task(options, progress, labels)
     settings |= {**labels, "aggregate": options.aggregate or "micro"}

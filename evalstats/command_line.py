@@ -118,7 +118,7 @@ def parser() -> argparse.ArgumentParser:
                       help="one ranking of all metrics: WMT25's AutoRank, or the mean rank")
     rank.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
                       help="1 less the confidence of the ranks' intervals (default: 0.05)")
-    rank.add_argument("--adjustment", "--adjust", choices=FAMILY_WISE, default=FAMILY_WISE[0],
+    rank.add_argument("--adjustment", "--adjust", choices=FAMILY_WISE,
                       help="of p-values for all pairs (default: step-down max-T)")
     _add_resampling(rank)
     _add_metric_options(rank)

@@ -374,3 +374,11 @@ def test_rank(files, capsys, monkeypatch):
     code, out, _ = call(files, capsys, monkeypatch, *asked, "--composite", "borda")
     assert code == 0
     assert out.startswith("Ranks by Borda")
+    composite = (*asked, "--composite", "borda", "--adjust", "holm")
+    code, _, error = call(files, capsys, monkeypatch, *composite)
+    assert code == 2
+    assert "--adjustment has no effect with --composite, which has max-T of its own" in error
+    for command in ("rank", "power"):
+        code, _, error = call(files, capsys, monkeypatch, command, *REFS, "-i", "copy.txt")
+        assert code == 2
+        assert f"evalstats {command}: error: {command} needs at least 2 systems, got 1" in error

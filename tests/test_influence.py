@@ -55,6 +55,19 @@ def test_the_segments_that_are_named_do_what_is_said(sample, metric, system):
         assert np.sign(again.difference) == np.sign(d.difference)
 
 
+def test_the_figure_has_a_bar_for_each_of_the_ten_segments_of_the_table():
+    pytest.importorskip("matplotlib").use("Agg")
+    rng = np.random.default_rng(5)
+    pair = {name: rng.normal(size=40) for name in "AB"}
+    found = es.compare(pair, metrics=MEAN, n_resamples=99).influence("judge", "B", "A")
+    axes = found.plot()
+    assert [x.get_text() for x in axes.get_yticklabels()] == list(found.ids[:10])
+    assert [bar.get_width() for bar in axes.patches] == list(found.values[:10])
+    assert axes.get_title(loc="right") == "judge ↑, B − A"
+    few = es.compare({"A": [1.0, 2, 3], "B": [2.0, 1, 4]}, metrics=MEAN, n_resamples=9)
+    assert len(few.influence("judge", "B", "A").plot().patches) == 3
+
+
 def test_groups(sample):
     pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
     # Labels may come one by one.

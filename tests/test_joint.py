@@ -1,5 +1,7 @@
 """Claims under several metrics at once."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,20 @@ def test_the_largest_one_sided_p_value(result):
     assert result.joint("clearly-better", "baseline", ["ter"]).metrics == ("TER",)
     assert other.to_dict()["pvalues"] == list(other.pvalues)
     assert "clearly-better" in other._repr_html_()
+
+
+def test_every_form_has_each_metric_and_the_verdict(result):
+    claim = result.joint("clearly-better", "baseline")
+    for text in (claim.to_markdown(), claim.to_latex(), claim.to_html()):
+        assert "BLEU" in text
+        assert "TER" in text
+        assert "clearly-better is better than baseline under each of" in text
+    assert json.loads(claim.to_json()) == claim.to_dict()
+    assert claim.to_dict()["significant"]
+    header, *rows = claim.to_csv().splitlines()
+    assert header == '"system","baseline","metric","pvalue"'
+    assert [float(row.rpartition(",")[2]) for row in rows] == list(claim.pvalues)
+    assert str(claim).startswith("clearly-better is better than baseline")
 
 
 def test_a_loss_under_one_metric_is_enough_to_show_nothing(sample):
@@ -61,8 +77,8 @@ def test_wrong_claims_are_as_rare_as_promised():
 
 def test_bad_input(result, sample):
     for arguments, message in (
-        (("nobody", "baseline"), "no difference of 'nobody' from 'baseline'"),
-        (("clearly-better",), "no difference of 'clearly-better' from None"),
+        (("nobody", "baseline"), "system must be one of baseline, clearly-better; got 'nobody'"),
+        (("clearly-better",), "baseline is missing: this comparison is of all pairs"),
         (("clearly-better", "baseline", ["chrf"]), "metric must be one of BLEU, TER; got 'chrf'"),
         (("clearly-better", "baseline", []), "metrics is empty; give some of BLEU, TER"),
         (("clearly-better", "baseline", "ter"), "metrics must be a list of names, got the str"),

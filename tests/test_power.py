@@ -246,7 +246,7 @@ def test_figure_shows_power_or_least_differences(sample):
     assert axes.get_ylabel() == "power"
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), asked.pairs[0].powers)
     open_question = es.power(table, n_resamples=99)
-    axes = open_question.plot("chrF2")
+    axes = open_question.plot("chrf2")
     assert "least difference in chrF2" in axes.get_ylabel().replace("\n", " ")
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), open_question.pairs[0].minimums)
     with pytest.raises(es.InputError, match="metric must be one of chrF2; got 'bleu'"):
@@ -276,6 +276,24 @@ def test_figure_shows_power_or_least_differences(sample):
 def test_bad_input_is_named(options, message):
     with pytest.raises(es.InputError, match=message):
         es.power(normal_pilot(), **options)
+
+
+def test_a_copy_among_the_systems_is_left_out_and_named(sample):
+    systems = {name: sample.systems[name] for name in ("baseline", "slightly-better", "copy")}
+    result = es.compare(systems, sample.references, "chrf", n_resamples=99)
+    (note,) = [note for note in result.power(n_resamples=99).notes if "left out" in note]
+    assert note == (
+        "copy and baseline (chrF2) have identical statistics on every segment, which say nothing "
+        "of power, and are left out."
+    )
+    plan = es.power(systems, sample.references, ["bleu", "chrf"], n_resamples=99)
+    assert [(p.metric, p.system, p.baseline) for p in plan] == [
+        (metric, *pair)
+        for metric in ("BLEU", "chrF2")
+        for pair in (("slightly-better", "baseline"), ("copy", "slightly-better"))
+    ]
+    (note,) = [note for note in plan.notes if "left out" in note]
+    assert note.startswith("2 pairs, copy and baseline (BLEU) for one, have identical statistics")
 
 
 def test_pilots_that_say_nothing_are_refused():

@@ -134,7 +134,7 @@ def test_documents_that_cannot_give_a_small_p_value_say_so(sample):
     }
     groups = [i // 10 for i in range(50)]
     result = es.compare(perfect, sample.references[:50], groups=groups)
-    assert "5 units cannot give a p-value below 0.062" in " ".join(result.notes)
+    assert "5 groups cannot give a p-value below 0.062" in " ".join(result.notes)
     # The bootstrap said 0.0001; its t correction knows how few documents there are.
     (d,) = es.compare(perfect, sample.references[:50], groups=groups, test="bootstrap")
     assert d.pvalue > 0.002
@@ -177,6 +177,20 @@ def test_a_verdict_that_the_interval_contradicts_is_marked(sample):
     assert marked
     assert all((d.low > 0 or d.high < 0) != result.significant(d) for d in marked)
     assert f"† In {len(marked)} of 21 verdict and interval disagree" in " ".join(result.notes)
+
+
+def test_the_reason_of_a_disagreement_is_the_one_that_holds():
+    """Five of 60 documents differ: no test of swaps goes below 0.0625, adjusted or not."""
+    rng = np.random.default_rng(0)
+    old = rng.random(300) < 0.8
+    new = np.where(rng.random(300) < 0.1, rng.random(300) < 0.9, old)
+    systems = {"old": old, "new": new, "other": ~old & new}
+    groups = [i // 5 for i in range(300)]
+    result = es.compare(systems, metrics=es.Mean("acc"), groups=groups, n_resamples=999)
+    (marked,) = [d for d in result if result.disagrees(d)]
+    assert marked.pvalue == marked.pvalue_adjusted == 0.0625
+    (note,) = [note for note in result.notes if note.startswith("†")]
+    assert note.endswith("test and interval are two approximations, and this is near the level.")
 
 
 def test_few_large_failures_leave_a_note():

@@ -117,6 +117,51 @@ def test_a_composite_is_ranked_by_its_own_replicates():
     assert [r.score for r in result.ranking(composite="borda")] == [1, 2, 3, 4, 5]
 
 
+def test_a_composite_says_which_test_and_adjustment_it_has():
+    result = es.compare(leaderboard(), metrics=MEAN, n_resamples=499, adjustment="bonferroni")
+    ranking = result.ranking(composite=lambda scores: scores[..., 0])
+    assert ranking.metric == "composite"
+    assert ranking.signature.startswith("composite of marks|mean|test:bootstrap|")
+    assert "|adj:max-t|" in ranking.signature
+    assert "|n:499|" in ranking.signature
+
+
+def test_what_a_composite_made_is_said():
+    result = es.compare(leaderboard(n=40), metrics=MEAN, n_resamples=99)
+    with pytest.raises(es.InputError, match=r"5 of 5 that it made are nan"):
+        result.ranking(composite=lambda scores: scores[..., 0] * np.nan)
+    with pytest.raises(es.InputError, match=r"of \(5, 1\) it made \(5, 1\), 5 systems; take means"):
+        result.ranking(composite=lambda scores: scores)
+
+
+@pytest.mark.parametrize(
+    ("options", "note"),
+    [
+        ({"n_resamples": 10}, "With 10 comparisons and 10 resamples no p-value adjusted by max-t"),
+        ({"adjustment": "holm", "n_resamples": 99}, "use adjustment 'max-t', or n_resamples of"),
+        ({"n": 50, "n_resamples": 99}, "Only 50 segments: below 100"),
+        ({"seed": 23, "n_resamples": 999}, "s3 vs s2 (marks): p = 0.0"),
+        ({"groups": [i // 50 for i in range(200)]}, "4 groups cannot give a p-value below 0.12"),
+    ],
+)
+def test_a_ranking_says_what_keeps_its_systems_together(options, note):
+    values = leaderboard(options.get("seed", 0), options.get("n", 200))
+    options = {name: x for name, x in options.items() if name not in ("seed", "n")}
+    ranking = es.compare(values, metrics=MEAN, **options).ranking()
+    assert sum(note in found for found in ranking.notes) == 1
+    assert note in str(ranking)
+    assert json.loads(ranking.to_json())["notes"] == list(ranking.notes)
+
+
+def test_a_composite_says_that_resamples_are_too_few():
+    result = es.compare(leaderboard(), metrics=MEAN, n_resamples=10)
+    (note,) = result.ranking(composite="borda").notes
+    assert note == (
+        "With 10 resamples no p-value can reach 0.05 whatever the data: use n_resamples of at "
+        "least 19."
+    )
+
+
 def test_every_form_has_all_systems():
     ranking = es.compare(leaderboard(), metrics=MEAN).ranking()
     names = [r.system for r in ranking]
@@ -133,6 +178,31 @@ def test_the_figure_has_a_row_a_system():
     axes = ranking.plot()
     assert [x.get_text() for x in axes.get_yticklabels()] == [r.system for r in ranking]
     assert [t.get_text() for t in axes.texts] == [r.tier for r in ranking]
+
+
+def test_no_name_and_no_tier_leaves_the_figure_without_room():
+    """A name is no mathematics and breaks into lines; of the letters of a tier some are shown."""
+    pytest.importorskip("matplotlib").use("agg")
+    rng = np.random.default_rng(1)
+    names = ["a$b$", "a very long name of a system that goes on and on", *map(str, range(30))]
+    marks = rng.normal(size=200)
+    values = {
+        name: marks + rng.normal(scale=0.1 + i % 4, size=200) + 0.03 * i
+        for i, name in enumerate(names)
+    }
+    ranking = es.compare(values, metrics=MEAN, n_resamples=499).ranking()
+    assert max(len(r.tier) for r in ranking) > 8
+    axes = ranking.plot()
+    axes.figure.canvas.draw()
+    labels = [x.get_text() for x in axes.get_yticklabels()]
+    assert r"a\$b\$" in labels
+    assert max(len(line) for label in labels for line in label.split("\n")) <= 24
+    for text, r in zip(axes.texts, ranking, strict=True):
+        shown = text.get_text()
+        assert len(shown) <= 8
+        assert r.tier.startswith(shown.removesuffix("…"))
+    inches = axes.get_window_extent().width / axes.figure.dpi
+    assert inches > 1
 
 
 def test_without_resampled_scores_no_probability_is_made_up():

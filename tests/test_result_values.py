@@ -60,8 +60,16 @@ def test_differences_are_found_by_metric_system_and_baseline():
     assert BASED.difference("errors", "c").baseline == "b"
     with pytest.raises(InputError, match="'a' from 'c' is that of 'c' from 'a' with the opposite"):
         PAIRS.difference("COMET", "a", "c")
-    with pytest.raises(InputError, match="no difference of 'c' from None; there are 'b' from 'a'"):
+    with pytest.raises(InputError, match="baseline is missing: this comparison is of all pairs"):
         PAIRS.difference("COMET", "c")
+    with pytest.raises(InputError, match=r"^baseline must be one of a, b, c; got 'x'$"):
+        PAIRS.difference("COMET", "c", "x")
+    with pytest.raises(InputError, match=r"^system must be one of a, b, c; got 'x'$"):
+        PAIRS.difference("COMET", "x", "a")
+    with pytest.raises(InputError, match="must be two systems, got 'a' as both"):
+        PAIRS.difference("COMET", "a", "a")
+    with pytest.raises(InputError, match="'c' from 'a': all others are compared with 'b'"):
+        BASED.difference("errors", "c", "a")
     with pytest.raises(InputError, match="metric must be one of COMET, errors"):
         PAIRS.difference("chrf", "c", "a")
 
@@ -281,3 +289,18 @@ def test_csv_has_scores_and_differences_with_their_intervals():
         assert float(row["difference"]) == d.difference
         assert row["significant"] == str(PAIRS.significant(d))
     assert [row["system"] for row in DictReader(io.StringIO(ESTIMATES.to_csv()))] == list("abcabc")
+
+
+def test_without_adjustment_no_table_or_note_speaks_of_one():
+    rng = np.random.default_rng(4)
+    base = rng.normal(size=100)
+    marks = {f"s{j}": base + rng.normal(scale=0.5, size=100) for j in range(5)}
+    options = {"metrics": es.Mean("marks"), "n_resamples": 999, "adjustment": "none"}
+    matrix = es.compare(marks, **options)
+    listed = es.compare(marks, baseline="s2", **options)
+    for result in (matrix, listed):
+        assert "(none)" not in str(result) + result.to_html() + result.to_latex()
+    assert "better than: p <= 0.05" in str(matrix)
+    together = es.compare(marks, intervals="simultaneous", **options)
+    (note,) = [note for note in together.notes if "disagree" in note]
+    assert note.endswith("the verdict counts one comparison, the interval all of them.")

@@ -322,14 +322,45 @@ def test_what_too_few_resamples_leave_is_not_shown_as_evidence():
     (note,) = [note for note in result.notes if "can reach" in note]
     assert "n_resamples of at least 139." in note
     rows = [line for line in str(result).split("\n") if line.startswith("s")][2:]
-    assert all(line.split()[-3:] in (["-", "cannot", "tell"], ["cannot", "tell", "†"])
-               for line in rows)  # fmt: skip
+    # An interval cannot contradict a verdict that says nothing.
+    assert all(line.split()[-3:] == ["-", "cannot", "tell"] for line in rows)
+    assert not any("disagree" in note for note in result.notes)
     assert " 0.07" not in str(result)
+    one = es.compare({name: values[name] for name in ("s0", "s7")}, metrics=MEAN, n_resamples=9)
+    assert (
+        "With 9 resamples no p-value can reach 0.05 whatever the data: use n_resamples of at "
+        "least 19." in one.notes
+    )
     enough = es.compare(values, n_resamples=139, **options)
     assert any(enough.significant(d) for d in enough)
     assert not any("can reach" in note for note in enough.notes)
     one_less = es.compare(values, n_resamples=138, **options)
     assert not any(one_less.significant(d) for d in one_less)
+
+
+def test_of_several_runs_no_adjustment_is_advised_that_runs_do_not_have():
+    rng = np.random.default_rng(3)
+    runs = {f"s{i}": rng.normal(size=(3, 40)) + i for i in range(8)}
+    result = es.compare(runs, metrics=MEAN, n_resamples=99)
+    assert result.adjustment == "holm"
+    (note,) = [note for note in result.notes if "can reach" in note]
+    assert note.endswith("whatever the data: use n_resamples of at least 559.")
+
+
+def test_where_t_decides_alone_no_number_of_resamples_is_asked_for():
+    rng = np.random.default_rng(3)
+    values = {f"s{i}": rng.normal(size=(3, 90)) + i // 2 for i in range(12)}
+    labels = {"groups": [i // 3 for i in range(90)]}
+    one = {name: x[0] for name, x in values.items()}
+    within = {**labels, "strata": [i // 45 for i in range(90)], "adjustment": "holm"}
+    for systems, options in ((values, labels), (one, within)):
+        result = es.compare(systems, metrics=MEAN, n_resamples=99, **options)
+        assert {d.test for d in result} == {"t"}
+        assert "|test:t|" in result.signatures[0]
+        assert sum(result.significant(d) for d in result) > 40
+        assert not any("can reach" in note for note in result.notes)
+        assert not any(result.is_open(d) for d in result)
+        assert es.Comparison.from_json(result.to_json()) == result
 
 
 def test_few_documents_are_no_evidence_either():
@@ -338,7 +369,7 @@ def test_few_documents_are_no_evidence_either():
     assert not any(result.significant(d) for d in result)
     assert all(d.pvalue_adjusted >= 1 / 16 for d in result)
     assert str(result).count("cannot tell") == 3
-    assert any("5 units cannot give a p-value below 0.062" in note for note in result.notes)
+    assert any("5 groups cannot give a p-value below 0.062" in note for note in result.notes)
 
 
 @pytest.mark.parametrize(

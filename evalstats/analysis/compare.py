@@ -96,8 +96,9 @@ def compare(
         (Janssen, 1997; Chung and Romano, 2013) together with a t test of the difference (with
         Hall's correction for skewness, 1992): the larger p-value, for systems that are
         exchangeable or whose scores are equal (an intersection-union test; Berger, 1982); of groups
-        randomisation alone, with Hall's correction of every arrangement; for 0/1 scores McNemar's
-        exact test. Randomisation of plain differences (Noreen, 1989; Riezler and Maxwell, 2005),
+        randomisation alone, with Hall's correction of every arrangement, and of groups within
+        strata or of several runs the t test alone; for 0/1 scores McNemar's exact test, but not of
+        groups. Randomisation of plain differences (Noreen, 1989; Riezler and Maxwell, 2005),
         for exchangeable systems; or the centred paired bootstrap (Hall and Wilson, 1991), for equal
         scores. The first two enumerate all swaps where 2^n <= n_resamples for the n segments that
         differ. McNemar's mid-p test (Lancaster, 1961), for 0/1 scores only, is not exact, and finds
@@ -220,6 +221,10 @@ def compare(
         compared_as = as_contrasted(samples, contrast, plan, test, limits[0])
         compared_as = prepared(compared_as, plan, test, jointly)
 
+    whole = compared_as[0]
+    # Of groups swaps ignore strata and runs: see `pairs`.
+    by_t = test == "studentized" and whole.sizes is not None
+    by_t = by_t and (whole.codes is not None or whole.has_runs)
     estimates: list[Estimate] = []
     compared: list[Difference] = []
     signatures: list[str] = []
@@ -229,6 +234,7 @@ def compare(
             one = together.simultaneous_level()
             paired = replace(plan, confidence_level=one)
         found = [d for s in some for d in differences(s, pairs, paired, test, alternative)]
+        found = [replace(d, test="t") for d in found] if by_t else found
         pvalues = np.array([d.pvalue for d in found])
         adjusted = together.adjusted(pvalues, adjustment, alternative)
         compared += [
@@ -251,6 +257,7 @@ def compare(
         named |= {} if margin is None else {"margin": f"{margin:.10g}"}
         named |= {} if recovery is None else {"recovery": f"{recovery:.10g}"}
         signatures.append(result_signature(sample, plan, unit, "+".join(used), **named))
+    sizes = size_notes(samples[0].n_segments, unit, samples[0].sizes)
     result = Comparison(
         estimates=Estimates(tuple(estimates)),
         differences=tuple(compared),
@@ -267,14 +274,13 @@ def compare(
         family=family,
         intervals=intervals,
         planner=planner,
-        ranker=Ranker(compared_as, plan, gaps),
+        ranker=Ranker(compared_as, plan, sizes + gaps),
         margin=limits[0],
         recovery=limits[1],
         influencer=influencer,
         contrast=contrast,
     )
-    notes = size_notes(samples[0].n_segments, unit, samples[0].sizes) + design_notes(estimates)
-    notes += gaps
+    notes = sizes + design_notes(estimates) + gaps
     notes += contrast_notes(contrast) + comparison_notes(result, compared_as, unit)
     notes += claim_notes(result)
     return replace(result, notes=notes)

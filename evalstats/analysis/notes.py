@@ -15,7 +15,7 @@ from evalstats.inference.significance import monte_carlo_error
 from evalstats.inference.skewness import skewness
 from evalstats.metrics import Mean
 from evalstats.results.contrasts import CONTRASTS
-from evalstats.results.records import Difference
+from evalstats.results.records import ComparisonRecord, Difference
 from evalstats.results.results import Comparison, Estimate
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -119,49 +119,82 @@ def comparison_notes(result: Comparison, samples: Sequence[Sample], unit: str) -
             for d in result
             if 0 < d.n_differing < FEW_DIFFERING and not d.test.startswith("mcnemar")
         ],
-        "differ on fewer than 10 segments, so that the interval is rough and the p-value large",
+        f"differ on fewer than 10 {unit}s, so that the interval is rough and the p-value large",
     )
     skewed = [(d, sample) for sample in samples for d in result if d.metric == sample.name]
     notes += _about(
         [d for d, sample in skewed if d.method in ("t", "hall") and _is_skewed(sample, d)],
-        "differ by a lot on a few segments (a skewed difference), so that interval and p-value "
-        "depend on how many of these there happen to be",
+        f"differ by a lot on a few {unit}s (a skewed difference), so that interval and p-value "
+        f"depend on how many of these there happen to be",
     )
-    notes += _close_calls(result)
-    marked = sum(result.disagrees(d) for d in result)
+    notes += _close_calls(result, result.differences)
+    marked = [d for d in result if result.disagrees(d)]
     if marked:
         notes.append(
-            f"† In {marked} of {len(result)} verdict and interval disagree: {_why(result)}."
+            f"† In {len(marked)} of {len(result)} verdict and interval disagree: "
+            f"{_why(result, marked)}."
         )
     return tuple(notes)
 
 
-def _why(result: Comparison) -> str:
+def ranking_notes(result: ComparisonRecord, metric: str) -> tuple[str, ...]:
+    """Say what limits the verdicts under a metric, on which its ranks rest."""
+    found = [d for d in result.differences if d.metric == metric]
+    return (*_floor_notes(result), *_close_calls(result, found, f"{metric}: the"))
+
+
+def resample_note(level: float, n_resamples: int) -> tuple[str, ...]:
+    """Say when no resampled p-value can reach the level, whatever the data."""
+    if 1 / (n_resamples + 1) <= level:
+        return ()
+    return (
+        f"With {n_resamples} resamples no p-value can reach {level:g} whatever the data: use "
+        f"n_resamples of at least {ceil(1 / level - 1e-9) - 1}.",
+    )
+
+
+def _why(result: Comparison, marked: Sequence[Difference]) -> str:
     """Say why a verdict and an interval may disagree."""
-    if result.n_compared(result.differences[0]) == 1:
-        return "test and interval are two approximations, and this is near the level"
+    two = "test and interval are two approximations, and this is near the level"
     if result.intervals == "individual":
-        return "the verdict is that of the adjusted p-value, the interval counts one comparison"
+        level = result.significance_level
+        own = [d for d in marked if (d.pvalue <= level) == result.significant(d)]
+        if len(own) == len(marked):
+            return two
+        also = f"; of {len(own)} the p-value itself does: {two}" if own else ""
+        return (
+            f"the verdict is that of the adjusted p-value, the interval counts one comparison{also}"
+        )
+    if result.n_compared(result.differences[0]) == 1:
+        return two
+    if result.adjustment == "none":
+        return "the verdict counts one comparison, the interval all of them"
     return (
         f"the verdict is that of p ({result.adjustment}), the interval allows for all comparisons "
         f"at once, also for those that a step-down test has left behind"
     )
 
 
-def _floor_notes(result: Comparison) -> Iterator[str]:
+def _floor_notes(result: ComparisonRecord) -> Iterator[str]:
     """Say when no p-value can reach the level, whatever the data."""
     level, m = result.significance_level, result.n_multiplied(result.differences[0])
+    unit = result.estimates[0].unit
     times = f", times {m} comparisons" if m > 1 else ""
     floor, n_drawn = result.floor_of_units, result.n_resamples + 1
     if floor * m > level:
         yield (
-            f"{result.estimates[0].n_segments} units cannot give a p-value below {floor:.2g}"
+            f"{result.estimates[0].n_segments} {unit}s cannot give a p-value below {floor:.2g}"
             f"{times}: no difference can be significant at {level:g}, whatever the data."
         )
-    elif m / n_drawn > level and not all(d.exact for d in result):
+    elif m / n_drawn > level and any(d.is_drawn for d in result.differences):
+        if result.n_compared(result.differences[0]) == 1:
+            yield from resample_note(level, result.n_resamples)
+            return
         enough = ceil(m / (n_drawn * level) - 1e-9)
         unless = "" if result.adjustment != "benjamini-hochberg" else f", unless {enough} do,"
-        use = "adjustment 'max-t', or " if m > 1 else ""
+        # Of several runs max-T is Holm's method already.
+        has_runs = result.estimates[0].run_error is not None
+        use = "adjustment 'max-t', or " if m > 1 and not has_runs else ""
         yield (
             f"With {result.n_compared(result.differences[0])} comparisons and "
             f"{result.n_resamples} resamples no p-value adjusted by {result.adjustment} can reach "
@@ -187,10 +220,12 @@ def _about(found: Sequence[Difference], what: str) -> Iterator[str]:
         yield f"{'; '.join(names)} {what}."
 
 
-def _close_calls(result: Comparison) -> Iterator[str]:
+def _close_calls(
+    result: ComparisonRecord, found: Sequence[Difference], the: str = "The"
+) -> Iterator[str]:
     """Say which verdicts another seed might turn."""
     level, close = result.significance_level, []
-    for d in result:
+    for d in found:
         error = d.pvalue_error
         if result.adjustment == "max-t" and d.pvalue_adjusted > d.pvalue:
             error = monte_carlo_error(d.pvalue_adjusted, result.n_resamples)
@@ -201,7 +236,7 @@ def _close_calls(result: Comparison) -> Iterator[str]:
             close.append((d, error))
     if len(close) > 1:
         yield (
-            f"The p-values of {len(close)} pairs are within two Monte-Carlo standard errors of "
+            f"{the} p-values of {len(close)} pairs are within two Monte-Carlo standard errors of "
             f"{level:g}, too close to {level:g} to call: use more resamples."
         )
     for d, error in close if len(close) == 1 else ():

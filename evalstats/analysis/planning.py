@@ -70,12 +70,14 @@ def planned(
         )
     runs = question.runs or pilot_runs
     found: list[PairPower] = []
-    signatures = []
+    signatures, same = [], []
     for sample in samples:
-        drawn = designs(sample, pairs, (n, n_pilot), plan, setting, runs)
+        some = [pair for pair in pairs if sample.n_differing(*pair)] or pairs[:1]
+        same += [(sample, pair) for pair in pairs if pair not in some]
+        drawn = designs(sample, some, (n, n_pilot), plan, setting, runs)
         found += [
             _pair(sample, pair, design, n, question.difference)
-            for pair, design in zip(pairs, drawn, strict=True)
+            for pair, design in zip(some, drawn, strict=True)
         ]
         signatures.append(_signature(sample, plan, setting, unit, found[-1].test))
     result = Power(
@@ -94,8 +96,8 @@ def planned(
         n_runs=runs,
         pilot_runs=pilot_runs,
     )
-    notes = _notes(result, units) + size_notes(n_pilot, unit, units.sizes)
-    return replace(result, notes=notes)
+    notes = _notes(result, units) + _left_out(same, unit)
+    return replace(result, notes=notes + size_notes(n_pilot, unit, units.sizes))
 
 
 def designs(
@@ -179,6 +181,19 @@ def _check_varies(sample: Sample, pair: Pair) -> None:
             f"{system!r} and {baseline!r} differ by the same on every segment under "
             f"{sample.name}: nothing varies, and a pilot without variance says nothing of power"
         )
+
+
+def _left_out(same: Sequence[tuple[Sample, Pair]], unit: str) -> tuple[str, ...]:
+    """Say which pairs are no pilot."""
+    if not same:
+        return ()
+    sample, (a, b) = same[0]
+    first = f"{sample.table.systems[b]} and {sample.table.systems[a]} ({sample.name})"
+    who = first if len(same) == 1 else f"{len(same)} pairs, {first} for one,"
+    return (
+        f"{who} have identical statistics on every {unit}, which say nothing of power, and are "
+        f"left out.",
+    )
 
 
 def _pair(

@@ -100,7 +100,8 @@ def power(
     Raises
     ------
     InputError
-        For bad input; for two systems that nothing tells apart, which say nothing of power.
+        For bad input; for two systems that nothing tells apart, which say nothing of power. Of
+        several pairs such are left out, and a note says so.
 
     Notes
     -----
@@ -108,9 +109,9 @@ def power(
     whose difference, moved by δ - Δ from the pilot's Δ, the t test with Hall's correction finds.
     Above 2,000 segments the noncentral t distribution says the same, with the noncentrality
     :math:`\sqrt{n}\,\delta/s` of the influence values' standard deviation s. The default test
-    asks random swaps as well, which hardly matters under a difference. For 0/1 scores it is the
-    exact power of McNemar's test (Duffy, 1984), with the pilot's share of segments that differ, or
-    the difference where that is larger.
+    asks random swaps as well, which hardly matters under a difference; of groups swaps decide
+    alone, and find about as much. For 0/1 scores it is the exact power of McNemar's test (Duffy,
+    1984), with the pilot's share of segments that differ, or the difference where that is larger.
 
     Of R runs of each system the variance on n segments is
     :math:`(\sigma_s^2 + \sigma_{eA}^2/R + \sigma_{eB}^2/R)/n + (\sigma_{rA}^2 + \sigma_{rB}^2)/R`:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.families import Family
+from evalstats.analysis.notes import ranking_notes, resample_note
 from evalstats.analysis.plan import Plan, option
 from evalstats.analysis.sampling import Pair, Sample
 from evalstats.errors import InputError
@@ -23,6 +24,8 @@ Composite = Callable[[Floats], Floats]
 
 #: Composites of which less is better, by name.
 COMPOSITES = {"autorank": ("AutoRank", ranks.autorank), "borda": ("Borda", ranks.borda)}
+#: What Python calls a function without a name.
+_UNNAMED = "<lambda>"
 #: Standard errors from 0 of a composite's difference that no resample changes.
 _FAR = 1e12
 #: These adjust p-values so that the probability of any false claim is held.
@@ -47,11 +50,13 @@ class Ranker:
         """Rank the systems under one metric, or by a composite of all."""
         _check(comparison)
         if composite is None:
-            return replace(self._by_metric(comparison, metric), notes=self.notes)
+            found = self._by_metric(comparison, metric)
+            return replace(found, notes=self.notes + ranking_notes(comparison, found.metric))
         if metric is not None:
             raise InputError("give metric or composite, not both: a composite is of all metrics")
         found = self._by_composite(comparison, composite, higher_is_better)
-        return replace(found, notes=self.notes)
+        few = resample_note(comparison.significance_level, comparison.n_resamples)
+        return replace(found, notes=self.notes + few)
 
     def _by_metric(self, comparison: ComparisonRecord, metric: str | None) -> Ranking:
         name = of_metric(list(comparison.estimates), metric)[0].metric
@@ -84,7 +89,8 @@ class Ranker:
     ) -> Ranking:
         up = np.array([sample.table.metric.higher_is_better for sample in self.samples])
         if callable(composite):
-            name, function = getattr(composite, "__name__", "composite"), composite
+            name, function = getattr(composite, "__name__", _UNNAMED), composite
+            name = "composite" if name == _UNNAMED else name
         else:
             name, named = COMPOSITES[option(composite, tuple(COMPOSITES), "composite")]
             higher_is_better = False
@@ -118,7 +124,7 @@ class Ranker:
         for matrix, found in ((alone, pvalues), (adjusted, adjusted_of(every, pvalues))):
             for (i, j), p in zip(every, found, strict=True):
                 matrix[i, j] = matrix[j, i] = p
-        signature = f"{name} of {' + '.join(comparison.signatures)}"
+        signature = f"{name} of {' + '.join(map(_resigned, comparison.signatures))}"
         return _ranking(
             comparison, name, higher_is_better, systems, scores,
             np.std(replicates, axis=0, ddof=1), replicates, alone, adjusted, adjusted_of, signature,
@@ -137,13 +143,23 @@ def _check(comparison: ComparisonRecord) -> None:
         )
 
 
+def _resigned(signature: str) -> str:
+    """Return the signature of a metric's scores with the test and adjustment of a composite."""
+    own = {"test": "test:bootstrap", "adj": "adj:max-t"}
+    return "|".join(own.get(part.partition(":")[0], part) for part in signature.split("|"))
+
+
 def _composed(function: Composite, scores: Floats, n_systems: int) -> Floats:
     made = np.asarray(function(scores), dtype=np.float64)
-    if made.shape != scores.shape[:-1] or not np.all(np.isfinite(made)):
+    wanted = "composite must make finite numbers of scores (..., S, M), one a system"
+    if made.shape != scores.shape[:-1]:
         raise InputError(
-            f"composite must make finite numbers of scores (..., S, M), one a system: of "
-            f"{scores.shape} it made {made.shape}, {n_systems} systems"
+            f"{wanted}: of {scores.shape} it made {made.shape}, {n_systems} systems; take means "
+            f"over axis=-1"
         )
+    bad = made[~np.isfinite(made)]
+    if bad.size:
+        raise InputError(f"{wanted}: {bad.size:,} of {made.size:,} that it made are {bad[0]}")
     return made
 
 

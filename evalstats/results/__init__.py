@@ -10,7 +10,8 @@
 - `forms`: the ways in which every result is written
 - `questions`: what can be asked of a comparison once it is made
 - `gate`: the verdict of a gate, for people, for programs and for JUnit
-- `influence`, `joint`: which segments drive a difference; claims under several metrics
+- `influence`, `influence_plot`: which segments drive a difference, as a table and as a figure
+- `joint`: claims under several metrics
 - `power`, `power_plot`: what a pilot says about power, as tables and as a figure
 - `ranking`, `rank_plot`: ranks with their intervals and tiers, as a table and as a figure
 - `suites`, `suite_records`, `suite_layout`, `suite_plots`, `suite_reading`: the same of many tasks

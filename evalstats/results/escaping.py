@@ -45,6 +45,8 @@ _LATEX_SPECIAL = {
 #: A minus sign before a number, and one between two words.
 _MINUS, _LESS = re.compile(r"(?<![\w.)])-(?=\.?\d)"), re.compile(r"(?<= )-(?= )")
 
+#: All but printable ASCII and the ends of lines.
+_RARE = re.compile(r"[^\n -~]")
 #: Signs of Markdown's lines, of GitHub's tables, links, formulas and mentions; those of its blocks.
 _MARKDOWN = re.compile(r"[\\|*_`~<>\[\]&$#@]|:(?=//)|(?<=www)\.")
 _BLOCK = re.compile(r"^(\d*)([-+=.)])")
@@ -115,12 +117,13 @@ def json_text(text: str) -> str:
 
     JSON itself escapes the first 32 characters only; the lines of an indented text stay.
     """
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return text
-    return "".join(_json_escape(c) if c != "\n" and is_unseen(c) else c for c in text)
+    return _RARE.sub(_json_escape, text)
 
 
-def _json_escape(character: str) -> str:
+def _json_escape(found: re.Match[str]) -> str:
+    character = found.group()
+    if not is_unseen(character):
+        return character
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 

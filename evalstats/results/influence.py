@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evalstats.results import report
+from evalstats.results import influence_plot, report
 from evalstats.results.forms import Result
 from evalstats.results.records import plain_record
 from evalstats.results.report import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Segments of which the table shows text.
 SHOWN = 10
@@ -74,6 +77,13 @@ class Influence(Result):
         """Return all fields as plain Python values."""
         return {**plain_record(self), "texts": [list(pair) for pair in self.texts]}
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the ten most influential segments, or groups, the first on top."""
+        arrow = report.direction(self.higher_is_better)
+        title = f"{self.metric} {arrow}, {self.system} − {self.baseline}"
+        shown = self.ids[:SHOWN], self.values[:SHOWN]
+        return influence_plot.influences(*shown, title, self.unit, ax)
+
     def _records(self) -> list[dict[str, Any]]:
         rows = zip(self.ids, self.values, strict=True)
         return [{self.unit: name, "influence": value} for name, value in rows]
@@ -122,7 +132,8 @@ class Influence(Result):
             )
         lines.append(
             f"{unit.capitalize()}s go in the order of their influence, and the rest is scored and "
-            f"tested again (Broderick, Giordano and Meager, 2020); fewer may do."
+            f"tested again (Broderick, Giordano and Meager, 2020); fewer may do. p is that of a t "
+            f"test, or McNemar's, of this pair alone, without resampling."
         )
         if self.n_strata:
             lines.append(f"Two {unit}s of each of {self.n_strata} strata stay.")

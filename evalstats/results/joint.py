@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evalstats.errors import InputError
 from evalstats.results import report
+from evalstats.results.forms import Result
 from evalstats.results.records import ComparisonRecord, Difference, Record
+from evalstats.results.report import Table
 
 
 @dataclass(frozen=True)
-class JointClaim(Record):
-    """One system is better than another under each of several metrics.
+class JointClaim(Record, Result):
+    """One system is better than another under each of several metrics; printed, a sentence.
 
     Attributes
     ----------
@@ -49,6 +52,24 @@ class JointClaim(Record):
             f"{report.p_is(self.pvalue)}, the largest of "
             + ", ".join(f"{report.pvalue(p)} ({metric})" for metric, p in each)
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields and the verdict as plain Python values."""
+        return {**super().to_dict(), "significant": self.significant}
+
+    def _records(self) -> list[dict[str, Any]]:
+        names = {"system": self.system, "baseline": self.baseline}
+        each = zip(self.metrics, self.pvalues, strict=True)
+        return [{**names, "metric": metric, "pvalue": p} for metric, p in each]
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        each = [*zip(self.metrics, self.pvalues, strict=True), ("all of them", self.pvalue)]
+        rows = tuple((metric, report.pvalue(p)) for metric, p in each)
+        title = f"{self.system} better than {self.baseline}"
+        return [Table(title, ("metric", "one-sided p"), rows, "<>", n_totals=1)]
+
+    def _footer(self) -> list[str]:
+        return [str(self)]
 
     def _title(self) -> str:
         return f"{self.system} better than {self.baseline}, {', '.join(self.metrics)}"

@@ -100,7 +100,7 @@ def difference_columns(
 
     `adjusted` says whether there are adjusted p-values, by default where there are several.
     """
-    several = len(differences) > 1 if adjusted is None else adjusted
+    several = _has_adjusted(comparison, differences, adjusted)
     level = report.level(comparison.confidence_level)
     if comparison.intervals == "simultaneous":
         level = level.replace("interval", "simultaneous")
@@ -109,12 +109,19 @@ def difference_columns(
         f"[{level}]",
         *(["gained, lost"] if _has_flips(differences) else []),
     ]
-    header += ["p", *([f"p ({comparison.adjustment})"] if several else []), "verdict"]
+    header += ["p", *([comparison.shown_pvalue()] if several else []), "verdict"]
     align = ">" * (len(header) - 1) + "<"
     for name in ("margin", "recovery"):
         if getattr(comparison, name) is not None:
             return [*header, f"{name} {getattr(comparison, name):g}"], align + "<"
     return header, align
+
+
+def _has_adjusted(
+    comparison: Comparison, differences: Sequence[Difference], adjusted: bool | None
+) -> bool:
+    several = len(differences) > 1 if adjusted is None else adjusted
+    return several and comparison.adjustment != "none"
 
 
 def _has_flips(differences: Sequence[Difference]) -> bool:
@@ -129,7 +136,7 @@ def difference_cells(
     adjusted: bool | None = None,
 ) -> list[str]:
     """Return what a row says of a difference: value, interval, p-values, verdict, claim."""
-    several = len(differences) > 1 if adjusted is None else adjusted
+    several = _has_adjusted(comparison, differences, adjusted)
     flips, claim = f"{difference.gained}, {difference.lost}", comparison.claim(difference)
     return [
         _value_cell(difference, difference.value, decimals),
@@ -172,9 +179,9 @@ def _own_decimals(
 def _verdict(comparison: Comparison, difference: Difference) -> str:
     if difference.n_differing == 0:
         return "identical"
-    mark = f" {comparison.mark(difference)}".rstrip()
     if comparison.is_open(difference):
-        return "cannot tell" + mark
+        return "cannot tell"
+    mark = f" {comparison.mark(difference)}".rstrip()
     if not comparison.significant(difference) or difference.winner is None:
         return "no evidence" + mark
     return ("better" if difference.winner == difference.system else "worse") + mark
@@ -195,7 +202,7 @@ def pair_tables(
         if comparison.significant(difference) and difference.winner is not None:
             loser = {difference.system, difference.baseline} - {difference.winner}
             beaten[difference.winner].append(place[loser.pop()])
-    adjusted = f"p ({comparison.adjustment})" if len(differences) > 1 else "p"
+    adjusted = comparison.shown_pvalue(len(differences) > 1)
     level = report.level(comparison.confidence_level)
     rows = tuple(
         (str(place[e.system]), *_score_cells(e, decimals), _ranges(beaten[e.system]) or "-")
@@ -247,12 +254,12 @@ def _pair_matrix(
         cells[i][i] = "·" + " " * width
     return Table(
         f"{best_first[0].metric}: {contrast_of(comparison.contrast).of_cells} above the diagonal, "
-        f"p ({comparison.adjustment}) below",
+        f"{comparison.shown_pvalue()} below",
         ("#", *(f"{i + 1}" + " " * width for i in range(len(best_first)))),
         tuple((str(i + 1), *row) for i, row in enumerate(cells)),
         ">" * (len(best_first) + 1),
         (
-            f"* p ({comparison.adjustment}) <= {comparison.significance_level:g}; intervals of the "
+            f"* {comparison.shown_pvalue()} <= {comparison.significance_level:g}; intervals of the "
             f"{contrast_of(comparison.contrast).column}s: plot(), to_dataframe(), JSON",
         ),
     )

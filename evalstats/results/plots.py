@@ -322,7 +322,7 @@ def _metric(estimate: Estimate) -> str:
 
 
 def _adjusted(comparison: Comparison, found: Sequence[Difference]) -> str:
-    name = f"p ({comparison.adjustment})" if len(found) > 1 else "p"
+    name = comparison.shown_pvalue(len(found) > 1)
     return f"{name} ≤ {comparison.significance_level:g}"
 
 

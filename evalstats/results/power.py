@@ -90,7 +90,7 @@ class Power(Result):
         Parameters
         ----------
         metric : str, optional
-            Can be left out where there is one.
+            Its printed name, in any case; can be left out where there is one.
         ax : matplotlib Axes, optional
             Where to draw.
         over : {"segments", "runs"}

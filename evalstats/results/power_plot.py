@@ -10,7 +10,7 @@ import numpy as np
 from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.plots import BLUE, GREY, SKY, SMALL, VERMILLION, name_axes, own_axes, wrapped
-from evalstats.results.records import PairPower
+from evalstats.results.records import PairPower, of_metric
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,11 +34,7 @@ def power(
     Without a difference: the least one that is found with the target power. `Power.plot` is the
     way here. More than five pairs raise an `InputError`: plan with a baseline, or fewer systems.
     """
-    names = list(dict.fromkeys(pair.metric for pair in pairs))
-    chosen = names if metric is None else [metric]
-    if len(chosen) > 1 or chosen[0] not in names:
-        raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
-    shown = [pair for pair in pairs if pair.metric == chosen[0]]
+    shown = of_metric(pairs, metric)
     if len(shown) > len(_LINES):
         raise InputError(
             f"{len(shown)} pairs are too many lines, {len(_LINES)} is the most; plan with "

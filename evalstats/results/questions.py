@@ -7,15 +7,62 @@ from typing import Any
 
 from evalstats.errors import InputError
 from evalstats.results.joint import JointClaim, joint_claim
-from evalstats.results.records import ComparisonRecord, Difference, distinct
+from evalstats.results.records import ComparisonRecord, Difference, distinct, of_metric
 
 
 class Questions(ComparisonRecord):
     """Questions that the statistics answer, without the texts being read again."""
 
     def difference(self, metric: str, system: str, baseline: str | None = None) -> Difference:
-        """Return the difference of a system from a baseline under one metric."""
-        raise NotImplementedError
+        """Return the difference of a system from a baseline under one metric.
+
+        Parameters
+        ----------
+        metric : str
+            Its printed name, in any case.
+        system, baseline : str
+            What was compared, in this order; the baseline can be left out where the comparison has
+            one.
+
+        Raises
+        ------
+        InputError
+            Where there is none; the message says which there are. All pairs are compared once, the
+            later system with the earlier one: the sign of the other way round is the opposite.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> scores = {"A": [0.8, 0.7, 0.9, 0.6], "B": [0.8, 0.8, 0.9, 0.7]}
+        >>> result = es.compare(scores, metrics=es.Mean("COMET"))
+        >>> print(f"{result.difference('COMET', 'B', 'A').difference:.2f}")
+        0.05
+        """
+        found = of_metric(self.differences, metric)
+        against = self.baseline if baseline is None else baseline
+        for d in found:
+            if (d.system, d.baseline) == (system, against):
+                return d
+        if against is None:
+            raise InputError(
+                f"baseline is missing: this comparison is of all pairs; say from which system the "
+                f"difference of {system!r} is"
+            )
+        names = distinct(estimate.system for estimate in self.estimates)
+        for argument, name in (("system", system), ("baseline", against)):
+            if name not in names:
+                raise InputError(f"{argument} must be one of {', '.join(names)}; got {name!r}")
+        if any((d.system, d.baseline) == (against, system) for d in found):
+            raise InputError(
+                f"the difference of {system!r} from {against!r} is that of {against!r} from "
+                f"{system!r} with the opposite sign: ask for that one"
+            )
+        if self.baseline is None:
+            raise InputError(f"system and baseline must be two systems, got {system!r} as both")
+        raise InputError(
+            f"no difference of {system!r} from {against!r}: all others are compared with "
+            f"{self.baseline!r}"
+        )
 
     def power(
         self,

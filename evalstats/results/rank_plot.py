@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evalstats.results import report
-from evalstats.results.plots import BLUE, GREY, SKY, SMALL, name_axes, own_axes
+from evalstats.results.plots import BLUE, GREY, SKY, SMALL, centres_of, name_axes, rows_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_INCHES_A_ROW, _FRAME = 0.16, 0.7
+#: Letters beside a row; more would leave no room for the ranks.
+_LETTERS = 8
 
 
 def ranks(
@@ -19,11 +20,11 @@ def ranks(
 ) -> Axes:
     """Draw the ranks of systems, best first, with the letters of their tiers to the right.
 
-    The thick line is the interval of a system alone, the thin one that of all systems at once.
-    `Ranking.plot` is the way here.
+    The thick line is the interval of a system alone, the thin one that of all systems at once. Of
+    long tiers the first letters are shown. `Ranking.plot` is the way here.
     """
-    axes = own_axes(_FRAME + _INCHES_A_ROW * len(systems)) if ax is None else ax
-    rows = range(len(systems))
+    axes, edges = rows_axes(ax, [r.system for r in systems])
+    rows = centres_of(edges)
     axes.hlines(
         rows,
         [r.simultaneous_low for r in systems],
@@ -34,9 +35,9 @@ def ranks(
     low, high = [r.low for r in systems], [r.high for r in systems]
     axes.hlines(rows, low, high, color=BLUE, linewidth=2.5)
     axes.plot([r.rank for r in systems], rows, "o", color="white", markeredgecolor=BLUE, ms=3.5)
-    for row, ranked in enumerate(systems):
+    for row, tier in zip(rows, [r.tier for r in systems], strict=True):
         axes.annotate(
-            ranked.tier,
+            tier if len(tier) <= _LETTERS else f"{tier[: _LETTERS - 1]}…",
             (1.02, row),
             xycoords=("axes fraction", "data"),
             va="center",
@@ -44,8 +45,6 @@ def ranks(
             color=GREY,
             annotation_clip=False,
         )
-    axes.set_yticks(rows, [r.system for r in systems], fontsize=SMALL)
-    axes.set_ylim(len(systems) - 0.5, -0.5)
     axes.set_xlim(0.5, len(systems) + 0.5)
     level = report.level(confidence_level)
     name_axes(axes, f"Ranks by {metric}", f"rank, {level}", "thin: all at once; letters: tiers")

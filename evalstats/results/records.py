@@ -19,7 +19,7 @@ from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.contrasts import contrast_of
 
-T = TypeVar("T", bound="EstimateRecord | Difference")
+T = TypeVar("T", bound="EstimateRecord | Difference | PairPower")
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ class Difference(Record):
     higher_is_better : bool
         Direction of the metric.
     test, method : str
-        Which test and which interval these are.
+        Which test and which interval these are; of 0/1 scores "mcnemar", of groups within strata or
+        of several runs "t" by default.
     gained, lost : int or None
         Of 0/1 scores: segments on which only the system succeeds, and only the baseline.
     least_margin, least_loss : float or None
@@ -143,6 +144,11 @@ class Difference(Record):
         if self.contrast == "difference":
             return self.difference
         return contrast_of(self.contrast).of(self.system_score, self.baseline_score)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether its p-value comes of resamples, so that it cannot be below 1/(B + 1)."""
+        return not self.exact and self.test != "t"
 
     @property
     def null(self) -> float:
@@ -301,6 +307,10 @@ class ComparisonRecord:
         multiplies = self.adjustment not in ("none", "max-t")
         return self.n_compared(difference) if multiplies else 1
 
+    def shown_pvalue(self, several: bool = True) -> str:
+        """Return ``p (max-t)``, the name of the p-value that verdicts are of, or ``p``."""
+        return f"p ({self.adjustment})" if several and self.adjustment != "none" else "p"
+
     def floor_of(self, difference: Difference) -> float:
         """Return the smallest p-value that swaps can give of its segments or groups."""
         return self.floor_of_units
@@ -314,14 +324,19 @@ class ComparisonRecord:
 
     def is_open(self, difference: Difference) -> bool:
         """Return whether too few resamples, or units, keep its p-value above the level."""
-        drawn = 0.0 if difference.exact else 1 / (self.n_resamples + 1)
+        drawn = 1 / (self.n_resamples + 1) if difference.is_drawn else 0.0
         floor = max(drawn, self.floor_of(difference)) * self.n_multiplied(difference)
         return floor > self.significance_level and not self.significant(difference)
 
     def disagrees(self, difference: Difference) -> bool:
-        """Return whether a two-sided verdict and the interval of the same level say two things."""
+        """Return whether a two-sided verdict and the interval of the same level say two things.
+
+        A verdict that no data could have changed ("cannot tell") says nothing.
+        """
         same_level = abs(self.confidence_level + self.significance_level - 1) < 1e-9
         if not same_level or self.alternative != "two-sided" or difference.n_differing == 0:
+            return False
+        if self.is_open(difference):
             return False
         excluded = difference.low > difference.null or difference.high < difference.null
         return excluded != self.significant(difference)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalstats.errors import InputError
 from evalstats.results import common_schema, layout, plots, reading
 from evalstats.results.forms import Result as Result
 from evalstats.results.questions import Questions
@@ -210,44 +209,6 @@ class Comparison(Questions, Result):
     def __getitem__(self, key: tuple[str, str] | str) -> Estimate:
         """Return the estimate of ``(metric, system)``, or of a system under the only metric."""
         return estimate_of(self.estimates.estimates, key)
-
-    def difference(self, metric: str, system: str, baseline: str | None = None) -> Difference:
-        """Return the difference of a system from a baseline under one metric.
-
-        Parameters
-        ----------
-        metric : str
-            Its printed name, in any case.
-        system, baseline : str
-            What was compared, in this order; the baseline can be left out where the comparison has
-            one.
-
-        Raises
-        ------
-        InputError
-            Where there is none; the message says which there are. All pairs are compared once, the
-            later system with the earlier one: the sign of the other way round is the opposite.
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> scores = {"A": [0.8, 0.7, 0.9, 0.6], "B": [0.8, 0.8, 0.9, 0.7]}
-        >>> result = es.compare(scores, metrics=es.Mean("COMET"))
-        >>> print(f"{result.difference('COMET', 'B', 'A').difference:.2f}")
-        0.05
-        """
-        found = of_metric(self.differences, metric)
-        against = self.baseline if baseline is None else baseline
-        for d in found:
-            if (d.system, d.baseline) == (system, against):
-                return d
-        if any((d.system, d.baseline) == (against, system) for d in found):
-            raise InputError(
-                f"the difference of {system!r} from {against!r} is that of {against!r} from "
-                f"{system!r} with the opposite sign: ask for that one"
-            )
-        pairs = "; ".join(f"{d.system!r} from {d.baseline!r}" for d in found)
-        raise InputError(f"no difference of {system!r} from {against!r}; there are {pairs}")
 
     def __iter__(self) -> Iterator[Difference]:
         """Iterate over the differences, metric by metric."""

@@ -101,7 +101,7 @@ def differences(
         axes,
         f"{first.system} {contrast.sign} {first.baseline}, {_counted(chosen)}",
         f"{contrast.column} {contrast.within} {_named(chosen)}, {level}",
-        f"filled: p ({suite.adjustment}) ≤ {suite.significance_level:g}",
+        f"filled: {suite.shown_pvalue()} ≤ {suite.significance_level:g}",
         *(["† verdict and interval disagree"] if marked else []),
     )
     return axes
