@@ -28,7 +28,7 @@ ONE_SIDED = (100, 300)
 METRICS = ("bleu", "chrf", "0/1")
 SEED, LEVEL = 12345, 0.05
 #: As many resamples as `compare` draws by default, where few leave the verdict open.
-FEW, ALL, CERTAIN = 399, 9999, 0.01
+FEW, ALL, CERTAIN, UNLIKELY = 399, 9999, 0.01, 0.2
 
 
 class Case(NamedTuple):
@@ -94,12 +94,12 @@ def simulated(case: Case, trials: int) -> float:
         settings["alternative"] = case.alternative
         settings["confidence_level"] = 1 - LEVEL * 2 / case.sides
         (difference,) = es.compare(drawn, n_resamples=FEW, **settings)
-        # Where the t test does not reject, the default interval of this level holds zero, and
-        # nothing is found; of 0/1 scores nothing is drawn.
+        # Where the t test of segments does not reject, the default interval of this level holds
+        # zero, and nothing is found; of 0/1 scores nothing is drawn.
         counted = difference.test == "mcnemar"
-        if not counted and difference.low <= 0 <= difference.high:
+        if groups is None and not counted and difference.low <= 0 <= difference.high:
             continue
-        if not counted and difference.pvalue > CERTAIN:
+        if not counted and CERTAIN < difference.pvalue < UNLIKELY:
             (difference,) = es.compare(drawn, n_resamples=ALL, **settings)
         found += difference.pvalue <= LEVEL
     return found / trials

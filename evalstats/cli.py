@@ -237,8 +237,10 @@ def _rank(options: argparse.Namespace, progress: _Progress) -> Result:
     settings["significance_level"] = share(options.significance_level, "significance_level")
     if options.composite and options.adjustment:
         raise InputError("--adjustment has no effect with --composite, which has max-T of its own")
-    # Those of each metric need not cost anything where a composite adjusts its own p-values.
-    settings["adjustment"] = "bonferroni" if options.composite else options.adjustment or "max-t"
+    settings["adjustment"] = options.adjustment or "max-t"
+    if options.composite:
+        # It has tests of its own, of resampled scores: those of each metric need not cost anything.
+        settings |= {"adjustment": "bonferroni", "test": "bootstrap"}
     if not options.statistics:
         as_pairs(_names(options), None, "rank")
     labels = {name: settings[name] for name in _LABELS}
