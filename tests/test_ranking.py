@@ -153,6 +153,17 @@ def test_a_ranking_says_what_keeps_its_systems_together(options, note):
     assert json.loads(ranking.to_json())["notes"] == list(ranking.notes)
 
 
+def test_a_ranking_names_skewed_differences_that_widen_it():
+    values = leaderboard()
+    values["s4"] = values["s1"] + 0.1
+    values["s4"][:3] -= 30
+    ranking = es.compare(values, metrics=MEAN, n_resamples=199).ranking()
+    assert (
+        "marks: 4 of 10 pairs differ by a lot on a few segments (a skewed difference), which "
+        "widens the intervals of ranks." in ranking.notes
+    )
+
+
 def test_a_composite_says_that_resamples_are_too_few():
     result = es.compare(leaderboard(), metrics=MEAN, n_resamples=10)
     (note,) = result.ranking(composite="borda").notes

@@ -230,7 +230,9 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     assert run.skipped == ("column 'colour', which is no label", "column 'time', which is no label")
     (table,) = read(text, labels=["colour", "domain"]).tables.values()
     assert (table.labels["colour"], table.labels["domain"]) == (("red",), ("news",))
-    with pytest.raises(es.InputError, match=r"labels: the items of .*scores.csv have no 'shape'"):
+    with pytest.raises(
+        es.InputError, match=r"labels: the items of .*scores.csv have no 'shape'; there are Domain"
+    ):
         read(text, labels="shape")
 
 

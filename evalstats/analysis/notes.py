@@ -137,10 +137,18 @@ def comparison_notes(result: Comparison, samples: Sequence[Sample], unit: str) -
     return tuple(notes)
 
 
-def ranking_notes(result: ComparisonRecord, metric: str) -> tuple[str, ...]:
+def ranking_notes(result: ComparisonRecord, sample: Sample) -> tuple[str, ...]:
     """Say what limits the verdicts under a metric, on which its ranks rest."""
-    found = [d for d in result.differences if d.metric == metric]
-    return (*_floor_notes(result), *_close_calls(result, found, f"{metric}: the"))
+    found = [d for d in result.differences if d.metric == sample.name]
+    notes = [*_floor_notes(result)]
+    skewed = sum(d.method in ("t", "hall") and _is_skewed(sample, d) for d in found)
+    if skewed:
+        notes.append(
+            f"{sample.name}: {skewed} of {len(found)} pairs differ by a lot on a few "
+            f"{result.estimates[0].unit}s (a skewed difference), which widens the intervals of "
+            f"ranks."
+        )
+    return (*notes, *_close_calls(result, found, f"{sample.name}: the"))
 
 
 def resample_note(level: float, n_resamples: int) -> tuple[str, ...]:

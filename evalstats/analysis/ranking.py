@@ -51,7 +51,8 @@ class Ranker:
         _check(comparison)
         if composite is None:
             found = self._by_metric(comparison, metric)
-            return replace(found, notes=self.notes + ranking_notes(comparison, found.metric))
+            (sample,) = [sample for sample in self.samples if sample.name == found.metric]
+            return replace(found, notes=self.notes + ranking_notes(comparison, sample))
         if metric is not None:
             raise InputError("give metric or composite, not both: a composite is of all metrics")
         found = self._by_composite(comparison, composite, higher_is_better)

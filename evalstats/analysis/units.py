@@ -131,10 +131,11 @@ def _check_members(codes: NDArray[np.intp], labels: list[Any], unit: str) -> Non
     counts = np.bincount(codes)
     if np.any(counts < 2):
         alone = [repr(labels[i]) for i in np.flatnonzero(counts < 2)]
+        others = f" and {len(alone) - 3} more" if len(alone) > 3 else ""
+        have = "has 1: join it with another" if len(alone) == 1 else "have 1: join them with others"
         raise InputError(
-            f"each stratum needs at least 2 {unit}s to say anything about uncertainty; "
-            f"{', '.join(alone[:3])}{' and others' if len(alone) > 3 else ''} has 1: join it with "
-            f"another"
+            f"strata: each stratum needs at least 2 {unit}s to say anything about uncertainty; "
+            f"{', '.join(alone[:3])}{others} {have}"
         )
 
 

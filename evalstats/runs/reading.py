@@ -101,8 +101,10 @@ def read_run(
     )
     run = _read(path, wanted).select(task, metric, filter)
     for wish in wanted.labels:
-        if not any(wish in table.labels for table in run.tables.values()):
-            raise InputError(f"labels: the items of {run.path} have no {wish!r}")
+        known = dict.fromkeys(name for table in run.tables.values() for name in table.labels)
+        if wish not in known:
+            there = f"; there are {', '.join(known)}" if known else ""
+            raise InputError(f"labels: the items of {run.path} have no {wish!r}{there}")
     if name is not None:
         if len(run.systems) > 1:
             raise InputError(f"name is for one system, but {run.path} has {len(run.systems)}")
