@@ -54,7 +54,7 @@ def test_swapped_differences_are_those_of_swapped_rows(metric, n, sample):
     first, second = tables(metric, sample, n)
     swaps = np.random.default_rng(5).integers(2, size=(200, n)).astype(bool)
     moved = swaps @ (second - first)
-    found = studentised_swaps(metric, first, second, moved, 1.0 - 2 * swaps)
+    found = studentised_swaps(metric, first, second, moved, [(slice(None), 1.0 - 2 * swaps)])
     expected = np.array([brute_force(metric, first, second, swap) for swap in swaps])
     np.testing.assert_allclose(found, expected, atol=1e-9, rtol=1e-9)
 
@@ -65,7 +65,7 @@ def test_of_a_mean_they_order_swaps_as_the_differences_do(sample):
     first, second = tables(metric, sample)
     swaps = np.random.default_rng(6).integers(2, size=(500, len(first)))
     moved = swaps @ (second - first)
-    found = studentised_swaps(metric, first, second, moved, 1.0 - 2 * swaps)
+    found = studentised_swaps(metric, first, second, moved, [(slice(None), 1.0 - 2 * swaps)])
     difference = np.mean(second - first, axis=0)[0] - 2 * moved[:, 0] / len(first)
     assert np.array_equal(np.argsort(found), np.argsort(difference))
 

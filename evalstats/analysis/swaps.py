@@ -12,7 +12,7 @@ from evalstats.analysis.sampling import Pair, Sample
 from evalstats.errors import InputError
 from evalstats.inference import significance, skewness, studentised
 from evalstats.metrics.logarithms import LogScore
-from evalstats.resampling.totals import all_swap_totals
+from evalstats.resampling.totals import all_swap_totals, swap_totals
 from evalstats.resampling.weights import Halves, batches
 
 Floats = NDArray[np.float64]
@@ -38,25 +38,28 @@ def studentised_pvalue(
         raise _not_finite(sample)
     n, differs = len(first), np.flatnonzero(_differs(sample, pair))
     moved = all_swap_totals((second - first)[differs]) if exact else sample.moved(*pair)
-    shuffled, skews = np.empty(len(moved)), np.zeros(len(moved))
-    powers = None if sample.sizes is None else studentised.skew_columns(metric, first, second)
-    for some, signs in _signs(n, differs, plan, exact):
-        shuffled[some] = studentised.studentised_swaps(metric, first, second, moved[some], signs)
-        if powers is not None:
-            skews[some] = skewness.of_signed(powers, signs @ powers)
+    signs = _signs(n, differs, plan, exact)
+    shuffled = studentised.studentised_swaps(metric, first, second, moved, signs)
     # The first of all arrangements swaps nothing.
     observed = studentised.studentised_difference(metric, first, second)
     observed = float(shuffled[0]) if exact else observed
-    if powers is not None:
-        skew = skewness.of_signed(powers, np.sum(powers, axis=0))
-        observed = float(skewness.transformed(observed, skew, n))
+    if sample.sizes is not None:
+        powers = studentised.skew_columns(metric, first, second)
+        whole = np.sum(powers, axis=0)
+        halves = all_swap_totals(powers[differs]) if exact else _over_halves(powers, plan)
+        skews = skewness.of_signed(powers, whole - 2 * halves)
         shuffled = skewness.transformed(shuffled, skews, n)
+        observed = float(skewness.transformed(observed, skewness.of_signed(powers, whole), n))
     if np.isnan(observed) or np.any(np.isnan(shuffled)):
         raise _not_finite(sample)
     tolerance = 0.0 if np.isinf(observed) else significance.tie_tolerance(observed, n)
     if exact:
         return significance.exact_randomization_pvalue(observed, shuffled, alternative, tolerance)
     return significance.randomization_pvalue(observed, shuffled, alternative, tolerance)
+
+
+def _over_halves(columns: Floats, plan: Plan) -> Floats:
+    return swap_totals(columns, plan.n_resamples, plan.seed, executor=plan.executor)
 
 
 def _signs(

@@ -24,6 +24,8 @@ whose size no swap changes. The test stays exact under exchangeability.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -65,7 +67,11 @@ def studentised_difference(metric: Metric, first: Floats, second: Floats) -> flo
 
 
 def studentised_swaps(
-    metric: Metric, first: Floats, second: Floats, moved: Floats, signs: Floats
+    metric: Metric,
+    first: Floats,
+    second: Floats,
+    moved: Floats,
+    signs: Iterable[tuple[slice, Floats]],
 ) -> Floats:
     """Return differences after swaps over their standard errors, `(B,)`.
 
@@ -76,18 +82,22 @@ def studentised_swaps(
         Statistics of every segment.
     moved : ndarray, shape (B, k)
         What moves from the second system to the first, Σ (b - a) over the swapped segments.
-    signs : ndarray, shape (B, N)
-        -1 for the segments that are swapped, 1 for the others.
+    signs : iterable of (slice, ndarray of shape (R, N))
+        -1 for the segments that are swapped, 1 for the others, of some arrangements at a time.
     """
     n, mean, half = len(first), (first + second) / 2, (second - first) / 2
     totals = np.sum(first, axis=0) + moved, np.sum(second, axis=0) - moved
     gradients = metric.gradient(totals[0]), metric.gradient(totals[1])
-    values = (gradients[1] + gradients[0]) @ half.T
-    values *= signs
-    values += (gradients[1] - gradients[0]) @ mean.T
+    change, both = gradients[1] - gradients[0], gradients[1] + gradients[0]
+    squares = np.empty(len(moved))
+    for some, block in signs:
+        values = both[some] @ half.T
+        values *= block
+        values += change[some] @ mean.T
+        squares[some] = np.einsum("bn,bn->b", values, values)
     sums = np.einsum("bk,bk->b", gradients[1], totals[1])
     sums -= np.einsum("bk,bk->b", gradients[0], totals[0])
-    variance = n / (n - 1) * (np.einsum("bn,bn->b", values, values) - sums**2 / n)
+    variance = n / (n - 1) * (squares - sums**2 / n)
     return ratio(metric.score(totals[1]) - metric.score(totals[0]), variance)
 
 
