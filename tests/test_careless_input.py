@@ -170,6 +170,10 @@ class TestOffsets:
             es.compare({"A": a, "B": b}, metrics=es.Mean("m"))
         assert es.compare({"A": a, "B": a}, metrics=es.Mean("m")).differences[0].pvalue == 1
 
+    def test_constants_without_an_offset_are_accepted(self):
+        (d,) = es.compare({"A": [0.3] * 10, "B": [0.4] * 10}, metrics=es.Mean("m"))
+        assert d.pvalue == 2.0**-9
+
     @pytest.mark.parametrize("offset", [0.0, 100.0, 1e6])
     def test_offsets_that_sums_can_hold_change_nothing(self, offset):
         rng = np.random.default_rng(5)

@@ -329,3 +329,17 @@ def test_the_interval_of_a_ratio_covers_it():
         (d,) = es.compare(table, contrast="ratio", n_resamples=2)
         hits += d.low <= factor <= d.high
     assert 0.92 <= hits / 600 <= 0.98
+
+
+def test_simultaneous_ratios_of_very_few_groups_may_have_no_upper_bound():
+    scores = np.random.default_rng(1).lognormal(size=(4, 20))
+    systems = dict(zip("ABCD", scores, strict=True))
+    result = es.compare(
+        systems,
+        metrics=es.Mean("m"),
+        groups=np.repeat(range(4), [12, 4, 3, 1]),
+        contrast="ratio",
+        intervals="simultaneous",
+    )
+    assert all(d.low <= d.system_score / d.baseline_score <= d.high for d in result)
+    assert any(d.high == np.inf for d in result)

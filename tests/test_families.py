@@ -80,6 +80,22 @@ def test_family_wise_error_and_simultaneous_coverage_of_real_systems(cell):
     assert found.coverage >= 132 / 150
 
 
+def test_simultaneous_intervals_of_outcomes_agree_with_verdicts():
+    rng = np.random.default_rng(3)
+    excluded = 0
+    for n in (20, 60) * 10:
+        outcomes = (rng.random((4, n)) < np.linspace(0.4, 0.75, 4)[:, None]).astype(float)
+        systems = dict(zip("ABCD", outcomes, strict=True))
+        for d in es.compare(
+            systems, metrics=es.Mean("m"), n_resamples=999, intervals="simultaneous"
+        ):
+            assert d.method == "tango"
+            if d.low > 0 or d.high < 0:
+                excluded += 1
+                assert d.pvalue_adjusted <= max(0.05, d.pvalue)
+    assert excluded > 10
+
+
 def test_two_long_documents_alone_show_nothing_of_several_systems():
     """That two documents agree has a probability of 1/2, whatever they say, of each system."""
     sizes = np.repeat([40, 1], [2, 60])

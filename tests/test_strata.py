@@ -407,3 +407,12 @@ def test_shards_have_no_strata(sample):
     shard = es.resample_shard(table, range(480), n_resamples=99)
     with pytest.raises(es.InputError, match="strata must be left out when a Shard is given"):
         es.estimate(shard, strata=["x"] * 480)
+
+
+def test_a_difference_beyond_all_doubt_of_many_groups_in_strata():
+    """The t test gives a p-value that is 0 as a number."""
+    noise = np.random.default_rng(0).normal(size=(2, 2400))
+    systems = {"A": noise[0], "B": noise[0] + 50 + 0.1 * noise[1]}
+    groups = np.arange(2400) // 2
+    (d,) = es.compare(systems, metrics=es.Mean("m"), groups=groups, strata=groups % 2)
+    assert 0 <= d.pvalue < 1e-300

@@ -80,7 +80,9 @@ def shown_as(contrast: str, d: Difference, scores: tuple[float, float]) -> Diffe
     if contrast == "log-ratio":
         return made
     ratio = contrast_of(contrast).of(system, baseline)
-    low, high = (float(np.exp(bound)) for bound in (d.low, d.high))
+    with np.errstate(over="ignore"):
+        # Of very few groups simultaneous bounds may be as far away as that.
+        low, high = (float(np.exp(bound)) for bound in (d.low, d.high))
     return replace(made, low=low, high=high, standard_error=ratio * d.standard_error)
 
 

@@ -121,9 +121,14 @@ class Family:
         return found
 
     def _unskewed(self, t: Floats, alternative: str) -> Floats:
-        """Return t, or Hall's transformation of it where that is nearer to the null hypothesis."""
+        """Return t, or Hall's transformation of it where that is nearer to the null hypothesis.
+
+        Tests and intervals of 0/1 scores are exact, or nearly so, without.
+        """
         skews = [
             skewness.skewness(sampling.influences(sample, pair)[0])
+            if sample.outcomes is None
+            else 0.0
             for sample in self.samples
             for pair in self.pairs
         ]

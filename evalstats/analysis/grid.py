@@ -42,7 +42,8 @@ def _check_rounding(values: NDArray[Any], grid: NDArray[Any], name: str) -> None
     """Raise where rounding moves a mean, `(S, N) -> (S,)`, by a share of its standard error."""
     # Both differences are exact, or nearly so: numbers next to each other are subtracted.
     moved = grid - values
-    spread = np.std(values, axis=1)
+    # Of equal numbers, np.std has a rounding error for a spread.
+    spread = np.where(np.ptp(values, axis=1) > 0, np.std(values, axis=1), 0.0)
     differences = values[1:] - values[:1]
     size = np.sqrt(np.mean(differences**2, axis=1))
     for scale, error in ((spread, moved), (size, moved[1:] - moved[:1])):

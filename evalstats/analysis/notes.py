@@ -237,7 +237,7 @@ def _close_calls(
         error = d.pvalue_error
         if result.adjustment == "max-t" and d.pvalue_adjusted > d.pvalue:
             error = monte_carlo_error(d.pvalue_adjusted, result.n_resamples)
-        else:
+        elif error:
             # The verdict uses the adjusted p-value, whose error grows as it did.
             error *= d.pvalue_adjusted / d.pvalue
         if error and not result.is_open(d) and abs(d.pvalue_adjusted - level) < 2 * error:

@@ -39,11 +39,6 @@ def differences(
             f"test {MID_P!r} is for 0/1 scores, one on each segment, and {sample.name} has others; "
             f"leave test out"
         )
-    is_drawn = test == "studentized" and not (
-        counted or _is_mean(sample) or is_flipped(sample, test) or _is_by_t(sample)
-    )
-    drawn = [pair for pair in pairs if is_drawn and not swaps.is_enumerated(sample, pair, plan)]
-    crossed = swaps.sums_over_halves(sample, drawn, plan)
     for a, b in pairs:
         observed = sample.scores[b] - sample.scores[a]
         replicates = sample.replicates[:, b] - sample.replicates[:, a]
@@ -59,8 +54,7 @@ def differences(
             by_t = _t_pvalue(sample, (a, b), float(observed), alternative)
             pvalue, exact, certain = max(by_t, _floor(sample, alternative)), False, True
         elif test == "studentized":
-            halves = next(crossed) if is_drawn and not exact else None
-            pvalue = _pvalue_by_swaps(sample, (a, b), halves, exact, alternative)
+            pvalue = _pvalue_by_swaps(sample, (a, b), plan, exact, alternative)
             if sample.sizes is None:
                 # Swaps are exact for exchangeable systems, and t is as valid for equal scores: the
                 # null hypothesis is that one or the other is true, and both have to be rejected.
@@ -187,13 +181,13 @@ def tail_pvalue(
 
 
 def _pvalue_by_swaps(
-    sample: Sample, pair: Pair, halves: Floats | None, exact: bool, alternative: str
+    sample: Sample, pair: Pair, plan: Plan, exact: bool, alternative: str
 ) -> float:
     """Return the p-value of exchanged outputs, or of flipped influence values in their place."""
     if _is_mean(sample):
         return swaps.randomization_pvalue(sample, pair, exact, alternative)
-    if exact or halves is not None:
-        return swaps.studentised_pvalue(sample, pair, halves, alternative)
+    if exact or not is_flipped(sample, "studentized"):
+        return swaps.studentised_pvalue(sample, pair, plan, exact, alternative)
     observed = sample.scores[pair[1]] - sample.scores[pair[0]]
     _, error, degrees = sampling.influences(sample, pair)
     assert sample.flips is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,12 @@ from evalstats.errors import InputError
 from evalstats.inference import significance, skewness, studentised
 from evalstats.metrics.logarithms import LogScore
 from evalstats.resampling.totals import all_swap_totals, swap_totals
+from evalstats.resampling.weights import Halves, batches
 
 Floats = NDArray[np.float64]
 
-#: Columns of cross products that are resampled together; they bound the memory.
-_CROSS_COLUMNS = 256
+#: Signs of segments that are worked with together, so few that they stay in the cache.
+_TOGETHER = 1 << 16
 
 
 def is_enumerated(sample: Sample, pair: Pair, plan: Plan) -> bool:
@@ -25,53 +26,59 @@ def is_enumerated(sample: Sample, pair: Pair, plan: Plan) -> bool:
     return bool(2 ** sample.n_differing(*pair) <= plan.n_resamples)
 
 
-def sums_over_halves(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> Iterator[Floats]:
-    """Yield sums of each pair's `_columns` over the random halves, `(B, k)` or `(B, k + 2)`."""
-    step = max(1, _CROSS_COLUMNS // sample.values.shape[2])
-    for start in range(0, len(pairs), step):
-        some = pairs[start : start + step]
-        totals = swap_totals(
-            np.concatenate([_columns(sample, pair) for pair in some], axis=1),
-            plan.n_resamples,
-            plan.seed,
-            executor=plan.executor,
-            tell=plan.tell("swapping"),
-        )
-        yield from np.split(totals, len(some), axis=1)
-
-
 def studentised_pvalue(
-    sample: Sample, pair: Pair, halves: Floats | None, alternative: str
+    sample: Sample, pair: Pair, plan: Plan, exact: bool, alternative: str
 ) -> float:
-    """Return the p-value from random swaps, or from all where no sums over halves are given."""
+    """Return the p-value of studentised differences, from random swaps or from all.
+
+    Of groups each has Hall's correction.
+    """
     metric, (first, second) = sample.table.metric, _rows(sample, pair)
-    columns, k = _columns(sample, pair), first.shape[1]
-    if halves is not None:
-        moved = sample.moved(*pair)
-    else:
-        differs = _differs(sample, pair)
-        moved, halves = (
-            all_swap_totals((second - first)[differs]),
-            all_swap_totals(columns[differs]),
-        )
-    is_whole = len(halves) == 2 ** sample.n_differing(*pair)
-    shuffled = studentised.studentised_swaps(metric, first, second, moved, halves[:, :k])
+    if not np.all(np.isfinite(metric.gradient(np.sum(first + second, axis=0) / 2))):
+        raise _not_finite(sample)
+    n, differs = len(first), np.flatnonzero(_differs(sample, pair))
+    moved = all_swap_totals((second - first)[differs]) if exact else sample.moved(*pair)
+    signs = _signs(n, differs, plan, exact)
+    shuffled = studentised.studentised_swaps(metric, first, second, moved, signs)
     # The first of all arrangements swaps nothing.
     observed = studentised.studentised_difference(metric, first, second)
-    observed = float(shuffled[0]) if is_whole else observed
-    skews = columns[:, k:]
-    if skews.shape[1]:
-        whole = np.sum(skews, axis=0)
-        skew = skewness.of_signed(skews, whole - 2 * halves[:, k:])
-        shuffled = skewness.transformed(shuffled, skew, len(first))
-        skew = skewness.of_signed(skews, whole)
-        observed = float(skewness.transformed(observed, skew, len(first)))
+    observed = float(shuffled[0]) if exact else observed
+    if sample.sizes is not None:
+        powers = studentised.skew_columns(metric, first, second)
+        whole = np.sum(powers, axis=0)
+        halves = all_swap_totals(powers[differs]) if exact else _over_halves(powers, plan)
+        skews = skewness.of_signed(powers, whole - 2 * halves)
+        shuffled = skewness.transformed(shuffled, skews, n)
+        observed = float(skewness.transformed(observed, skewness.of_signed(powers, whole), n))
     if np.isnan(observed) or np.any(np.isnan(shuffled)):
         raise _not_finite(sample)
-    tolerance = 0.0 if np.isinf(observed) else significance.tie_tolerance(observed, len(first))
-    if is_whole:
+    tolerance = 0.0 if np.isinf(observed) else significance.tie_tolerance(observed, n)
+    if exact:
         return significance.exact_randomization_pvalue(observed, shuffled, alternative, tolerance)
     return significance.randomization_pvalue(observed, shuffled, alternative, tolerance)
+
+
+def _over_halves(columns: Floats, plan: Plan) -> Floats:
+    return swap_totals(columns, plan.n_resamples, plan.seed, executor=plan.executor)
+
+
+def _signs(
+    n: int, differs: NDArray[np.intp], plan: Plan, exact: bool
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield signs, -1 where segments swap, in the order of `all_swap_totals` or `swap_totals`."""
+    step = max(1, _TOGETHER // n)
+    if not exact:
+        for some, rows in batches(Halves(n, plan.seed), plan.n_resamples):
+            for start in range(0, len(rows), step):
+                part = rows[start : start + step]
+                first = some.start + start
+                yield slice(first, first + len(part)), 1 - 2 * part.astype(np.float64)
+        return
+    for start in range(0, 2 ** len(differs), step):
+        numbers = np.arange(start, min(start + step, 2 ** len(differs)))
+        signs = np.ones((len(numbers), n))
+        signs[:, differs] -= 2 * (numbers[:, None] >> np.arange(len(differs)) & 1)
+        yield slice(start, start + len(signs)), signs
 
 
 def randomization_pvalue(sample: Sample, pair: Pair, exact: bool, alternative: str) -> float:
@@ -105,15 +112,6 @@ def tolerance_of(sample: Sample, pair: Pair) -> float:
     return significance.tie_tolerance(largest, sample.n_segments)
 
 
-def _columns(sample: Sample, pair: Pair) -> Floats:
-    """Return what the standard errors of swapped outputs need, of groups their skewness, too."""
-    metric, rows = sample.table.metric, _rows(sample, pair)
-    columns = studentised.cross_columns(metric, *rows)
-    if sample.sizes is not None:
-        columns = np.concatenate([columns, studentised.skew_columns(metric, *rows)], axis=1)
-    return _finite(columns, sample)
-
-
 def _rows(sample: Sample, pair: Pair) -> tuple[Floats, Floats]:
     first, second = (sample.values[i].astype(np.float64) for i in pair)
     return first, second
@@ -122,12 +120,6 @@ def _rows(sample: Sample, pair: Pair) -> tuple[Floats, Floats]:
 def _differs(sample: Sample, pair: Pair) -> NDArray[np.bool_]:
     a, b = pair
     return np.asarray(np.any(sample.table.values[a] != sample.table.values[b], axis=1))
-
-
-def _finite(columns: Floats, sample: Sample) -> Floats:
-    if not np.all(np.isfinite(columns)):
-        raise _not_finite(sample)
-    return columns
 
 
 def _not_finite(sample: Sample) -> InputError:

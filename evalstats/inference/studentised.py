@@ -8,22 +8,23 @@ exact under exchangeability and holds its level asymptotically where only the sc
 (Janssen, 1997; Chung and Romano, 2013). Where the score has a kink between the two systems, as BLEU
 has at a length ratio of 1, it still rejects too often, and `compare` asks a t test as well.
 
-The standard error of an arrangement comes from its influence values, and they from sums. With the
-rows a and b of a segment, their mean m = (a + b)/2, half their difference e = (b - a)/2 and a sign
-s = ±1, the swapped rows are m - s·e and m + s·e. With the gradients g and g' of the score at the
-totals of each system, h = g' - g and q = g' + g,
+With the rows a and b of a segment, their mean m = (a + b)/2, half their difference e = (b - a)/2
+and a sign s = ±1, the swapped rows are m - s·e and m + s·e. With the gradients g and g' of the
+score at the totals of each system, the influence of the segment on their difference is
 
-    Σ u² = hᵀ(Σ m mᵀ)h + qᵀ(Σ e eᵀ)q + 2 hᵀ(Σ s m eᵀ)q,
+    u = m·(g' - g) + s·e·(g' + g),
 
-and only the last sum depends on the signs.
+two matrix products for all segments and arrangements.
 
 Where units are few and some weigh much, as documents do, a t of skewed differences is far out on
 one side too often. Hall's transformation takes that off (`inference.skewness`), with the skewness
-of each arrangement from two more sums: of v and v³, the linear part v = s·2e·∇f of the influence
-values, whose size no swap changes. The test stays exact under exchangeability.
+of each arrangement from two sums: of v and v³, the linear part v = s·2e·∇f of the influence values,
+whose size no swap changes. The test stays exact under exchangeability.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,16 +33,8 @@ from evalstats.metrics.base import Metric
 
 Floats = NDArray[np.float64]
 
-
-def cross_columns(metric: Metric, first: Floats, second: Floats) -> Floats:
-    """Return m (e·q) of every segment, `(N, k)`, with q at the mean of both totals.
-
-    Their signed sums stand for (Σ s m eᵀ)q. After swaps q differs from that by order 1/√N, h is as
-    small, and the whole term is of order 1/N beside the others.
-    """
-    mean, half = (first + second) / 2, (second - first) / 2
-    direction = 2 * metric.gradient(np.sum(mean, axis=0))
-    return np.asarray(mean * (half @ direction)[:, None])
+#: A standard error that is so small a share of its difference is what rounding left of none.
+_ROUNDING = 1e-8
 
 
 def skew_columns(metric: Metric, first: Floats, second: Floats) -> Floats:
@@ -74,7 +67,11 @@ def studentised_difference(metric: Metric, first: Floats, second: Floats) -> flo
 
 
 def studentised_swaps(
-    metric: Metric, first: Floats, second: Floats, moved: Floats, crossed: Floats
+    metric: Metric,
+    first: Floats,
+    second: Floats,
+    moved: Floats,
+    signs: Iterable[tuple[slice, Floats]],
 ) -> Floats:
     """Return differences after swaps over their standard errors, `(B,)`.
 
@@ -84,19 +81,20 @@ def studentised_swaps(
     first, second : ndarray, shape (N, k)
         Statistics of every segment.
     moved : ndarray, shape (B, k)
-        What moves from the second system to the first, Σ w (b - a) over the swapped segments.
-    crossed : ndarray, shape (B, k)
-        Σ w c over the swapped segments, with the `cross_columns` c.
+        What moves from the second system to the first, Σ (b - a) over the swapped segments.
+    signs : iterable of (slice, ndarray of shape (R, N))
+        -1 for the segments that are swapped, 1 for the others, of some arrangements at a time.
     """
-    n = len(first)
-    mean, half = (first + second) / 2, (second - first) / 2
-    cross = np.sum(cross_columns(metric, first, second), axis=0) - 2 * crossed
+    n, mean, half = len(first), (first + second) / 2, (second - first) / 2
     totals = np.sum(first, axis=0) + moved, np.sum(second, axis=0) - moved
     gradients = metric.gradient(totals[0]), metric.gradient(totals[1])
     change, both = gradients[1] - gradients[0], gradients[1] + gradients[0]
-    squares = np.einsum("bk,bk->b", change @ (mean.T @ mean), change)
-    squares += np.einsum("bk,bk->b", both @ (half.T @ half), both)
-    squares += 2 * np.einsum("bk,bk->b", change, cross)
+    squares = np.empty(len(moved))
+    for some, block in signs:
+        values = both[some] @ half.T
+        values *= block
+        values += change[some] @ mean.T
+        squares[some] = np.einsum("bn,bn->b", values, values)
     sums = np.einsum("bk,bk->b", gradients[1], totals[1])
     sums -= np.einsum("bk,bk->b", gradients[0], totals[0])
     variance = n / (n - 1) * (squares - sums**2 / n)
@@ -105,7 +103,7 @@ def studentised_swaps(
 
 def ratio(difference: Floats, variance: Floats) -> Floats:
     """Return differences over the roots of their variances; 0 stays 0, whatever its variance."""
-    # A difference without spread lies infinitely many standard errors from zero.
+    # A difference without spread, but for rounding, lies infinitely many standard errors from zero.
     far = np.where(difference == 0, 0.0, np.copysign(np.inf, difference))
-    positive = (variance > 0) & (difference != 0)
-    return np.divide(difference, np.sqrt(np.abs(variance)), where=positive, out=far)
+    spread = (variance > (_ROUNDING * difference) ** 2) & (difference != 0)
+    return np.divide(difference, np.sqrt(np.abs(variance)), where=spread, out=far)
