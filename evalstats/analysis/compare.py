@@ -114,11 +114,10 @@ def compare(
     adjustment : {"max-t", "holm", "benjamini-hochberg", "bonferroni", "none"}
         How p-values are adjusted for several comparisons. Step-down max-T (Romano and Wolf, 2005,
         2016) takes the larger of the p-value itself and of how often the largest of all
-        differences, each over its standard error (and with Hall's correction, where that is nearer
-        to 0), is as large when the signs of the segments' influence are random, or with fewer than
-        1,000 segments when they are drawn again. Like Holm's and Bonferroni's it bounds the
-        probability of any false claim, and loses little to many comparisons. Where there are
-        several runs of each system Holm's takes its place.
+        differences, each over its standard error, is as large when the signs of the segments'
+        influence are random, or with fewer than 1,000 segments when they are drawn again. Like
+        Holm's and Bonferroni's it bounds the probability of any false claim, and loses little to
+        many comparisons. Where there are several runs of each system Holm's takes its place.
     family : {"metric", "all"}
         Which comparisons are counted together: all under one metric, or all there are.
     intervals : {"individual", "simultaneous"}

@@ -13,7 +13,7 @@ from evalstats.analysis.flips import whole_numbers
 from evalstats.analysis.plan import Plan
 from evalstats.analysis.sampling import FEW_DIFFERING, Pair, Sample
 from evalstats.errors import InputError
-from evalstats.inference import multiplicity, significance, skewness, stepdown, studentised
+from evalstats.inference import multiplicity, significance, stepdown, studentised
 from evalstats.resampling.totals import recipe, swap_totals, weighted_totals
 
 Floats = NDArray[np.float64]
@@ -108,7 +108,6 @@ class Family:
         influence = np.concatenate([s.unbiased for s in self.samples])
         errors = np.array([np.linalg.norm(influence[b] - influence[a]) for a, b in columns])
         t = studentised.ratio(observed, errors**2)
-        t = self._unskewed(t, alternative)
         first = self.samples[0]
         units = stepdown.flip_units(t, first.flip_degrees)
         sums = np.concatenate(flips, axis=1)
@@ -119,23 +118,6 @@ class Family:
         if n < _MANY_SEGMENTS:
             found.append(self._bootstrap(influence, columns, errors, t, alternative))
         return found
-
-    def _unskewed(self, t: Floats, alternative: str) -> Floats:
-        """Return t, or Hall's transformation of it where that is nearer to the null hypothesis.
-
-        Tests and intervals of 0/1 scores are exact, or nearly so, without.
-        """
-        skews = [
-            skewness.skewness(sampling.influences(sample, pair)[0])
-            if sample.outcomes is None
-            else 0.0
-            for sample in self.samples
-            for pair in self.pairs
-        ]
-        skewed = skewness.transformed(t, np.array(skews), self.samples[0].n_segments)
-        if alternative == "two-sided":
-            return np.where(np.abs(skewed) < np.abs(t), skewed, t)
-        return np.minimum(t, skewed) if alternative == "greater" else np.maximum(t, skewed)
 
     def _flipped_groups(
         self, columns: NDArray[np.intp], t: Floats, alternative: str

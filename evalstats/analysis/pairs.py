@@ -39,6 +39,11 @@ def differences(
             f"test {MID_P!r} is for 0/1 scores, one on each segment, and {sample.name} has others; "
             f"leave test out"
         )
+    is_swapped = test == "studentized" and not (
+        counted or _is_mean(sample) or is_flipped(sample, test) or _is_by_t(sample)
+    )
+    swapped = [pair for pair in pairs if is_swapped or swaps.is_enumerated(sample, pair, plan)]
+    by_swaps = swaps.studentised_pvalues(sample, swapped, plan, alternative)
     for a, b in pairs:
         observed = sample.scores[b] - sample.scores[a]
         replicates = sample.replicates[:, b] - sample.replicates[:, a]
@@ -54,7 +59,12 @@ def differences(
             by_t = _t_pvalue(sample, (a, b), float(observed), alternative)
             pvalue, exact, certain = max(by_t, _floor(sample, alternative)), False, True
         elif test == "studentized":
-            pvalue = _pvalue_by_swaps(sample, (a, b), plan, exact, alternative)
+            if _is_mean(sample):
+                pvalue = swaps.randomization_pvalue(sample, (a, b), exact, alternative)
+            elif exact or is_swapped:
+                pvalue = next(by_swaps)
+            else:
+                pvalue = _flips_pvalue(sample, (a, b), float(observed), alternative)
             if sample.sizes is None:
                 # Swaps are exact for exchangeable systems, and t is as valid for equal scores: the
                 # null hypothesis is that one or the other is true, and both have to be rejected.
@@ -180,19 +190,12 @@ def tail_pvalue(
     return max(significance.student_t_pvalue(x, degrees, alternative) for x in (t, skewed))
 
 
-def _pvalue_by_swaps(
-    sample: Sample, pair: Pair, plan: Plan, exact: bool, alternative: str
-) -> float:
-    """Return the p-value of exchanged outputs, or of flipped influence values in their place."""
-    if _is_mean(sample):
-        return swaps.randomization_pvalue(sample, pair, exact, alternative)
-    if exact or not is_flipped(sample, "studentized"):
-        return swaps.studentised_pvalue(sample, pair, plan, exact, alternative)
-    observed = sample.scores[pair[1]] - sample.scores[pair[0]]
+def _flips_pvalue(sample: Sample, pair: Pair, observed: float, alternative: str) -> float:
+    """Return the p-value of flipped influence values, which stand for exchanged outputs."""
     _, error, degrees = sampling.influences(sample, pair)
     assert sample.flips is not None
     flipped = sample.flips[:, pair[1]] - sample.flips[:, pair[0]]
-    t = studentised.ratio(np.array(float(observed)), error**2)
+    t = studentised.ratio(np.array(observed), error**2)
     if error > 0:
         flipped = flipped / error
     units = float(stepdown.flip_units(t, degrees))

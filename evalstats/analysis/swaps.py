@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 
 #: Signs of segments that are worked with together, so few that they stay in the cache.
 _TOGETHER = 1 << 16
+#: Pairs whose swaps are made together; they bound the memory.
+_PAIRS = 32
 
 
 def is_enumerated(sample: Sample, pair: Pair, plan: Plan) -> bool:
@@ -26,59 +28,97 @@ def is_enumerated(sample: Sample, pair: Pair, plan: Plan) -> bool:
     return bool(2 ** sample.n_differing(*pair) <= plan.n_resamples)
 
 
-def studentised_pvalue(
-    sample: Sample, pair: Pair, plan: Plan, exact: bool, alternative: str
-) -> float:
-    """Return the p-value of studentised differences, from random swaps or from all.
+def studentised_pvalues(
+    sample: Sample, pairs: Sequence[Pair], plan: Plan, alternative: str
+) -> Iterator[float]:
+    """Yield p-values of studentised differences, from random swaps or from all.
 
     Of groups each has Hall's correction.
     """
+    for start in range(0, len(pairs), _PAIRS):
+        some = pairs[start : start + _PAIRS]
+        drawn = [pair for pair in some if not is_enumerated(sample, pair, plan)]
+        after_swaps = iter(_drawn(sample, drawn, plan))
+        for pair in some:
+            exact = is_enumerated(sample, pair, plan)
+            shuffled, skews = _enumerated(sample, pair) if exact else next(after_swaps)
+            yield _pvalue(sample, pair, shuffled, skews, exact, alternative)
+
+
+def _drawn(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> list[tuple[Floats, Floats]]:
+    """Return studentised differences after random swaps, and their skewness, `(B,)` each."""
+    swaps = [_swaps(sample, pair, sample.moved(*pair)) for pair in pairs]
+    if not swaps:
+        return []
+    n, blocks = sample.n_segments, batches(Halves(sample.n_segments, plan.seed), plan.n_resamples)
+    step = max(1, _TOGETHER // n)
+    for some, rows in blocks:
+        for start in range(0, len(rows), step):
+            signs = 1 - 2 * rows[start : start + step].astype(np.float64)
+            place = slice(some.start + start, some.start + start + len(signs))
+            for of_pair in swaps:
+                of_pair.add(place, signs)
+    skews = [np.zeros(plan.n_resamples)] * len(pairs)
+    if sample.sizes is not None:
+        powers = [_powers(sample, pair) for pair in pairs]
+        halves = swap_totals(
+            np.concatenate(powers, axis=1), plan.n_resamples, plan.seed, executor=plan.executor
+        )
+        skews = [
+            skewness.of_signed(x, np.sum(x, axis=0) - 2 * half)
+            for x, half in zip(powers, np.split(halves, len(pairs), axis=1), strict=True)
+        ]
+    return [(of_pair.ratios(), skew) for of_pair, skew in zip(swaps, skews, strict=True)]
+
+
+def _enumerated(sample: Sample, pair: Pair) -> tuple[Floats, Floats]:
+    """Return the same after all swaps, of which the first swaps nothing."""
+    first, second = _rows(sample, pair)
+    differs = np.flatnonzero(_differs(sample, pair))
+    swaps = _swaps(sample, pair, all_swap_totals((second - first)[differs]))
+    total, step = 2 ** len(differs), max(1, _TOGETHER // len(first))
+    for start in range(0, total, step):
+        numbers = np.arange(start, min(start + step, total))
+        signs = np.ones((len(numbers), len(first)))
+        # In the order of `all_swap_totals`.
+        signs[:, differs] -= 2 * (numbers[:, None] >> np.arange(len(differs)) & 1)
+        swaps.add(slice(start, start + len(signs)), signs)
+    skews = np.zeros(total)
+    if sample.sizes is not None:
+        powers = _powers(sample, pair)
+        halves = all_swap_totals(powers[differs])
+        skews = skewness.of_signed(powers, np.sum(powers, axis=0) - 2 * halves)
+    return swaps.ratios(), skews
+
+
+def _pvalue(
+    sample: Sample, pair: Pair, shuffled: Floats, skews: Floats, exact: bool, alternative: str
+) -> float:
+    observed = float(shuffled[0])
+    if not exact:
+        observed = studentised.studentised_difference(sample.table.metric, *_rows(sample, pair))
+    if sample.sizes is not None:
+        powers = _powers(sample, pair)
+        skew = skewness.of_signed(powers, np.sum(powers, axis=0))
+        observed = float(skewness.transformed(observed, skew, len(powers)))
+        shuffled = skewness.transformed(shuffled, skews, len(powers))
+    if np.isnan(observed) or np.any(np.isnan(shuffled)):
+        raise _not_finite(sample)
+    n = sample.n_segments
+    tolerance = 0.0 if np.isinf(observed) else significance.tie_tolerance(observed, n)
+    test = significance.exact_randomization_pvalue if exact else significance.randomization_pvalue
+    return test(observed, shuffled, alternative, tolerance)
+
+
+def _swaps(sample: Sample, pair: Pair, moved: Floats) -> studentised.Swaps:
     metric, (first, second) = sample.table.metric, _rows(sample, pair)
     if not np.all(np.isfinite(metric.gradient(np.sum(first + second, axis=0) / 2))):
         raise _not_finite(sample)
-    n, differs = len(first), np.flatnonzero(_differs(sample, pair))
-    moved = all_swap_totals((second - first)[differs]) if exact else sample.moved(*pair)
-    signs = _signs(n, differs, plan, exact)
-    shuffled = studentised.studentised_swaps(metric, first, second, moved, signs)
-    # The first of all arrangements swaps nothing.
-    observed = studentised.studentised_difference(metric, first, second)
-    observed = float(shuffled[0]) if exact else observed
-    if sample.sizes is not None:
-        powers = studentised.skew_columns(metric, first, second)
-        whole = np.sum(powers, axis=0)
-        halves = all_swap_totals(powers[differs]) if exact else _over_halves(powers, plan)
-        skews = skewness.of_signed(powers, whole - 2 * halves)
-        shuffled = skewness.transformed(shuffled, skews, n)
-        observed = float(skewness.transformed(observed, skewness.of_signed(powers, whole), n))
-    if np.isnan(observed) or np.any(np.isnan(shuffled)):
-        raise _not_finite(sample)
-    tolerance = 0.0 if np.isinf(observed) else significance.tie_tolerance(observed, n)
-    if exact:
-        return significance.exact_randomization_pvalue(observed, shuffled, alternative, tolerance)
-    return significance.randomization_pvalue(observed, shuffled, alternative, tolerance)
+    return studentised.Swaps(metric, first, second, moved)
 
 
-def _over_halves(columns: Floats, plan: Plan) -> Floats:
-    return swap_totals(columns, plan.n_resamples, plan.seed, executor=plan.executor)
-
-
-def _signs(
-    n: int, differs: NDArray[np.intp], plan: Plan, exact: bool
-) -> Iterator[tuple[slice, Floats]]:
-    """Yield signs, -1 where segments swap, in the order of `all_swap_totals` or `swap_totals`."""
-    step = max(1, _TOGETHER // n)
-    if not exact:
-        for some, rows in batches(Halves(n, plan.seed), plan.n_resamples):
-            for start in range(0, len(rows), step):
-                part = rows[start : start + step]
-                first = some.start + start
-                yield slice(first, first + len(part)), 1 - 2 * part.astype(np.float64)
-        return
-    for start in range(0, 2 ** len(differs), step):
-        numbers = np.arange(start, min(start + step, 2 ** len(differs)))
-        signs = np.ones((len(numbers), n))
-        signs[:, differs] -= 2 * (numbers[:, None] >> np.arange(len(differs)) & 1)
-        yield slice(start, start + len(signs)), signs
+def _powers(sample: Sample, pair: Pair) -> Floats:
+    return studentised.skew_columns(sample.table.metric, *_rows(sample, pair))
 
 
 def randomization_pvalue(sample: Sample, pair: Pair, exact: bool, alternative: str) -> float:

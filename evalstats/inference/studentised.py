@@ -24,8 +24,6 @@ whose size no swap changes. The test stays exact under exchangeability.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -66,14 +64,8 @@ def studentised_difference(metric: Metric, first: Floats, second: Floats) -> flo
     return float(ratio(np.asarray(difference), np.asarray(variance)))
 
 
-def studentised_swaps(
-    metric: Metric,
-    first: Floats,
-    second: Floats,
-    moved: Floats,
-    signs: Iterable[tuple[slice, Floats]],
-) -> Floats:
-    """Return differences after swaps over their standard errors, `(B,)`.
+class Swaps:
+    """Differences of two systems after swaps, over their standard errors.
 
     Parameters
     ----------
@@ -82,23 +74,29 @@ def studentised_swaps(
         Statistics of every segment.
     moved : ndarray, shape (B, k)
         What moves from the second system to the first, Σ (b - a) over the swapped segments.
-    signs : iterable of (slice, ndarray of shape (R, N))
-        -1 for the segments that are swapped, 1 for the others, of some arrangements at a time.
     """
-    n, mean, half = len(first), (first + second) / 2, (second - first) / 2
-    totals = np.sum(first, axis=0) + moved, np.sum(second, axis=0) - moved
-    gradients = metric.gradient(totals[0]), metric.gradient(totals[1])
-    change, both = gradients[1] - gradients[0], gradients[1] + gradients[0]
-    squares = np.empty(len(moved))
-    for some, block in signs:
-        values = both[some] @ half.T
-        values *= block
-        values += change[some] @ mean.T
-        squares[some] = np.einsum("bn,bn->b", values, values)
-    sums = np.einsum("bk,bk->b", gradients[1], totals[1])
-    sums -= np.einsum("bk,bk->b", gradients[0], totals[0])
-    variance = n / (n - 1) * (squares - sums**2 / n)
-    return ratio(metric.score(totals[1]) - metric.score(totals[0]), variance)
+
+    def __init__(self, metric: Metric, first: Floats, second: Floats, moved: Floats) -> None:
+        self.mean, self.half = (first + second) / 2, (second - first) / 2
+        totals = np.sum(first, axis=0) + moved, np.sum(second, axis=0) - moved
+        gradients = metric.gradient(totals[0]), metric.gradient(totals[1])
+        self.change, self.both = gradients[1] - gradients[0], gradients[1] + gradients[0]
+        self.differences = metric.score(totals[1]) - metric.score(totals[0])
+        self.sums = np.einsum("bk,bk->b", gradients[1], totals[1])
+        self.sums -= np.einsum("bk,bk->b", gradients[0], totals[0])
+        self.squares = np.empty(len(moved))
+
+    def add(self, some: slice, signs: Floats) -> None:
+        """Reckon with some arrangements, whose signs `(R, N)` are -1 for segments that swap."""
+        values = self.both[some] @ self.half.T
+        values *= signs
+        values += self.change[some] @ self.mean.T
+        self.squares[some] = np.einsum("bn,bn->b", values, values)
+
+    def ratios(self) -> Floats:
+        """Return the differences over their standard errors, `(B,)`, of what was added."""
+        n = len(self.mean)
+        return ratio(self.differences, n / (n - 1) * (self.squares - self.sums**2 / n))
 
 
 def ratio(difference: Floats, variance: Floats) -> Floats:
