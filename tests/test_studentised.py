@@ -158,3 +158,13 @@ def test_of_groups_all_swaps_are_ordered_by_their_transformed_t(alternative):
     }
     assert d.exact
     assert d.pvalue == np.mean(as_extreme[alternative])
+
+
+def test_groups_of_one_are_segments(sample):
+    """Of groups of one size swaps and t are asked as of segments, without a correction of swaps."""
+    pair = {name: sample.systems[name][:60] for name in ("baseline", "clearly-better")}
+    references = sample.references[:60]
+    for metric in ("bleu", "ter"):
+        (alone,) = es.compare(pair, references, metric, n_resamples=499)
+        (grouped,) = es.compare(pair, references, metric, groups=range(60), n_resamples=499)
+        assert grouped.pvalue == alone.pvalue

@@ -96,13 +96,13 @@ def compare(
         (Janssen, 1997; Chung and Romano, 2013) together with a t test of the difference (with
         Hall's correction for skewness, 1992): the larger p-value, for systems that are
         exchangeable or whose scores are equal (an intersection-union test; Berger, 1982); of groups
-        randomisation alone, with Hall's correction of every arrangement, and of groups within
-        strata or of several runs the t test alone; for 0/1 scores McNemar's exact test, but not of
-        groups. Randomisation of plain differences (Noreen, 1989; Riezler and Maxwell, 2005),
-        for exchangeable systems; or the centred paired bootstrap (Hall and Wilson, 1991), for equal
-        scores. The first two enumerate all swaps where 2^n <= n_resamples for the n segments that
-        differ. McNemar's mid-p test (Lancaster, 1961), for 0/1 scores only, is not exact, and finds
-        more on few segments.
+        of unlike sizes randomisation alone, with Hall's correction of every arrangement, and of
+        groups within strata or of several runs the t test alone; for 0/1 scores McNemar's exact
+        test, but not of groups. Randomisation of plain differences (Noreen, 1989; Riezler and
+        Maxwell, 2005), for exchangeable systems; or the centred paired bootstrap (Hall and Wilson,
+        1991), for equal scores. The first two enumerate all swaps where 2^n <= n_resamples for the
+        n segments that differ. McNemar's mid-p test (Lancaster, 1961), for 0/1 scores only, is not
+        exact, and finds more on few segments.
     method, confidence_level
         Interval of scores and of differences, as in `estimate`.
     significance_level : float

@@ -113,7 +113,7 @@ class Family:
         sums = np.concatenate(flips, axis=1)
         stepped, largest = stepdown.step_down(sums, columns, errors, units, alternative)
         found = [(stepped, stepdown.t_of_units(largest, first.flip_degrees))]
-        if first.sizes is not None and first.codes is None and np.ptp(first.sizes) > 0:
+        if first.is_uneven and first.codes is None:
             found.append(self._flipped_groups(columns, t, alternative))
         if n < _MANY_SEGMENTS:
             found.append(self._bootstrap(influence, columns, errors, t, alternative))

@@ -65,7 +65,7 @@ def differences(
                 pvalue = next(by_swaps)
             else:
                 pvalue = _flips_pvalue(sample, (a, b), float(observed), alternative)
-            if sample.sizes is None:
+            if not sample.is_uneven or sample.table.metric.heavy_tails:
                 # Swaps are exact for exchangeable systems, and t is as valid for equal scores: the
                 # null hypothesis is that one or the other is true, and both have to be rejected.
                 # Groups of unlike sizes weigh so differently in both that both at once find
@@ -126,7 +126,7 @@ def is_counted(sample: Sample, test: str) -> bool:
 def is_flipped(sample: Sample, test: str) -> bool:
     """Return whether flipped influence values stand for swapped outputs."""
     least = _MANY_OF_HEAVY_TAILS if sample.table.metric.heavy_tails else _MANY_SEGMENTS
-    many = sample.n_segments >= least and sample.flips is not None and sample.sizes is None
+    many = sample.n_segments >= least and sample.flips is not None and not sample.is_uneven
     return test == "studentized" and many and not is_counted(sample, test) and not _is_mean(sample)
 
 

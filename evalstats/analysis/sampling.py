@@ -72,6 +72,11 @@ class Sample:
         return isinstance(unlogged(self.table.metric), MeanOfRuns)
 
     @property
+    def is_uneven(self) -> bool:
+        """Whether units are groups of unlike sizes."""
+        return self.sizes is not None and bool(np.ptp(self.sizes) > 0)
+
+    @property
     def n_segments(self) -> int:
         """N; the segments themselves may be elsewhere."""
         return self.values.shape[1] if self.shard is None else self.shard.n_segments

@@ -33,7 +33,7 @@ def studentised_pvalues(
 ) -> Iterator[float]:
     """Yield p-values of studentised differences, from random swaps or from all.
 
-    Of groups each has Hall's correction.
+    Of groups of unlike sizes each has Hall's correction.
     """
     for start in range(0, len(pairs), _PAIRS):
         some = pairs[start : start + _PAIRS]
@@ -59,7 +59,7 @@ def _drawn(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> list[tuple[Floa
             for of_pair in swaps:
                 of_pair.add(place, signs)
     skews = [np.zeros(plan.n_resamples)] * len(pairs)
-    if sample.sizes is not None:
+    if sample.is_uneven:
         powers = [_powers(sample, pair) for pair in pairs]
         halves = swap_totals(
             np.concatenate(powers, axis=1), plan.n_resamples, plan.seed, executor=plan.executor
@@ -84,7 +84,7 @@ def _enumerated(sample: Sample, pair: Pair) -> tuple[Floats, Floats]:
         signs[:, differs] -= 2 * (numbers[:, None] >> np.arange(len(differs)) & 1)
         swaps.add(slice(start, start + len(signs)), signs)
     skews = np.zeros(total)
-    if sample.sizes is not None:
+    if sample.is_uneven:
         powers = _powers(sample, pair)
         halves = all_swap_totals(powers[differs])
         skews = skewness.of_signed(powers, np.sum(powers, axis=0) - 2 * halves)
@@ -97,7 +97,7 @@ def _pvalue(
     observed = float(shuffled[0])
     if not exact:
         observed = studentised.studentised_difference(sample.table.metric, *_rows(sample, pair))
-    if sample.sizes is not None:
+    if sample.is_uneven:
         powers = _powers(sample, pair)
         skew = skewness.of_signed(powers, np.sum(powers, axis=0))
         observed = float(skewness.transformed(observed, skew, len(powers)))
