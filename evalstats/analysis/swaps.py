@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 
 #: Signs of segments that are worked with together, so few that they stay in the cache.
 _TOGETHER = 1 << 16
-#: Pairs whose swaps are made together; they bound the memory.
-_PAIRS = 32
+#: Gradients of pairs whose swaps are made together: they bound the memory.
+_GRADIENTS = 1 << 22
 
 
 def is_enumerated(sample: Sample, pair: Pair, plan: Plan) -> bool:
@@ -35,8 +35,9 @@ def studentised_pvalues(
 
     Of groups of unlike sizes each has Hall's correction.
     """
-    for start in range(0, len(pairs), _PAIRS):
-        some = pairs[start : start + _PAIRS]
+    step = max(1, _GRADIENTS // (plan.n_resamples * sample.values.shape[2]))
+    for start in range(0, len(pairs), step):
+        some = pairs[start : start + step]
         drawn = [pair for pair in some if not is_enumerated(sample, pair, plan)]
         after_swaps = iter(_drawn(sample, drawn, plan))
         for pair in some:
