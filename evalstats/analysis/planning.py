@@ -73,7 +73,8 @@ def planned(
     signatures, same = [], []
     for sample in samples:
         some = [pair for pair in pairs if sample.n_differing(*pair)] or pairs[:1]
-        same += [(sample, pair) for pair in pairs if pair not in some]
+        known = set(some)
+        same += [(sample, pair) for pair in pairs if pair not in known]
         drawn = designs(sample, some, (n, n_pilot), plan, setting, runs)
         found += [
             _pair(sample, pair, design, n, question.difference)
