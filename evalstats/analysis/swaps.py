@@ -12,7 +12,7 @@ from evalstats.analysis.sampling import Pair, Sample
 from evalstats.errors import InputError
 from evalstats.inference import significance, skewness, studentised
 from evalstats.metrics.logarithms import LogScore
-from evalstats.resampling.totals import all_swap_totals, swap_totals
+from evalstats.resampling.totals import all_swap_totals
 from evalstats.resampling.weights import Halves, batches
 
 Floats = NDArray[np.float64]
@@ -39,15 +39,15 @@ def studentised_pvalues(
     for start in range(0, len(pairs), step):
         some = pairs[start : start + step]
         drawn = [pair for pair in some if not is_enumerated(sample, pair, plan)]
-        after_swaps = iter(_drawn(sample, drawn, plan))
+        random = iter(_drawn(sample, drawn, plan))
         for pair in some:
             exact = is_enumerated(sample, pair, plan)
-            shuffled, skews = _enumerated(sample, pair) if exact else next(after_swaps)
-            yield _pvalue(sample, pair, shuffled, skews, exact, alternative)
+            swaps = _enumerated(sample, pair) if exact else next(random)
+            yield _pvalue(sample, pair, swaps, exact, alternative)
 
 
-def _drawn(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> list[tuple[Floats, Floats]]:
-    """Return studentised differences after random swaps, and their skewness, `(B,)` each."""
+def _drawn(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> list[studentised.Swaps]:
+    """Swap at random."""
     swaps = [_swaps(sample, pair, sample.moved(*pair)) for pair in pairs]
     if not swaps:
         return []
@@ -59,21 +59,11 @@ def _drawn(sample: Sample, pairs: Sequence[Pair], plan: Plan) -> list[tuple[Floa
             place = slice(some.start + start, some.start + start + len(signs))
             for of_pair in swaps:
                 of_pair.add(place, signs)
-    skews = [np.zeros(plan.n_resamples)] * len(pairs)
-    if sample.is_uneven:
-        powers = [_powers(sample, pair) for pair in pairs]
-        halves = swap_totals(
-            np.concatenate(powers, axis=1), plan.n_resamples, plan.seed, executor=plan.executor
-        )
-        skews = [
-            skewness.of_signed(x, np.sum(x, axis=0) - 2 * half)
-            for x, half in zip(powers, np.split(halves, len(pairs), axis=1), strict=True)
-        ]
-    return [(of_pair.ratios(), skew) for of_pair, skew in zip(swaps, skews, strict=True)]
+    return swaps
 
 
-def _enumerated(sample: Sample, pair: Pair) -> tuple[Floats, Floats]:
-    """Return the same after all swaps, of which the first swaps nothing."""
+def _enumerated(sample: Sample, pair: Pair) -> studentised.Swaps:
+    """Make all swaps, of which the first swaps nothing."""
     first, second = _rows(sample, pair)
     differs = np.flatnonzero(_differs(sample, pair))
     swaps = _swaps(sample, pair, all_swap_totals((second - first)[differs]))
@@ -84,28 +74,23 @@ def _enumerated(sample: Sample, pair: Pair) -> tuple[Floats, Floats]:
         # In the order of `all_swap_totals`.
         signs[:, differs] -= 2 * (numbers[:, None] >> np.arange(len(differs)) & 1)
         swaps.add(slice(start, start + len(signs)), signs)
-    skews = np.zeros(total)
-    if sample.is_uneven:
-        powers = _powers(sample, pair)
-        halves = all_swap_totals(powers[differs])
-        skews = skewness.of_signed(powers, np.sum(powers, axis=0) - 2 * halves)
-    return swaps.ratios(), skews
+    return swaps
 
 
 def _pvalue(
-    sample: Sample, pair: Pair, shuffled: Floats, skews: Floats, exact: bool, alternative: str
+    sample: Sample, pair: Pair, swaps: studentised.Swaps, exact: bool, alternative: str
 ) -> float:
+    shuffled, n = swaps.ratios(), sample.n_segments
     observed = float(shuffled[0])
     if not exact:
         observed = studentised.studentised_difference(sample.table.metric, *_rows(sample, pair))
     if sample.is_uneven:
-        powers = _powers(sample, pair)
-        skew = skewness.of_signed(powers, np.sum(powers, axis=0))
-        observed = float(skewness.transformed(observed, skew, len(powers)))
-        shuffled = skewness.transformed(shuffled, skews, len(powers))
+        skew = skewness.of_signed(swaps.powers, np.sum(swaps.powers, axis=0))
+        observed = float(skewness.transformed(observed, skew, n))
+        skews = skewness.of_signed(swaps.powers, swaps.power_sums)
+        shuffled = skewness.transformed(shuffled, skews, n)
     if np.isnan(observed) or np.any(np.isnan(shuffled)):
         raise _not_finite(sample)
-    n = sample.n_segments
     tolerance = 0.0 if np.isinf(observed) else significance.tie_tolerance(observed, n)
     test = significance.exact_randomization_pvalue if exact else significance.randomization_pvalue
     return test(observed, shuffled, alternative, tolerance)
@@ -116,10 +101,6 @@ def _swaps(sample: Sample, pair: Pair, moved: Floats) -> studentised.Swaps:
     if not np.all(np.isfinite(metric.gradient(np.sum(first + second, axis=0) / 2))):
         raise _not_finite(sample)
     return studentised.Swaps(metric, first, second, moved)
-
-
-def _powers(sample: Sample, pair: Pair) -> Floats:
-    return studentised.skew_columns(sample.table.metric, *_rows(sample, pair))
 
 
 def randomization_pvalue(sample: Sample, pair: Pair, exact: bool, alternative: str) -> float:

@@ -74,6 +74,13 @@ class Swaps:
         Statistics of every segment.
     moved : ndarray, shape (B, k)
         What moves from the second system to the first, Σ (b - a) over the swapped segments.
+
+    Attributes
+    ----------
+    powers : ndarray, shape (N, 2)
+        Those of `skew_columns`.
+    power_sums : ndarray, shape (B, 2)
+        Their signed sums, of what was added.
     """
 
     def __init__(self, metric: Metric, first: Floats, second: Floats, moved: Floats) -> None:
@@ -85,6 +92,8 @@ class Swaps:
         self.sums = np.einsum("bk,bk->b", gradients[1], totals[1])
         self.sums -= np.einsum("bk,bk->b", gradients[0], totals[0])
         self.squares = np.empty(len(moved))
+        self.powers = skew_columns(metric, first, second)
+        self.power_sums = np.empty((len(moved), 2))
 
     def add(self, some: slice, signs: Floats) -> None:
         """Reckon with some arrangements, whose signs `(R, N)` are -1 for segments that swap."""
@@ -92,6 +101,7 @@ class Swaps:
         values *= signs
         values += self.change[some] @ self.mean.T
         self.squares[some] = np.einsum("bn,bn->b", values, values)
+        self.power_sums[some] = signs @ self.powers
 
     def ratios(self) -> Floats:
         """Return the differences over their standard errors, `(B,)`, of what was added."""
