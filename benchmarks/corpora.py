@@ -1,23 +1,126 @@
-"""What is measured on: WMT22 en-de where its files are at hand, else the bundled sample."""
+"""Real test sets, where their files are at hand, and the bundled sample, which always is.
+
+Looked for in $EVALSTATS_DATA, then in ./data, then among what sacreBLEU has downloaded.
+"""
 
 from __future__ import annotations
 
+import csv
+import os
+from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sacrebleu.utils import SACREBLEU_DIR
 
 from evalstats.data import load_sample
 
-WMT = Path(__file__).resolve().parents[2] / "shared" / "data" / "wmt22"
+#: Fields of sacreBLEU's test sets that are no system's outputs.
+FIELDS = ("src", "ref", "docid", "origlang", "domain")
+
+
+class TestSet(NamedTuple):
+    """Outputs by system, one reference a segment, and each segment's document where known."""
+
+    label: str
+    systems: dict[str, list[str]]
+    references: list[str]
+    documents: list[str] | None
+
+
+@lru_cache
+def texts(name: str) -> TestSet:
+    """Read a test set by its name, "wmt22/en-de" or "sample"; FileNotFoundError says what to do."""
+    if name == "sample":
+        sample = load_sample()
+        first = [references[0] for references in sample.references]
+        return TestSet("bundled sample", dict(sample.systems), first, sample.documents)
+    year, pair = name.split("/")
+    systems, references, documents = _files(name) or _downloads(year, pair) or _missing(name)
+    labels = None if documents is None else [x.split("\t")[-1] for x in _lines(documents)]
+    # WMT24's files begin with a line that is no segment, but marks them as a test set.
+    first = int(_lines(references)[0].startswith("CANARY") or "canary" in (labels or [""])[0])
+    outputs = {key: _lines(path)[first:] for key, path in sorted(systems.items())}
+    label = f"{year.upper()} {pair}"
+    return TestSet(label, outputs, _lines(references)[first:], labels and labels[first:])
+
+
+def available(name: str) -> bool:
+    """Return whether the files of a test set are at hand; what is simulated always is."""
+    if name in ("", "sample"):
+        return True
+    if name.startswith("wmt25/"):
+        return _found(f"{name}/scores.tsv") is not None
+    return bool(_files(name) or _downloads(*name.split("/")))
+
+
+def corpus(name: str = "wmt22/en-de") -> tuple[str, dict[str, list[str]], list[str]]:
+    """Return a label, outputs by system and references; of the sample where files are missing."""
+    found = texts(name if available(name) else "sample")
+    return found.label, found.systems, found.references
+
+
+def published(name: str, metric: str) -> tuple[list[str], NDArray[np.float64], list[str]]:
+    """Return systems, their scores (S, N) on the paragraphs that all have, and the documents."""
+    path = _found(f"{name}/scores.tsv") or _missing(name)
+    with path.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file, delimiter="\t"))
+    paragraphs = {key: i for i, key in enumerate(dict.fromkeys(map(_paragraph, rows)))}
+    systems = {key: i for i, key in enumerate(dict.fromkeys(row["system"] for row in rows))}
+    scores = np.full((len(systems), len(paragraphs)), np.nan)
+    for row in rows:
+        if row[metric]:
+            scores[systems[row["system"]], paragraphs[_paragraph(row)]] = float(row[metric])
+    whole = np.isfinite(scores).all(axis=0)
+    kept = [document for (document, _), x in zip(paragraphs, whole, strict=True) if x]
+    return list(systems), scores[:, whole], kept
+
+
+def _paragraph(row: dict[str, str]) -> tuple[str, str]:
+    return row["document"], row["paragraph"]
+
+
+def _found(path: str) -> Path | None:
+    roots = [Path(os.environ.get("EVALSTATS_DATA", "data")), Path("data")]
+    return next((root / path for root in roots if (root / path).exists()), None)
+
+
+def _files(name: str) -> tuple[dict[str, Path], Path, Path | None] | None:
+    references = _found(f"{name}/reference.A.txt")
+    if references is None:
+        return None
+    systems = {path.stem: path for path in references.parent.glob("systems/*.txt")}
+    return systems, references, _found(f"{name}/documents.tsv")
+
+
+def _downloads(year: str, pair: str) -> tuple[dict[str, Path], Path, Path | None] | None:
+    paths = Path(SACREBLEU_DIR, year).glob(f"{year}.{pair}.*")
+    fields = {path.name.removeprefix(f"{year}.{pair}."): path for path in paths}
+    references = [fields[field] for field in sorted(fields) if field.startswith("ref")]
+    systems = {
+        field: path
+        for field, path in fields.items()
+        if field not in FIELDS and not field.startswith("ref-")
+    }
+    return (systems, references[0], fields.get("docid")) if references and systems else None
 
 
 def _lines(path: Path) -> list[str]:
     return path.read_bytes().decode("utf-8").split("\n")[:-1]
 
 
-def corpus(pair: str = "en-de") -> tuple[str, dict[str, list[str]], list[str]]:
-    """Return a label, the outputs by system, and one reference per segment."""
-    folder = WMT / pair
-    if folder.is_dir():
-        systems = {path.stem: _lines(path) for path in sorted(folder.glob("systems/*.txt"))}
-        return f"WMT22 {pair}", systems, _lines(folder / "reference.A.txt")
-    sample = load_sample()
-    return "bundled sample", sample.systems, [first for first, _ in sample.references]
+def _missing(name: str) -> NoReturn:
+    year, pair = name.split("/")
+    if year == "wmt25":
+        raise FileNotFoundError(
+            f"no {name}/scores.tsv in $EVALSTATS_DATA or ./data: columns system, document, domain, "
+            f"paragraph, and one a metric, from github.com/wmt-conference/wmt25-general-mt"
+        )
+    raise FileNotFoundError(
+        f"no {name} in $EVALSTATS_DATA or ./data. `sacrebleu --download {year} -l {pair}` fetches "
+        f"it; or take from mt-metrics-eval (github.com/google-research/mt-metrics-eval), {year}: "
+        f"system-outputs/{pair}/*.txt as {name}/systems/, references/{pair}.refA.txt as "
+        f"{name}/reference.A.txt and documents/{pair}.docs as {name}/documents.tsv"
+    )

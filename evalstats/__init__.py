@@ -9,19 +9,19 @@ resamples are one product of a weight matrix with it; scores, intervals and p-va
 68.87
 """
 
-from evalstats.analysis.bleu import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
-from evalstats.analysis.paired import (
+from evalstats.analysis.power import power
+from evalstats.analysis.suite import Suite
+from evalstats.auditing import Audit, AuditedTest, audit
+from evalstats.compat.evaluatio.effect_size.cohen import cohens_d, cohens_d_paired
+from evalstats.compat.evaluatio.inference.paired import (
     PairedTestResult,
     paired_bootstrap_test,
     paired_permutation_test,
 )
-from evalstats.analysis.power import power
-from evalstats.analysis.suite import Suite
-from evalstats.auditing import Audit, AuditedTest, audit
+from evalstats.compat.evaluatio.metrics.bleu import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
-from evalstats.inference.effects import cohens_d, cohens_d_paired
 from evalstats.metrics import (
     BLEU,
     CER,

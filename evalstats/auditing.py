@@ -12,9 +12,10 @@ import numpy as np
 from evalstats.analysis.compare import compare
 from evalstats.analysis.inputs import given_tables, is_statistics
 from evalstats.checks import also_called, integer
-from evalstats.inference import significance
+from evalstats.compat.evaluatio.metrics.bleu import reversal_pvalues
+from evalstats.inference.randomisation import monte_carlo_error
 from evalstats.metrics import BLEU
-from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
+from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
 from evalstats.results.forms import Result
@@ -76,7 +77,8 @@ class AuditedTest:
         0 where that is the very number, from the tool's own draws; the Monte-Carlo standard error
         where the tool draws anew in every run.
     calibrated : float
-        The p-value of `compare`: approximate randomisation, two-sided, of this comparison alone.
+        The p-value of `compare`, two-sided, of this comparison alone: the smallest level at which
+        the bootstrap interval of the difference leaves 0 out.
     null, sides, ties : str
         What `pvalue` tests: the null hypothesis, the sides, what is made of ties.
     """
@@ -186,7 +188,7 @@ def audit(
 
     Parameters
     ----------
-    hypotheses, references, rng, progress
+    hypotheses, references, rng
         As in `compare`; a `Shard` has no segments to audit.
     metrics : str or Metric, or a list of them
         BLEU, chrF or TER. evaluatio tests BLEU only, with one tokeniser, smoothing and order.
@@ -196,6 +198,8 @@ def audit(
         sacreBLEU's `--paired-bs-n` and `--paired-ar-n`, at least 2.
     n_resamples : int
         Of the calibrated test and of evaluatio's, at least 2.
+    progress : callable, optional
+        As in `extract`.
 
     Raises
     ------
@@ -231,9 +235,7 @@ def audit(
         tables = extract_all(hypotheses, references, metrics, progress)
     systems = tables[0].systems
     baseline = systems[0] if baseline is None else baseline
-    comparison = compare(
-        tables, baseline=baseline, n_resamples=n_resamples, rng=seed, progress=progress
-    )
+    comparison = compare(tables, baseline=baseline, n_resamples=n_resamples, rng=seed)
     order = sorted(range(len(systems)), key=lambda i: systems[i] != baseline)
     both = zip(twins, tables, strict=True)
     counted = [[Counted(twin, table.values[i]) for i in order] for twin, table in both]
@@ -272,7 +274,7 @@ def _audited(
         difference=difference.difference,
         test=name,
         pvalue=pvalue,
-        pvalue_error=0.0 if reproduced else significance.monte_carlo_error(pvalue, n),
+        pvalue_error=0.0 if reproduced else monte_carlo_error(pvalue, n),
         calibrated=difference.pvalue,
         **MEANINGS[name]._asdict(),
     )
@@ -289,13 +291,7 @@ def _reversals(
     its = replace(metric, effective_order=True)
     if its.signature != BLEU(effective_order=True).signature:
         return []
-    values = table.values[order].transpose(1, 0, 2)
-    totals = bootstrap_totals(values.reshape(len(values), -1), n_resamples, seed)
-    replicates = its.score(totals.reshape(n_resamples, *values.shape[1:]))
-    observed = its.score(values.sum(axis=0))
-    found = (observed - observed[0]).tolist()
-    drawn = replicates - replicates[:, :1]
-    return [significance.reversal_pvalue(found[i], drawn[:, i]) for i in range(1, len(order))]
+    return reversal_pvalues(its, table.values[order], n_resamples, seed)
 
 
 def _notes(tests: list[AuditedTest], seed: int | None, n_systems: int) -> Iterator[str]:

@@ -15,8 +15,7 @@ from evalstats import cli_runs
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
 from evalstats.analysis.inputs import as_pairs
-from evalstats.analysis.margins import as_limits
-from evalstats.analysis.plan import Plan
+from evalstats.analysis.options import SCORE_METHODS, Options, option
 from evalstats.analysis.power import power
 from evalstats.auditing import Audit, audit
 from evalstats.checks import integer, share
@@ -24,6 +23,7 @@ from evalstats.command_line import metrics_of, one_line, parser
 from evalstats.destination import STANDARD, Destination, UnwritableError, to_stdout
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
+from evalstats.resampling.executors import Reporting
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.results.gate import Gate
 from evalstats.results.ranking import Rankings
@@ -186,8 +186,7 @@ def _draws(options: argparse.Namespace) -> dict[str, Any]:
 def _sampling(options: argparse.Namespace) -> dict[str, Any]:
     """Return the settings that `compare` and `estimate` share, checked before the work."""
     draws, level = _draws(options), options.confidence_level
-    n_resamples, seed = draws.values()
-    Plan(options.method, level, n_resamples, seed, "multinomial", None, None)
+    Options(level, options.method, n_resamples=draws["n_resamples"], seed=draws["rng"])
     return {
         **draws,
         **_labels(options),
@@ -207,19 +206,19 @@ def _labels(options: argparse.Namespace) -> dict[str, Any]:
 
 def _compare(options: argparse.Namespace, progress: _Progress) -> Result:
     settings = _sampling(options)
-    names = ("baseline", "test", "alternative", "adjustment", "family", "intervals")
-    for name in (*names, "significance_level", "margin", "recovery", "contrast"):
-        settings[name] = getattr(options, name)
-    share(options.significance_level, "significance_level")
-    as_limits(options.margin, options.recovery)
+    names = ("test", "alternative", "adjustment", "margin", "recovery", "contrast")
+    settings |= {name: getattr(options, name) for name in names}
+    # What costs nothing is checked before what costs seconds.
+    Options(options.confidence_level, **{name: settings[name] for name in names})
+    settings |= {"baseline": options.baseline, "executor": Reporting(None, progress)}
     if cli_runs.are_given(options):
         runs = cli_runs.given(options)
         settings |= {**cli_runs.part(options), "aggregate": options.aggregate}
-        return compare_runs(runs, progress=progress, **settings)
+        return compare_runs(runs, **settings)
     if not options.statistics:
         as_pairs(_names(options), options.baseline)
     tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
-    return compare(tables, progress=progress, **settings)
+    return compare(tables, **settings)
 
 
 def _of_one_task(
@@ -234,18 +233,17 @@ def _of_one_task(
 
 def _rank(options: argparse.Namespace, progress: _Progress) -> Result:
     settings = _sampling(options)
-    settings["significance_level"] = share(options.significance_level, "significance_level")
     if options.composite and options.adjustment:
         raise InputError("--adjustment has no effect with --composite, which has max-T of its own")
     settings["adjustment"] = options.adjustment or "max-t"
     if options.composite:
-        # It has tests of its own, of resampled scores: those of each metric need not cost anything.
-        settings |= {"adjustment": "bonferroni", "test": "bootstrap"}
+        # It has a family of its own: that of each metric need not cost anything.
+        settings["adjustment"] = "holm"
     if not options.statistics:
         as_pairs(_names(options), None, "rank")
     labels = {name: settings[name] for name in _LABELS}
     tables, notes = _of_one_task(options, progress, labels)
-    result = with_notes(compare(tables, progress=progress, **settings), notes)
+    result = with_notes(compare(tables, executor=Reporting(None, progress), **settings), notes)
     if options.composite:
         found: Result = result.ranking(composite=options.composite)
         return found
@@ -255,7 +253,7 @@ def _rank(options: argparse.Namespace, progress: _Progress) -> Result:
 
 def _power(options: argparse.Namespace, progress: _Progress) -> Result:
     names = ("baseline", "difference", "power", "alternative")
-    settings = {**_draws(options), **{name: getattr(options, name) for name in names}}
+    settings: dict[str, Any] = {name: getattr(options, name) for name in names}
     for name in ("significance_level", "confidence_level"):
         settings[name] = share(getattr(options, name), name)
     if options.segments is not None:
@@ -270,6 +268,7 @@ def _power(options: argparse.Namespace, progress: _Progress) -> Result:
 
 
 def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
+    option(options.method, SCORE_METHODS, "method")
     settings = _sampling(options)
     if cli_runs.are_given(options):
         runs = cli_runs.given(options)

@@ -7,18 +7,15 @@ import re
 from dataclasses import Field, fields
 from typing import Any, NoReturn, get_args, get_type_hints
 
-from evalstats.analysis.plan import (
+from evalstats.analysis.aggregates import AGGREGATES
+from evalstats.analysis.options import (
     ADJUSTMENTS,
     ALTERNATIVES,
-    FAMILIES,
-    INTERVALS,
     METHODS,
-    MID_P,
+    SCORE_METHODS,
     TESTS,
 )
-from evalstats.analysis.power import N_RESAMPLES as N_DRAWN
 from evalstats.analysis.ranking import COMPOSITES, FAMILY_WISE
-from evalstats.analysis.units import AGGREGATES
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
 from evalstats.destination import to_stdout
 from evalstats.errors import InputError
@@ -90,18 +87,12 @@ def parser() -> argparse.ArgumentParser:
     compare = commands.add_parser("compare", help="systems' differences, intervals, p-values")
     _add_inputs(compare)
     compare.add_argument("--baseline", metavar="NAME", help="compare all others with this system")
-    compare.add_argument("--test", choices=(*TESTS, MID_P), default="studentized",
-                         help="studentised (default) or plain approximate randomisation, centred "
-                              "paired bootstrap, McNemar's mid-p (of 0/1 scores)")
-    compare.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
-                         help="of verdicts (default: 0.05)")
+    compare.add_argument("--test", choices=TESTS, default=TESTS[0],
+                         help="bootstrap (default; of 0/1 scores McNemar's), t, or approximate "
+                              "randomisation")
     compare.add_argument("--alternative", choices=ALTERNATIVES, default="two-sided")
     compare.add_argument("--adjustment", "--adjust", choices=ADJUSTMENTS, default="max-t",
                          help="of p-values for several comparisons (default: step-down max-T)")
-    compare.add_argument("--family", choices=FAMILIES, default=FAMILIES[0],
-                         help="what is adjusted for: all pairs under one metric (default), or all")
-    compare.add_argument("--intervals", choices=INTERVALS, default=INTERVALS[0],
-                         help="of differences: each at its level (default), or all at once")
     compare.add_argument("--margin", type=float, metavar="POINTS",
                          help="a difference that matters: say who is equivalent, who is not worse")
     compare.add_argument("--recovery", type=float, metavar="SHARE",
@@ -109,15 +100,13 @@ def parser() -> argparse.ArgumentParser:
     compare.add_argument("--contrast", choices=CONTRASTS, default=CONTRASTS[0],
                          help="what is shown of two scores: their difference (default), system / "
                               "baseline, or its logarithm")
-    _add_resampling(compare)
+    _add_resampling(compare, METHODS)
     _add_metric_options(compare)
 
     rank = commands.add_parser("rank", help="intervals of ranks, tiers of ties, a composite score")
     _add_inputs(rank)
     rank.add_argument("--composite", choices=COMPOSITES,
                       help="one ranking of all metrics: WMT25's AutoRank, or the mean rank")
-    rank.add_argument("--significance-level", type=float, default=0.05, metavar="LEVEL",
-                      help="1 less the confidence of the ranks' intervals (default: 0.05)")
     rank.add_argument("--adjustment", "--adjust", choices=FAMILY_WISE,
                       help="of p-values for all pairs (default: step-down max-T)")
     _add_resampling(rank)
@@ -139,7 +128,6 @@ def parser() -> argparse.ArgumentParser:
     _add_strata(power)
     power.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL",
                        help="of what the pilot leaves uncertain (default: 0.95)")
-    _add_draws(power, N_DRAWN)
     _add_metric_options(power)
 
     gate = commands.add_parser(
@@ -252,16 +240,19 @@ def _add_output(parser: argparse.ArgumentParser, formats: tuple[str, ...] = FORM
     parser.add_argument("-o", "--output", metavar="FILE", help="write there, not to stdout")
 
 
-def _add_resampling(parser: argparse.ArgumentParser) -> None:
+def _add_resampling(
+    parser: argparse.ArgumentParser, methods: tuple[str, ...] = SCORE_METHODS
+) -> None:
     group = parser.add_argument_group("resampling")
     group.add_argument("--groups", metavar="FILE",
                        help="one label a line (a document): resample whole groups; of runs the "
                             "name of a label, such as doc.passage_id")
     _add_strata(group)
-    group.add_argument("--method", choices=METHODS, default="auto",
-                       help="confidence interval (default: t of differences, expanded percentile "
-                            "of scores, Wilson and Tango of 0/1 scores)")
-    group.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL")
+    group.add_argument("--method", choices=methods, default=methods[0],
+                       help="confidence interval (default: bootstrap, that of Wilson and Tango of "
+                            "0/1 scores)")
+    group.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL",
+                       help="of intervals; verdicts are at 1 less it (default: 0.95)")
     _add_draws(group)
 
 
@@ -272,8 +263,8 @@ def _add_strata(group: argparse._ActionsContainer) -> None:
                        help="score all segments together (default), or average over strata")
 
 
-def _add_draws(group: argparse._ActionsContainer, resamples: int = 9999) -> None:
-    group.add_argument("--resamples", type=int, default=resamples, metavar="N")
+def _add_draws(group: argparse._ActionsContainer) -> None:
+    group.add_argument("--resamples", type=int, default=9999, metavar="N")
     group.add_argument("--seed", type=int, default=12345, metavar="N")
 # fmt: on
 

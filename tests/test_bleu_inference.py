@@ -1,4 +1,4 @@
-"""evaluatio's two BLEU functions: its meaning, without its defects."""
+"""evaluatio's two BLEU functions: its meaning, without its defects. Seeds: test_compat_evaluatio."""
 
 import numpy as np
 import pytest
@@ -55,12 +55,6 @@ def test_identical_systems_and_a_clear_winner():
     assert es.bleu_bootstrap_test(longer, worse, longer, 999) == 0.001
 
 
-def test_seeded():
-    first = es.bleu_ci(REFERENCES, BAD, 99, 0.05, rng=1)
-    assert first == es.bleu_ci(REFERENCES, BAD, 99, 0.05, rng=1)
-    assert len({es.bleu_ci(REFERENCES, BAD, 99, 0.05, rng=seed) for seed in range(9)}) > 1
-
-
 def test_iterables_are_welcome():
     ci = es.bleu_ci((r for r in REFERENCES), (h for h in BAD), 20, 0.05)
     assert ci == es.bleu_ci(REFERENCES, BAD, 20, 0.05)
@@ -76,7 +70,6 @@ def test_iterables_are_welcome():
         (lambda: es.bleu_ci(REFERENCES, GOOD, 9, 0.0), "alpha must be between 0 and 1, got 0.0"),
         (lambda: es.bleu_ci(REFERENCES, GOOD, 9, 1), "alpha must be between 0 and 1, got 1"),
         (lambda: es.bleu_ci(REFERENCES, GOOD, 9, float("nan")), "alpha must be a finite number"),
-        (lambda: es.bleu_ci(REFERENCES, "good", 9, 0.05), "got a bare str"),
         (
             lambda: es.bleu_bootstrap_test(REFERENCES, GOOD, BAD[:3], 9),
             "hyp1, hyp2 must be the same length, got 4, 3",

@@ -7,9 +7,9 @@ import random
 import signal
 
 import pytest
+from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
 
 from evalstats import cli
-from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
 from evalstats.command_line import FORMATS
 from evalstats.metrics import NAMED
 from tests import fuzz

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from evalstats.inference.proportions import ratio_distance, ratio_interval
 from scipy import stats
 
 import evalstats as es
 from evalstats.errors import InputError
-from evalstats.inference.proportions import ratio_distance, ratio_interval
 from tests.test_cli import REFS, call
 
 COST = es.Mean("cost", higher_is_better=False)

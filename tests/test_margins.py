@@ -5,13 +5,13 @@ from math import comb
 
 import numpy as np
 import pytest
+from evalstats.inference.proportions import ratio_distance, tango, tango_distance
+from evalstats.inference.skewness import transformed
 from scipy.optimize import minimize_scalar
 from scipy.stats import norm, t
 
 import evalstats as es
 from evalstats.cli import main
-from evalstats.inference.proportions import ratio_distance, tango, tango_distance
-from evalstats.inference.skewness import transformed
 
 MEAN = es.Mean("judge")
 ERRORS = es.Mean("errors", higher_is_better=False)

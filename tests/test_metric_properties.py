@@ -6,8 +6,7 @@ import pytest
 import evalstats as es
 from evalstats.metrics import as_metric
 from evalstats.metrics.base import Metric
-from evalstats.metrics.confusion import MEASURES
-from evalstats.metrics.rates import RATES
+from evalstats.metrics.confusion import MEASURES, RATES
 from tests.conftest import TEXT_METRICS, metric_id
 
 HYPOTHESES = ["The cat sat on a mat.", "It's 3.14, (really)!", "", "你好 世界", "ok"]

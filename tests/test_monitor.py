@@ -6,10 +6,10 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from evalstats.inference.proportions import tango
 from scipy import stats
 
 import evalstats as es
-from evalstats.inference.proportions import tango
 from evalstats.training import boundaries, history, monitor, selection
 from evalstats.training.selection import Bags, Contest
 

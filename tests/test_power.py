@@ -5,11 +5,11 @@ from math import comb
 
 import numpy as np
 import pytest
+from evalstats.inference.proportions import mcnemar_pvalue
 
 import evalstats as es
 from evalstats.cli import main
 from evalstats.inference.power import least_size, mcnemar_power, spread_interval, t_power
-from evalstats.inference.proportions import mcnemar_pvalue
 
 MARKS, ACCURACY = es.Mean("marks"), es.Mean("accuracy")
 
@@ -335,8 +335,9 @@ def test_command_line_plans(tmp_path, capsys):
     ],
 )
 def test_predicted_power_is_what_the_default_test_has(en_de, metric, pair, n):
-    from benchmarks.calibration.populations import Source
     from benchmarks.power import Case, predicted, simulated
+
+    from benchmarks.calibration.populations import Source
 
     # 600 trials (seed 12345) have a standard error of 2.04 points at most; beyond 3 points of
     # error, which are allowed, and 4 of these lies a false alarm with probability below 1e-4.

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from evalstats.inference.proportions import mcnemar_pvalue, tango, wilson
 from scipy import optimize, stats
 
 from evalstats.errors import InputError
-from evalstats.inference.proportions import mcnemar_pvalue, tango, wilson
 
 
 @pytest.mark.parametrize("n", [1, 2, 10, 137])

@@ -178,9 +178,10 @@ def test_p_values_are_never_printed_as_zero():
 
 
 def test_notes_say_when_monte_carlo_error_straddles_the_level():
+    from evalstats.analysis.plan import Plan
+
     from evalstats.analysis import sampling
     from evalstats.analysis.notes import comparison_notes
-    from evalstats.analysis.plan import Plan
 
     statistics = es.SegmentStatistics(np.ones((1, 500, 2)), ["a"], es.Mean("x"))
     result = comparison(["a", "b", "c"])

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from evalstats.inference.stepdown import flip_units, step_down, t_of_units
 from hypothesis import given
 from hypothesis import strategies as st
 
 import evalstats as es
 from evalstats.analysis import pairs
-from evalstats.inference.stepdown import flip_units, step_down, t_of_units
 from evalstats.resampling.weights import Halves, batches
 
 #: What arch 8.0.0's StepM calls superior on `replicates()`, by size (`test_live_stepm_of_arch`).

@@ -4,16 +4,16 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy import stats
-
-import evalstats as es
-from evalstats.inference.influence import influence_values, standard_error
 from evalstats.inference.skewness import of_signed, transformed
 from evalstats.inference.studentised import (
     Swaps,
     skew_columns,
     studentised_difference,
 )
+from scipy import stats
+
+import evalstats as es
+from evalstats.inference.influence import influence_values, standard_error
 
 METRICS = [es.BLEU(), es.CHRF(), es.TER(), es.WER(), es.Mean("judge"), es.Ratio("rate")]
 

@@ -1,22 +1,20 @@
-"""Hold every test, interval, gate and Monitor to what the library promises.
+"""How often tests, intervals, gates, ranks and Monitor are wrong, where the truth is known.
 
-    python -m benchmarks.calibration --output cells.jsonl [--subset] [--cells REGEX]
+    python -m benchmarks.calibration --output cells.jsonl [--subset] [--cells REGEX] [--scale 0.5]
     python -m benchmarks.calibration --tables --output cells.jsonl
     python -m benchmarks.calibration --check
 
-A *cell* is a population whose scores are known, a number of segments or documents that each trial
-draws from it with replacement, and a question put to the library. Files, in the order data passes:
+A *job* draws samples from a source whose truth is known and puts one question to the library about
+each; what happened is counted in *cells*, one a metric. Files, in the order data passes:
 
-- `texts`: the test sets: WMT22 en-de and en-zh, WMT24 en-es, the bundled sample.
-- `manipulations`: outputs cut, lengthened, emptied, corrupted, to a degree between 0 and 1.
-- `equality`: two systems made equal: exchangeable, or by swaps of a few segments.
-- `populations`: statistics of two systems on all segments, their true scores, and draws of them.
-- `cells`: which cells there are, and which of them are the subset for `.ci/run`.
-- `answers`: what the trials of one cell found, as counts that become rates.
-- `pairs`, `gates`, `runs`, `peers`: trials of tests and intervals, of `assert_not_worse`, of whole
-  Monitor runs, and of other tools' formulas.
-- `runner`: cells over processes, results kept line by line, finished cells skipped.
-- `promises`: what must hold, and which cells are outside it.
-- `tables`, `summaries`: results as Markdown, a row a cell, and the few numbers for the docs.
-- `marked`: fills the marked parts of README.md and docs/, or says which differ.
+- `samples`: what a trial sees, and how the library is asked.
+- `populations`: real systems, made exchangeable or of equal scores, as sources.
+- `simulated`: sources that no text is behind: normal, skewed, 0/1; totals, several runs.
+- `questions`: tests and intervals, families, gates, ranks, power.
+- `training`: whole runs of `Monitor`.
+- `peers`: the formulas of other tools, beside ours.
+- `jobs`: which jobs there are.
+- `runner`: jobs over processes, results kept line by line.
+- `promises`: what must hold, and which cells are outside.
+- `tables`: results as Markdown, in marked parts of README.md and docs/.
 """

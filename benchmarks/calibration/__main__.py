@@ -5,56 +5,54 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.calibration import marked, runner
-from benchmarks.calibration.cells import cells
-from benchmarks.calibration.promises import outside
+from benchmarks.calibration import runner, tables
+from benchmarks.calibration.jobs import jobs
+from benchmarks.calibration.promises import held
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return 0, or 1 where a cell failed, is outside its promise, or a document differs."""
+    """Return 0, or 1 where a job failed, a document differs, or the subset is far outside."""
     parser = argparse.ArgumentParser(prog="benchmarks.calibration", description=__doc__)
-    parser.add_argument("--output", type=Path, help="JSON lines, appended to; finished cells stay")
-    parser.add_argument("--subset", action="store_true", help="two minutes on two cores")
-    parser.add_argument("--cells", default="", metavar="REGEX", help="only cells with such names")
+    parser.add_argument("--output", type=Path, help="JSON lines, appended to; finished jobs stay")
+    parser.add_argument("--subset", action="store_true", help="a minute, needs no files")
+    parser.add_argument("--cells", default="", metavar="REGEX", help="only jobs with such names")
     parser.add_argument("--scale", type=float, default=1.0, help="times as many trials")
     parser.add_argument("--workers", type=int, default=2, help="processes")
-    parser.add_argument("--list", action="store_true", help="print names of cells and stop")
     parser.add_argument("--tables", action="store_true", help="--output becomes results and tables")
     parser.add_argument("--check", action="store_true", help="do documents say what results say?")
     options = parser.parse_args(arguments)
     if options.check:
-        found = marked.differing(marked.files(), marked.load())
-        for path in found:
+        results = tables.load()
+        differing = tables.differing(results)
+        for path in differing:
             print(f"{path} differs from the results; python -m benchmarks.calibration --tables")
-        return int(bool(found))
-    chosen = [
-        replace(cell, trials=max(1, round(cell.trials * options.scale)))
-        for cell in cells(options.subset)
-        if re.search(options.cells, cell.name)
-    ]
-    if options.list:
-        print("\n".join(cell.name for cell in chosen))
-        return 0
+        print(f"{len(results)} cells; outside what is promised:\n{tables.outside(results)}")
+        return int(bool(differing))
     if options.tables:
-        results = marked.save(runner.read(options.output)) if options.output else marked.load()
-        for path in marked.fill(marked.files(), results):
+        if options.output:
+            known = runner.read(options.output)
+            listed = [known[job.name][1] for job in jobs(every=True) if job.name in known]
+            tables.save({cell: counts for cells in listed for cell, counts in cells.items()})
+        for path, text in tables.differing(tables.load()).items():
+            path.write_text(text, encoding="utf-8")
             print(f"filled {path}")
         return 0
     if options.output is None:
         parser.error("--output is needed: the file that results are appended to")
+    scale = options.scale * (0.5 if options.subset else 1)
+    chosen = [
+        job._replace(trials=max(1, round(job.trials * scale)))
+        for job in jobs(options.subset)
+        if re.search(options.cells, job.name)
+    ]
     failed = runner.run(chosen, options.output, options.workers)
     known = runner.read(options.output)
-    beyond = [
-        f"{cell.name}: {'; '.join(found)}"
-        for cell in chosen
-        if cell.name in known and (found := outside(cell, known[cell.name]))
-    ]
-    print(f"\n{len(chosen)} cells, {failed} failed, {len(beyond)} outside what is promised")
-    print("\n".join(beyond))
-    return int(bool(failed or beyond))
+    results = {c: x for job in chosen if job.name in known for c, x in known[job.name][1].items()}
+    far = [x for x in held(results) if x.far_outside]
+    print(f"\n{len(results)} cells, {failed} jobs failed; outside:\n{tables.outside(results)}")
+    return int(bool(failed or (options.subset and far)))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,12 @@
-"""Populations: the statistics of two systems on all segments, and draws of segments from them.
+"""Populations of real systems: what a trial draws from, and the scores that are true of it.
 
-What a population holds is all there is: its scores are the truth that intervals must cover and
-tests must find, and a trial sees a few of its segments, drawn with replacement.
+Of a population everything is known: the statistics of its systems on all segments, and the
+probability of each. Null hypotheses are made of real systems in two ways:
+
+- *exchangeable*: in every unit that is drawn the systems' outputs change places at random;
+- *equal*: all that is unlike about the systems stays, but units are drawn with unequal
+  probabilities, the nearest to equal ones (exponential tilting) at which all scores are the same.
+  Published scores, which are means, are moved by a constant instead.
 """
 
 from __future__ import annotations
@@ -13,176 +18,150 @@ import numpy as np
 from numpy.typing import NDArray
 
 import evalstats as es
-from benchmarks.calibration import equality
-from benchmarks.calibration.manipulations import MANIPULATIONS, equal_degree
-from benchmarks.calibration.texts import texts
+from benchmarks.calibration.samples import Floats, Rng, Sample
+from benchmarks.corpora import published, texts
 
 #: A segment of at most so many word errors per reference word counts as right.
 RIGHT = 0.4
-ACCURACY = es.Mean("accuracy")
-MARKS = es.Mean("marks")
-#: Micro-averaged F1 of words, a ratio of sums.
-F1 = es.Ratio("F1", columns=("tp", "fp", "fn"), numerator=(2, 0, 0), denominator=(2, 1, 1))
-#: Rows of a population that is not made from texts.
-N_SYNTHETIC = 4000
 
 
 @dataclass(frozen=True)
-class Source:
-    """What a population is made of.
+class Real:
+    """A source; `null` is "exchangeable", "equal" or "real", which is neither.
 
-    `kind` is "real" (two systems as they are), "exchangeable", "recentred" (`equality`),
-    "manipulated" or "synthetic". A manipulated one equals a manipulation of `first` at a fixed
-    degree, "cut .1", or `first` as it is, to another of `second` at the degree that makes their
-    scores equal, "lengthened". Without `second` it is of the same system.
-    A synthetic one is named by `first` and `second`.
+    No systems are all of them, ("first 26",) so many. Where `differ` is not 0 the second system has
+    the first one's outputs on all segments of a sample but so many.
     """
 
-    kind: str
     corpus: str
-    metric: str
-    first: str = ""
-    second: str = ""
-    fixed: str = ""
-    tuned: str = ""
+    metrics: tuple[str, ...]
+    systems: tuple[str, ...] = ()
+    null: str = "real"
+    unit: str = "segments"
+    differ: int = 0
 
     def __str__(self) -> str:
-        if self.tuned:
-            sides = (f"{self.first} {self.fixed}".strip(), f"{self.second} {self.tuned}".strip())
-            return f"{self.corpus}, {sides[0]} against {sides[1]}"
-        between = ", " if self.kind == "synthetic" else " against "
-        return f"{self.corpus}, {self.first}" + (between + self.second if self.second else "")
+        return f"{self.corpus}, {' and '.join(self.systems) or 'all systems'}"
+
+    def draw(self, n: int, rng: Rng) -> Sample:
+        """Return n units drawn with replacement."""
+        whole = population(self)
+        drawn = np.searchsorted(np.cumsum(whole.chances)[:-1], rng.random(n), side="right")
+        rows = np.concatenate([whole.members[i] for i in drawn])
+        units = np.repeat(np.arange(n), [len(whole.members[i]) for i in drawn])
+        order = np.argsort(rng.random((len(whole.tables[0].systems), n)), axis=0)[:, units, None]
+        tables = []
+        for table in whole.tables:
+            values = table.values[:, rows]
+            if self.null == "exchangeable":
+                values = np.take_along_axis(values, order, axis=0)
+            if self.differ:
+                values[1, self.differ :] = values[0, self.differ :]
+            tables.append(es.SegmentStatistics(values, table.systems, table.metric))
+        labels = {"groups": units} if self.unit == "documents" else {}
+        return Sample(tables, whole.scores, labels, whole)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Population:
-    """Statistics of two systems on all M segments, `(2, M, k)`; documents as numbers."""
+    """Statistics of the same systems on all segments, units of segments, and their probability."""
 
-    values: NDArray
-    metric: es.Metric
-    documents: NDArray | None = None
-
-    @property
-    def scores(self) -> NDArray:
-        """True scores, `(2,)`."""
-        return self.metric.score(self.values.sum(axis=1, dtype=float))
-
-    def draw(self, n: int, rng: np.random.Generator) -> NDArray:
-        """Return n segments drawn with replacement, `(2, n, k)`."""
-        return self.values[:, rng.integers(self.values.shape[1], size=n)]
-
-    def draw_documents(self, n: int, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
-        """Return all segments of n documents drawn with replacement, and the number of each."""
-        if self.documents is None:
-            raise ValueError("this population has no documents")
-        order = np.argsort(self.documents, kind="stable")
-        sizes = np.bincount(self.documents)
-        starts = np.cumsum(sizes) - sizes
-        drawn = rng.integers(len(sizes), size=n)
-        segments = np.concatenate([order[starts[d] : starts[d] + sizes[d]] for d in drawn])
-        return self.values[:, segments], np.repeat(np.arange(n), sizes[drawn])
-
-
-@lru_cache(maxsize=64)
-def population(source: Source) -> Population:
-    """Make a population."""
-    if source.kind == "synthetic":
-        return _synthetic(source)
-    if source.tuned:
-        rows, metric = _manipulated(source)
-        if source.kind == "exchangeable":
-            return Population(equality.exchangeable(rows), metric)
-        return Population(equality.recentred(rows, metric), metric)
-    tables = [statistics(source.corpus, name, source.metric) for name in systems(source)]
-    rows, metric = np.stack([table for table, _ in tables]), tables[0][1]
-    labels = texts(source.corpus).documents
-    documents = None if labels is None else np.unique(labels, return_inverse=True)[1]
-    if source.kind == "exchangeable":
-        rows = equality.exchangeable(rows)
-        if documents is not None:
-            documents = np.concatenate([documents, documents + documents.max() + 1])
-    elif source.kind == "recentred":
-        m = rows.shape[1]
-        rows = equality.recentred(rows, metric)
-        # A segment that was left out belongs to no document any more.
-        documents = documents if rows.shape[1] == m else None
-    return Population(rows, metric, documents)
-
-
-def systems(source: Source) -> tuple[str, str]:
-    """Return the names of both systems."""
-    return source.first, source.second or source.first
-
-
-@lru_cache(maxsize=256)
-def statistics(corpus: str, system: str, metric: str) -> tuple[NDArray, es.Metric]:
-    """Return the statistics of one system's outputs, `(M, k)`, and their metric."""
-    return extracted(corpus, texts(corpus).systems[system], metric)
-
-
-def extracted(corpus: str, outputs: list[str], metric: str) -> tuple[NDArray, es.Metric]:
-    """Return the statistics of outputs, `(M, k)`, and their metric."""
-    chosen: es.Metric | str = {"0/1": "wer", "F1": "bleu"}.get(metric, metric)
-    if corpus == "en-zh" and chosen == "bleu":
-        chosen = es.BLEU(trg_lang="zh")
-    table = es.extract({"it": outputs}, _references(corpus), chosen)
-    rows = table.values[0]
-    if metric == "0/1":
-        errors, words = (rows[:, table.metric.columns.index(c)] for c in ("edits", "ref_len"))
-        return ACCURACY.statistics((errors <= RIGHT * words).astype(float)), ACCURACY
-    if metric == "F1":
-        length, wanted, right = (
-            rows[:, table.metric.columns.index(c)] for c in ("sys_len", "ref_len", "correct_1")
-        )
-        return F1.statistics(np.stack([right, length - right, wanted - right], axis=1)), F1
-    return rows, table.metric
+    tables: tuple[es.SegmentStatistics, ...]
+    members: tuple[NDArray[np.intp], ...]
+    chances: Floats
+    scores: dict[str, Floats]
+    codes: NDArray[np.intp]  # the unit of each segment
 
 
 @lru_cache
-def _references(corpus: str) -> es.References:
-    return es.References(texts(corpus).references)
+def population(source: Real) -> Population:
+    """Make the population of a source."""
+    tables = [statistics(source.corpus, metric, source.systems) for metric in source.metrics]
+    codes = np.arange(tables[0].n_segments)
+    if source.unit == "documents":
+        codes = np.unique(np.array(_documents(source.corpus)), return_inverse=True)[1]
+    members = tuple(np.split(np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]))
+    chances = np.full(len(members), 1 / len(members))
+    if source.null == "equal" and source.corpus.startswith("wmt25/"):
+        tables = [_moved(table) for table in tables]
+    elif source.null == "equal":
+        chances = tilted([_summed(table, members) for table in tables])
+    totals = [np.einsum("n,snk->sk", len(members) * chances[codes], t.values) for t in tables]
+    if source.null == "exchangeable":
+        totals = [np.broadcast_to(x.mean(axis=0), x.shape) for x in totals]
+    scores = {t.metric.name: t.metric.score(x) for t, x in zip(tables, totals, strict=True)}
+    return Population(tuple(tables), members, chances, scores, codes)
 
 
-def _manipulated(source: Source) -> tuple[NDArray, es.Metric]:
-    """Return two systems, the second manipulated until it is as good as the first."""
-    first, second = (texts(source.corpus).systems[name] for name in systems(source))
-    if source.fixed:
-        kind, degree = source.fixed.split()
-        first = MANIPULATIONS[kind](first, float(degree))
-    rows, metric = extracted(source.corpus, first, source.metric)
-    target = metric.score(rows.sum(axis=0, dtype=float))
-    sign = 1 if metric.higher_is_better else -1
+@lru_cache(maxsize=256)
+def statistics(corpus: str, metric: str, systems: tuple[str, ...]) -> es.SegmentStatistics:
+    """Return statistics; "0/1" counts segments with few word errors as right."""
+    if corpus.startswith("wmt25/"):
+        names, scores, _ = published(corpus, metric)
+        mean, some = es.Mean(metric), _named(names, systems)
+        rows = [mean.statistics(scores[names.index(name)]) for name in some]
+        return es.SegmentStatistics(np.stack(rows), some, mean)
+    found = texts(corpus)
+    outputs = {name: found.systems[name] for name in _named(list(found.systems), systems)}
+    chosen = es.BLEU(trg_lang="zh") if (corpus[-3:], metric) == ("-zh", "bleu") else metric
+    table = es.extract(outputs, found.references, "wer" if metric == "0/1" else chosen)
+    if metric != "0/1":
+        return table
+    errors, words = (table.values[..., table.metric.columns.index(c)] for c in ("edits", "ref_len"))
+    share = es.Mean("0/1")
+    right = [share.statistics(x) for x in (errors <= RIGHT * words).astype(float)]
+    return es.SegmentStatistics(np.stack(right), table.systems, share)
 
-    def manipulated(degree: float) -> NDArray:
-        outputs = MANIPULATIONS[source.tuned](second, degree)
-        return extracted(source.corpus, outputs, source.metric)[0]
 
-    def worse_by(degree: float) -> float:
-        score = metric.score(manipulated(degree).sum(axis=0, dtype=float))
-        return float(sign * (target - score))
-
-    return np.stack([rows, manipulated(equal_degree(worse_by))]), metric
+def _named(names: list[str], systems: tuple[str, ...]) -> tuple[str, ...]:
+    if systems and systems[0].startswith("first "):
+        return tuple(names[: int(systems[0].removeprefix("first "))])
+    return systems or tuple(names)
 
 
-def _synthetic(source: Source) -> Population:
-    """Return a population that no text is behind: marks with rare failures, lost 0/1 items."""
-    rng, m = np.random.default_rng(equality.SEED), N_SYNTHETIC
-    if source.first == "rare failures":
-        # 2 % of one system's segments lose 5 points; where scores are equal the others gain.
-        pair = 8 + rng.normal(0, 0.3, (2, m))
-        failing = ("of the old", "of the new", "of the new, a loss").index(source.second) > 0
-        pair[int(failing), : m // 50] -= 5
-        if "loss" not in source.second:
-            pair[int(failing)] += np.mean(pair[1 - failing]) - np.mean(pair[int(failing)])
-        return Population(np.stack([MARKS.statistics(x) for x in pair]), MARKS)
-    if source.first == "marks":
-        level = rng.normal(8, 1, m)
-        marks = np.clip(level + rng.normal(0, 0.7, (2, m)), 0, 10)
-        rows = np.stack([MARKS.statistics(x) for x in marks])
-        return Population(equality.exchangeable(rows), MARKS)
-    # "breaks .05 fixes .025": shares of the items that only one of the two has right.
-    _, broken, _, fixed = source.first.split()
-    old, new = np.ones((2, m))
-    new[: round(float(broken) * m)] = 0
-    old[m - round(float(fixed) * m) :] = 0
-    return Population(np.stack([ACCURACY.statistics(old), ACCURACY.statistics(new)]), ACCURACY)
+def _documents(corpus: str) -> list[str]:
+    if corpus.startswith("wmt25/"):
+        return published(corpus, "CometKiwi-XL")[2]
+    return texts(corpus).documents or []
+
+
+def _summed(
+    table: es.SegmentStatistics, members: tuple[NDArray[np.intp], ...]
+) -> es.SegmentStatistics:
+    values = np.stack([table.values[:, rows].sum(axis=1) for rows in members], axis=1)
+    return es.SegmentStatistics(values, table.systems, table.metric)
+
+
+def _moved(table: es.SegmentStatistics) -> es.SegmentStatistics:
+    """Add a constant to all scores of a system, so that all systems have the same mean."""
+    constants = np.mean(table.scores) - table.scores
+    values = table.values + np.stack([constants, 0 * constants], axis=1)[:, None]
+    return es.SegmentStatistics(values, table.systems, table.metric)
+
+
+def tilted(tables: list[es.SegmentStatistics]) -> Floats:
+    """Return probabilities of units under which all systems score the same, in every table.
+
+    Newton's method on the dual of the relative entropy, with the scores linearised at the totals
+    that the probabilities give.
+    """
+    n = tables[0].n_segments
+    multipliers, chances = np.zeros(sum(len(t.systems) - 1 for t in tables)), np.full(n, 1 / n)
+    for _ in range(300):
+        gaps, moves = [], []
+        for table in tables:
+            totals = n * np.einsum("n,snk->sk", chances, table.values)
+            scale = np.max(np.abs(table.scores))
+            gaps += (np.diff(table.metric.score(totals)) / scale).tolist()
+            lines = np.einsum("snk,sk->sn", table.values, table.metric.gradient(totals))
+            moves.append(n * np.diff(lines, axis=0) / scale)
+        if np.max(np.abs(gaps)) < 1e-9:
+            return chances
+        directions = np.concatenate(moves)
+        directions -= (directions @ chances)[:, None]
+        step = np.linalg.lstsq((directions * chances) @ directions.T, np.array(gaps))[0]
+        multipliers -= step * min(1.0, 2.0 / max(1e-9, np.max(np.abs(step @ directions))))
+        exponents = multipliers @ directions
+        chances = np.exp(exponents - np.max(exponents))
+        chances /= np.sum(chances)
+    raise ValueError(f"no probabilities make {', '.join(tables[0].systems)} equal")

@@ -1,173 +1,129 @@
-"""Results as Markdown tables, a row a cell; every test and every interval is a column."""
+"""Results as Markdown, in the marked parts of README.md and docs/.
+
+    <!-- calibration: table :: pairs, documents -->
+    <!-- end -->
+    at most <!-- calibration: percent :: CELL :: RATE --> <!-- end --> of the trials
+
+A table's name is a list of kinds of cells, or one of `TABLES`; "summary" means the same. A row is
+all cells of one name; where these are several it shows their mean, the least and the most.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import json
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
 
-from benchmarks.calibration.answers import Record, standard_error
-from benchmarks.calibration.cells import Cell
-from benchmarks.calibration.promises import outside
-from benchmarks.calibration.texts import LABELS
+from benchmarks.calibration.promises import held
+from benchmarks.calibration.runner import Counts
 
-Results = list[tuple[Cell, Record]]
-FIRST = ("null", "population", "metric", "N", "trials")
-
-
-def tests(results: Results) -> str:
-    """Rejection rates at .05 and .01 of every test where no difference is real."""
-    chosen = [(c, r) for c, r in results if c.part == "pairs" and c.null != "real difference"]
-    return _of_tests(chosen, "±")
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = Path(__file__).with_name("results.json")
+_PART = re.compile(r"<!-- calibration: (.*?) -->(.*?)<!-- end -->", re.DOTALL)
 
 
-def power(results: Results) -> str:
-    """Rejection rates where the difference is real."""
-    return _of_tests(
-        [(c, r) for c, r in results if c.part == "pairs" and c.null == "real difference"], ""
-    )
+def load(path: Path = RESULTS) -> Counts:
+    """Return the committed results."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def differences(results: Results) -> str:
-    """Coverage and mean length of every interval of a difference."""
-    return _of_intervals(results, "difference")
-
-
-def scores(results: Results) -> str:
-    """Coverage and mean length of every interval of a score."""
-    return _of_intervals(results, "score")
-
-
-def gates(results: Results) -> str:
-    """How often the gate is wrong, and how often it says that it cannot tell."""
-    rows = []
-    for cell, record in results:
-        if cell.part == "gates":
-            kind = (
-                f"passes a loss of its {cell.null}"
-                if cell.null in ("margin", "recovery")
-                else "fails equal scores"
-            )
-            rate = record["rates"]["gate"][0]
-            refused = record["refused"].get("gate", 0.0)
-            error = _number(standard_error(rate, record["trials"]))
-            columns = [kind, f"{_number(rate)} ± {error}", _number(refused)]
-            rows.append([*_first(cell, record), *columns, *_outside(cell, record)])
-    return markdown([*FIRST, "wrong when it", "wrong", "refused", "outside"], rows)
-
-
-def runs(results: Results) -> str:
-    """How many runs have a false improvement, and in how many a real one is found in ten checks."""
-    rows = []
-    for cell, record in results:
-        if cell.part == "runs":
-            kind, population = str(cell.source).split("/", 1)
-            columns = []
-            for key in ("false improvement", "found"):
-                rate = record["rates"].get(key, [None])[0]
-                error = "" if rate is None else _number(standard_error(rate, record["trials"]))
-                columns.append("" if rate is None else f"{_number(rate)} ± {error}")
-            first = [kind, label(population), *_first(cell, record)[2:]]
-            rows.append([*first, *columns, *_outside(cell, record)])
-    return markdown(["run", *FIRST[1:], "false improvement", "found", "outside"], rows)
-
-
-def notes(results: Results) -> str:
-    """Say what the notes are where failures are rare, and in which share of trials they come."""
-    rows = [
-        [*_first(cell, record), _number(share), text]
-        for cell, record in results
-        if cell.null == "rare failures"
-        for text, share in record["notes"].items()
-    ]
-    return markdown([*FIRST, "share", "note"], rows)
-
-
-def broken(results: Results) -> str:
-    """All cells outside, one line each."""
-    found = [f"- {c.name}: {'; '.join(o)}" for c, r in results if (o := outside(c, r))]
-    return "\n".join(found) or "None."
+def save(results: Counts, path: Path = RESULTS) -> None:
+    """Write results, a line a cell: how much happened, and of how many trials."""
+    lines = []
+    for cell, counts in results.items():
+        rounded = {rate: [round(total, 2), trials] for rate, (total, trials) in counts.items()}
+        line = json.dumps(rounded, ensure_ascii=False, separators=(",", ":"))
+        lines.append(f"{json.dumps(cell, ensure_ascii=False)}:{line}")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 def markdown(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a Markdown table: words to the left, numbers to the right."""
+    """Return a table: words in the first column, numbers in the others."""
     header = list(header)
-    words = ("null", "run", "population", "metric", "outside", "note", "wrong when it", "test")
-    words += ("interval of", "method")
-    lines = [header, [":--" if name in words else "--:" for name in header], *rows]
+    lines = [header, [":--"] + ["--:"] * (len(header) - 1), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-TABLES: Mapping[str, Callable[[Results], str]] = {
-    "tests": tests,
-    "power": power,
-    "differences": differences,
-    "scores": scores,
-    "gates": gates,
-    "runs": runs,
-    "notes": notes,
-    "outside": broken,
+def of_kinds(results: Counts, names: str, only: tuple[str, ...] = ()) -> str:
+    """Return all rates of some kinds, a row a kind and name of cells; of peers, a row a test."""
+    kinds, rows = names.split(", "), dict[str, list[dict[str, list[float]]]]()
+    for kind, cell in ((kind, cell) for kind in kinds for cell in results):
+        found, row, _, metric = cell.split(" / ")
+        if found == kind:
+            row = metric if kind == "peers" else f"{kind}: {row}" if len(kinds) > 1 else row
+            rows.setdefault(row, []).append(results[cell])
+    rates = only or tuple(dict.fromkeys(x for found in rows.values() for c in found for x in c))
+    lines = []
+    for row, found in rows.items():
+        trials = max(int(n) for counts in found for _, n in counts.values())
+        shares = [[c[rate][0] / c[rate][1] for c in found if rate in c] for rate in rates]
+        lines.append([row, str(len(found)), f"{trials:,}", *map(_spread, shares)])
+    return markdown(["", "cells", "trials", *rates], lines)
+
+
+def promised(results: Counts) -> str:
+    """Return what is promised of each kind and rate, and what was measured."""
+    rows: dict[tuple[str, str], list] = {}
+    for x in held(results):
+        rows.setdefault((f"{x.cell.split(' / ')[0]}: {x.rate}", x.promised), []).append(x)
+    lines = [
+        [*name, str(len(x)), _spread([y.value for y in x]), str(sum(y.outside for y in x))]
+        for name, x in rows.items()
+    ]
+    return markdown(["rate", "promised", "cells", "measured", "outside"], lines)
+
+
+def outside(results: Counts) -> str:
+    """Return the rates outside, one line each."""
+    lines = [
+        f"- {x.cell}: {x.rate} {_number(x.value)} ± {_number(x.error)}, promised {x.promised}"
+        for x in held(results)
+        if x.outside
+    ]
+    return "\n".join(lines) or "None."
+
+
+TABLES: dict[str, Callable[[Counts], str]] = {
+    "promised": promised,
+    "outside": outside,
+    "peers": lambda results: of_kinds(results, "peers", ("p ≤ .05",)),
+    "peer levels": lambda results: of_kinds(results, "peers"),
+    "false improvements": lambda results: of_kinds(results, "Monitor"),
 }
 
 
-def _of_tests(results: Results, error: str) -> str:
-    names = _second("test|", results)
-    sides = ("greater", "less")
-    header = [*FIRST, *names]
-    header += [f"{name} {s}" for name in names for s in sides if name == "default" or s == sides[0]]
-    rows = []
-    for cell, record in results:
-        columns = [_rates(record, f"test|{name}|two-sided") for name in names]
-        for name in names:
-            for side in sides if name == "default" else sides[:1]:
-                columns.append(_rates(record, f"test|{name}|{side}"))
-        if error:
-            columns.append(_number(standard_error(0.05, record["trials"])))
-        rows.append([*_first(cell, record), *columns, *_outside(cell, record, "test")])
-    return markdown([*header, *([error] if error else []), "outside"], rows)
+def filled(text: str, results: Counts) -> str:
+    """Return a text with its marked parts filled."""
+
+    def part(match: re.Match[str]) -> str:
+        kind, name, *rate = match[1].split(" :: ")
+        if kind in ("table", "summary"):
+            table = TABLES[name](results) if name in TABLES else of_kinds(results, name)
+            return f"<!-- calibration: {match[1]} -->\n\n{table}\n\n<!-- end -->"
+        total, trials = results[name][rate[0]]
+        share = total / trials
+        value = f"{100 * share:.1f} %" if kind == "percent" else f"{share:.3f}"
+        return f"<!-- calibration: {match[1]} -->{value}<!-- end -->"
+
+    return _PART.sub(part, text)
 
 
-def _of_intervals(results: Results, what: str) -> str:
-    chosen = [(cell, record) for cell, record in results if cell.part == "pairs"]
-    names = _second(f"{what}|", chosen)
-    rows = []
-    for cell, record in chosen:
-        columns = []
-        for name in names:
-            rate = record["rates"].get(f"{what}|{name}")
-            length = record["lengths"].get(f"{what}|{name}", 0.0)
-            columns.append("" if rate is None else f"{_number(rate[0])} ({length:.3g})")
-        error = _number(standard_error(0.95, record["trials"]))
-        rows.append([*_first(cell, record), *columns, error, *_outside(cell, record, what)])
-    return markdown([*FIRST, *names, "±", "outside"], rows)
+def differing(results: Counts) -> dict[Path, str]:
+    """Return the files whose marked parts are not what the results say, and what they should be."""
+    files = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    files += [ROOT / "benchmarks" / "README.md", Path(__file__).with_name("README.md")]
+    texts = {path: path.read_text(encoding="utf-8") for path in files}
+    right = {path: filled(text, results) for path, text in texts.items()}
+    return {path: text for path, text in right.items() if text != texts[path]}
 
 
-def _first(cell: Cell, record: Record) -> list[str]:
-    unit = " documents" if cell.unit == "documents" else ""
-    population = label(str(cell.source))
-    return [cell.null, population, cell.metric, f"{cell.n}{unit}", str(record["trials"])]
-
-
-def label(population: str) -> str:
-    name, _, rest = population.partition(", ")
-    return f"{LABELS.get(name, name)}, {rest}" if rest else LABELS.get(name, name)
-
-
-def _second(prefix: str, results: Results) -> list[str]:
-    """Return the names after a prefix, in the order in which they come."""
-    keys = (key for _, record in results for key in record["rates"] if key.startswith(prefix))
-    return list(dict.fromkeys(key.split("|")[1] for key in keys))
-
-
-def _rates(record: Record, key: str) -> str:
-    rates = record["rates"].get(key)
-    refused = record["refused"].get(key, 0)
-    said = "" if rates is None else " ".join(map(_number, rates))
-    return said + (f" (refused {_number(refused)})" if refused else "")
+def _spread(values: list[float]) -> str:
+    if len(values) < 2:
+        return "".join(map(_number, values))
+    mean = sum(values) / len(values)
+    return f"{_number(mean)} ({_number(min(values))}–{_number(max(values))})"
 
 
 def _number(value: float) -> str:
     return f"{value:.3f}".removeprefix("0")
-
-
-def _outside(cell: Cell, record: Record, what: str = "") -> list[str]:
-    sides = ("default ", "power ") if what == "test" else (what,)
-    return ["; ".join(text for text in outside(cell, record) if text.startswith(sides))]

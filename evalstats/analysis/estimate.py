@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 
-from evalstats.analysis import sampling
-from evalstats.analysis.design import design
+from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.effects import Effect
 from evalstats.analysis.inputs import (
-    N_RESAMPLES,
-    SEED,
-    as_tables,
+    Given,
     is_statistics,
-    labels_of,
-    plan_of_shard,
+    options_of_shard,
+    scored_tables,
+    tables_of,
 )
-from evalstats.analysis.notes import design_notes, gap_notes, size_notes
-from evalstats.analysis.plan import Plan
-from evalstats.analysis.sampling import Sample
+from evalstats.analysis.notes import score_notes
+from evalstats.analysis.options import N_RESAMPLES, SCORE_METHODS, SEED, Options, option
+from evalstats.analysis.sampling import Sample, resample
 from evalstats.analysis.sharded import from_shard
-from evalstats.analysis.units import Aggregate, Labels
+from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
+from evalstats.errors import InputError
+from evalstats.inference import bootstrap, student
+from evalstats.inference.bootstrap import Bounds
+from evalstats.inference.influence import jackknife_scores
 from evalstats.metrics import Metric
-from evalstats.resampling.executors import Workers
+from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.results import Estimate, Estimates
 from evalstats.results.signatures import signature
@@ -40,36 +43,11 @@ def estimate(
     hypotheses: Sequence[Any],
     references: Any = None,
     metric: str | Metric = "bleu",
-    *,
-    method: str = ...,
-    confidence_level: float = ...,
-    n_resamples: int = ...,
-    groups: Labels = ...,
-    strata: Labels = ...,
-    aggregate: Aggregate = ...,
-    rng: Rng = ...,
-    weights: str = ...,
-    n_draws: int | None = ...,
-    executor: Workers = ...,
-    progress: Progress | None = ...,
+    **options: Any,
 ) -> Estimate: ...
 @overload
 def estimate(
-    hypotheses: Any,
-    references: Any = None,
-    metric: Metrics = "bleu",
-    *,
-    method: str = ...,
-    confidence_level: float = ...,
-    n_resamples: int = ...,
-    groups: Labels = ...,
-    strata: Labels = ...,
-    aggregate: Aggregate = ...,
-    rng: Rng = ...,
-    weights: str = ...,
-    n_draws: int | None = ...,
-    executor: Workers = ...,
-    progress: Progress | None = ...,
+    hypotheses: Any, references: Any = None, metric: Metrics = "bleu", **options: Any
 ) -> Any: ...
 @also_called(metrics="metric", seed="rng")
 def estimate(
@@ -77,15 +55,13 @@ def estimate(
     references: Any = None,
     metric: Metrics = "bleu",
     *,
-    method: str = "auto",
+    method: str = "bootstrap",
     confidence_level: float = 0.95,
     n_resamples: int = N_RESAMPLES,
     groups: Labels = None,
     strata: Labels = None,
-    aggregate: Aggregate = "micro",
+    aggregate: Aggregated = "micro",
     rng: Rng = SEED,
-    weights: str = "multinomial",
-    n_draws: int | None = None,
     executor: Workers = None,
     progress: Progress | None = None,
 ) -> Estimate | Estimates:
@@ -96,20 +72,18 @@ def estimate(
     hypotheses
         N outputs of one system, or at least two lists of them, its runs (training seeds); or a
         mapping from system names to either, or a frame of pandas or polars with one system a
-        column; or a
-        `SegmentStatistics`, or a list of them, and then no references; or a `Shard`, which has its
-        metrics, resamples and seed, for the first three intervals.
+        column; or a `SegmentStatistics`, or a list of them, and then no references; or a `Shard`,
+        which has its metrics, resamples and seed.
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`.
     metric : str or Metric, or a list of them
         Names, as they are written or printed, or configured objects; `metrics` is understood too.
-    method : {"auto", "expanded", "percentile", "basic", "bca", "studentized", "t", "hall"}
-        Interval: expanded percentile (Hesterberg, 2015), percentile (Efron, 1979), basic (Davison
-        and Hinkley, 1997), BCa (Efron, 1987), studentised (Hall, 1988), or t from the influence
-        values, which needs no resampling. ``"auto"`` takes the expanded percentile interval of
-        scores and the t interval of differences; for 0/1 scores those of Wilson (1927) and Tango
-        (1998), which count segments.
+    method : {"bootstrap", "percentile", "bca", "t"}
+        Interval: the middle of the replicates, widened for few units (expanded percentile;
+        Hesterberg, 2015), and of 0/1 scores Wilson's (1927), which counts; their plain quantiles
+        (Efron, 1979); BCa (Efron, 1987); or t from the influence values, which resamples nothing,
+        and which several runs of a system have whatever is asked for.
     confidence_level : float
         In (0, 1).
     n_resamples : int
@@ -120,20 +94,13 @@ def estimate(
     strata : sequence, optional
         One label (a domain, a language, a task) per segment: resamples within strata, each of which
         keeps its size, and leaves the spread between them out of the error. Each group must lie in
-        one stratum, and each stratum needs two members. For multinomial weights without `n_draws`.
+        one stratum; strata of one unit are drawn together.
     aggregate : {"micro", "macro"}, mapping or callable
         The score of all segments together; or the mean of the scores of all strata; or their mean
         with a weight for each stratum, ``{label: weight}``; or any smooth function of the scores of
         the T strata, in order of first appearance, that maps `(..., T)` to `(...)`.
     rng : int or numpy.random.Generator, optional
         Seed or generator; `None` asks for fresh entropy. `seed` is understood too.
-    weights : {"multinomial", "bayesian"}
-        What a resample is: segments drawn with replacement (Efron, 1979), or the Bayesian bootstrap
-        (Rubin, 1981), whose percentile interval is a credible interval.
-    n_draws : int, optional
-        Segments in a resample, 2 to N: the m-out-of-n bootstrap (Bickel, Götze and van Zwet, 1997).
-        Replicates are brought back to the spread of N segments, ``score + √(m/N)(score* - score)``,
-        but keep the shape of m: below some twenty, intervals of few-valued scores are too short.
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
@@ -158,85 +125,130 @@ def estimate(
     >>> result.low < result.score < result.high
     True
     """
-    plan = Plan(method, confidence_level, n_resamples, rng, weights, n_draws, executor, progress)
-    groups = labels_of(hypotheses, groups, "groups")
-    strata = labels_of(hypotheses, strata, "strata")
-    unit = "segment" if groups is None else "group"
+    options = Options(
+        confidence_level=confidence_level,
+        method=option(method, SCORE_METHODS, "method"),
+        test="t",
+        n_resamples=n_resamples,
+        seed=rng,
+        executor=executor if progress is None else Reporting(executor, progress),
+    )
+    if columns_of(hypotheses) is not None:
+        hypotheses = as_systems(hypotheses)
+    single = isinstance(metric, (str, Metric)) and not isinstance(hypotheses, Mapping)
     if isinstance(hypotheses, Shard):
         single = len(hypotheses.metrics) == len(hypotheses.systems) == 1
-        plan = plan_of_shard(hypotheses, plan, references, metric, groups, strata=strata)
-        unit = hypotheses.unit
-        samples = from_shard(hypotheses)
-    else:
-        if columns_of(hypotheses) is not None:
-            hypotheses = as_systems(hypotheses)
-        single = isinstance(metric, (str, Metric)) and not isinstance(hypotheses, Mapping)
-        if is_statistics(hypotheses):
-            single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
-        elif not isinstance(hypotheses, Mapping):
-            hypotheses = {"system": hypotheses}
-        tables, units = as_tables(
-            hypotheses, references, metric, groups, plan, progress, strata, aggregate
-        )
-        samples = sampling.bootstrap(tables, plan, units)
-        gaps = [gap_notes([table]) for table in units.segments]
-    notes = size_notes(samples[0].n_segments, unit)
-    found = []
-    for i, sample in enumerate(samples):
-        own = () if isinstance(hypotheses, Shard) else gaps[i]
-        of_metric = list(score_estimates(sample, plan, unit, notes + own))
-        beside = design_notes(of_metric)
-        found += [replace(e, notes=e.notes + beside) for e in of_metric]
+    elif is_statistics(hypotheses):
+        single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
+    elif not isinstance(hypotheses, Mapping):
+        hypotheses = {"system": hypotheses}
+    given = Given(hypotheses, references, metric, groups, strata, aggregate)
+    samples, options = samples_of(given, options, progress)
+    found = [e for sample in samples for e in estimates_of(sample, options)]
     return found[0] if single else Estimates(tuple(found))
 
 
-def score_estimates(
-    sample: Sample, plan: Plan, unit: str, notes: tuple[str, ...]
-) -> Iterable[Estimate]:
-    """Yield the score of each system under one metric, with its interval."""
-    for i, system in enumerate(sample.table.systems):
-        replicates = np.ascontiguousarray(sample.replicates[:, i])
-        replicates.setflags(write=False)
-        low, high, error = sampling.bounds(sample, plan, replicates, sample.scores[i], (i,))
-        method = sampling.method_of(sample, plan, (i,))
-        yield Estimate(
-            metric=sample.name,
-            system=system,
-            score=float(sample.scores[i]),
-            low=low,
-            high=high,
-            standard_error=error,
-            replicates=replicates,
-            confidence_level=plan.confidence_level,
-            method=method,
-            n_segments=sample.n_segments,
-            unit=unit,
-            higher_is_better=sample.table.metric.higher_is_better,
-            signature=result_signature(sample, plan, unit, method),
-            notes=notes,
-            **design(sample, i),
+def samples_of(
+    given: Given, options: Options, progress: Progress | None = None
+) -> tuple[list[Sample], Options]:
+    """Return what is drawn of what was given, with the options, some of which a shard decides."""
+    if isinstance(given.hypotheses, Shard):
+        return from_shard(given.hypotheses), options_of_shard(given.hypotheses, given, options)
+    tables = tables_of(given, options, progress)
+    return resample(scored_tables(given, tables), options), options
+
+
+def estimates_of(sample: Sample, options: Options) -> list[Estimate]:
+    """Return the score of each system under one metric, with its interval."""
+    found = []
+    for i, (system, effect) in enumerate(zip(sample.of.systems, sample.effects, strict=True)):
+        method, (low, high) = _interval(sample, i, effect, options)
+        found.append(
+            Estimate(
+                metric=sample.of.name,
+                system=system,
+                score=effect.value,
+                low=low,
+                high=high,
+                standard_error=effect.spread.error,
+                replicates=effect.replicates,
+                confidence_level=options.confidence_level,
+                method=method,
+                n_segments=sample.units.n,
+                unit=sample.units.unit,
+                higher_is_better=sample.of.higher_is_better,
+                signature=result_signature(sample, options, method),
+                **_design(sample, i, effect),
+            )
         )
+    notes = score_notes(sample.of, found)
+    return [replace(estimate, notes=notes) for estimate in found]
 
 
-def result_signature(sample: Sample, plan: Plan, unit: str, method: str, **test: str) -> str:
+def _interval(sample: Sample, i: int, effect: Effect, options: Options) -> tuple[str, Bounds]:
+    """Return the interval of a score, and what it is called."""
+    spread, alpha, outcomes = effect.spread, options.alpha, sample.of.outcomes
+    method = "bootstrap" if options.method == "simultaneous" else options.method
+
+    def by_t() -> Bounds:
+        return student.interval(effect.value, spread.error, spread.degrees, alpha)
+
+    if method == "percentile":
+        found = bootstrap.percentile(effect.replicates, options.confidence_level)
+    elif method == "bca":
+        block = sample.of.blocks[0]
+        (jackknife,) = jackknife_scores(block.metric, block.rows[[i]])
+        found = bootstrap.bca(effect.replicates, effect.value, jackknife, options.confidence_level)
+    elif method == "bootstrap" and outcomes is not None:
+        method, found = "wilson", outcomes.score_interval(i, spread, alpha)
+    elif method == "t" or effect.runs or spread.degrees < bootstrap.LEAST_DEGREES:
+        method, found = "t", by_t()
+    else:
+        found = bootstrap.interval(effect.replicates, spread, alpha, by_t)
+    if not np.all(np.isfinite((*found, spread.error))):
+        raise InputError(
+            f"there is no finite interval for {sample.of.metric_name} of "
+            f"{sample.of.systems[i]!r}: the score or its gradient is not finite near the totals; "
+            f"define the score for every total"
+        )
+    return method, found
+
+
+def _design(sample: Sample, i: int, effect: Effect) -> dict[str, float]:
+    """Return what documents, and runs, add to the error of a score: the design effect."""
+    of, units = sample.of, sample.units
+    if sample.is_elsewhere or not (units.members is not None or of.has_runs):
+        return {}
+    alone = student.spread(of.influence(of_segments=True)[i], None, units.segment_codes).error
+    found = {"segment_error": alone}
+    if units.members is not None and effect.influence is not None:
+        grouped = units.spread(effect.influence).error
+        # Where nothing varies, documents add nothing.
+        ratio = (grouped / alone) ** 2 if alone > 0 and grouped > 0 else 1.0
+        found |= {"design_effect": ratio, "effective_size": len(units.members) / ratio}
+    if effect.runs:
+        ((between, both, _),) = effect.runs
+        found["run_error"] = max(between - both, 0.0) ** 0.5
+    return found
+
+
+def result_signature(sample: Sample, options: Options, method: str, **test: str | None) -> str:
     """Return everything needed to make the numbers under one metric again."""
-    table, shard = sample.table, sample.shard
-    weights, resolution = (plan.kind, 1.0) if shard is None else (shard.weights, shard.resolution)
-    resamples = sample.replicates.shape[0] or (plan.n_resamples if "test" in test else 0)
+    drawn = sample.replicates.shape[1] or (options.n_resamples if test.get("test") == "ar" else 0)
+    strata, resolution = len(sample.units.labels), sample.resolution
     return signature(
-        table.metric.name,
-        table.metric_signature,
+        sample.of.metric_name,
+        sample.of.signature,
         {
-            "nrefs": table.reference_label or None,
+            "nrefs": sample.of.reference_label or None,
             **test,
             "ci": method,
-            "level": f"{plan.confidence_level:.10g}",
-            "n": str(resamples) if resamples else None,
-            "seed": str(plan.seed) if resamples else None,
-            "weights": weights if weights != "multinomial" else None,
-            "draws": None if plan.n_draws is None else str(plan.n_draws),
+            "level": f"{options.confidence_level:.10g}",
+            "n": str(drawn) if drawn else None,
+            "seed": str(options.seed) if drawn else None,
+            "weights": sample.weights if sample.weights != "multinomial" else None,
             "resolution": f"{resolution:g}" if resolution < 1 else None,
-            "strata": None if sample.codes is None else str(np.max(sample.codes) + 1),
-            "unit": unit,
+            "strata": str(strata) if strata else None,
+            "unit": sample.units.unit,
         },
     )

@@ -1,191 +1,193 @@
-"""Families of comparisons: p-values adjusted, and intervals that hold, for all pairs at once."""
+"""Families of comparisons: p-values adjusted, and intervals that hold, for all pairs at once.
+
+The largest of all differences, each over its own standard error, is resampled with all systems
+together (step-down max-T; Romano and Wolf, 2005, 2016). Every pair then has the correction for few
+units that its own p-value has.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis import sampling
-from evalstats.analysis.flips import whole_numbers
-from evalstats.analysis.plan import Plan
-from evalstats.analysis.sampling import FEW_DIFFERING, Pair, Sample
-from evalstats.errors import InputError
-from evalstats.inference import multiplicity, significance, stepdown, studentised
-from evalstats.resampling.totals import recipe, swap_totals, weighted_totals
+from evalstats.analysis.options import Options
+from evalstats.analysis.pairs import Compared
+from evalstats.analysis.resampled import rows_of
+from evalstats.analysis.sampling import Sample
+from evalstats.inference import bootstrap, families, student
+from evalstats.inference.bootstrap import Bounds
+from evalstats.resampling.strata import places_of, stratum_totals
+from evalstats.resampling.totals import weighted_totals
 
 Floats = NDArray[np.float64]
 
-#: With fewer segments, or groups, skewed scores make flips alone claim too much of unlike systems
-#: (`benchmarks/families.py`): the studentised bootstrap has to agree.
-_MANY_SEGMENTS = 1000
-#: Replicates beyond a bound of an interval, at least, where the bound is a quantile of them.
-_BEYOND = 10
+#: Sums of influence values below 2^24 are exact in single precision; beyond so many segments that
+#: would leave a value too few of these bits.
+_SINGLE_BITS, _SINGLE_SEGMENTS, _DOUBLE_BITS = 24, 1 << 14, 52
 
 
-@dataclass(frozen=True)
-class Family:
-    """All pairs of systems under the metrics of some samples, `M P` comparisons."""
+class OwnErrors:
+    """The standard error of differences within each resample, `(p, B)`.
 
-    samples: Sequence[Sample]
-    pairs: Sequence[Pair]
-    plan: Plan
+    √Σ_t (Q*_t - S*_t²/n_t) with the resampled sums S* of influence values and Q* of their squares in
+    each stratum; where segments are elsewhere, the standard error itself.
+    """
 
-    def __len__(self) -> int:
-        """Return the number of comparisons."""
-        return len(self.samples) * len(self.pairs)
+    def __init__(self, sample: Sample, options: Options) -> None:
+        self.units, self.options = sample.units, options
+        self.n_resamples = sample.replicates.shape[1]
+        self.values: Floats | None = None
+        if sample.influence is not None:
+            units = self.units
+            self.values = student.unbiased(sample.influence, units.sizes, units.codes)
+            self.sums = self._sums(self.values)
 
-    def adjusted(self, pvalues: Floats, adjustment: str, alternative: str) -> Floats:
-        """Adjust the p-values of all comparisons, `(M P,) -> (M P,)`.
+    def __call__(self, pairs: Sequence[Compared]) -> Floats:
+        if self.values is None:
+            return np.array([[pair.spread.error] for pair in pairs])
+        first, second = [pair.a for pair in pairs], [pair.b for pair in pairs]
+        squares = np.square(self.values[second] - self.values[first])
+        variance = self._totals(squares).T
+        for n, sums in self.sums:
+            variance -= np.square(sums[second] - sums[first]) / n
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
-        No adjusted p-value is below its own: max-T adds to what each test asks for.
-        """
-        if adjustment == "max-t" and self.samples[0].has_runs:
-            # Signs of segments say nothing of other runs.
-            adjustment = "holm"
-        if adjustment != "max-t":
-            return multiplicity.ADJUSTMENTS[adjustment](pvalues)
-        if len(self) == 1:
-            return pvalues
-        every = [pvalues, *(p for p, _ in self._max_t(alternative))]
-        return np.asarray(np.max(every, axis=0))
+    def _totals(self, values: Floats) -> Floats:
+        """Return resampled sums of values, `(p, N) -> (B, p)`."""
+        whole, steps = _whole_numbers(values.T)
+        rows = rows_of(self.units, self.options.seed)
+        return weighted_totals(rows, whole, self.n_resamples, self.options.executor) * steps
 
-    def simultaneous_level(self) -> float:
-        """Return the confidence level at which single intervals hold for all pairs at once.
-
-        The t interval of that level is as wide as the quantile of the largest |t| under the null
-        hypothesis, and at least as wide as that of one difference. Others take the same level.
-        """
-        from scipy.special import stdtr
-
-        level, plan, degrees = self.plan.confidence_level, self.plan, self.samples[0].degrees
-        if self.samples[0].has_runs:
-            # Bonferroni's holds whatever there is.
-            return 1 - (1 - level) / len(self)
-        for _, largest in self._max_t("two-sided") if len(self) > 1 else ():
-            # The ⌈(B + 1)(1 - α)⌉-th smallest, so that p <= α where the interval excludes 0.
-            place = int(np.ceil((len(largest) + 1) * plan.confidence_level - 1e-9))
-            if place > len(largest):
-                raise InputError(
-                    f"intervals='simultaneous' at the level {plan.confidence_level:g} need "
-                    f"n_resamples of at least "
-                    f"{int(np.ceil(1 / (1 - plan.confidence_level) - 1e-9)) - 1}, "
-                    f"got {plan.n_resamples}"
-                )
-            t = float(np.partition(largest, place - 1)[place - 1])
-            level = max(level, min(float(1 - 2 * stdtr(degrees, -t)), 1 - 1e-12))
-        for sample in self.samples:
-            method = sampling.method_of(sample, plan, self.pairs[0])
-            beyond = (plan.n_resamples + 1) * (1 - level) / 2
-            if method not in ("t", "hall", *sampling.COUNTED) and beyond < _BEYOND:
-                raise InputError(
-                    f"intervals='simultaneous' of {len(self)} comparisons need n_resamples of at "
-                    f"least {int(np.ceil(2 * _BEYOND / (1 - level)))} with method {method!r}, got "
-                    f"{plan.n_resamples}; method 't' needs no more"
-                )
-        return level
-
-    def _max_t(self, alternative: str) -> list[tuple[Floats, Floats]]:
-        """Return step-down p-values `(M P,)` and the largest null |t| `(B,)`, by each null."""
-        differences = [s.scores[b] - s.scores[a] for s in self.samples for a, b in self.pairs]
-        observed, n = np.array(differences), self.samples[0].n_segments
-        n_systems = len(self.samples[0].scores)
-        columns = np.concatenate(
-            [np.array(self.pairs) + i * n_systems for i in range(len(self.samples))]
-        )
-        flips = [s.flips for s in self.samples if s.flips is not None]
-        if len(flips) < len(self.samples):
-            # Segments are elsewhere, or influence is not finite.
-            deviates = np.concatenate([s.replicates - s.scores for s in self.samples], axis=1)
-            moved = deviates[:, columns[:, 1]] - deviates[:, columns[:, 0]]
-            errors = np.std(moved, axis=0, ddof=1)
-            t = studentised.ratio(observed, errors**2)
-            stepped, largest = stepdown.step_down(deviates, columns, errors, t, alternative)
-            expanded = [significance.expanded_pvalue(float(p), n, alternative) for p in stepped]
-            return [(np.array(expanded), largest)]
-        influence = np.concatenate([s.unbiased for s in self.samples])
-        errors = np.array([np.linalg.norm(influence[b] - influence[a]) for a, b in columns])
-        t = studentised.ratio(observed, errors**2)
-        first = self.samples[0]
-        units = stepdown.flip_units(t, first.flip_degrees)
-        sums = np.concatenate(flips, axis=1)
-        stepped, largest = stepdown.step_down(sums, columns, errors, units, alternative)
-        found = [(stepped, stepdown.t_of_units(largest, first.flip_degrees))]
-        if first.is_uneven and first.codes is None:
-            found.append(self._flipped_groups(columns, t, alternative))
-        if n < _MANY_SEGMENTS:
-            found.append(self._bootstrap(influence, columns, errors, t, alternative))
-        return found
-
-    def _flipped_groups(
-        self, columns: NDArray[np.intp], t: Floats, alternative: str
-    ) -> tuple[Floats, Floats]:
-        """Return the same from flips of groups of unlike size, each over an error of its own.
-
-        What a large group says draws the difference to itself, and its centred influence is too
-        small. So here the null hypothesis is imposed before signs are flipped (the restricted wild
-        cluster bootstrap; Cameron, Gelbach and Miller, 2008). Of exchangeable systems the other
-        flips make too many claims, these of systems that are unlike (`benchmarks/families.py`):
-        both have to agree.
-        """
-        sizes = self.samples[0].sizes
-        assert sizes is not None
-        shares = sizes / np.sum(sizes)
-        weights = shares / (1 - shares)
-        # What a group adds to a difference, not what it adds beyond its share of it.
-        adds = [
-            s.influence + shares * (s.scores - np.mean(s.scores))[:, None] for s in self.samples
+    def _sums(self, values: Floats) -> list[tuple[int, Floats]]:
+        """Return the number of units of each stratum, and resampled sums in it, `(S, B)`."""
+        if self.units.codes is None:
+            return [(self.units.n, np.ascontiguousarray(self._totals(values).T))]
+        whole, steps = _whole_numbers(values.T)
+        places = places_of(self.units.codes)
+        parts = [(p, whole[p]) for p in places]
+        rows = rows_of(self.units, self.options.seed)
+        found = stratum_totals(rows, parts, self.n_resamples, self.options.executor, _stacked)
+        return [
+            (len(p), np.ascontiguousarray((found[:, t] * steps).T)) for t, p in enumerate(places)
         ]
-        imposed = np.concatenate(adds)
-        whole, steps = whole_numbers(np.concatenate([imposed, imposed * weights]).T)
-        plan = self.plan
-        halves = swap_totals(whole, plan.n_resamples, plan.seed, executor=plan.executor)
-        flipped = (np.sum(whole, axis=0) - 2 * halves) * steps
-        deviates, crossed = np.split(flipped, 2, axis=1)
 
-        def errors_of(some: NDArray[np.intp]) -> Floats:
-            first, second = columns[some].T
-            squares = np.sum((imposed[second] - imposed[first]) ** 2 / (1 - shares), axis=1)
-            moved = deviates[:, second] - deviates[:, first]
-            # Σ (±y - s·D*)²/(1 - s), with the flipped difference D* taken off again.
-            variance = squares - 2 * moved * (crossed[:, second] - crossed[:, first])
-            variance += moved**2 * np.sum(shares * weights)
-            return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
-        return stepdown.step_down(deviates, columns, errors_of, t, alternative)
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Pairs of systems under one metric, of one sample and with the same options.
 
-    def _bootstrap(
-        self,
-        influence: Floats,
-        columns: NDArray[np.intp],
-        errors: Floats,
-        t: Floats,
-        alternative: str,
-    ) -> tuple[Floats, Floats]:
-        """Return the same from bootstrap resamples, each difference over its own error."""
-        n = influence.shape[1]
-        first = self.samples[0]
-        rows = recipe(n, self.plan.seed) if first.codes is None else first.weights
-        assert rows is not None
+    Families of one sample may share the standard errors within resamples.
+    """
 
-        def totals(values: Floats) -> Floats:
-            whole, steps = whole_numbers(values)
-            sums = weighted_totals(rows, whole, self.plan.n_resamples, self.plan.executor)
-            return np.asarray(sums * steps)
+    pairs: Sequence[Compared]
+    shared: OwnErrors | None = None
 
-        deviates = totals(influence.T)
-        # In many resamples two systems that differ on few segments do not differ at all.
-        few = np.array(
-            [s.n_differing(a, b) < FEW_DIFFERING for s in self.samples for a, b in self.pairs]
+    def adjusted(self, pvalues: Floats, adjustment: str) -> Floats:
+        """Adjust the p-values of all comparisons, `(P,) -> (P,)`; none is below its own."""
+        if adjustment != "max-t":
+            return families.ADJUSTMENTS[adjustment](pvalues)
+        if len(self.pairs) == 1:
+            return pvalues
+        # What is not drawn, or does not vary, knows nothing of the others.
+        adjusted = families.holm(pvalues)
+        if len(self._drawn):
+            sides = self.pairs[0].options.sides
+            counts, _ = self._largest(self._sign)
+            n = self.pairs[0].sample.replicates.shape[1]
+            shares = (counts + 1) / (n + 1) / sides
+            some = [self.pairs[i] for i in self._drawn]
+            found = [
+                bootstrap.widened(float(share), pair.spread, sides)
+                for share, pair in zip(shares, some, strict=True)
+            ]
+            stepped = families.monotone(np.array(found), self._sizes(self._sign))
+            adjusted[self._drawn] = np.maximum(stepped, pvalues[self._drawn])
+        return adjusted
+
+    def simultaneous(self) -> list[Bounds]:
+        """Return intervals that hold for all pairs at once.
+
+        D ± c·se with c the quantile of the largest difference at the level at which the p-value of
+        the pair is α, and never shorter than the interval of the pair alone.
+        """
+        alpha, n_pairs = self.pairs[0].options.alpha, len(self.pairs)
+        spreads = [pair.spread for pair in self.pairs]
+        critical = [student.quantile(s.degrees, alpha / n_pairs) for s in spreads]
+        if len(self._drawn) and n_pairs > 1:
+            largest = np.sort(self._largest(0)[1])
+            for i in self._drawn:
+                k = int((len(largest) + 1) * 2 * bootstrap.tail(alpha, spreads[i]))
+                beyond = max(float(largest[-1]), critical[i])
+                critical[i] = float(largest[-k]) if k else beyond
+        return [self._joined(p, c) for p, c in zip(self.pairs, critical, strict=True)]
+
+    def _joined(self, pair: Compared, critical: float) -> Bounds:
+        alone = pair.interval(pair.options.alpha)
+        if pair.n_differing == 0:
+            return alone
+        contrast = pair.options.contrast
+        if contrast == "difference":
+            half = critical * pair.spread.error
+            low, high = pair.value - half, pair.value + half
+        else:
+            low, high = pair.fieller(critical)
+        if contrast == "log-ratio":
+            low, high = (float(np.log(x)) if x > 0 else -np.inf for x in (low, high))
+        return min(low, alone[0]), max(high, alone[1])
+
+    @property
+    def _sign(self) -> int:
+        """0 for a two-sided test, else the side."""
+        return {"two-sided": 0, "greater": 1, "less": -1}[self.pairs[0].options.alternative]
+
+    @cached_property
+    def _drawn(self) -> NDArray[np.intp]:
+        """Pairs that vary and whose resamples say how much."""
+        return np.flatnonzero(
+            [
+                not pair.by_t
+                and pair.n_differing > 0
+                and pair.spread.error > 0
+                and pair.sample.replicates.size > 0
+                for pair in self.pairs
+            ]
         )
 
-        def errors_of(some: NDArray[np.intp]) -> Floats:
-            first, second = columns[some].T
-            squares = totals(np.square(influence[second] - influence[first]).T)
-            moved = deviates[:, second] - deviates[:, first]
-            own = stepdown.resampled_errors(moved, squares, errors[some], n)
-            return np.where(few[some], np.inf, own)
+    def _sizes(self, sign: int) -> Floats:
+        """Return the differences over their standard errors, `(P,)`."""
+        some = [self.pairs[i] for i in self._drawn]
+        t = np.array([pair.value / pair.spread.error for pair in some])
+        return t * sign if sign else np.abs(t)
 
-        return stepdown.step_down(deviates, columns, errors_of, t, alternative)
+    def _largest(self, sign: int) -> tuple[NDArray[np.int64], Floats]:
+        pairs = [self.pairs[i] for i in self._drawn]
+        errors = np.array([pair.spread.error for pair in pairs])
+        own = self.shared or OwnErrors(pairs[0].sample, pairs[0].options)
+
+        def null(some: NDArray[np.intp]) -> Floats:
+            # A resample that misses the few units on which two systems differ says nothing of them.
+            scale = np.maximum(own([pairs[j] for j in some]), errors[some, None] / 2)
+            moved = np.stack([pairs[j].difference.replicates - pairs[j].value for j in some])
+            moved /= scale
+            return moved * sign if sign else np.abs(moved, out=moved)
+
+        n = self.pairs[0].sample.replicates.shape[1]
+        return families.step_down(null, self._sizes(sign), n)
+
+
+def _stacked(totals: list[Floats]) -> Floats:
+    return np.stack(totals, axis=1)
+
+
+def _whole_numbers(columns: Floats) -> tuple[Floats, Floats]:
+    """Round columns to whole numbers of steps, so few that their sums are exact and fast."""
+    n = len(columns)
+    # In single precision a value then has N/2^25 of the mean size for an error, 1/8,000 of 2,000.
+    bits = _SINGLE_BITS if n <= _SINGLE_SEGMENTS else _DOUBLE_BITS
+    steps = np.sum(np.abs(columns), axis=0) / (2.0**bits - n)
+    whole = np.divide(columns, steps, where=steps > 0, out=np.zeros(columns.shape))
+    return np.rint(whole), steps

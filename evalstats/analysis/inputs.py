@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
-from evalstats.analysis.plan import Plan
-from evalstats.analysis.units import Aggregate, Labels, Units, as_units
+from evalstats.analysis.aggregates import Aggregated, as_aggregate
+from evalstats.analysis.options import N_RESAMPLES, SEED, Options
+from evalstats.analysis.scored import Scored, distinct_names, scored_of
+from evalstats.analysis.units import Labels, as_units, check_enough
 from evalstats.errors import InputError
+from evalstats.resampling.executors import Reporting
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import (
     Metrics,
@@ -22,11 +25,37 @@ from evalstats.statistics.extraction import (
 from evalstats.statistics.runs import extract_all_runs, has_runs
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
 
-#: Defaults, which a Shard overrules.
-N_RESAMPLES, SEED = 9999, 12345
-
-
 Statistics = SegmentStatistics | Sequence[SegmentStatistics]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is analysed: outputs with references and metrics, or statistics, and their labels.
+
+    Fields are the arguments of `estimate` and `compare`.
+    """
+
+    hypotheses: Any
+    references: Any
+    metrics: Metrics
+    groups: Labels = None
+    strata: Labels = None
+    aggregate: Aggregated = "micro"
+
+    def __post_init__(self) -> None:
+        # Labels are looked at more than once.
+        for name in ("groups", "strata"):
+            if isinstance(getattr(self, name), Iterator):
+                vars(self).update({name: list(getattr(self, name))})
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems, before anything is read that takes time."""
+        if isinstance(self.hypotheses, Shard):
+            return self.hypotheses.systems
+        if is_statistics(self.hypotheses):
+            return given_tables(self.hypotheses, None, "bleu")[0].systems
+        return tuple(as_systems(self.hypotheses))
 
 
 def is_statistics(value: object) -> TypeGuard[Statistics]:
@@ -73,86 +102,67 @@ def labels_of(statistics: object, labels: Labels | str, name: str) -> Labels:
     return found
 
 
-def plan_of_shard(
-    shard: Shard,
-    plan: Plan,
-    references: object,
-    metrics: Metrics,
-    groups: object,
-    test: str = "bootstrap",
-    strata: object = None,
-) -> Plan:
-    """Return the plan with what the shard has decided, or say what cannot be had from it."""
-    for name, value in (("references", references), ("groups", groups), ("strata", strata)):
-        if value is not None:
+def options_of_shard(shard: Shard, given: Given, options: Options) -> Options:
+    """Return the options with what the shard has decided, or say what cannot be had from it."""
+    for name in ("references", "groups", "strata"):
+        if getattr(given, name) is not None:
             raise InputError(f"{name} must be left out when a Shard is given")
-    if (plan.kind, plan.n_draws) != ("multinomial", None):
-        raise InputError("weights and n_draws must be left out when a Shard is given")
-    if plan.method not in ("auto", "expanded", "percentile", "basic"):
+    if options.method == "bca":
         raise InputError(
-            f"method {plan.method!r} needs the statistics of every segment, and a Shard keeps "
-            f"totals only; use 'expanded', 'percentile' or 'basic'"
+            "method 'bca' needs the statistics of every segment, and a Shard keeps totals only; "
+            "leave it out"
         )
-    if test != "bootstrap":
+    if options.test == "ar":
         raise InputError(
-            f"test {test!r} needs the statistics of every segment, and a Shard keeps totals only; "
-            f"use test='bootstrap'"
+            "test 'ar' needs the statistics of every segment, and a Shard keeps totals only; "
+            "leave it out"
         )
     # The defaults cannot be told from what was not given.
-    if metrics != "bleu" and [(m.name, m.signature) for m in as_metrics(metrics)] != [
+    if given.metrics != "bleu" and [(m.name, m.signature) for m in as_metrics(given.metrics)] != [
         (m.name, m.signature) for m in shard.metrics
     ]:
         raise InputError(
             "metrics must be left out when a Shard is given: its are "
             + ", ".join(metric.name for metric in shard.metrics)
         )
-    for name, given, default, own in (
-        ("n_resamples", plan.n_resamples, N_RESAMPLES, shard.n_resamples),
-        ("rng", plan.seed, SEED, shard.seed),
+    for name, value, default, own in (
+        ("n_resamples", options.n_resamples, N_RESAMPLES, shard.n_resamples),
+        ("rng", options.seed, SEED, shard.seed),
     ):
-        if given not in (default, own):
+        if value not in (default, own):
             raise InputError(
                 f"{name} must be left out when a Shard is given: it was resampled with "
-                f"{name}={own}, got {given}"
+                f"{name}={own}, got {value}"
             )
     check_enough(shard.n_segments, shard.unit)
-    return replace(plan, n_resamples=shard.n_resamples, seed=shard.seed)
+    return replace(options, n_resamples=shard.n_resamples, seed=shard.seed)
 
 
-def as_tables(
-    hypotheses: object,
-    references: object,
-    metrics: Metrics,
-    groups: Labels,
-    plan: Plan,
-    progress: Progress | None,
-    strata: Labels = None,
-    aggregate: Aggregate = "micro",
-) -> tuple[list[SegmentStatistics], Units]:
-    """Return the statistics of what is to be analysed, one table a metric, summed within groups.
-
-    Beside them what a resample is made of.
-    """
-    if is_statistics(hypotheses):
-        tables = given_tables(hypotheses, references, metrics)
-    else:
-        labels = {"groups": groups, "strata": strata}
-        given = {name: value for name, value in labels.items() if value is not None}
-        if given:
-            check_same_rows(as_systems(hypotheses), references=references, **given)
-        extract = extract_all_runs if has_runs(hypotheses, metrics) else extract_all
-        tables = extract(hypotheses, references, metrics, progress, plan.executor)
-    tables, units = as_units(tables, groups, strata, aggregate)
-    check_enough(tables[0].n_segments, "segment" if groups is None else "group")
-    return tables, units
+def tables_of(
+    given: Given, options: Options, progress: Progress | None = None
+) -> list[SegmentStatistics]:
+    """Return the statistics of what is to be analysed, one table a metric."""
+    if is_statistics(given.hypotheses):
+        return given_tables(given.hypotheses, given.references, given.metrics)
+    labels = {"groups": given.groups, "strata": given.strata}
+    known = {name: value for name, value in labels.items() if value is not None}
+    if known:
+        check_same_rows(as_systems(given.hypotheses), references=given.references, **known)
+    extract = extract_all_runs if has_runs(given.hypotheses, given.metrics) else extract_all
+    workers = options.executor
+    workers = workers.executor if isinstance(workers, Reporting) else workers
+    return extract(given.hypotheses, given.references, given.metrics, progress, workers)
 
 
-def check_enough(n_segments: int, unit: str) -> None:
-    """Refuse a single segment or group."""
-    if n_segments < 2:
-        raise InputError(
-            f"at least 2 {unit}s are needed to say anything about uncertainty, got {n_segments}"
-        )
+def scored_tables(given: Given, tables: Sequence[SegmentStatistics]) -> list[Scored]:
+    """Return how the systems are scored under each metric, and what is drawn of them."""
+    groups = labels_of(given.hypotheses, given.groups, "groups")
+    strata = labels_of(given.hypotheses, given.strata, "strata")
+    units = as_units(tables[0].n_segments, groups, strata)
+    check_enough(units.n, units.unit)
+    aggregate = as_aggregate(given.aggregate, units.labels)
+    names = distinct_names([table.metric for table in tables])
+    return [scored_of(t, n, units, aggregate) for t, n in zip(tables, names, strict=True)]
 
 
 def as_pairs(

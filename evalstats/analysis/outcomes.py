@@ -7,61 +7,95 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.inference import intervals, proportions
+from evalstats.analysis.aggregates import Aggregate
+from evalstats.analysis.units import Units
+from evalstats.inference import counts, student
+from evalstats.inference.student import Spread
 from evalstats.metrics import Confusion, Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics
 
+Floats = NDArray[np.float64]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Which segments succeed, and what a share of 1 scores.
+    """Which segments succeed, what each weighs in the share, and what a share of 1 scores.
 
     Attributes
     ----------
     success : ndarray of bool, shape (S, N)
     scale : float
         The score is scale times the share.
-    of_ratios : bool
-        Whether pairs are compared by the logarithm of the ratio of their scores.
+    weights : ndarray, shape (N,), or None
+        Of the segments in the share, summing to 1; `None` where all weigh the same.
+    plain : bool
+        Whether segments are drawn freely, so that they count as they are.
     """
 
     success: NDArray[np.bool_]
     scale: float
-    of_ratios: bool = False
+    weights: Floats | None
+    plain: bool
 
     def changes(self, a: int, b: int) -> tuple[int, int]:
         """Count the segments that system b gains against a, and those that it loses."""
         first, second = self.success[[a, b]]
         return int(np.count_nonzero(second & ~first)), int(np.count_nonzero(first & ~second))
 
-    def interval(
-        self, pair: tuple[int, ...], confidence_level: float, effect: float = 1.0
-    ) -> intervals.Bounds:
-        """Return Wilson's interval of a system's score, or Tango's of a difference.
+    def score_interval(self, i: int, spread: Spread, alpha: float) -> tuple[float, float]:
+        """Return Wilson's interval of a score."""
+        share = 1.0 if np.all(self.success[i]) else self._share(self.success[i])
+        n = self._effective(share * (1 - share), spread)
+        low, high = counts.wilson(share, n, student.quantile(self._degrees(spread), alpha))
+        return self.scale * low, self.scale * high
 
-        Of a log ratio that of Nam and Blackwelder.
+    def interval(self, a: int, b: int, spread: Spread, alpha: float) -> tuple[float, float]:
+        """Return Tango's interval of the difference of two scores."""
+        quantile = student.quantile(self._degrees(spread), alpha)
+        low, high = counts.tango(*self.changed(a, b, spread), quantile)
+        return self.scale * low, self.scale * high
 
-        With a design effect other than 1, that of as many segments as N are worth (Korn and
-        Graubard, 1998; Dean and Pagano, 2015).
-        """
-        n = self.success.shape[1] / effect
-        if len(pair) == 1:
-            successes = int(self.success[pair[0]].sum()) / effect
-            bounds = proportions.wilson(successes, n, confidence_level)
-        elif self.of_ratios:
-            gained, lost = self.changes(*pair)
-            both = int(np.count_nonzero(self.success[pair[1]])) - gained
-            counts = (both / effect, gained / effect, lost / effect)
-            low, high = proportions.ratio_interval(*counts, confidence_level)
-            return np.log(low), np.log(high)
-        else:
-            gained, lost = self.changes(*pair)
-            bounds = proportions.tango(gained / effect, lost / effect, n, confidence_level)
-        return np.array(self.scale * bounds[0]), np.array(self.scale * bounds[1])
+    def pvalue(self, a: int, b: int, spread: Spread, null: float, alternative: str) -> float:
+        """Return the p-value of Tango's score test of a difference."""
+        distance = counts.tango_distance(*self.changed(a, b, spread), null / self.scale)
+        return student.pvalue(distance, 1.0, self._degrees(spread), alternative)
+
+    def changed(self, a: int, b: int, spread: Spread) -> tuple[float, float, float]:
+        """Return effective numbers of gained and lost segments, and of all."""
+        first, second = self.success[[a, b]]
+        gained, lost = self._share(second & ~first), self._share(first & ~second)
+        n = self._effective(gained + lost - (gained - lost) ** 2, spread)
+        return n * gained, n * lost, n
+
+    def _effective(self, variance: float, spread: Spread) -> float:
+        """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998)."""
+        error = spread.error / self.scale
+        if not self.plain and variance > 0 and error > 0:
+            return variance / error**2
+        # Where nothing varies, as many as the weights leave (Kish, 1965).
+        return float(self.success.shape[1]) if self.weights is None else student.kish(self.weights)
+
+    def _share(self, some: NDArray[np.bool_]) -> float:
+        """Return the share that some segments have."""
+        return float(np.mean(some) if self.weights is None else self.weights @ some)
+
+    def _degrees(self, spread: Spread) -> float:
+        return np.inf if self.plain else spread.degrees
 
 
-def as_outcomes(table: SegmentStatistics) -> Outcomes | None:
+def as_outcomes(table: SegmentStatistics, units: Units, aggregate: Aggregate) -> Outcomes | None:
     """Return the outcomes where every segment counts once and scores 0 or 1; else `None`."""
+    found = _marks(table)
+    if found is None or aggregate.function is not None:
+        return None
+    strata, weights = units.segment_strata, None
+    if aggregate.label != "micro" and strata is not None and len(aggregate.weights) > 1:
+        weights = np.array(aggregate.weights)[strata] / np.bincount(strata)[strata]
+    return Outcomes(*found, weights, units.plain)
+
+
+def _marks(table: SegmentStatistics) -> tuple[NDArray[np.bool_], float] | None:
+    """Return which segments succeed, `(S, N)`, and what a share of 1 scores."""
     metric = table.metric
     columns, scale = (0, 1), 1.0
     is_accuracy = type(metric) is Confusion and metric.measure == "accuracy"
@@ -73,7 +107,20 @@ def as_outcomes(table: SegmentStatistics) -> Outcomes | None:
         scale = metric.scale * float(above.max() / below.max())
     elif type(metric) is not Mean and not is_accuracy:
         return None
-    marks, counts = table.values[..., columns[0]], table.values[..., columns[1]]
-    if scale <= 0 or not np.all(counts == 1) or not np.all((marks == 0) | (marks == 1)):
+    marks, counted = table.values[..., columns[0]], table.values[..., columns[1]]
+    if scale <= 0 or not np.all(counted == 1) or not np.all((marks == 0) | (marks == 1)):
         return None
-    return Outcomes(marks.astype(np.bool_), scale)
+    return marks.astype(np.bool_), scale
+
+
+def joined(parts: list[Outcomes | None], shares: list[float], plain: bool) -> Outcomes | None:
+    """Return the outcomes of several tasks together, with the share that each has in a total."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or len({part.scale for part in known}) > 1:
+        return None
+    weights = [
+        np.full(p.success.shape[1], w / p.success.shape[1])
+        for w, p in zip(shares, known, strict=True)
+    ]
+    success = np.concatenate([part.success for part in known], axis=1)
+    return Outcomes(success, known[0].scale, np.concatenate(weights), plain)

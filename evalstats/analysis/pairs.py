@@ -1,202 +1,259 @@
-"""Pairs of systems under one metric: their differences with intervals and p-values."""
+"""Two systems under one metric: the p-value of any null value, and the interval of the contrast.
+
+A ratio of two scores is held against r as `new - r·base`, with the factor and the degrees of
+freedom of the difference (after Fieller, 1954), so that a ratio, its logarithm and the difference
+of two scores have one p-value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis import sampling, swaps, variances
-from evalstats.analysis.flips import flip
-from evalstats.analysis.plan import MID_P, Plan
-from evalstats.analysis.sampling import Pair, Sample
+from evalstats.analysis.effects import Effect
+from evalstats.analysis.options import Options
+from evalstats.analysis.outcomes import Outcomes
+from evalstats.analysis.sampling import Sample
 from evalstats.errors import InputError
-from evalstats.inference import significance, stepdown, studentised
-from evalstats.inference.proportions import mcnemar_pvalue
-from evalstats.inference.skewness import skewness, transformed
-from evalstats.metrics import Mean
+from evalstats.inference import bootstrap, student
+from evalstats.inference.bootstrap import Bounds
+from evalstats.inference.influence import jackknife_scores
+from evalstats.inference.randomisation import monte_carlo_error
+from evalstats.inference.student import Spread
+from evalstats.results.contrasts import contrast_of
 from evalstats.results.records import Difference
 
 Floats = NDArray[np.float64]
 
-_BOTH = "two-sided"
-#: From so many segments on, swapped scores are linear in the signs but for about the
-#: Monte-Carlo error of their p-value: flipped influence values stand for them, at a hundredth of
-#: the time (`benchmarks/families.py`).
-_MANY_SEGMENTS = 500
-#: The same where single segments weigh much.
-_MANY_OF_HEAVY_TAILS = 5000
 
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """System b of a sample against its system a."""
 
-def differences(
-    sample: Sample, pairs: Sequence[Pair], plan: Plan, test: str, alternative: str
-) -> Iterator[Difference]:
-    """Yield the difference of each pair (baseline, system); p-values are adjusted by the caller."""
-    counted = is_counted(sample, test)
-    if test == MID_P and not counted:
-        raise InputError(
-            f"test {MID_P!r} is for 0/1 scores, one on each segment, and {sample.name} has others; "
-            f"leave test out"
-        )
-    is_swapped = test == "studentized" and not (
-        counted or _is_mean(sample) or is_flipped(sample, test) or _is_by_t(sample)
-    )
-    swapped = [pair for pair in pairs if is_swapped or swaps.is_enumerated(sample, pair, plan)]
-    by_swaps = swaps.studentised_pvalues(sample, swapped, plan, alternative)
-    for a, b in pairs:
-        observed = sample.scores[b] - sample.scores[a]
-        replicates = sample.replicates[:, b] - sample.replicates[:, a]
-        low, high, error = sampling.bounds(sample, plan, replicates, observed, (a, b))
-        flips = None if sample.outcomes is None else sample.outcomes.changes(a, b)
-        exact = certain = counted or (
-            test != "bootstrap" and swaps.is_enumerated(sample, (a, b), plan)
-        )
-        if counted:
-            assert flips is not None
-            pvalue = mcnemar_pvalue(*flips, alternative, mid=test == MID_P)
-        elif test == "studentized" and _is_by_t(sample):
-            by_t = _t_pvalue(sample, (a, b), float(observed), alternative)
-            pvalue, exact, certain = max(by_t, _floor(sample, alternative)), False, True
-        elif test == "studentized":
-            if _is_mean(sample):
-                pvalue = swaps.randomization_pvalue(sample, (a, b), exact, alternative)
-            elif exact or is_swapped:
-                pvalue = next(by_swaps)
-            else:
-                pvalue = _flips_pvalue(sample, (a, b), float(observed), alternative)
-            if not sample.is_uneven or sample.table.metric.heavy_tails:
-                # Swaps are exact for exchangeable systems, and t is as valid for equal scores: the
-                # null hypothesis is that one or the other is true, and both have to be rejected.
-                # Groups of unlike sizes weigh so differently in both that both at once find
-                # nothing; their swaps have the correction of t themselves.
-                by_t = _t_pvalue(sample, (a, b), float(observed), alternative)
-                pvalue, certain = max(pvalue, by_t), exact or by_t > pvalue
-        elif test == "ar":
-            pvalue = swaps.randomization_pvalue(sample, (a, b), exact, alternative)
+    sample: Sample
+    a: int
+    b: int
+    options: Options
+
+    @property
+    def difference(self) -> Effect:
+        """The score of b less that of a; made anew, as replicates of many pairs take much room."""
+        return self.sample.difference(self.a, self.b)
+
+    @property
+    def value(self) -> float:
+        """The observed difference."""
+        return float(self.sample.scores[self.b] - self.sample.scores[self.a])
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Standard error, factor and degrees of freedom of the difference."""
+        return self.difference.spread
+
+    @property
+    def n_differing(self) -> int:
+        """On how many units their statistics differ."""
+        return self.sample.differ(self.a, self.b)[0]
+
+    @property
+    def test(self) -> str:
+        """Which test decides."""
+        if self.outcomes is not None:
+            return "mcnemar"
+        return "t" if self.by_t else self.options.test
+
+    @property
+    def outcomes(self) -> Outcomes | None:
+        """What is counted, where the scores are shares and the default test is asked for."""
+        return self.sample.of.outcomes if self.options.test == "bootstrap" else None
+
+    @property
+    def by_t(self) -> bool:
+        """Whether t decides alone: several runs, or units worth fewer than six."""
+        few = self.spread.degrees < bootstrap.LEAST_DEGREES
+        return self.sample.of.has_runs or few
+
+    def pvalue(self, null: float = 0.0, alternative: str | None = None) -> float:
+        """Return the p-value of a null value of the difference."""
+        side = self.options.alternative if alternative is None else alternative
+        if null == 0 and self.n_differing == 0:
+            return 1.0
+        if self.outcomes is not None:
+            spread = self.spread
+            return self.outcomes.pvalue(self.a, self.b, spread, null, side)
+        found = self._tested(self.difference, null, side)
+        return found if null else max(found, self._floor(2 if side == "two-sided" else 1))
+
+    def ratio_pvalue(self, ratio: float, alternative: str, turned: bool = False) -> float:
+        """Return the p-value of b = r·a, or of a = r·b where it is turned."""
+        top, bottom = (self.a, self.b) if turned else (self.b, self.a)
+        return self._tested(self.sample.difference(bottom, top, ratio), 0.0, alternative)
+
+    def _tested(self, effect: Effect, null: float, alternative: str) -> float:
+        spread = self.spread
+        distance, error = effect.value - null, effect.spread.error
+        by_t = student.pvalue(distance, error, spread.degrees, alternative)
+        if self.options.test == "t":
+            return by_t
+        return bootstrap.pvalue(effect.replicates - null, spread, by_t, alternative)
+
+    def _floor(self, sides: int) -> float:
+        """Return the smallest p-value of no difference: m units can be swapped in 2^m ways."""
+        return min(1.0, sides * 0.5**self.n_differing)
+
+    def interval(self, alpha: float) -> Bounds:
+        """Return the interval of the contrast, of confidence 1 - α."""
+        method, contrast = self.options.method, self.options.contrast
+        if method in ("percentile", "bca"):
+            return self._of_replicates(method, 1 - alpha)
+        if contrast == "difference":
+            found = self._of_difference(alpha)
         else:
-            pvalue = significance.centred_bootstrap_pvalue(
-                observed, replicates, alternative, swaps.tolerance_of(sample, (a, b))
-            )
-            pvalue = _expanded(pvalue, sample, (a, b), alternative)
-        yield Difference(
-            metric=sample.name,
-            baseline=sample.table.systems[a],
-            system=sample.table.systems[b],
-            baseline_score=float(sample.scores[a]),
-            system_score=float(sample.scores[b]),
-            difference=float(observed),
-            low=low,
-            high=high,
-            standard_error=error,
+            found = self.of_ratio(alpha)
+            found = found if contrast == "ratio" else _logarithms(found)
+        if self.outcomes is None and alpha < self._floor(2):
+            null = contrast_of(contrast).null
+            found = min(found[0], null), max(found[1], null)
+        return found
+
+    def _of_difference(self, alpha: float) -> Bounds:
+        effect, spread = self.difference, self.spread
+        if self.outcomes is not None and self.options.method != "t":
+            return self.outcomes.interval(self.a, self.b, spread, alpha)
+
+        def by_t() -> Bounds:
+            return student.interval(effect.value, spread.error, spread.degrees, alpha)
+
+        if self.options.method == "t":
+            return by_t()
+        return bootstrap.interval(effect.replicates, spread, alpha, by_t)
+
+    def of_ratio(self, alpha: float, turned: bool = False) -> Bounds:
+        """Return the interval of b/a, or of a/b where it is turned."""
+        spread = self.spread
+
+        def by_t() -> Bounds:
+            return self.fieller(student.quantile(spread.degrees, alpha), turned)
+
+        if self.options.method == "t":
+            return by_t()
+        return bootstrap.interval(self._ratios(turned), spread, alpha, by_t)
+
+    def fieller(self, quantile: float, turned: bool = False) -> Bounds:
+        """Return all ratios r with |b - r·a| <= quantile·se(b - r·a) (Fieller, 1954)."""
+        effects = self.sample.effects
+        top, bottom = (effects[i] for i in ((self.a, self.b) if turned else (self.b, self.a)))
+        square = quantile**2
+        v_top, v_bottom = (x.spread.error**2 for x in (top, bottom))
+        both = (v_top + v_bottom - self.spread.error**2) / 2
+        lead = bottom.value**2 - square * v_bottom
+        middle = top.value * bottom.value - square * both
+        rest = middle**2 - lead * (top.value**2 - square * v_top)
+        if not lead > 0:
+            # The denominator is not told apart from 0.
+            return -np.inf, np.inf
+        root = float(np.sqrt(max(rest, 0.0)))
+        return (middle - root) / lead, (middle + root) / lead
+
+    def _ratios(self, turned: bool = False) -> Floats:
+        first, second = (self.sample.replicates[i] for i in (self.a, self.b))
+        top, bottom = (first, second) if turned else (second, first)
+        # b - r·a > 0 holds of every r where a is 0 and b above, and of none where both are 0.
+        none = np.where(top > 0, np.inf, -np.inf)
+        return np.divide(top, bottom, where=bottom > 0, out=none)
+
+    def _of_replicates(self, method: str, level: float) -> Bounds:
+        contrast, sample, pair = self.options.contrast, self.sample, (self.a, self.b)
+        values, replicates = self.difference.value, self.difference.replicates
+        if contrast != "difference":
+            replicates = self._ratios()
+            values = sample.scores[self.b] / sample.scores[self.a]
+        if method == "percentile":
+            found = bootstrap.percentile(replicates, level)
+        else:
+            block = sample.of.blocks[0]
+            first, second = jackknife_scores(block.metric, block.rows[list(pair)])
+            jackknife = second - first if contrast == "difference" else second / first
+            found = bootstrap.bca(replicates, float(values), jackknife, level)
+        return _logarithms(found) if contrast == "log-ratio" else found
+
+    @property
+    def error(self) -> float:
+        """Standard error of the contrast, of ratios by the delta method."""
+        if self.options.contrast == "difference":
+            return self.spread.error
+        base, new = (float(self.sample.scores[i]) for i in (self.a, self.b))
+        error = self.sample.difference(self.a, self.b, new / base).spread.error
+        return error / (base if self.options.contrast == "ratio" else new)
+
+    def record(self, pvalue: float, bounds: Bounds, exact: bool = False) -> Difference:
+        """Return what is known of the pair; the adjusted p-value is that of one comparison."""
+        sample, options = self.sample, self.options
+        outcomes = sample.of.outcomes
+        gained, lost = (None, None) if outcomes is None else outcomes.changes(self.a, self.b)
+        counted = self.outcomes is not None
+        test, method = self.test, options.method
+        if method == "bootstrap":
+            tango = counted and options.contrast == "difference"
+            method = "tango" if tango else "t" if self.by_t else method
+        drawn = test in ("bootstrap", "ar") and not exact
+        found = Difference(
+            metric=sample.of.name,
+            baseline=sample.of.systems[self.a],
+            system=sample.of.systems[self.b],
+            baseline_score=float(sample.scores[self.a]),
+            system_score=float(sample.scores[self.b]),
+            difference=self.value,
+            low=bounds[0],
+            high=bounds[1],
+            standard_error=self.error,
             pvalue=pvalue,
             pvalue_adjusted=pvalue,
-            pvalue_error=0.0
-            if certain
-            else significance.monte_carlo_error(pvalue, plan.n_resamples),
+            pvalue_error=_drawing_error(pvalue, options) if drawn else 0.0,
             exact=exact,
-            n_differing=sample.n_differing(a, b),
-            higher_is_better=sample.table.metric.higher_is_better,
-            test={MID_P: "mcnemar-mid-p"}.get(test, "mcnemar") if counted else test,
-            method=sampling.method_of(sample, plan, (a, b)),
-            gained=flips and flips[0],
-            lost=flips and flips[1],
+            n_differing=self.n_differing,
+            higher_is_better=sample.of.higher_is_better,
+            test=test,
+            method=method,
+            gained=gained,
+            lost=lost,
+            contrast=options.contrast,
+        )
+        if not np.all(np.isfinite((*bounds, found.standard_error))):
+            raise InputError(
+                f"there is no finite interval for {found.metric} of {found.baseline!r} and "
+                f"{found.system!r}: the score, its gradient or the ratio is not finite near the "
+                f"totals; define the score for every total, or leave contrast out"
+            )
+        return found
+
+
+def check_ratios(sample: Sample, options: Options) -> None:
+    """Refuse ratios of scores that are not above 0."""
+    if options.contrast == "difference":
+        return
+    for name, score in zip(sample.of.systems, sample.scores, strict=True):
+        if score <= 0:
+            raise InputError(
+                f"contrast={options.contrast!r} needs scores above 0, and {sample.of.metric_name} "
+                f"of {name!r} is {score:.6g}; leave contrast out"
+            )
+    if np.any(sample.replicates <= 0):
+        raise InputError(
+            f"contrast={options.contrast!r} needs scores above 0, and {sample.of.metric_name} of a "
+            f"resample is not; give method='t' and test='t', or leave contrast out"
         )
 
 
-def prepared(samples: list[Sample], plan: Plan, test: str, jointly: bool) -> list[Sample]:
-    """Add the sums over random halves that the test of each metric, or all tests jointly, need."""
-    many = test == "studentized" and samples[0].n_segments >= _MANY_SEGMENTS
-    if jointly or (many and not all(_is_mean(s) or is_counted(s, test) for s in samples)):
-        samples = flip(samples, plan)
-    swapped = [
-        test != "bootstrap" and not (is_counted(s, test) or is_flipped(s, test)) for s in samples
-    ]
-    if not any(swapped):
-        return samples
-    done = iter(sampling.swap([s for s, w in zip(samples, swapped, strict=True) if w], plan))
-    return [next(done) if w else s for s, w in zip(samples, swapped, strict=True)]
+def _drawing_error(pvalue: float, options: Options) -> float:
+    """Return the Monte-Carlo standard error of a p-value, which a count of one side makes."""
+    sides = options.sides
+    return sides * monte_carlo_error(pvalue / sides, options.n_resamples)
 
 
-def is_counted(sample: Sample, test: str) -> bool:
-    """Return whether the test counts gains and losses of 0/1 scores."""
-    return sample.outcomes is not None and test in ("studentized", MID_P)
-
-
-def is_flipped(sample: Sample, test: str) -> bool:
-    """Return whether flipped influence values stand for swapped outputs."""
-    least = _MANY_OF_HEAVY_TAILS if sample.table.metric.heavy_tails else _MANY_SEGMENTS
-    many = sample.n_segments >= least and sample.flips is not None and not sample.is_uneven
-    return test == "studentized" and many and not is_counted(sample, test) and not _is_mean(sample)
-
-
-def _is_by_t(sample: Sample) -> bool:
-    """Return whether the t test decides alone: groups, and strata or runs, which swaps ignore."""
-    return sample.sizes is not None and (sample.codes is not None or sample.has_runs)
-
-
-def _floor(sample: Sample, alternative: str) -> float:
-    """Return the smallest p-value that swaps of so few groups could give, 2^(1-G)."""
-    return (2.0 if alternative == "two-sided" else 1.0) * 0.5**sample.n_segments
-
-
-def _is_mean(sample: Sample) -> bool:
-    """Return whether a difference over its own standard error orders swaps as it does itself."""
-    return type(sample.table.metric) is Mean and sample.sizes is None
-
-
-def _expanded(pvalue: float, sample: Sample, pair: Pair, alternative: str) -> float:
-    """Return a bootstrap p-value with the correction of the expanded percentile interval."""
-    if sample.codes is None:
-        return significance.expanded_pvalue(pvalue, sample.n_segments, alternative)
-    moves, _, degrees = sampling.influences(sample, pair)
-    factor = variances.widening(moves, sample.sizes, sample.codes)
-    return significance.widened_pvalue(pvalue, factor, degrees, alternative)
-
-
-def single_pvalue(sample: Sample, pair: Pair) -> float:
-    """Return the two-sided p-value of one pair without resampling: of t, or McNemar's."""
-    if sample.outcomes is not None:
-        return mcnemar_pvalue(*sample.outcomes.changes(*pair))
-    return _t_pvalue(sample, pair, float(sample.scores[pair[1]] - sample.scores[pair[0]]), _BOTH)
-
-
-def _t_pvalue(sample: Sample, pair: Pair, observed: float, alternative: str) -> float:
-    """Return the larger p-value of t on influence values, and of Hall's transformation of it."""
-    if sample.n_differing(*pair) == 0:
-        return 1.0
-    moves, error, degrees = sampling.influences(sample, pair)
-    # Where few segments differ randomisation says so.
-    error, degrees = sampling.widened(sample, pair, moves, error, degrees, unseen=False)
-    return tail_pvalue(observed, moves, float(error), degrees, alternative)
-
-
-def tail_pvalue(
-    distance: float,
-    moves: Floats,
-    error: float,
-    degrees: float,
-    alternative: str,
-    corrected: bool = True,
-) -> float:
-    """Return the p-value of so large a distance from a null hypothesis; Hall's correction or t."""
-    if distance == 0:
-        t = 0.0
-    else:
-        t = distance / error if error > 0 else float(np.copysign(np.inf, distance))
-    skewed = t
-    if corrected and distance:
-        skewed = float(transformed(t, skewness(moves), len(moves)))
-    return max(significance.student_t_pvalue(x, degrees, alternative) for x in (t, skewed))
-
-
-def _flips_pvalue(sample: Sample, pair: Pair, observed: float, alternative: str) -> float:
-    """Return the p-value of flipped influence values, which stand for exchanged outputs."""
-    _, error, degrees = sampling.influences(sample, pair)
-    assert sample.flips is not None
-    flipped = sample.flips[:, pair[1]] - sample.flips[:, pair[0]]
-    t = studentised.ratio(np.array(observed), error**2)
-    if error > 0:
-        flipped = flipped / error
-    units = float(stepdown.flip_units(t, degrees))
-    return significance.randomization_pvalue(units, flipped, alternative)
+def _logarithms(bounds: Bounds) -> Bounds:
+    low, high = (float(np.log(x)) if x > 0 else -np.inf for x in bounds)
+    return low, high

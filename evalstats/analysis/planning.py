@@ -1,324 +1,329 @@
-"""From samples of a pilot to what is planned: designs of all pairs, and a `Power` of them."""
+"""From samples of a pilot to what is planned: a design for each pair, and a `Power` of them all."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from math import ceil
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from evalstats.analysis import draws, sampling, variances
+from evalstats.analysis.effects import Effect
 from evalstats.analysis.notes import size_notes
-from evalstats.analysis.pilots import Counted, Drawn, Setting
-from evalstats.analysis.plan import Plan
-from evalstats.analysis.run_pilots import ENDLESS, DrawnRuns, Spread, spread_of
+from evalstats.analysis.options import Options
 from evalstats.analysis.sampling import Pair, Sample
-from evalstats.analysis.units import Units
+from evalstats.checks import integer, real, share
 from evalstats.errors import InputError
-from evalstats.inference import power
-from evalstats.inference.proportions import wilson
-from evalstats.metrics.averages import MeanOfRuns
+from evalstats.inference import power, student
+from evalstats.inference.counts import wilson
+from evalstats.inference.student import Spread
 from evalstats.results.power import Power
-from evalstats.results.records import PairPower
+from evalstats.results.records import PairPower, RunPower
 from evalstats.results.signatures import signature
-from evalstats.statistics.segments import SegmentStatistics
 
-Planned: TypeAlias = Drawn | DrawnRuns | Counted
-
-#: Sizes that are drawn; what is needed for a difference is interpolated between them.
-DRAWN = (10, 20, 50, 100, 200, 500, 1000, 2000)
-#: Pairs whose draws are in memory together.
-_PAIRS = 50
-#: The curve goes so far below and above the sizes in question.
-_REACH = 8
-#: Numbers of runs of the curve.
-_RUNS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
+#: So many units, or runs, that more of them find nothing more.
+ENDLESS = 10**12
+#: The curve goes so far below and above the sizes in question, or over these numbers of runs.
+_REACH, _RUNS = 8, (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 
 
 class Question(NamedTuple):
-    """What is asked: a size of difference, and the segments and runs that are planned."""
+    """What is asked: a size of difference, the units and runs of the plan, the test's power."""
 
     difference: float | None
     n_segments: int | None
     runs: int | None
+    level: float
+    target: float
+    confidence_level: float
+    alternative: str
 
-
-def planned(
-    tables: list[SegmentStatistics],
-    units: Units,
-    pairs: Sequence[Pair],
-    plan: Plan,
-    setting: Setting,
-    question: Question,
-) -> Power:
-    """Plan for all pairs under all metrics."""
-    samples = sampling.bootstrap(tables, plan, units)
-    n_pilot, unit = samples[0].n_segments, "group" if units.grouped else "segment"
-    n, least = question.n_segments or n_pilot, draws.smallest(samples[0])
-    if n < least:
-        raise InputError(
-            f"n_segments must be at least {least}, two {unit}s of each of {least // 2} strata, "
-            f"got {n}"
-        )
-    metric = tables[0].metric
-    pilot_runs = metric.n_runs if isinstance(metric, MeanOfRuns) else None
-    if question.runs and not pilot_runs:
-        raise InputError(
-            "runs needs a pilot with several runs of each system: with one of each, what runs "
-            "add is not known; give lists of runs, or the statistics of extract_runs"
-        )
-    runs = question.runs or pilot_runs
-    found: list[PairPower] = []
-    signatures, same = [], []
-    for sample in samples:
-        some = [pair for pair in pairs if sample.n_differing(*pair)] or pairs[:1]
-        known = set(some)
-        same += [(sample, pair) for pair in pairs if pair not in known]
-        drawn = designs(sample, some, (n, n_pilot), plan, setting, runs)
-        found += [
-            _pair(sample, pair, design, n, question.difference)
-            for pair, design in zip(some, drawn, strict=True)
-        ]
-        signatures.append(_signature(sample, plan, setting, unit, found[-1].test))
-    result = Power(
-        pairs=tuple(found),
-        n_pilot=n_pilot,
-        n_segments=n,
-        unit=unit,
-        difference=question.difference,
-        target=setting.target,
-        significance_level=setting.level,
-        alternative=setting.alternative,
-        confidence_level=plan.confidence_level,
-        n_resamples=plan.n_resamples,
-        seed=plan.seed,
-        signatures=tuple(signatures),
-        n_runs=runs,
-        pilot_runs=pilot_runs,
-    )
-    notes = _notes(result, units) + _left_out(same, unit)
-    return replace(result, notes=notes + size_notes(n_pilot, unit, units.sizes))
-
-
-def designs(
-    sample: Sample,
-    pairs: Sequence[Pair],
-    sizes: Sequence[int],
-    plan: Plan,
-    setting: Setting,
-    n_runs: int | None,
-) -> Iterator[Planned]:
-    """Yield what is known of each pair (baseline, system); `sizes` are drawn where that helps."""
-    for pair in pairs:
-        _check_varies(sample, pair)
-    if sample.outcomes is not None:
-        for a, b in pairs:
-            n, differing = sample.n_segments, sum(sample.outcomes.changes(a, b))
-            interval = wilson(differing, n, plan.confidence_level)
-            yield Counted(setting, sample.outcomes.scale, n, differing / n, interval)
-        return
-    least = draws.smallest(sample)
-    drawn = sorted(n for n in {*DRAWN, *sizes} if least <= n <= DRAWN[-1])
-    for start in range(0, len(pairs), _PAIRS):
-        some = pairs[start : start + _PAIRS]
-        found: list[dict[int, Any]] = [{} for _ in some]
-        for n in drawn:
-            for of_pair, drawn_n in zip(found, draws.drawn(sample, some, n, plan), strict=True):
-                # Where there are runs, how many of them are planned has its part in what is found.
-                of_pair[n] = (
-                    draws.found_from(drawn_n, n, setting.level, setting.alternative)
-                    if n_runs is None
-                    else drawn_n
-                )
-        for pair, of_pair in zip(some, found, strict=True):
-            observed = float(sample.scores[pair[1]] - sample.scores[pair[0]])
-            down = setting.alternative == "less" or (
-                setting.alternative == "two-sided" and observed < 0
+    def checked(self) -> Question:
+        """Return it if it can be answered."""
+        level, size = share(self.level, "significance_level"), self.difference
+        if not level < real(self.target, "power", 0.0) < 1:
+            raise InputError(
+                f"power must be between the significance level {level:g}, which a test reaches "
+                f"without any difference, and 1; got {self.target}"
             )
-            direction = -1 if down else 1
-            if n_runs is not None:
-                spread = _spread(sample, pair)
-                draw = plan.confidence_level, plan.n_resamples, plan.seed
-                yield DrawnRuns(setting, spread, n_runs, of_pair, direction, least, *draw)
-                continue
-            moves, error, degrees = sampling.influences(sample, pair)
-            yield Drawn(
-                setting,
-                float(error) * float(np.sqrt(len(moves))),
-                len(moves),
-                degrees,
-                of_pair,
-                direction,
-                power.spread_interval(moves, degrees, plan.confidence_level),
-                least,
+        if size is not None and real(size, "difference", -np.inf) <= 0:
+            raise InputError(
+                f"difference must be above 0, got {size}: it is a size; say which side is tested "
+                f"with alternative='greater' or 'less'"
             )
+        for name, given in (("n_segments", self.n_segments), ("runs", self.runs)):
+            if given is not None:
+                integer(given, name, 2, ENDLESS)
+        return self
 
 
-def _spread(sample: Sample, pair: Pair) -> Spread:
-    """Return what the pilot says of segments and of runs."""
-    metric = sample.table.metric
-    assert isinstance(metric, MeanOfRuns)
-    moves = sampling.moves_of(sample, pair)
-    moves, error, degrees = variances.of_units(moves, sample.sizes, sample.codes)
-    squares = variances.squares_of_runs(metric, sample.values[list(pair)])
-    segment = float(error) ** 2 * len(moves)
-    both = degrees, power.spread_degrees(moves, degrees)
-    return spread_of(squares, len(moves), metric.n_runs, segment, both)
+@dataclass(frozen=True)
+class Design:
+    r"""A pair of which n units were seen, and the variances that the next units are to have.
+
+    With R runs of each system the variance of the difference on n units is
+
+    .. math:: (\sigma_s^2 + \sum \sigma_e^2 / R) / n + \sum \sigma_r^2 / R
+
+    with sums over both systems (`student.mean_squares`). Of 0/1 scores it follows from the share of
+    segments that are discordant, so many of which a unit is worth. A `side` takes the lower or the
+    upper bound of the error in its place.
+    """
+
+    asked: Question
+    n: int
+    degrees: float
+    segment: float = 0.0
+    of_runs: tuple[tuple[float, float], ...] = ()  # σ_r² and σ_e²
+    n_runs: int = 1
+    scale: float = 0.0  # of 0/1 scores
+    discordant: float = 0.0
+    worth: float = 1.0
+    side: int | None = None
+
+    def power(self, difference: float, n: int, runs: int = 1) -> float:
+        """Return how often a difference of this size is found on n units of so many runs."""
+        degrees, asked = max((self.degrees + 1) * n / self.n - 1, 1.0), self.asked
+        sides = "two-sided" if asked.alternative == "two-sided" else "greater"
+        if self.scale:
+            size = min(difference / self.scale, 1.0), self.discordant, n * self.worth
+            return power.mcnemar_power(*size, asked.level, sides, degrees)
+        error, _, degrees = self._spread(n, runs, degrees, runs)
+        if self.side is not None:
+            # The same variances, as sure as the pilot is of them.
+            known = self._spread(n, runs, self.degrees, self.n_runs).degrees
+            error *= power.spread_bounds(known, asked.confidence_level)[self.side]
+        return power.t_power(difference / error, degrees, asked.level, sides)
+
+    def _spread(self, n: int, runs: int, degrees: float, counted: int) -> Spread:
+        found = Spread(self.deviation(runs) / n**0.5, 1.0, degrees)
+        squares = [((r + e / n) / runs, e / n / runs, counted) for r, e in self.of_runs]
+        return student.with_runs(found, squares) if squares else found
+
+    def deviation(self, runs: int) -> float:
+        """Return the standard deviation of a unit: units' part of the error is this over √n."""
+        if self.scale:
+            return float(self.scale * (self.discordant / self.worth) ** 0.5)
+        return float(np.sqrt(self.segment + sum(e for _, e in self.of_runs) / runs))
+
+    def bounds(self) -> tuple[Design, Design]:
+        """Return the pair if it varies as little, and as much, as such a pilot may hide."""
+        if not self.scale:
+            return replace(self, side=0), replace(self, side=1)
+        quantile = student.quantile(self.degrees, 1 - self.asked.confidence_level)
+        low, high = wilson(self.discordant, self.n * self.worth, quantile)
+        return replace(self, discordant=low), replace(self, discordant=high)
+
+    def least(self, n: int, runs: int) -> float | None:
+        """Return the least difference that is found with the target power, if any is."""
+        largest = power.FAR * (self.scale or self._spread(1, 1, 1.0, 2).error)
+        return power.least_difference(lambda d: self.power(d, n, runs), self.asked.target, largest)
+
+    def needed(self, difference: float, runs: int = 1) -> int | None:
+        """Return how many units find a difference with the target power, if any number does."""
+        return power.least_size(lambda n: self.power(difference, n, runs), self.asked.target)
+
+    def runs_needed(self, difference: float, n: int) -> int | None:
+        """Return how many runs of each system find it on n units, if any number does."""
+        return power.least_size(lambda r: self.power(difference, n, r), self.asked.target)
 
 
-def _check_varies(sample: Sample, pair: Pair) -> None:
-    baseline, system = (sample.table.systems[i] for i in pair)
-    if sample.n_differing(*pair) == 0:
-        raise InputError(
-            f"{system!r} and {baseline!r} have identical {sample.name} statistics on every "
-            f"segment: nothing varies, and a pilot without differences says nothing of power; "
-            f"leave one of them out"
-        )
-    _, error, _ = sampling.influences(sample, pair)
-    rounding = 1e-12 * float(np.max(np.abs(sample.scores[list(pair)]), initial=0.0))
-    if sample.outcomes is None and not float(error) > rounding:
-        raise InputError(
-            f"{system!r} and {baseline!r} differ by the same on every segment under "
-            f"{sample.name}: nothing varies, and a pilot without variance says nothing of power"
-        )
+def by_t(effect: Effect, asked: Question) -> Design:
+    """Return the variances behind the spread of an effect."""
+    n, n_runs = effect.units.n, effect.runs[0][2] if effect.runs else 1
+    error, _, degrees = replace(effect, runs=()).spread
+    of_runs = tuple((max(r - e, 0.0) * n_runs, e * n_runs * n) for r, e, _ in effect.runs)
+    segment = max(error**2 * n - sum(e for _, e in of_runs) / n_runs, 0.0)
+    return Design(asked, n, degrees, segment, of_runs, n_runs)
 
 
-def _left_out(same: Sequence[tuple[Sample, Pair]], unit: str) -> tuple[str, ...]:
-    """Say which pairs are no pilot."""
-    if not same:
-        return ()
-    sample, (a, b) = same[0]
-    first = f"{sample.table.systems[b]} and {sample.table.systems[a]} ({sample.name})"
-    who = first if len(same) == 1 else f"{len(same)} pairs, {first} for one,"
-    return (
-        f"{who} have identical statistics on every {unit}, which say nothing of power, and are "
-        f"left out.",
+def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
+    """Return what is known of a pair (baseline, system), which has to vary."""
+    effect, outcomes, differ = sample.difference(*pair), sample.of.outcomes, sample.differ(*pair)[0]
+    if outcomes is not None and differ:
+        gained, lost, n = outcomes.changed(*pair, effect.spread)
+        degrees = np.inf if outcomes.plain else effect.spread.degrees
+        found = Design(asked, sample.units.n, degrees, scale=outcomes.scale)
+        return replace(found, discordant=(gained + lost) / n, worth=n / sample.units.n)
+    rounding = 1e-12 * float(np.max(np.abs(sample.scores[list(pair)])))
+    if effect.spread.error > rounding:
+        return by_t(effect, asked)
+    base, new = (sample.of.systems[i] for i in pair)
+    raise InputError(
+        f"{new!r} and {base!r} {'differ by the same' if differ else 'have identical statistics'} "
+        f"on every {sample.units.unit} under {sample.of.name}: nothing varies, and a pilot without "
+        f"variance says nothing of power; leave one of them out"
     )
 
 
-def _pair(
-    sample: Sample, pair: Pair, design: Planned, n: int, difference: float | None
-) -> PairPower:
-    a, b = pair
-    low, high = design.bounds()
-    minimums = [_finite(d.least_difference(n)) for d in (design, low, high)]
-    powers: list[float | None] = [None] * 3
-    needed: list[int | None] = [None] * 3
-    if difference is not None:
-        # The more the pilot's next segments vary, the less is found.
-        powers = [d.power(difference, n) for d in (design, high, low)]
-        needed = [d.needed(difference) for d in (design, low, high)]
-    wanted = [n, sample.n_segments, *(needed[:1] if needed[0] else [])]
-    sizes = _curve_sizes(wanted, draws.smallest(sample))
+class Planner:
+    """What a `Comparison` keeps for `Comparison.power`: its samples, pairs and options."""
+
+    def __init__(self, samples: Sequence[Sample], pairs: Sequence[Pair], options: Options) -> None:
+        self.samples, self.pairs, self.options = samples, pairs, options
+
+    def __call__(
+        self,
+        difference: float | None,
+        n_segments: int | None,
+        runs: int | None,
+        level: float,
+        target: float,
+    ) -> Power:
+        """Plan as `power` does."""
+        test = level, target, self.options.confidence_level, self.options.alternative
+        return self.planned(Question(difference, n_segments, runs, *test).checked())
+
+    def planned(self, asked: Question) -> Power:
+        """Plan for all pairs under all metrics."""
+        units, first = self.samples[0].units, self.samples[0].effects[0].runs
+        n, pilot_runs = asked.n_segments or units.n, first[0][2] if first else None
+        least = 2 if units.codes is None else 2 * (int(units.codes.max()) + 1)
+        if n < least:
+            raise InputError(
+                f"n_segments must be at least {least}, two {units.unit}s of each of {least // 2} "
+                f"strata, got {n}"
+            )
+        if asked.runs and not pilot_runs:
+            raise InputError(
+                "runs needs a pilot with several runs of each system: with one of each, what runs "
+                "add is not known; give lists of runs, or the statistics of extract_runs"
+            )
+        runs, found, signatures, same = asked.runs or pilot_runs, [], [], []
+        for sample in self.samples:
+            some = [pair for pair in self.pairs if sample.differ(*pair)[0]] or self.pairs[:1]
+            same += [(sample, pair) for pair in self.pairs if pair not in some]
+            found += [_pair(sample, pair, asked, n, runs) for pair in some]
+            signatures.append(_signature(sample, asked, found[-1].test))
+        size, _, _, level, target, confidence, side = asked
+        test = size, target, level, side, confidence, tuple(signatures)
+        result = Power(tuple(found), units.n, n, units.unit, *test, (), runs, pilot_runs)
+        notes = *_notes(result, len(units.labels)), *_left_out(same), *size_notes(units)
+        return replace(result, notes=notes)
+
+    def needed_within(self, level: float, target: float) -> int | None:
+        """Return how many units show a system that has lost nothing to be within the limit.
+
+        Of the first pair, by the one-sided test of the comparison's margin or recovery.
+        """
+        sample, (a, b), options = self.samples[0], self.pairs[0], self.options
+        effect, outcomes, distance = sample.difference(a, b), sample.of.outcomes, options.margin
+        if options.recovery is not None:
+            ends = (a, b) if sample.of.higher_is_better else (b, a)
+            effect = sample.difference(*ends, options.recovery)
+            distance = (1 - options.recovery) * float(sample.scores[a])
+        elif outcomes is not None and distance is not None:
+            gained, lost, n = outcomes.changed(a, b, effect.spread)
+            known = distance / outcomes.scale, (gained + lost) / n
+            items = power.items_within(*known, level, target) * sample.units.n / n
+            return ceil(items) if items < ENDLESS else None
+        if not distance or effect.spread.error == 0:
+            return None
+        test = level, target, options.confidence_level, "greater"
+        return by_t(effect, Question(None, None, None, *test)).needed(distance)
+
+
+def _pair(sample: Sample, pair: Pair, asked: Question, n: int, planned: int | None) -> PairPower:
+    plan, size, runs = designed(sample, pair, asked), asked.difference, planned or 1
+    low, high = plan.bounds()
+    found = _bounded("minimum", [d.least(n, runs) for d in (plan, low, high)])
+    found |= {**_bounded("power", [None] * 3), **_bounded("needed", [None] * 3)}
+    if size is not None:
+        # The more the next units vary, the less is found.
+        found |= _bounded("power", [d.power(size, n, runs) for d in (plan, high, low)])
+        found |= _bounded("needed", [d.needed(size, runs) for d in (plan, low, high)])
+    sizes = _sizes(n, sample.units.n, found["needed"] or n)
     return PairPower(
-        metric=sample.name,
-        baseline=sample.table.systems[a],
-        system=sample.table.systems[b],
-        observed=float(sample.scores[b] - sample.scores[a]),
-        standard_deviation=design.spread,
-        minimum=minimums[0],
-        minimum_low=minimums[1],
-        minimum_high=minimums[2],
-        power=powers[0],
-        power_low=powers[1],
-        power_high=powers[2],
-        needed=needed[0],
-        needed_low=needed[1],
-        needed_high=needed[2],
-        sizes=tuple(sizes),
-        minimums=tuple(_finite(design.least_difference(m)) for m in sizes),
-        powers=() if difference is None else tuple(design.power(difference, m) for m in sizes),
-        higher_is_better=sample.table.metric.higher_is_better,
-        test="mcnemar" if isinstance(design, Counted) else "studentized",
-        discordant=design.discordant if isinstance(design, Counted) else None,
-        **_of_runs(design, n, difference) if isinstance(design, DrawnRuns) else {},
+        metric=sample.of.name,
+        baseline=sample.of.systems[pair[0]],
+        system=sample.of.systems[pair[1]],
+        observed=float(sample.scores[pair[1]] - sample.scores[pair[0]]),
+        standard_deviation=plan.deviation(runs),
+        **found,
+        sizes=sizes,
+        minimums=tuple(plan.least(m, runs) for m in sizes),
+        powers=() if size is None else tuple(plan.power(size, m, runs) for m in sizes),
+        higher_is_better=sample.of.higher_is_better,
+        discordant=plan.discordant if plan.scale else None,
+        of_runs=None if planned is None else _of_runs(plan, n, planned),
     )
 
 
-def _of_runs(design: DrawnRuns, n: int, difference: float | None) -> dict[str, Any]:
-    """Return what a `PairPower` says of runs."""
-    asked: dict[str, Any] = {}
-    counts = {*_RUNS, design.n_runs}
-    if difference is not None:
-        low, high = design.bounds()
-        needed = [d.runs_needed(difference, n) for d in (design, low, high)]
-        names = ("runs_needed", "runs_needed_low", "runs_needed_high")
-        asked = dict(zip(names, needed, strict=True))
-        asked["fewest_runs"] = design.runs_needed(difference, ENDLESS)
-        counts |= {needed[0]} if needed[0] else set()
-    runs = sorted(counts)
-    each = [design.with_runs(r) for r in runs]
-    if difference is not None:
-        asked["run_powers"] = tuple(d.power(difference, n) for d in each)
-    return {
-        "run_deviation": design.run_spread,
-        "limit": _finite(design.least_difference(ENDLESS)),
-        "runs": tuple(runs),
-        "run_minimums": tuple(_finite(d.least_difference(n)) for d in each),
-        **asked,
-    }
+def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
+    size, found = plan.asked.difference, _bounded("runs_needed", [None] * 3)
+    if size is not None:
+        needed = [d.runs_needed(size, n) for d in (plan, *plan.bounds())]
+        found = _bounded("runs_needed", needed)
+        found["fewest_runs"] = plan.runs_needed(size, ENDLESS)
+    runs = tuple(sorted({*_RUNS, planned, found["runs_needed"] or planned}))
+    return RunPower(
+        run_deviation=float(np.sqrt(sum(r for r, _ in plan.of_runs))),
+        limit=plan.least(ENDLESS, planned),
+        **found,
+        runs=runs,
+        run_minimums=tuple(plan.least(n, r) for r in runs),
+        run_powers=() if size is None else tuple(plan.power(size, n, r) for r in runs),
+    )
 
 
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None
+def _bounded(name: str, values: Sequence[float | None]) -> dict[str, Any]:
+    return dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
 
 
-def _curve_sizes(wanted: Sequence[int | None], least: int) -> list[int]:
+def _sizes(planned: int, *others: int) -> tuple[int, ...]:
     """Return round numbers around the sizes in question, and the planned size itself."""
-    sizes = [size for size in wanted if size]
-    low, high = max(DRAWN[0], least, min(sizes) / _REACH), max(sizes) * _REACH
-    decades = range(1, len(str(int(high))) + 1)
-    round_numbers = [lead * 10**d for d in decades for lead in (1, 2, 5)]
-    return sorted({sizes[0], *(m for m in round_numbers if low <= m <= high)})
+    low, high = max(10, min(planned, *others) / _REACH), max(planned, *others) * _REACH
+    numbers = [lead * 10**d for d in range(1, len(str(high)) + 1) for lead in (1, 2, 5)]
+    return tuple(sorted({planned, *(m for m in numbers if low <= m <= high)}))
 
 
-def _signature(sample: Sample, plan: Plan, setting: Setting, unit: str, test: str) -> str:
-    counted = test == "mcnemar"
-    return signature(
-        sample.table.metric.name,
-        sample.table.metric_signature,
-        {
-            "nrefs": sample.table.reference_label or None,
-            "power": f"{setting.target:.10g}",
-            "test": test,
-            "alt": setting.alternative,
-            "level": f"{setting.level:.10g}",
-            "n": None if counted else str(plan.n_resamples),
-            "seed": None if counted else str(plan.seed),
-            "strata": None if sample.codes is None else str(np.max(sample.codes) + 1),
-            "unit": unit,
-        },
-    )
+def _signature(sample: Sample, asked: Question, test: str) -> str:
+    strata = len(sample.units.labels)
+    tested = {
+        "nrefs": sample.of.reference_label or None,
+        "power": f"{asked.target:.10g}",
+        "test": test,
+        "alt": asked.alternative,
+        "level": f"{asked.level:.10g}",
+        "strata": str(strata) if strata else None,
+        "unit": sample.units.unit,
+    }
+    return signature(sample.of.metric_name, sample.of.signature, tested)
 
 
-def _notes(result: Power, units: Units) -> tuple[str, ...]:
-    """Return what is assumed, and what cannot be found."""
-    n_pilot, unit, found = result.n_pilot, result.unit, result.pairs
-    what, pilot = f"{unit}s", f"{n_pilot:,}"
+def _notes(result: Power, n_strata: int) -> Iterator[str]:
+    """Say what is assumed, and what cannot be found."""
+    unit, pilot, what = result.unit, f"{result.n_pilot:,}", f"{result.unit}s"
     if result.pilot_runs:
-        what, pilot = f"{unit}s, and the next runs,", f"{n_pilot:,} and {result.pilot_runs} runs"
-    notes = [
+        what, pilot = f"{what}, and the next runs,", f"{pilot} and {result.pilot_runs} runs"
+    yield (
         f"Assumes that differences of the next {what} vary as the pilot's do; the intervals "
         f"({100 * result.confidence_level:.10g} %) say what a pilot of {pilot} leaves uncertain."
-    ]
-    if units.strata is not None:
-        notes.append(
-            f"Each of {np.max(units.strata) + 1} strata has the share of {unit}s that it has in "
-            f"the pilot."
+    )
+    if n_strata:
+        yield f"Each of {n_strata} strata has the share of {unit}s that it has in the pilot."
+    if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
+        yield (
+            f"{', '.join(counted)}: 0/1 scores, McNemar's test; assumes that as many segments "
+            f"differ as in the pilot, and the intervals are about that number."
         )
-    counted = list(dict.fromkeys(p.metric for p in found if p.discordant is not None))
-    if counted:
-        notes.append(
-            f"{', '.join(counted)}: 0/1 scores, McNemar's exact test; assumes that as many "
-            f"segments differ as in the pilot, and the intervals are about that number."
-        )
-    if any(p.minimum is None for p in found):
-        notes.append(f"none: so few {unit}s find no difference with this power.")
-    if result.n_runs and result.difference is not None and any(p.needed is None for p in found):
-        notes.append(
+    if any(p.minimum is None for p in result):
+        yield f"none: so few {unit}s find no difference with this power."
+    if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
+        yield (
             f"{unit}s needed, none: with {result.n_runs} runs of each system no number of {unit}s "
             f"finds {result.difference:g} with this power, since runs alone vary too much; 'fewest "
             f"runs' says with how many some number does."
         )
-    return tuple(notes)
+
+
+def _left_out(same: Sequence[tuple[Sample, Pair]]) -> Iterator[str]:
+    """Say which pairs are no pilot."""
+    for sample, (a, b) in same[:1]:
+        who = f"{sample.of.systems[b]} and {sample.of.systems[a]} ({sample.of.name})"
+        who = who if len(same) == 1 else f"{len(same)} pairs, {who} for one,"
+        yield (
+            f"{who} have identical statistics on every {sample.units.unit}, which say nothing of "
+            f"power, and are left out."
+        )

@@ -1,86 +1,85 @@
-"""Totals and scores of resamples, for all systems and metrics of a call from the same weights."""
+"""Scores of resamples, for all systems and metrics of a call from the same weights."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.plan import Plan
-from evalstats.analysis.units import StratumRows, StratumScores, by_system
-from evalstats.metrics import scores_of
-from evalstats.metrics.averages import OfStrata
-from evalstats.resampling.strata import stratum_totals
-from evalstats.resampling.totals import swap_totals, weighted_totals
-from evalstats.resampling.weights import Halves, Weights
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.analysis.options import Options
+from evalstats.analysis.scored import Scored
+from evalstats.analysis.units import Units
+from evalstats.resampling.strata import Stratified, stratum_totals
+from evalstats.resampling.totals import recipe, weighted_totals
+from evalstats.resampling.weights import Weights
 
 Floats = NDArray[np.float64]
 
 
-def replicates(
-    tables: list[SegmentStatistics],
-    values: list[NDArray[Any]],
-    weights: Weights,
-    codes: NDArray[np.intp] | None,
-    n_resamples: int,
-    plan: Plan,
-) -> list[tuple[Floats, Floats]]:
-    """Return the totals of all resamples and their scores, for each metric.
+def rows_of(units: Units, seed: int) -> Weights:
+    """Return how the rows of weights are drawn: freely, or within strata."""
+    return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
 
-    Totals of many strata take much memory: they are scored as they come, and not kept.
-    """
-    averages = [table.metric for table in tables if isinstance(table.metric, OfStrata)]
+
+def replicates(scored: Sequence[Scored], n_resamples: int, options: Options) -> list[Floats]:
+    """Return the scores of all resamples, `(B, S)` for each metric."""
     if n_resamples == 0:
-        totals = [np.empty((0, *v.shape[::2])) for v in values]
-        return [(t, np.empty((0, t.shape[1]))) for t in totals]
-    if codes is None or not averages:
-        tell = plan.tell("resampling")
-        found = weighted_totals(weights, _stack(values), n_resamples, plan.executor, tell=tell)
-        totals = _split(values, found)
-        return [(t, scores_of(table.metric, t)) for t, table in zip(totals, tables, strict=True)]
-    scores = StratumScores(averages, len(tables[0].systems))
-    found = stratum_totals(weights, _stack(values), codes, n_resamples, plan.executor, scores)
-    return [(np.empty((0, 0, 0)), part) for part in np.split(found, len(tables), axis=1)]
+        return [np.empty((0, len(s.systems))) for s in scored]
+    weights = rows_of(scored[0].units, options.seed)
+    return totals_scored(scored, weights, n_resamples, options, _Scores(scored, "a resample"))
 
 
-def swapped(values: list[NDArray[Any]], plan: Plan) -> list[Floats]:
-    """Return totals of random halves, less those of the first system, `(B, S - 1, k)` a metric."""
-    rows = values[0]
-    if not isinstance(rows, StratumRows):
-        differences = [_differences(v) for v in values]
-        totals = swap_totals(
-            _stack(differences),
-            plan.n_resamples,
-            plan.seed,
-            executor=plan.executor,
-            tell=plan.tell("swapping"),
-        )
-        return _split(differences, totals)
-    differences = [_differences(v.narrow) for v in values if isinstance(v, StratumRows)]
-    weights, columns = Halves(rows.shape[1], plan.seed), _stack(differences)
-    found = stratum_totals(weights, columns, rows.codes, plan.n_resamples, plan.executor)
-    widths = np.cumsum([len(v) * v.shape[2] for v in differences])[:-1]
-    parts = np.split(found, widths, axis=2)
-    return [by_system(part, len(v)) for v, part in zip(differences, parts, strict=True)]
+def totals_scored(
+    scored: Sequence[Scored], weights: Weights, n_resamples: int, options: Options, then: Any
+) -> list[Floats]:
+    """Return what `then` makes of the totals of resamples, `(R, S, k)` a block and metric."""
+    if len(scored[0].blocks) == 1:
+        columns = _stack([s.blocks[0].rows for s in scored])
+        totals = weighted_totals(weights, columns, n_resamples, options.executor)
+        return list(then([totals]))
+    # Totals of many strata take much memory: they are scored as they come, and not kept.
+    parts = [
+        (scored[0].blocks[t].places, _stack([s.blocks[t].rows for s in scored]))
+        for t in range(len(scored[0].blocks))
+    ]
+    found = stratum_totals(weights, parts, n_resamples, options.executor, _Joined(then))
+    widths = np.cumsum([len(s.systems) for s in scored])[:-1]
+    return np.split(found, widths, axis=1)
 
 
-def _differences(values: NDArray[Any]) -> NDArray[Any]:
-    """Return statistics less those of the first system, `(S, N, k) -> (S - 1, N, k)`."""
-    # Narrow integers could overflow.
-    wide = values.astype(np.int64 if values.dtype.kind in "iu" else np.float64, copy=False)
-    return wide[1:] - wide[:1]
+@dataclass
+class _Scores:
+    """Scores of systems under all metrics from totals of all blocks, `(R, K)` each."""
+
+    scored: Sequence[Scored]
+    where: str
+
+    def __call__(self, totals: Sequence[Floats]) -> list[Floats]:
+        apart = [split(self.scored, t, block) for t, block in enumerate(totals)]
+        return [s.score([x[i] for x in apart], self.where) for i, s in enumerate(self.scored)]
 
 
-def _stack(values: list[NDArray[Any]]) -> NDArray[Any]:
+@dataclass
+class _Joined:
+    """The same side by side, `(R, M S)`."""
+
+    then: Any
+
+    def __call__(self, totals: Sequence[Floats]) -> Floats:
+        return np.concatenate(self.then(totals), axis=1)
+
+
+def split(scored: Sequence[Scored], t: int, totals: Floats) -> list[Floats]:
+    """Take totals `(R, K)` of block t apart again, `(R, S, k)` for each metric."""
+    shapes = [s.blocks[t].rows.shape[::2] for s in scored]
+    parts = np.split(totals, np.cumsum([a * b for a, b in shapes])[:-1], axis=1)
+    return [p.reshape(len(totals), *shape) for p, shape in zip(parts, shapes, strict=True)]
+
+
+def _stack(values: Sequence[NDArray[Any]]) -> NDArray[Any]:
     """Put the statistics of all systems and metrics side by side, `(N, K)`."""
     columns = [v.transpose(1, 0, 2).reshape(v.shape[1], -1) for v in values]
     return columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
-
-
-def _split(values: list[NDArray[Any]], totals: Floats) -> list[Floats]:
-    """Take resampled totals `(B, K)` apart again, `(B, S, k)` for each metric."""
-    widths = [len(v) * v.shape[2] for v in values]
-    parts = np.split(totals, np.cumsum(widths)[:-1], axis=1)
-    return [p.reshape(len(totals), *v.shape[::2]) for p, v in zip(parts, values, strict=True)]

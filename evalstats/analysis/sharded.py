@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evalstats.analysis.sampling import Sample, distinct_names, finite_scores
+from evalstats.analysis.aggregates import Aggregate
+from evalstats.analysis.blocks import Block
+from evalstats.analysis.sampling import Sample, frozen
+from evalstats.analysis.scored import Scored, distinct_names
+from evalstats.analysis.units import Units
 from evalstats.errors import InputError
+from evalstats.metrics import Metric
 from evalstats.shards.shard import Shard
-from evalstats.statistics.segments import SegmentStatistics
+
+Floats = NDArray[np.float64]
 
 #: Empty resamples of a Poisson bootstrap that are expected at most.
 _EMPTY_RESAMPLES = 0.1
@@ -30,41 +37,55 @@ def from_shard(shard: Shard) -> list[Sample]:
                 f"{expected:.1g} of {shard.n_resamples} resamples empty; give shard_sizes to "
                 f"resample_shard"
             )
-    samples = []
-    for i, name in enumerate(distinct_names(list(shard.metrics))):
-        totals = np.asarray(shard.totals[i] * shard.resolution, dtype=np.float64)
-        totals_b = np.asarray(shard.resampled[i] * shard.resolution, dtype=np.float64)
-        table = SegmentStatistics(
-            totals[:, None], shard.systems, shard.metrics[i], shard.reference_labels[i]
-        )
-        sample = Sample(
-            table,
-            name,
-            table.values,
-            totals,
-            finite_scores(totals, table, "the corpus"),
-            finite_scores(totals_b, table, "a resample"),
-            totals_b,
-            shard=shard,
-            differing=shard.differing[i],
-        )
-        if shard.weights == "poisson":
-            _check_scale_free(sample)
-        samples.append(sample)
-    return samples
+    names = distinct_names(list(shard.metrics))
+    return [_sample(shard, i, name) for i, name in enumerate(names)]
 
 
-def _check_scale_free(sample: Sample) -> None:
+def _sample(shard: Shard, i: int, name: str) -> Sample:
+    metric = shard.metrics[i]
+    totals, resampled = (
+        np.asarray(x[i] * shard.resolution, dtype=np.float64)
+        for x in (shard.totals, shard.resampled)
+    )
+    rows = totals[:, None]
+    scored = Scored(
+        name=name,
+        metric_name=metric.name,
+        systems=shard.systems,
+        higher_is_better=metric.higher_is_better,
+        signature=metric.signature,
+        reference_label=shard.reference_labels[i],
+        blocks=(Block(metric, rows, rows, rows),),
+        aggregate=Aggregate(),
+        units=Units(shard.n_segments, shard.unit),
+    )
+    replicates = scored.score([resampled], "a resample")
+    scores = scored.score([totals], "the corpus")
+    if shard.weights == "poisson":
+        _check_scale_free(metric, totals, scores, replicates, shard.n_segments)
+    return Sample(
+        scored,
+        scores,
+        frozen(replicates),
+        differing=shard.differing[i],
+        weights=shard.weights,
+        resolution=shard.resolution,
+    )
+
+
+def _check_scale_free(
+    metric: Metric, totals: Floats, scores: Floats, replicates: Floats, n_segments: int
+) -> None:
     """Raise where a varying number of segments would make intervals wider by over 5 %.
 
     A Poisson resample has N ± √N segments. To first order that adds D/√N to the standard error,
     in squares, where D is the derivative of the score by the logarithm of a factor on all totals.
     """
-    doubled = sample.table.metric.score(2 * sample.totals)
-    added = ((doubled - sample.scores) / np.log(2)) ** 2 / sample.n_segments
-    if np.any(added > (1.05**2 - 1) * np.var(sample.replicates, axis=0, ddof=1) + 1e-18):
+    doubled = metric.score(2 * totals)
+    added = ((doubled - scores) / np.log(2)) ** 2 / n_segments
+    if np.any(added > (1.05**2 - 1) * np.var(replicates, axis=0, ddof=1) + 1e-18):
         raise InputError(
-            f"{sample.name} changes when all totals are doubled, so that Poisson weights, which "
+            f"{metric.name} changes when all totals are doubled, so that Poisson weights, which "
             f"vary the number of segments, overstate its uncertainty; give shard_sizes to "
             f"resample_shard"
         )

@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from typing import Any
 
-from evalstats.analysis.compare import compare
-from evalstats.analysis.contrasts import contrast_notes
-from evalstats.analysis.estimate import estimate
-from evalstats.analysis.inputs import N_RESAMPLES, SEED, as_pairs, given_tables, is_statistics
+import numpy as np
+
+from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.compare import comparison
+from evalstats.analysis.estimate import estimates_of, samples_of
+from evalstats.analysis.inputs import Given, as_pairs, given_tables, is_statistics, scored_tables
 from evalstats.analysis.margins import claim_notes
-from evalstats.analysis.notes import gap_notes
-from evalstats.analysis.plan import ADJUSTMENTS, ALTERNATIVES, TESTS, option
-from evalstats.analysis.suite_notes import comparison_notes, estimate_notes
-from evalstats.analysis.suite_rows import (
-    adjusted,
-    task_difference,
-    task_estimates,
-    total_estimates,
-)
-from evalstats.analysis.suite_totals import as_totals
-from evalstats.analysis.units import Aggregate, Labels
+from evalstats.analysis.notes import FEW, FEW_DIFFERING, contrast_notes, gap_notes
+from evalstats.analysis.options import Options
+from evalstats.analysis.sampling import Sample, resample
+from evalstats.analysis.suite_totals import Total, as_totals
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.resampling.executors import Workers
-from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.records import distinct
-from evalstats.results.results import Comparison
-from evalstats.results.suite_records import TaskDifference, TaskEstimate
+from evalstats.inference.families import ADJUSTMENTS, holm_over
+from evalstats.results.records import ComparisonRecord, Difference, distinct
+from evalstats.results.results import Comparison, Estimate
+from evalstats.results.suite_records import R, TaskDifference, TaskEstimate
 from evalstats.results.suites import SuiteComparison, SuiteEstimates
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
+
+#: Tasks that a note names; more are counted.
+_NAMED = 3
+#: Options by the name that a caller gives them.
+_OF_SCORES = {
+    "method": "method",
+    "confidence_level": "confidence_level",
+    "n_resamples": "n_resamples",
+    "rng": "seed",
+    "executor": "executor",
+}
+_OF_PAIRS = _OF_SCORES | {
+    name: name for name in ("test", "alternative", "adjustment", "margin", "recovery", "contrast")
+}
 
 
 class Suite:
@@ -76,7 +84,7 @@ class Suite:
     def __init__(
         self,
         tasks: Mapping[str, SegmentStatistics | Sequence[SegmentStatistics]],
-        aggregate: Aggregate | None = None,
+        aggregate: Aggregated | None = None,
         *,
         groups: Mapping[str, Iterable[Any]] | None = None,
     ) -> None:
@@ -96,93 +104,54 @@ class Suite:
         return f"<Suite of {len(self.tasks)} tasks, {len(self.systems)} systems>"
 
     @also_called(seed="rng")
-    def estimate(
-        self,
-        *,
-        method: str = "auto",
-        confidence_level: float = 0.95,
-        n_resamples: int = N_RESAMPLES,
-        rng: Rng = SEED,
-        executor: Workers = None,
-        progress: Progress | None = None,
-    ) -> SuiteEstimates:
+    def estimate(self, *, progress: Progress | None = None, **options: Any) -> SuiteEstimates:
         """Score every system on every task, and in total.
 
         Parameters
         ----------
-        method, confidence_level, n_resamples, rng, executor
-            As in `evalstats.estimate`. ``"auto"`` gives totals Hall's interval (1992), from
-            influence values with Welch and Satterthwaite's degrees of freedom.
         progress : callable, optional
             Called as ``progress(done, total, label)`` after each task.
+        **options
+            `method`, `confidence_level`, `n_resamples`, `rng`, `executor`, as in
+            `evalstats.estimate`.
 
         Returns
         -------
         SuiteEstimates
             Iterating gives a `TaskEstimate` for each task, metric and system, and then the totals.
         """
-        options: dict[str, Any] = {
-            "method": method,
-            "confidence_level": confidence_level,
-            "n_resamples": n_resamples,
-            "rng": as_seed(rng),
-            "executor": executor,
-        }
+        asked = options_of(_OF_SCORES, options)
         found: list[TaskEstimate] = []
-        for i, (name, tables) in enumerate(self.tasks.items()):
-            found += task_estimates(name, _of_task(name, estimate, tables, self.groups, options))
+        for i, (name, samples) in enumerate(self._samples(asked)):
+            found += [task_estimate(e, name) for s in samples for e in estimates_of(s, asked)]
             if progress is not None:
                 progress(i + 1, len(self.tasks), "tasks")
-        for total in self._totals:
-            options["method"] = _of_total(method)
-            whole = estimate(total.table, **total.settings(self.groups), **options)
-            found += total_estimates(total, whole)
+        for total, sample in self._total_samples(asked):
+            found += [_of_total(e, total) for e in estimates_of(sample, asked)]
         made = SuiteEstimates(tuple(found), tuple(self.tasks), self._aggregate)
-        return replace(made, notes=self._gaps + estimate_notes(made))
-
-    @property
-    def _gaps(self) -> tuple[str, ...]:
-        return tuple(f"{t}: {note}" for t, found in self.tasks.items() for note in gap_notes(found))
-
-    @property
-    def _aggregate(self) -> str | None:
-        return self._totals[0].label if self._totals else None
+        return replace(made, notes=self._gaps + tuple(estimate_notes(made)))
 
     @also_called(seed="rng")
     def compare(
-        self,
-        *,
-        baseline: str | None = None,
-        test: str = "studentized",
-        method: str = "auto",
-        alternative: str = "two-sided",
-        adjustment: str = "max-t",
-        confidence_level: float = 0.95,
-        significance_level: float = 0.05,
-        n_resamples: int = N_RESAMPLES,
-        rng: Rng = SEED,
-        executor: Workers = None,
-        progress: Progress | None = None,
-        margin: float | None = None,
-        recovery: float | None = None,
-        contrast: str = "difference",
+        self, *, baseline: str | None = None, progress: Progress | None = None, **options: Any
     ) -> SuiteComparison:
         """Say on which tasks systems differ, and whether they do in total.
 
+        All rows of tasks under one metric, of all pairs, are a family, and the totals of all pairs
+        are another. (Where one total is made of different metrics, the rows of all tasks are one
+        family.) Step-down max-T over the pairs within each task, as in `evalstats.compare`, goes
+        together with Holm's method (1979) over the tasks; of one pair of systems that is Holm's
+        method, and is called so.
+
         Parameters
         ----------
-        adjustment : {"max-t", "holm", "benjamini-hochberg", "bonferroni", "none"}
-            How p-values are adjusted: all rows of tasks under one metric, of all pairs, are a
-            family, and the totals of all pairs are another. (Where one total is made of different
-            metrics, the rows of all tasks are one family.) ``"max-t"`` is step-down max-T over the
-            pairs within each task, as in `evalstats.compare`, and Holm's method (1979) over the
-            tasks; of one pair of systems that is ``"holm"``, and is called so.
-        baseline, test, method, alternative, confidence_level, significance_level, n_resamples, \
-rng, executor, margin, recovery, contrast
-            As in `evalstats.compare`; the test is "studentized", "ar" or "bootstrap", and
-            ``"auto"`` gives totals Hall's interval.
+        baseline : str, optional
+            The system to compare all others with; by default all pairs are compared.
         progress
             As in `estimate`.
+        **options
+            `test`, `method`, `alternative`, `adjustment`, `confidence_level`, `n_resamples`, `rng`,
+            `executor`, `margin`, `recovery`, `contrast`, as in `evalstats.compare`.
 
         Returns
         -------
@@ -195,68 +164,75 @@ rng, executor, margin, recovery, contrast
         total rests on rows drawn within each task (tasks are strata): its error is that of other
         items of the same tasks, and says nothing of other tasks.
         """
-        n_pairs = len(as_pairs(self.systems, baseline))
-        adjustment = option(adjustment, ADJUSTMENTS, "adjustment")
-        if adjustment == "max-t" and n_pairs == 1:
-            adjustment = "holm"
-        options: dict[str, Any] = {
-            "baseline": baseline,
-            "test": option(test, TESTS, "test"),
-            "method": method,
-            "alternative": option(alternative, ALTERNATIVES, "alternative"),
-            "adjustment": adjustment,
-            "confidence_level": confidence_level,
-            "significance_level": significance_level,
-            "n_resamples": n_resamples,
-            "rng": as_seed(rng),
-            "executor": executor,
-            "margin": margin,
-            "recovery": recovery,
-            "contrast": contrast,
-        }
+        asked = options_of(_OF_PAIRS, options)
+        pairs = as_pairs(self.systems, baseline)
         results: list[Comparison] = []
         estimates: list[TaskEstimate] = []
         rows: list[TaskDifference] = []
         totals: list[TaskDifference] = []
-        for i, (name, tables) in enumerate(self.tasks.items()):
-            result = _of_task(name, compare, tables, self.groups, options)
-            results.append(result)
-            estimates += task_estimates(name, result.estimates)
-            rows += [task_difference(d, result, name) for d in result]
+        for i, (name, samples) in enumerate(self._samples(asked)):
+            results.append(self._of_task(name, comparison, samples, pairs, baseline, asked))
+            estimates += [task_estimate(e, name) for e in results[-1].estimates]
+            rows += [task_difference(d, results[-1], name) for d in results[-1]]
             if progress is not None:
                 progress(i + 1, len(self.tasks), "tasks")
-        options["method"] = _of_total(method)
-        for total in self._totals:
-            whole = compare(total.table, **total.settings(self.groups), **options)
-            results.append(whole)
-            estimates += total_estimates(total, whole.estimates)
+        for total, sample in self._total_samples(asked):
+            results.append(comparison([sample], pairs, baseline, asked))
+            estimates += [_of_total(e, total) for e in results[-1].estimates]
             named = {"metric": total.metric, "aggregate": total.label}
-            totals += [task_difference(d, whole, total.label, **named) for d in whole]
-        family = "all" if any(total.is_mixed for total in self._totals) else "metric"
-        first, names = results[0], tuple(self.tasks)
+            totals += [task_difference(d, results[-1], total.label, **named) for d in results[-1]]
+        adjustment = results[0].adjustment
+        adjustment = "holm" if adjustment == "max-t" and len(pairs) == 1 else adjustment
+        family = "all" if any(len(total.metrics) > 1 for total in self._totals) else "metric"
         found = [*adjusted(rows, adjustment, family), *adjusted(totals, adjustment, family)]
+        same = {
+            f.name: getattr(results[0], f.name)
+            for f in fields(ComparisonRecord)
+            if f.name not in ("planner", "ranker", "influencer", "notes")
+        }
         made = SuiteComparison(
-            estimates=SuiteEstimates(tuple(estimates), names, self._aggregate),
-            differences=tuple(found),
-            baseline=baseline,
-            test=first.test,
-            method=first.method,
-            alternative=first.alternative,
-            adjustment=adjustment,
-            confidence_level=first.confidence_level,
-            n_resamples=first.n_resamples,
-            seed=first.seed,
-            signatures=tuple(distinct(s for result in results for s in result.signatures)),
-            significance_level=first.significance_level,
+            **{
+                **same,
+                "estimates": SuiteEstimates(tuple(estimates), tuple(self.tasks), self._aggregate),
+                "differences": tuple(found),
+                "adjustment": adjustment,
+                "signatures": tuple(distinct(s for result in results for s in result.signatures)),
+            },
             family=family,
-            margin=first.margin,
-            recovery=first.recovery,
-            contrast=first.contrast,
-            tasks=names,
+            tasks=tuple(self.tasks),
             aggregate=self._aggregate,
         )
-        notes = comparison_notes(made) + contrast_notes(made.contrast) + claim_notes(made)
-        return replace(made, notes=self._gaps + notes)
+        return replace(made, notes=self._gaps + tuple(suite_notes(made)))
+
+    def _samples(self, options: Options) -> Iterator[tuple[str, list[Sample]]]:
+        """Yield each task with what is drawn of it."""
+        for name, tables in self.tasks.items():
+            given = Given(tables, None, "bleu", self.groups.get(name))
+            samples, _ = self._of_task(name, samples_of, given, options)
+            yield name, samples
+
+    def _total_samples(self, options: Options) -> Iterator[tuple[Total, Sample]]:
+        for total in self._totals:
+            yield total, resample([total.scored(self.groups)], options)[0]
+
+    def _of_task(self, name: str, ask: Callable[..., Any], *arguments: Any) -> Any:
+        """Ask about one task; errors name it."""
+        try:
+            return ask(*arguments)
+        except InputError as error:
+            raise type(error)(f"task {name!r}: {error}") from None
+
+    @property
+    def _gaps(self) -> tuple[str, ...]:
+        found = []
+        for task, tables in self.tasks.items():
+            of = scored_tables(Given(tables, None, "bleu"), tables)
+            found += [f"{task}: {note}" for note in gap_notes(of)]
+        return tuple(found)
+
+    @property
+    def _aggregate(self) -> str | None:
+        return self._totals[0].label if self._totals else None
 
 
 def _tables(name: str, given: object) -> list[SegmentStatistics]:
@@ -306,20 +282,104 @@ def _as_groups(
     }
 
 
-def _of_task(
-    name: str,
-    ask: Any,
-    tables: list[SegmentStatistics],
-    groups: Mapping[str, Labels],
-    options: dict[str, Any],
-) -> Any:
-    """Ask `estimate` or `compare` about one task; its errors name the task."""
-    try:
-        return ask(tables, groups=groups.get(name), **options)
-    except InputError as error:
-        raise type(error)(f"task {name!r}: {error}") from None
+def options_of(known: Mapping[str, str], given: Mapping[str, Any]) -> Options:
+    """Return checked options, or say which there are."""
+    for name in given:
+        if name not in known:
+            raise InputTypeError(
+                f"{name} is unknown, or for one task alone; options of a suite are "
+                f"{', '.join(known)}"
+            )
+    return Options(**{known[name]: value for name, value in given.items()})
 
 
-def _of_total(method: str) -> str:
-    # Sums over tasks are near normal, and resampling all of them again takes long.
-    return "hall" if method == "auto" else method
+def _of_total(e: Estimate, total: Total) -> TaskEstimate:
+    return task_estimate(e, total.label, metric=total.metric, aggregate=total.label)
+
+
+def task_estimate(e: Estimate, task: str, **named: Any) -> TaskEstimate:
+    """Return an estimate as that of a task, or with names as that of a total."""
+    values = {f.name: getattr(e, f.name) for f in fields(e)}
+    # Those of many tasks take much memory, and the signature makes them again.
+    values |= {"replicates": np.empty(0), "notes": (), **named}
+    return TaskEstimate(**values, task=task)
+
+
+def task_difference(d: Difference, result: Comparison, task: str, **named: Any) -> TaskDifference:
+    """Return a difference as that of a task, or with names as that of a total."""
+    values = {f.name: getattr(d, f.name) for f in fields(d)} | named
+    return TaskDifference(**values, task=task, n_segments=result.estimates[0].n_segments)
+
+
+def adjusted(found: Sequence[TaskDifference], adjustment: str, family: str) -> list[TaskDifference]:
+    """Adjust the p-values within each metric, or all together."""
+    made = list(found)
+    for name in distinct(d.metric for d in found) if family == "metric" else [None]:
+        places = [i for i, d in enumerate(found) if name in (None, d.metric)]
+        if adjustment == "max-t":
+            # Within each task, or total, that is done.
+            tasks = [found[i].task for i in places]
+            stepped = holm_over(tasks, [found[i].pvalue_adjusted for i in places])
+        else:
+            stepped = ADJUSTMENTS[adjustment]([found[i].pvalue for i in places])
+        for i, p in zip(places, stepped.tolist(), strict=True):
+            made[i] = replace(found[i], pvalue_adjusted=p)
+    return made
+
+
+def estimate_notes(result: SuiteEstimates) -> Iterator[str]:
+    """Say which tasks are small, and what the total is."""
+    few = [e for e in result.rows if e.n_segments < FEW[e.unit]]
+    if few:
+        names = _names(few)
+        yield (
+            f"{names} {'has' if len({e.task for e in few}) == 1 else 'have'} fewer than "
+            f"{FEW[few[0].unit]} {few[0].unit}s: intervals and p-values are rough."
+        )
+    if result.totals:
+        meaning = {
+            "macro": "the mean of the tasks' scores",
+            "micro": "the score of all segments of all tasks together",
+            "weighted": "the weighted mean of the tasks' scores",
+        }.get(str(result.aggregate), "a function of the tasks' scores")
+        yield (
+            f"{result.aggregate}: {meaning}; rows were drawn within each task, so that its error "
+            f"is that of other items of these tasks, not of other tasks."
+        )
+
+
+def suite_notes(result: SuiteComparison) -> Iterator[str]:
+    """Say what limits the verdicts on tasks, and what they are adjusted for."""
+    yield from estimate_notes(result.estimates)
+    if len(result.rows) > 1 and result.adjustment != "none":
+        within = "" if result.family == "all" else " under one metric"
+        how = ": max-T within each, Holm's method over them" if result.adjustment == "max-t" else ""
+        yield (
+            f"p ({result.adjustment}) allows for all rows of tasks{within} together, of all "
+            f"pairs{how}; totals are a family of their own."
+        )
+    if same := [d for d in result.rows if d.n_differing == 0]:
+        yield f"On {_names(same)} systems have identical statistics: p = 1."
+    if counted := sorted({d.metric for d in result if d.test == "mcnemar"}):
+        yield (
+            f"{', '.join(counted)}: 0/1 scores, with McNemar's test, and the intervals of Wilson "
+            f"and Tango."
+        )
+    few = [d for d in result.rows if 0 < d.n_differing < FEW_DIFFERING and d.test != "mcnemar"]
+    if few:
+        yield (
+            f"On {_names(few)} systems differ on fewer than 10 units, so that the interval is "
+            f"rough and the p-value large."
+        )
+    if opened := [d for d in result if d.n_differing and result.is_open(d)]:
+        yield (
+            f"On {_names(opened)} no p-value adjusted by {result.adjustment} could reach "
+            f"{result.significance_level:g}, whatever the data."
+        )
+    yield from contrast_notes(result.contrast)
+    yield from claim_notes(result)
+
+
+def _names(rows: Sequence[R]) -> str:
+    names = list(dict.fromkeys(row.task for row in rows))
+    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} tasks"

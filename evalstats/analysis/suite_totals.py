@@ -1,66 +1,108 @@
-"""What a total over tasks is made of: one table of all their segments, and how it is scored."""
+"""What a total over tasks is made of: the blocks of its tasks, which are its strata."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evalstats.analysis.units import Aggregate, name_of
+from evalstats.analysis.aggregates import Aggregate, Aggregated, as_aggregate
+from evalstats.analysis.blocks import Block
+from evalstats.analysis.inputs import Given, scored_tables
+from evalstats.analysis.outcomes import joined
+from evalstats.analysis.scored import Scored
+from evalstats.analysis.units import made
 from evalstats.errors import InputError
-from evalstats.metrics import Mean, Metric
-from evalstats.metrics.averages import MeanOfRuns, MetricsOfStrata
+from evalstats.metrics.averages import MeanOfRuns, tagged
 from evalstats.results.records import distinct
-from evalstats.results.signatures import merged_versions
+from evalstats.results.signatures import merged_versions, without_versions
 from evalstats.statistics.segments import SegmentStatistics
+
+#: Different metrics that a name names; more are counted.
+_NAMED = 3
+
+Tables = Mapping[str, SegmentStatistics]
 
 
 @dataclass(frozen=True)
 class Total:
-    """One total: the tables of its tasks, joined.
+    """One total over tasks.
 
     Attributes
     ----------
-    table : SegmentStatistics
-        All segments of all tasks, task by task.
-    sizes : dict
-        Segments of each task.
+    tables : mapping of str to SegmentStatistics
+        Of its tasks, under one metric or several.
     aggregate : str, mapping or callable
-        As `compare` takes it.
+        What is made of their scores.
     label : str
-        What the aggregate is called.
-    metric : str
-        The name of the metric, or of the metrics.
-    is_mixed : bool
-        Whether the tasks have different metrics.
+        What that is called.
     """
 
-    table: SegmentStatistics
-    sizes: dict[str, int]
-    aggregate: Aggregate
+    tables: Tables
+    aggregate: Aggregated
     label: str
-    metric: str
-    is_mixed: bool
 
-    def settings(self, groups: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-        """Return strata, groups and aggregate for `estimate` or `compare`."""
-        strata = [name for name, n in self.sizes.items() for _ in range(n)]
-        labels: list[Any] | None = None
-        if any(name in groups for name in self.sizes):
-            # Equal labels of two tasks are two groups, and a segment without label is its own.
-            labels = [
-                (name, group)
-                for name, n in self.sizes.items()
-                for group in groups.get(name, range(n))
-            ]
-        return {"strata": strata, "groups": labels, "aggregate": self.aggregate}
+    @property
+    def metrics(self) -> list[str]:
+        """Names of the different metrics."""
+        return distinct(table.metric.name for table in self.tables.values())
+
+    @property
+    def metric(self) -> str:
+        """The name of the metric, or of the metrics."""
+        names = self.metrics
+        return " + ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
+
+    def scored(self, groups: Mapping[str, Sequence[Any]]) -> Scored:
+        """Return how it is scored; tasks are drawn in the order of their names."""
+        names = sorted(self.tables)
+        tables = [self.tables[name] for name in names]
+        parts = [
+            scored_tables(Given(t, None, "bleu", groups.get(name)), [t])[0]
+            for name, t in zip(names, tables, strict=True)
+        ]
+        blocks, members, strata = _blocks(parts, any(name in groups for name in names))
+        aggregate = self._aggregate(names)
+        sizes = [table.n_segments for table in tables]
+        shares = aggregate.weights or tuple(n / sum(sizes) for n in sizes)
+        if aggregate.label == "micro":
+            blocks = [_whole(blocks)]
+        units = made(sum(sizes), members, strata, names)
+        outcomes = [part.outcomes for part in parts] if aggregate.function is None else [None]
+        first = parts[0]
+        return Scored(
+            name=self.metric,
+            metric_name=f"{self.label} {self.metric}",
+            systems=first.systems,
+            higher_is_better=first.higher_is_better,
+            signature=_signature(parts, tables, aggregate.tag),
+            reference_label=first.reference_label
+            if len({part.reference_label for part in parts}) == 1
+            else None,
+            blocks=tuple(blocks),
+            aggregate=aggregate,
+            units=units,
+            outcomes=joined(outcomes, list(shares), units.plain),
+        )
+
+    def _aggregate(self, names: Sequence[str]) -> Aggregate:
+        """Return the aggregate of the tasks in the order of their names."""
+        given = self.aggregate
+        if isinstance(given, Mapping):
+            given = {name: given[name] for name in names}
+        found = as_aggregate(given, names, "tasks")
+        function = found.function
+        if function is None:
+            return found
+        # A function takes the scores in the order in which the tasks were given.
+        order = [names.index(name) for name in self.tables]
+        return replace(found, function=lambda scores: function(scores[..., order]))
 
 
 def as_totals(
-    tasks: Mapping[str, list[SegmentStatistics]], aggregate: Aggregate | None
+    tasks: Mapping[str, list[SegmentStatistics]], aggregate: Aggregated | None
 ) -> list[Total]:
     """Return the totals that there are: one a metric, or one over all tasks, or none."""
     label = _label(aggregate, tasks)
@@ -68,7 +110,7 @@ def as_totals(
         return []
     if aggregate is not None and all(len(tables) == 1 for tables in tasks.values()):
         whole = {name: tables[0] for name, tables in tasks.items()}
-        return [_total(whole, aggregate, label)]
+        return [_checked(Total(whole, aggregate, label))]
     totals = []
     for metric in distinct(table.metric.name for tables in tasks.values() for table in tables):
         some = {}
@@ -84,72 +126,81 @@ def as_totals(
         # Of several runs there is no mean over tasks.
         has_runs = any(isinstance(table.metric, MeanOfRuns) for table in some.values())
         if len(some) > 1 and not (has_runs and aggregate is None):
-            totals.append(_total(some, "macro" if aggregate is None else aggregate, label))
+            totals.append(_checked(Total(some, aggregate or "macro", label)))
     return totals
 
 
-def _label(aggregate: Aggregate | None, tasks: Mapping[str, Any]) -> str:
+def _label(aggregate: Aggregated | None, tasks: Mapping[str, Any]) -> str:
     if aggregate is None:
         return "macro"
-    if isinstance(aggregate, str) and aggregate in ("macro", "micro"):
-        return aggregate
-    if isinstance(aggregate, Mapping):
-        if odd := set(aggregate) ^ set(tasks):
-            raise InputError(
-                f"aggregate must have a weight for each task, and for no other; of "
-                f"{min(map(str, odd))!r} it is {'missing' if odd & set(tasks) else 'unknown'}"
-            )
-        return "weighted"
-    if callable(aggregate):
-        return name_of(aggregate)
-    raise InputError(
-        f"aggregate must be 'macro', 'micro', a mapping from tasks to weights or a function of "
-        f"their scores, got {aggregate!r}"
-    )
+    return as_aggregate(aggregate, list(tasks), "tasks").label
 
 
-def _total(tables: dict[str, SegmentStatistics], aggregate: Aggregate, label: str) -> Total:
-    first, *others = tables
-    metrics = [table.metric for table in tables.values()]
+def _checked(total: Total) -> Total:
+    first, *others = total.tables
     for name in others:
-        one, other = (tables[task].metric for task in (first, name))
+        one, other = (total.tables[task].metric for task in (first, name))
         if one.higher_is_better != other.higher_is_better:
             raise InputError(
                 f"a total needs scores of one direction: of {one.name} (task {first!r}) and "
                 f"{other.name} (task {name!r}) one is better when higher, the other when lower"
             )
-        if aggregate == "micro" and (one.name, one.signature) != (other.name, other.signature):
+        if total.aggregate == "micro" and (one.name, one.signature) != (
+            other.name,
+            other.signature,
+        ):
             raise InputError(
                 f"aggregate 'micro' needs one metric, got {one!r} for task {first!r} and "
                 f"{other!r} for task {name!r}; use 'macro'"
             )
-    sizes = {name: table.n_segments for name, table in tables.items()}
-    metric: Metric = metrics[0]
-    if aggregate != "micro" and any(m != metric for m in metrics):
-        metric = MetricsOfStrata(tuple(metrics))
-    if isinstance(aggregate, Mapping):
-        aggregate = {name: aggregate[name] for name in tables}
-    elif aggregate == "micro" and type(metric) is Mean:
-        # The same mean, which is linear in the tasks' means.
-        aggregate = {name: float(n) for name, n in sizes.items()}
-    names = distinct(m.name for m in metrics)
-    table = SegmentStatistics(
-        np.concatenate([_padded(t.values, len(metric.columns)) for t in tables.values()], axis=1),
-        tables[first].systems,
-        metric,
-        _same([table.reference_label for table in tables.values()]),
-        metric_signature=merged_versions([t.metric_signature for t in tables.values()])
-        if metric is metrics[0]
-        else "",
+    if total.aggregate != "micro" and isinstance(total.tables[first].metric, MeanOfRuns):
+        raise InputError("aggregate must be 'micro' where there are several runs of each system")
+    return total
+
+
+def _blocks(parts: Sequence[Scored], grouped: bool) -> tuple[list[Block], Any, Any]:
+    """Return the blocks of tasks among the units of all, the groups of segments, the strata."""
+    blocks, members, strata, n_units, n_segments = [], [], [], 0, 0
+    for t, part in enumerate(parts):
+        (block,), units = part.blocks, part.units
+        n = block.segments.shape[1]
+        places = np.arange(n_units, n_units + units.n)
+        own = np.arange(n) if units.members is None else units.members
+        blocks.append(
+            replace(block, places=places, segment_places=np.arange(n_segments, n_segments + n))
+        )
+        # A segment without label is a group of its own.
+        members.append(n_units + own)
+        strata.append(np.full(units.n, t))
+        n_units, n_segments = n_units + units.n, n_segments + n
+    return blocks, np.concatenate(members) if grouped else None, np.concatenate(strata)
+
+
+def _whole(blocks: Sequence[Block]) -> Block:
+    """Put blocks of one metric together, to be scored as one."""
+    rows, given, segments = (
+        np.concatenate([getattr(block, name) for block in blocks], axis=1)
+        for name in ("rows", "given", "segments")
     )
-    return Total(table, sizes, aggregate, label, metric.name if len(names) > 1 else names[0],
-                 len(names) > 1)  # fmt: skip
+    return Block(blocks[0].metric, rows, given, segments)
 
 
-def _padded(values: NDArray[Any], n_columns: int) -> NDArray[Any]:
-    """Return statistics with columns of zeros after their own, `(S, N, K)`."""
-    return np.pad(values, ((0, 0), (0, 0), (0, n_columns - values.shape[2])))
-
-
-def _same(labels: list[str | None]) -> str | None:
-    return labels[0] if len(set(labels)) == 1 else None
+def _signature(
+    parts: Sequence[Scored], tables: Sequence[SegmentStatistics], tag: str | None
+) -> str:
+    """Return the identity of the different metrics, with the version of sacreBLEU last."""
+    signatures = [table.metric_signature for table in tables]
+    if (
+        len({(p.metric_name, without_versions(s)) for p, s in zip(parts, signatures, strict=True)})
+        == 1
+    ):
+        found = merged_versions(signatures)
+    else:
+        each = [
+            f"{part.metric_name}|{without_versions(s)}"
+            for part, s in zip(parts, signatures, strict=True)
+        ]
+        versions = sorted({s.partition("|sacrebleu:")[2] for s in signatures} - {""})
+        found = " + ".join(distinct(each))
+        found += f"|sacrebleu:{','.join(versions)}" if versions else ""
+    return found if tag is None else tagged(found, tag)

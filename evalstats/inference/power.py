@@ -1,35 +1,40 @@
-"""Power: how often a test finds a difference of a given size, and what it needs to find it.
+r"""Power: how often a test finds a difference of a given size, and what it needs to find it.
 
-The t test's power is the noncentral t distribution's (Student; Cohen, 1988), for normal differences
-exactly. Differences of scores are often skewed and have long tails; their power is a share of draws
-of the pilot's own values, which are moved so that their difference is the one in question (Efron
-and Tibshirani, 1993, chapter 25). McNemar's exact test has an exact power too, a sum over how many
-segments may differ (Duffy, 1984; Miettinen, 1968, and Connor, 1987, approximate it).
+The t test's power is the noncentral t distribution's (Cohen, 1988). The score test of paired 0/1
+scores holds the difference against √ψ, for a share ψ of segments that differ, while the difference
+itself varies by √(ψ - δ²) (Miettinen, 1968; Connor, 1987):
+
+.. math:: \Phi\bigl((\delta \sqrt n - z_\alpha \sqrt\psi) / \sqrt{\psi - \delta^2}\bigr).
+
+That is t with infinitely many degrees of freedom, the noncentrality δ√n/√(ψ - δ²), and a critical
+value that is √ψ/√(ψ - δ²) times as long: one function has both.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from evalstats.inference.counts import tango_distance
 
 #: From so many degrees of freedom the t distributions are normal ones.
 _NORMAL = 1e5
 #: Standard errors: of a difference that is never found on the other side, and of the largest.
-_OUT_OF_REACH, _FAR = 8.0, 1e4
-#: Standard deviations of the number of differing segments that are summed over.
-_TAIL = 9.0
+_OUT_OF_REACH, FAR = 8.0, 1e4
+#: The least variance of a difference of shares, where every segment is gained.
+_LEAST_VARIANCE = 1e-6
 #: More segments than these are no plan.
 _MOST_SEGMENTS = 10**15
-_HALVINGS = 40
+_HALVINGS = 50
 
 
 def t_power(
-    noncentrality: float, degrees_of_freedom: float, level: float, alternative: str = "two-sided"
+    noncentrality: float,
+    degrees_of_freedom: float,
+    level: float,
+    alternative: str = "two-sided",
+    stretch: float = 1.0,
 ) -> float:
     """Return how often t with so many degrees of freedom rejects at a level.
 
@@ -41,6 +46,8 @@ def t_power(
     level : float
         In (0, 1).
     alternative : {"two-sided", "greater", "less"}
+    stretch : float
+        What the critical value is multiplied by.
 
     Examples
     --------
@@ -52,121 +59,74 @@ def t_power(
     if alternative == "less":
         noncentrality = -noncentrality
     tail = level / 2 if alternative == "two-sided" else level
-    if degrees_of_freedom >= _NORMAL:
-        quantile = -ndtri(tail)
-        above, below = ndtr(noncentrality - quantile), ndtr(-noncentrality - quantile)
-    else:
-        quantile = -stdtrit(degrees_of_freedom, tail)
+    is_normal = degrees_of_freedom >= _NORMAL
+    critical = -stretch * float(ndtri(tail) if is_normal else stdtrit(degrees_of_freedom, tail))
 
-        def upper(shift: float) -> float:
-            # P(T > 0) is Φ(shift): the other side is out of reach, and `nctdtr` lost there.
-            if shift < -_OUT_OF_REACH:
-                return 0.0
-            # By its mirror image, where the distribution function loses no digits.
-            return float(nctdtr(degrees_of_freedom, -min(shift, _FAR), -quantile))
+    def beyond(shift: float) -> float:
+        if is_normal:
+            return float(ndtr(shift - critical))
+        # P(T > 0) is Φ(shift): the other side is out of reach, and `nctdtr` lost there.
+        if shift < -_OUT_OF_REACH:
+            return 0.0
+        # By its mirror image, where the distribution function loses no digits.
+        return float(nctdtr(degrees_of_freedom, -min(shift, FAR), -critical))
 
-        above, below = upper(noncentrality), upper(-noncentrality)
-    return float(above + below if alternative == "two-sided" else above)
+    found = beyond(noncentrality)
+    return found + beyond(-noncentrality) if alternative == "two-sided" else found
 
 
 def mcnemar_power(
-    n_segments: int, gained: float, lost: float, level: float, alternative: str = "two-sided"
+    difference: float,
+    discordant: float,
+    n_segments: float,
+    level: float,
+    alternative: str = "two-sided",
+    degrees_of_freedom: float = np.inf,
 ) -> float:
-    r"""Return how often McNemar's exact test rejects at a level, over all numbers that may differ.
+    """Return how often McNemar's score test of a difference of paired shares rejects at a level.
 
-    .. math:: \sum_m P(M = m)\,P(\text{reject} \mid m), \quad M \sim \mathrm{Bin}(N, g + l),
-        \quad \text{gained} \mid m \sim \mathrm{Bin}(m, g / (g + l))
-
-    Parameters
-    ----------
-    n_segments : int
-        N.
-    gained, lost : float
-        Probabilities g and l that a segment is gained, or lost; their sum is at most 1.
-    level : float
-        In (0, 1).
-    alternative : {"two-sided", "greater", "less"}
-        ``"greater"``: more are gained.
+    At least as many segments as `difference` says are taken to be discordant, gained or lost.
+    Segments that are not drawn freely have an effective number, and t's degrees of freedom.
 
     Examples
     --------
-    >>> round(mcnemar_power(144, 0.45, 0.25, 0.025, "greater"), 2)    # Duffy (1984)
+    >>> round(mcnemar_power(0.4, 0.5, 22, 0.05), 2)    # Connor (1987): 22 for 0.8
     0.8
     """
-    from scipy.special import bdtr, gammaln, xlog1py, xlogy
-
-    if alternative == "less":
-        gained, lost = lost, gained
-    differ = min(gained + lost, 1.0)
-    if differ == 0:
-        return 0.0
-    reach = _TAIL * np.sqrt(n_segments * differ * (1 - differ)) + _TAIL**2
-    centre = n_segments * differ
-    first, last = max(0, int(centre - reach)), min(n_segments, int(centre + reach))
-    m = np.arange(first, last + 1)
-    ways = gammaln(n_segments + 1) - gammaln(m + 1) - gammaln(n_segments - m + 1)
-    weights = np.exp(ways + xlogy(m, differ) + xlog1py(n_segments - m, -differ))
-    critical = _critical(first, last, level / 2 if alternative == "two-sided" else level)
-
-    def rejected(share: float) -> Floats:
-        return np.where(critical < 0, 0.0, bdtr(np.maximum(critical, 0), m, share))
-
-    found = rejected(lost / differ)
-    if alternative == "two-sided":
-        found = np.minimum(found + rejected(gained / differ), 1.0)
-    return float(np.sum(weights * found))
+    psi = max(discordant, abs(difference))
+    variance = max(psi - difference**2, _LEAST_VARIANCE)
+    shift, stretch = difference * np.sqrt(n_segments / variance), np.sqrt(psi / variance)
+    return t_power(float(shift), degrees_of_freedom, level, alternative, float(stretch))
 
 
-@lru_cache(maxsize=64)
-def _critical(first: int, last: int, tail: float) -> Floats:
-    """Return the largest number of lost segments that is rejected, of each m; -1 where none is."""
-    from scipy.special import bdtr, bdtrik
+def items_within(margin: float, discordant: float, level: float, power: float) -> float:
+    """Return how many items show two equal shares to differ by less than a margin, on one side.
 
-    m = np.arange(first, last + 1)
-    impossible = np.exp2(-m.astype(np.float64)) > tail
-    critical = np.where(impossible, -1, np.floor(bdtrik(tail, np.maximum(m, 1), 0.5)))
-    # The inverse may be wrong by one where it is a whole number.
-    critical += (critical >= 0) & (critical < m) & (bdtr(critical + 1, m, 0.5) <= tail)
-    critical -= (critical >= 0) & (bdtr(np.maximum(critical, 0), m, 0.5) > tail)
-    return np.asarray(critical)
+    By Tango's (1998) score test, whose spread at the margin is that of as many gained as lost. If
+    none is discordant these are the items of Wilson's bound of a share of 0: fewer never do.
 
-
-def found_from(centred: Floats, errors: Floats, critical: Floats) -> Floats:
-    """Return the true difference from which on each draw is significant, sorted, `(B,)`.
-
-    Parameters
-    ----------
-    centred : ndarray, shape (B,)
-        Differences of draws under a true difference of zero.
-    errors : ndarray, shape (B,)
-        Their standard errors; a draw without one is never significant.
-    critical : ndarray, shape (B,)
-        How many standard errors are significant: positive above zero, negative below.
+    Examples
+    --------
+    >>> round(items_within(0.01, 0.0, 0.05, 0.8), 1)
+    267.8
     """
-    never = np.copysign(np.inf, critical)
-    return np.sort(np.where(errors > 0, critical * errors - centred, never))
+    from scipy.special import ndtri
+
+    # A margin so small that rounding leaves no distance is never shown.
+    distance = max(tango_distance(discordant / 2, discordant / 2, 1.0, -margin), 1e-300)
+    root = -float(ndtri(level)) / distance + float(ndtri(power)) * discordant**0.5 / margin
+    return float(root * root)
 
 
-def share_found(difference: float, above: Floats | None, below: Floats | None) -> float:
-    """Return the share of draws that are significant under a true difference.
-
-    `above` and `below` come from `found_from`; `None` stands for a side that is not tested.
-    """
-    found = 0.0
-    if above is not None:
-        found += float(np.searchsorted(above, difference, side="right")) / len(above)
-    if below is not None:
-        found += 1 - float(np.searchsorted(below, difference, side="left")) / len(below)
-    return found
-
-
-def least_difference(power: Callable[[float], float], target: float, largest: float) -> float:
-    """Return the least difference whose power reaches the target; infinity if none up to largest.
+def least_difference(
+    power: Callable[[float], float], target: float, largest: float
+) -> float | None:
+    """Return the least difference whose power reaches the target; `None` if none up to largest.
 
     `power` must not fall as differences grow.
     """
     if not power(largest) >= target:
-        return float("inf")
+        return None
     low, high = 0.0, largest
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -175,14 +135,8 @@ def least_difference(power: Callable[[float], float], target: float, largest: fl
 
 
 def least_size(power: Callable[[int], float], target: float, least: int = 2) -> int | None:
-    """Return a number of segments whose power reaches the target, where one fewer does not.
-
-    The exact test's power is not quite monotone, so that a smaller number may reach it as well.
-    `None` where no number does.
-    """
-    if power(least) >= target:
-        return least
-    low, high = least, 2 * least
+    """Return the least number of segments whose power reaches the target; `None` if none does."""
+    low, high = least - 1, least
     while power(high) < target:
         if high > _MOST_SEGMENTS:
             return None
@@ -193,37 +147,12 @@ def least_size(power: Callable[[int], float], target: float, least: int = 2) -> 
     return high
 
 
-def spread_interval(
-    values: Floats, degrees_of_freedom: float, confidence_level: float
-) -> tuple[float, float]:
-    """Return bounds of the true standard deviation over the sample's, a chi-square interval.
+def spread_bounds(degrees: float, confidence_level: float) -> tuple[float, float]:
+    """Return bounds of a true standard deviation over a sample's, a chi-square interval.
 
-    Its degrees of freedom are those of `spread_degrees`.
-
-    Examples
-    --------
-    >>> normal = np.array([-1.3, -0.7, -0.2, 0.2, 0.7, 1.3])
-    >>> [round(bound, 3) for bound in spread_interval(normal, 5, 0.95)]
+    >>> [round(bound, 3) for bound in spread_bounds(5, 0.95)]
     [0.624, 2.453]
     """
-    return spread_bounds(spread_degrees(values, degrees_of_freedom), confidence_level)
-
-
-def spread_degrees(values: Floats, degrees_of_freedom: float) -> float:
-    """Return how many degrees of freedom the variance of values has.
-
-    Long tails leave it less certain: a chi-square variable with these degrees varies as much as the
-    variance of values of such a kurtosis (Box, 1953; Shoemaker, 2003). Short tails are taken for
-    normal ones.
-    """
-    centred = values - np.mean(values)
-    variance = float(np.mean(centred**2))
-    excess = float(np.mean(centred**4)) / variance**2 - 3 if variance > 0 else 0.0
-    return 2 / (2 / degrees_of_freedom + max(excess, 0.0) / len(values))
-
-
-def spread_bounds(degrees: float, confidence_level: float) -> tuple[float, float]:
-    """Return bounds of a true standard deviation over that of a sample with these degrees."""
     from scipy.special import chdtri
 
     tail = (1 - confidence_level) / 2

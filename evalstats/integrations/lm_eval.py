@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.estimate import estimate
-from evalstats.analysis.inputs import N_RESAMPLES, SEED
+from evalstats.analysis.options import N_RESAMPLES, SEED
 from evalstats.checks import share
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.weights import Rng
@@ -24,7 +24,7 @@ _NONE = "N/A"
 def with_uncertainty(
     results: Mapping[str, Any],
     *,
-    method: str = "auto",
+    method: str = "bootstrap",
     confidence_level: float = 0.95,
     n_resamples: int = N_RESAMPLES,
     rng: Rng = SEED,
@@ -152,14 +152,12 @@ def _told(items: Items, **options: Any) -> dict[str, float]:
     for stated in items.logged.values():
         if not np.isclose(stated, score, rtol=1e-6, atol=1e-9):
             raise InputError(f"its score is {stated:.10g}, but its items give {score:.10g}")
-    interval = estimate(table, **options)
-    # Resamples would say nearly the same; this is the harness's own number where it has one.
-    error = estimate(table, method="t").standard_error
+    found = estimate(table, **options)
     return {
         "score": score,
-        "standard_error": error,
-        "low": interval.low,
-        "high": interval.high,
+        "standard_error": found.standard_error,
+        "low": found.low,
+        "high": found.high,
         "n_items": table.n_segments,
     }
 

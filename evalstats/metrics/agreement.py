@@ -11,27 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import as_scores, check_same_index, check_same_length, real
+from evalstats.checks import as_scores, real
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import Metric, signature_of
-from evalstats.metrics.ratios import ratio, ratio_gradient
+from evalstats.metrics.base import Floats, Metric, signature_of
+from evalstats.metrics.labels import checked_pair
+from evalstats.metrics.ratios import Quotient, ratio
 
 #: Of a mean square, the share that the variance must be: below it sums of squares cannot tell
 #: numbers apart, and what is left of the digits is rounding.
 _LEAST_SPREAD = 1e-8
 #: The share below which a variance is none.
 _NO_SPREAD = 1e-12
-
-
-def numbers_of(hypotheses: object, references: object) -> tuple[NDArray[np.float64], ...]:
-    """Return predicted and gold numbers, `(N,)` each, or say what does not fit."""
-    check_same_index({"hypotheses": hypotheses, "references": references})
-    if references is None:
-        raise InputTypeError("references is None; give gold numbers, one for each prediction")
-    predicted = as_scores(hypotheses, "hypotheses")
-    gold = as_scores(references, "references")
-    check_same_length(hypotheses=predicted, references=gold)
-    return predicted, gold
 
 
 @dataclass(frozen=True)
@@ -91,9 +81,9 @@ class Correlation(Metric):
         centre = {"centre": "{:g},{:g}".format(*self.centre)} if any(self.centre) else {}
         return signature_of(correlation=self.kind, **centre)
 
-    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 6)`, the products of 1, x and y, of N predicted (x) and gold (y) numbers."""
-        both = numbers_of(hypotheses, references)
+        both = checked_pair(hypotheses, references, "gold numbers", as_scores)
         names = ("hypotheses", "references")
         for numbers, centre, name in zip(both, self.centre, names, strict=True):
             spread, mean = float(np.var(numbers)), float(np.mean(numbers))
@@ -110,15 +100,13 @@ class Correlation(Metric):
         """Refuse squares, or a number of segments, below 0."""
         self._refuse(np.any(statistics[..., [0, 3, 4]] < 0, axis=-1), "has a negative square")
 
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def score(self, totals: ArrayLike) -> Floats:
         """Return the correlation, `(..., 6) -> (...)`, in [-1, 1]."""
         covariance, spreads, _ = self._moments(totals)
         found = ratio(covariance, np.sqrt(spreads[0] * spreads[1]), 0.0)
         return np.clip(found, -1.0, 1.0)
 
-    def _moments(
-        self, totals: ArrayLike
-    ) -> tuple[NDArray[np.float64], list[NDArray[np.float64]], NDArray[np.float64]]:
+    def _moments(self, totals: ArrayLike) -> tuple[Floats, list[Floats], Floats]:
         """Return n² times the covariance, n² times the variances (0 for rounding), the sums."""
         sums = np.asarray(totals, dtype=np.float64)
         n, x, y, xx, yy, xy = (sums[..., j] for j in range(6))
@@ -128,7 +116,7 @@ class Correlation(Metric):
             spreads.append(np.where(spread > _NO_SPREAD * n * square, spread, 0.0))
         return n * xy - x * y, spreads, sums
 
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the correlation, `(..., 6) -> (..., 6)`; 0 without spread."""
         covariance, (first, second), sums = self._moments(totals)
         n, x, y, xx, yy, xy = (sums[..., j] for j in range(6))
@@ -144,7 +132,7 @@ class Correlation(Metric):
 
 
 @dataclass(frozen=True)
-class RMSE(Metric):
+class RMSE(Quotient):
     r"""Root mean squared error of predicted numbers, :math:`\sqrt{\sum (x - y)^2 / n}`.
 
     Examples
@@ -156,6 +144,7 @@ class RMSE(Metric):
 
     name = "RMSE"
     columns = ("squared error", "count")
+    unsigned = "squares are not"
     higher_is_better = False
     reads_text: ClassVar[bool] = False
     heavy_tails: ClassVar[bool] = True
@@ -165,23 +154,16 @@ class RMSE(Metric):
         """Identity: there is one."""
         return "rmse"
 
-    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, squared error and 1, of N predicted and N gold numbers."""
-        predicted, gold = numbers_of(hypotheses, references)
+        predicted, gold = checked_pair(hypotheses, references, "gold numbers", as_scores)
         return np.stack([(predicted - gold) ** 2, np.ones_like(gold)], axis=-1)
 
-    def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse squares below 0."""
-        self._refuse(statistics < 0, "is negative, but squares are not")
-
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def score(self, totals: ArrayLike) -> Floats:
         """Return the root of the mean, `(..., 2) -> (...)`; 0 for no segments."""
-        sums = np.asarray(totals, dtype=np.float64)
-        return np.sqrt(ratio(sums[..., 0], sums[..., 1], 0.0))
+        return np.sqrt(super().score(totals))
 
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient, `(..., 2) -> (..., 2)`; 0 where there is no error."""
-        sums = np.asarray(totals, dtype=np.float64)
-        mean = np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 1.0), axis=-1)
-        twice = 2 * self.score(sums)
-        return ratio(np.ones_like(twice), twice, 0.0)[..., None] * mean
+        twice = 2 * self.score(totals)
+        return ratio(np.ones_like(twice), twice, 0.0)[..., None] * super().gradient(totals)

@@ -60,7 +60,7 @@ def poi_errors(
     A point of interest is a token of the reference that matters: a name, a word of the other
     language. It is an error where the alignment with the fewest edits deletes or replaces it.
     Insertions belong to no reference token. With `Ratio` the rows give the point-of-interest error
-    rate, PIER (Ugan and others, 2025), in `estimate` and `compare` too.
+    rate, PIER (Ugan, Pham, Bärmann and Waibel, 2025, ICASSP), in `estimate` and `compare` too.
 
     Parameters
     ----------
@@ -75,11 +75,6 @@ def poi_errors(
         For differing lengths; the message names the segment.
     InputTypeError
         For a bare string, or flags that are not bool.
-
-    References
-    ----------
-    Ugan, Pham, Bärmann and Waibel (2025), "PIER: a novel metric for evaluating what matters in
-    code-switching", ICASSP.
 
     Examples
     --------

@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import label
 from evalstats.errors import InputError, InputTypeError
 
+Floats = NDArray[np.float64]
+
 #: The longest n-grams that can be asked for: time and memory grow with the order.
 MOST_ORDER = 1000
 #: No text has so many of anything; beyond it doubles do not tell one number from the next.
@@ -125,10 +127,10 @@ class Metric(ABC):
         """
 
     @abstractmethod
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def score(self, totals: ArrayLike) -> Floats:
         """Score summed statistics, `(..., k) -> (...)`, without changing `totals`."""
 
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score at `totals`, `(..., k) -> (..., k)`.
 
         Here by central differences, with a step of 1e-5 of each total (at least 1e-5), whose
@@ -145,7 +147,7 @@ class Metric(ABC):
             result[..., j] = (self.score(up) - self.score(down)) / (up[..., j] - down[..., j])
         return result
 
-    def shares(self, totals: ArrayLike) -> tuple[NDArray[np.float64], ...] | None:
+    def shares(self, totals: ArrayLike) -> tuple[Floats, ...] | None:
         """Return weights, shares and sizes, `(..., K)` each, of a score that averages K shares.
 
         A share is of few items where its size is small: resamples then say too little of it, and
@@ -201,7 +203,7 @@ def check_metric(metric: Metric) -> Metric:
     return metric
 
 
-def scores_of(metric: Metric, totals: NDArray[Any]) -> NDArray[np.float64]:
+def scores_of(metric: Metric, totals: NDArray[Any]) -> Floats:
     """Return the scores of totals, `(..., k) -> (...)`, if the metric returns that."""
     scores = np.asarray(metric.score(totals))
     if scores.dtype.kind not in "buif":

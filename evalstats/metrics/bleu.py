@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import choice, flag, integer, real
 from evalstats.errors import InputTypeError
 from evalstats.metrics import smoothing
-from evalstats.metrics.base import MOST_ORDER, Metric, signature_of
+from evalstats.metrics.base import MOST_ORDER, Floats, Metric, signature_of
 from evalstats.metrics.smoothing import Smoothing
 from evalstats.text import sacrebleu
 from evalstats.text.ngrams import bleu_statistics, shared_ngrams
@@ -127,15 +127,12 @@ class BLEU(Metric):
         return replace(method, value=float(self.smooth_value))
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
-        """Return `(N, 2·order + 2)`: sys_len, ref_len, correct_1..n, total_1..n per segment.
-
-        See `Metric.statistics` for the arguments and the errors.
-        """
+        """Return `(N, 2·order + 2)`: sys_len, ref_len, correct_1..n, total_1..n per segment."""
         texts, refs = as_pairs(hypotheses, references)
         how = (tokenize_blocks, self.tokenizer, self.lowercase)
         return bleu_statistics(*shared_ngrams(refs, texts, self.max_ngram_order, True, *how))
 
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def score(self, totals: ArrayLike) -> Floats:
         """Score summed statistics, `(..., 2·order + 2) -> (...)`, in [0, 100].
 
         Zero when nothing matches at all, whatever the smoothing (sacreBLEU, issue 141).
@@ -153,7 +150,7 @@ class BLEU(Metric):
         score = 100.0 * brevity_penalty(sums[..., 0], sums[..., 1]) * np.exp(mean_log)
         return np.where(np.any(correct != 0, axis=-1), score, 0.0)
 
-    def _counts(self, sums: NDArray[np.float64]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def _counts(self, sums: Floats) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return matches and n-grams of each order, `(..., order)` each."""
         order = self.max_ngram_order
         return sums[..., 2 : 2 + order], sums[..., 2 + order :]
@@ -169,14 +166,14 @@ class BLEU(Metric):
         self._refuse(longer, "has more long n-grams than short ones")
 
     @cached_property
-    def _added(self) -> NDArray[np.float64]:
+    def _added(self) -> Floats:
         """What add-k smoothing adds to the counts of each order, `(order,)`."""
         k = np.zeros(self.max_ngram_order)
         if self.smooth_method == "add-k":
             k[1:] = self._smoothing.value
         return k
 
-    def _used(self, total: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _used(self, total: Floats) -> NDArray[np.bool_]:
         """Return which orders count, `(..., order)`; none after one without any n-grams."""
         if not self.effective_order:
             return np.ones(total.shape, dtype=np.bool_)
@@ -184,7 +181,7 @@ class BLEU(Metric):
         there = total + self._added > 0
         return there if np.all(there) else np.logical_and.accumulate(there, axis=-1)
 
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, `(..., 2·order + 2) -> (..., 2·order + 2)`.
 
         BLEU has a kink where sys_len = ref_len (the brevity penalty starts): there this is the
@@ -209,9 +206,7 @@ class BLEU(Metric):
         return result
 
 
-def brevity_penalty(
-    sys_len: NDArray[np.float64], ref_len: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def brevity_penalty(sys_len: Floats, ref_len: Floats) -> Floats:
     """Return exp(min(0, 1 - r/c)), 0 for an empty output (Papineni et al., 2002)."""
     if np.all(sys_len > 0):
         return np.asarray(np.exp(np.minimum(0.0, 1.0 - ref_len / sys_len)))

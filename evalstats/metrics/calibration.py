@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import as_numbers, as_scores, check_same_index, integer
 from evalstats.errors import InputError
-from evalstats.metrics.base import Metric, signature_of
+from evalstats.metrics.base import Floats, Metric, signature_of
 from evalstats.metrics.labels import Label, as_labels, checked_pair, codes_of
-from evalstats.metrics.ratios import ratio, ratio_gradient
+from evalstats.metrics.ratios import Quotient, ratio, ratio_gradient
 
 #: Probabilities of all classes sum to 1 this nearly, for those that were printed or are float16.
 _TOLERANCE = 1e-3
@@ -20,12 +20,10 @@ _TOLERANCE = 1e-3
 _MOST_BINS = 10_000
 
 
-def _probabilities(values: object, name: str, n_columns: int | None = None) -> NDArray[np.float64]:
+def _probabilities(values: object, name: str, n_columns: int | None = None) -> Floats:
     """Return probabilities `(N,)` or `(N, n_columns)`, or say which is none."""
     rows = as_scores(values, name) if n_columns is None else as_numbers(values, name, n_columns)
-    wrong = np.argwhere((rows < 0) | (rows > 1))
-    if len(wrong):
-        place = wrong[0].tolist()
+    for place in np.argwhere((rows < 0) | (rows > 1))[:1].tolist():
         raise InputError(
             f"{name}{place} is {rows[tuple(place)]:g}, and a probability must be from 0 to 1; "
             f"percentages are divided by 100, logits go through a sigmoid or softmax"
@@ -34,7 +32,7 @@ def _probabilities(values: object, name: str, n_columns: int | None = None) -> N
 
 
 @dataclass(frozen=True)
-class Brier(Metric):
+class Brier(Quotient):
     r"""Brier score (1950): mean squared distance of probabilities from what happened.
 
     For two outcomes, :math:`\frac1N \sum_i (p_i - y_i)^2` in [0, 1], with the probability of 1. For
@@ -68,6 +66,7 @@ class Brier(Metric):
 
     name = "Brier score"
     columns = ("squared distance", "count")
+    unsigned = "squares are not"
     higher_is_better = False
     reads_text: ClassVar[bool] = False
     heavy_tails: ClassVar[bool] = True
@@ -86,7 +85,7 @@ class Brier(Metric):
             brier="binary" if self.labels is None else f"{len(self.labels)} classes"
         )
 
-    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, squared distance and 1.
 
         Parameters
@@ -106,29 +105,13 @@ class Brier(Metric):
             _, gold = checked_pair(found, references, "gold labels")
             codes = codes_of(gold, self.labels, "references")
             sums = np.sum(found, axis=1)
-            wrong = np.flatnonzero(np.abs(sums - 1) > _TOLERANCE)
-            if len(wrong):
-                i = int(wrong[0])
+            for i in np.flatnonzero(np.abs(sums - 1) > _TOLERANCE)[:1]:
                 raise InputError(
                     f"hypotheses[{i}] sums to {sums[i]:.6g}, and the probabilities of all classes "
                     f"must sum to 1; divide each row by its sum, or give all classes"
                 )
             squared = np.sum((found - np.eye(len(self.labels))[codes]) ** 2, axis=1)
         return np.stack([squared, np.ones_like(squared)], axis=-1)
-
-    def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse squares below 0."""
-        self._refuse(statistics < 0, "is negative, but squares are not")
-
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
-        """Return the mean, `(..., 2) -> (...)`; 0 for no segments."""
-        sums = np.asarray(totals, dtype=np.float64)
-        return ratio(sums[..., 0], sums[..., 1], 0.0)
-
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
-        """Return the gradient of the mean, `(..., 2) -> (..., 2)`."""
-        sums = np.asarray(totals, dtype=np.float64)
-        return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 1.0), axis=-1)
 
 
 @dataclass(frozen=True)
@@ -185,7 +168,7 @@ class ECE(Metric):
         """Identity: the number of bins."""
         return signature_of(ece="width", bins=self.bins)
 
-    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 3 bins)`: 1, confidence and correct in the item's bin, 0 in the others.
 
         Parameters
@@ -194,9 +177,7 @@ class ECE(Metric):
             Confidence in [0, 1] and whether the answer is right, 1 or 0. References are not used.
         """
         pairs = _probabilities(hypotheses, "hypotheses", 2)
-        wrong = np.flatnonzero((pairs[:, 1] != 0) & (pairs[:, 1] != 1))
-        if len(wrong):
-            i = int(wrong[0])
+        for i in np.flatnonzero((pairs[:, 1] != 0) & (pairs[:, 1] != 1))[:1]:
             raise InputError(
                 f"hypotheses[{i}] is correct {pairs[i, 1]:g} times; every row must be (confidence, "
                 f"correct), with 1 for a right answer and 0 for a wrong one"
@@ -214,17 +195,17 @@ class ECE(Metric):
         for other in others:
             self._refuse(np.any(other > count, axis=-1), "has more in a bin than its items")
 
-    def _gaps(self, totals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _gaps(self, totals: ArrayLike) -> tuple[Floats, Floats]:
         """Return confidence less right answers of each bin `(..., bins)`, and all items `(...)`."""
         sums = np.ascontiguousarray(totals, dtype=np.float64)
         return sums[..., 1::3] - sums[..., 2::3], np.sum(sums[..., 0::3], axis=-1)
 
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def score(self, totals: ArrayLike) -> Floats:
         """Return the error, `(..., 3 bins) -> (...)`, in [0, 1]; 0 for no items."""
         gaps, items = self._gaps(totals)
         return ratio(np.sum(np.abs(gaps), axis=-1), items, 0.0)
 
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient, of the shape of `totals`; 0 by a bin without a gap, a corner."""
         gaps, items = self._gaps(totals)
         by_gap, by_items = ratio_gradient(np.sum(np.abs(gaps), axis=-1), items, 1.0)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import flag, integer, real
 from evalstats.errors import InputError
-from evalstats.metrics.base import MOST_ORDER, Metric, signature_of
+from evalstats.metrics.base import MOST_ORDER, Floats, Metric, signature_of
 from evalstats.metrics.ratios import ratio
 from evalstats.text import sacrebleu
 from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
@@ -107,7 +107,7 @@ class CHRF(Metric):
         """Return `(N, 3·orders)`: hypothesis, reference and matching n-grams of each order.
 
         Character orders come first, then word orders. An order that the reference does not have
-        counts no hypothesis n-grams either (sacreBLEU). See `Metric.statistics`.
+        counts no hypothesis n-grams either (sacreBLEU).
         """
         texts, refs = as_pairs(hypotheses, references)
         how = (character_blocks, self.lowercase, self.whitespace)
@@ -119,7 +119,7 @@ class CHRF(Metric):
             pairs = np.concatenate((pairs, chrf_pair_statistics(*more)), axis=1)
         return best_reference(pairs.reshape(len(pairs), -1), prepared, self.score)
 
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def score(self, totals: ArrayLike) -> Floats:
         """Score summed statistics, `(..., 3·orders) -> (...)`, in [0, 100].
 
         Every operation is done in sacreBLEU's order, so that a segment's score is its own to the
@@ -137,9 +137,7 @@ class CHRF(Metric):
         )
         return np.asarray(100.0 * _f_score(mean_precision, mean_recall, self.beta, empty=0.0))
 
-    def _precision_recall(
-        self, totals: ArrayLike
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    def _precision_recall(self, totals: ArrayLike) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return precision, recall and whether both sides have n-grams, each `(..., orders)`."""
         sums = np.asarray(totals, dtype=np.float64)
         hyp, ref, match = sums[..., 0::3], sums[..., 1::3], sums[..., 2::3]
@@ -153,7 +151,7 @@ class CHRF(Metric):
         more = np.any((match > hyp) | (match > ref), axis=-1)
         self._refuse(more, "has more matches than n-grams")
 
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, `(..., 3·orders) -> (..., 3·orders)`."""
         sums = np.asarray(totals, dtype=np.float64)
         precision, recall, both = self._precision_recall(sums)
@@ -178,17 +176,13 @@ class CHRF(Metric):
         return result
 
 
-def _f_score(
-    precision: NDArray[np.float64], recall: NDArray[np.float64], beta: float, empty: float
-) -> NDArray[np.float64]:
+def _f_score(precision: Floats, recall: Floats, beta: float, empty: float) -> Floats:
     """Return F_beta, `empty` where precision and recall are both zero."""
     factor = beta**2
     return ratio((1 + factor) * precision * recall, factor * precision + recall, empty)
 
 
-def _f_gradient(
-    precision: NDArray[np.float64], recall: NDArray[np.float64], beta: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _f_gradient(precision: Floats, recall: Floats, beta: float) -> tuple[Floats, Floats]:
     """Return the derivatives of F_beta by precision and by recall, 0 where both are zero."""
     factor = beta**2
     squared = (factor * precision + recall) ** 2

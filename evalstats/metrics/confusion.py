@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import choice, flag
 from evalstats.errors import InputError
-from evalstats.metrics.base import Metric, signature_of
+from evalstats.metrics.base import Floats, Metric, signature_of
 from evalstats.metrics.labels import (
     Label,
     as_labels,
@@ -24,25 +24,23 @@ from evalstats.metrics.labels import (
     counts_of,
     members_of,
 )
-from evalstats.metrics.rates import (
-    RATES,
-    beyond_chance,
-    beyond_chance_gradient,
-    over,
-    rates_of,
-    right_of_all,
-    slopes_of,
-    weights_of,
-)
 from evalstats.metrics.ratios import ratio, ratio_gradient
 
-Floats = NDArray[np.float64]
-
+#: Rates of a class are its hits over a sum with these coefficients of hits, predicted and gold.
+#: F1 is the share of hits among half of what is predicted and gold together.
+RATES: dict[str, tuple[float, float, float]] = {
+    "f1": (0.0, 0.5, 0.5),
+    "precision": (0.0, 1.0, 0.0),
+    "recall": (0.0, 0.0, 1.0),
+    "iou": (-1.0, 1.0, 1.0),
+}
 _AVERAGES = ("macro", "micro", "weighted")
 #: Measures of single labels only: what two labels at once agree on by chance is not defined.
 _SINGLE = ("balanced-accuracy", "kappa", "mcc")
 MEASURES = ("accuracy", *_SINGLE, *RATES, *(f"{a}-{r}" for a, r in product(_AVERAGES, RATES)))
 _TITLES = {"mcc": "MCC", "balanced-accuracy": "balanced accuracy", "macro-iou": "mIoU"}
+#: The share of squared sums below which their difference is rounding.
+_ROUNDING = 1e-14
 
 
 @dataclass(frozen=True)
@@ -215,10 +213,11 @@ class Confusion(Metric):
         if self.measure == "accuracy":
             return ratio(sums[..., 0], sums[..., 1], 0.0)
         if self.measure in ("kappa", "mcc"):
-            return beyond_chance(parts, self.measure == "mcc")
+            top, *sides = _beyond_chance(parts, self.measure == "mcc")
+            return ratio(top, np.sqrt(sides[0] * sides[1]), 0.0)
         average, rate = self._rate
-        weights = weights_of(parts, average, self.absent == "omit")
-        return np.asarray(np.sum(weights * rates_of(parts, rate)[0], axis=-1))
+        weights = _weights(parts, average, self.absent == "omit")
+        return np.asarray(np.sum(weights * _rates(parts, rate), axis=-1))
 
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, of the shape of `totals`; 0 where it is undefined."""
@@ -226,27 +225,17 @@ class Confusion(Metric):
         if self.measure == "accuracy":
             return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 1.0), axis=-1)
         if self.measure in ("kappa", "mcc"):
-            return beyond_chance_gradient(parts, self.measure == "mcc").reshape(sums.shape)
+            return _beyond_chance_slopes(parts, self.measure == "mcc").reshape(sums.shape)
         average, rate = self._rate
-        weights = weights_of(parts, average, self.absent == "omit")
-        gradient = weights[..., None] * slopes_of(parts, rate)
+        weights = _weights(parts, average, self.absent == "omit")
+        by_hits, by_size = ratio_gradient(parts[..., 0], _sizes(parts, rate), 1.0)
+        slopes: Floats = by_size[..., None] * np.array(RATES[rate])
+        slopes[..., 0] += by_hits
+        gradient = weights[..., None] * slopes
         if average == "weighted":
-            moved = rates_of(parts, rate)[0] - self.score(totals)[..., None]
-            gradient[..., 2] += over(moved, np.sum(parts[..., 2], axis=-1, keepdims=True))
+            moved = _rates(parts, rate) - self.score(totals)[..., None]
+            gradient[..., 2] += _over(moved, np.sum(parts[..., 2], axis=-1, keepdims=True))
         return gradient.reshape(sums.shape)
-
-    def shares(self, totals: ArrayLike) -> tuple[Floats, Floats, Floats] | None:
-        """Return weights, rates and sizes of the classes where rates are averaged.
-
-        Of kappa and MCC, those of what is right; see `Metric.shares`.
-        """
-        _, parts = self._parts(totals)
-        if self.measure == "accuracy":
-            return None
-        if self.measure in ("kappa", "mcc"):
-            return right_of_all(parts, self.measure == "mcc")
-        average, rate = self._rate
-        return weights_of(parts, average, self.absent == "omit"), *rates_of(parts, rate)
 
     @property
     def _rate(self) -> tuple[str, str]:
@@ -260,3 +249,71 @@ class Confusion(Metric):
         if self.measure == "accuracy":
             return sums, sums
         return sums, sums.reshape(*sums.shape[:-1], -1, 3)
+
+
+# Of sums `(..., K, 3)`: of each class the items that have it both predicted and gold (hits), that
+# have it predicted, that have it gold.
+
+
+def _over(top: Floats, bottom: Floats) -> Floats:
+    """Return the quotient of what broadcasts to the shape of `top`, 0 where it is undefined."""
+    return ratio(top, np.broadcast_to(bottom, top.shape), 0.0)
+
+
+def _sizes(parts: Floats, rate: str) -> Floats:
+    """Return how many items a rate of each class is a share of, `(..., K)`."""
+    return np.asarray(sum(c * parts[..., j] for j, c in enumerate(RATES[rate])))
+
+
+def _rates(parts: Floats, rate: str) -> Floats:
+    """Return a rate of each class, `(..., K)`; 0 of no items."""
+    return ratio(parts[..., 0], _sizes(parts, rate), 0.0)
+
+
+def _weights(parts: Floats, average: str, omit: bool) -> Floats:
+    """Return the weights of classes in an average, `(..., K)`.
+
+    With `omit`, a class that is nowhere has none in a macro-average; in a balanced one no class
+    has that is not gold.
+    """
+    gold = parts[..., 2]
+    if average == "weighted":
+        return _over(gold, np.sum(gold, axis=-1, keepdims=True))
+    counting = gold if average == "balanced" else parts[..., 1] + gold
+    counts = (counting > 0) | (average != "balanced" and not omit)
+    return np.asarray(counts / np.maximum(np.sum(counts, axis=-1, keepdims=True), 1))
+
+
+def _beyond_chance(parts: Floats, correlation: bool) -> tuple[Floats, Floats, Floats]:
+    """Return agreement beyond chance, and the two factors whose root it is divided by, `(...)`.
+
+    The quotient is kappa (Cohen, 1960) or MCC (Gorodkin, 2004). One class only, predicted or gold,
+    leaves nothing to agree on or to correlate: a factor is 0.
+    """
+    hits, predicted, gold = (parts[..., j] for j in range(3))
+    items, right, chance = (np.sum(x, axis=-1) for x in (gold, hits, predicted * gold))
+    if not correlation:
+        side = items**2 - chance
+        return items * right - chance, side, side
+    # Weights that are no whole numbers leave a rounding error where there is one class.
+    sides = [items**2 - np.sum(x**2, axis=-1) for x in (predicted, gold)]
+    first, second = (np.where(side > _ROUNDING * items**2, side, 0.0) for side in sides)
+    return items * right - chance, first, second
+
+
+def _beyond_chance_slopes(parts: Floats, correlation: bool) -> Floats:
+    """Return the gradient of kappa or MCC, `(..., K, 3)`."""
+    hits, predicted, gold = (parts[..., j] for j in range(3))
+    nothing = np.zeros_like(hits)
+    items, right = (np.sum(x, axis=-1, keepdims=True) for x in (gold, hits))
+    top, first, second = (x[..., None] for x in _beyond_chance(parts, correlation))
+    bottom = np.sqrt(first * second)
+    by_top = np.stack([items + nothing, -gold, right - predicted], axis=-1)
+    if correlation:
+        by_first = np.stack([nothing, -2 * predicted, 2 * items + nothing], axis=-1)
+        by_second = np.stack([nothing, nothing, 2 * (items - gold)], axis=-1)
+    else:
+        by_first = by_second = np.stack([nothing, -gold, 2 * items - predicted], axis=-1)
+    relative = _over(by_first, first[..., None]) + _over(by_second, second[..., None])
+    score = _over(top, bottom)
+    return _over(by_top, bottom[..., None]) - score[..., None] * relative / 2

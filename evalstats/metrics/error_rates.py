@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import check_same_length, flag
-from evalstats.metrics.base import Metric, signature_of
-from evalstats.metrics.ratios import ratio, ratio_gradient
+from evalstats.metrics.base import Floats, signature_of
+from evalstats.metrics.ratios import Quotient
 from evalstats.text.ids import shared_ids
 from evalstats.text.levenshtein import levenshtein
 from evalstats.text.ragged import Ragged
@@ -27,33 +27,26 @@ from evalstats.text.token_sequences import (
 from evalstats.text.tokenization import character_blocks, tokenize_blocks
 
 
-class ErrorRate(Metric):
-    """Edits per reference token, in percent; the base of `WER`, `CER` and `TER`."""
+class ErrorRate(Quotient):
+    """Edits per reference token, in percent; the base of `WER`, `CER` and `TER`.
+
+    Text against empty references scores 100, nothing against nothing 0 (sacreBLEU).
+    """
 
     columns = ("edits", "ref_len")
+    scale = 100.0
     higher_is_better = False
     counts = True
     #: Whether the length is that of an average reference, which may be a fraction.
     averages: ClassVar[bool] = False
 
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
-        """Score summed statistics, `(..., 2) -> (...)`; lower is better.
-
-        Text against empty references scores 100, nothing against nothing 0 (sacreBLEU).
-        """
-        sums = np.asarray(totals, dtype=np.float64)
-        empty = np.where(sums[..., 0] > 0, 1.0, 0.0)
-        return 100.0 * ratio(sums[..., 0], sums[..., 1], empty)
+    def _empty(self, sums: Floats) -> ArrayLike:
+        return np.where(sums[..., 0] > 0, 1.0, 0.0)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse parts of edits, and of tokens where references are not averaged over."""
         super().check_statistics(statistics)
         self._refuse_fractions(statistics[..., : 1 if self.averages else 2])
-
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
-        """Return the gradient of the score, `(..., 2) -> (..., 2)`; 0 for empty references."""
-        sums = np.asarray(totals, dtype=np.float64)
-        return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 100.0), axis=-1)
 
 
 @dataclass(frozen=True)
@@ -77,10 +70,7 @@ class LevenshteinRate(ErrorRate):
         """Return the ids of the tokens of hypotheses and of all references."""
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
-        """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits.
-
-        See `Metric.statistics` for the arguments and the errors.
-        """
+        """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits."""
         texts, refs = as_pairs(hypotheses, references)
         hyps, ids = self._ids(texts, refs)
         edits = levenshtein(hyps.take(refs.owner), ids)

@@ -1,8 +1,8 @@
-"""Class labels: which there are, and which of them items have; confusion matrices of items."""
+"""Predicted and gold values: pairs of one length, class labels, confusion matrices of items."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,15 +40,26 @@ def as_labels(labels: object) -> tuple[Label, ...]:
     return tuple(found)
 
 
-def checked_pair(hypotheses: object, references: object, what: str) -> tuple[list[Any], list[Any]]:
-    """Return predictions and gold labels as lists of one length, or say what does not fit."""
+def checked_pair(
+    hypotheses: object,
+    references: object,
+    what: str,
+    convert: Callable[[object, str], Any] | None = None,
+) -> tuple[Any, Any]:
+    """Return predictions and `what` is gold, of one length, or say what does not fit.
+
+    Both as lists, or as what `convert` makes of a value and the name of its argument.
+    """
     check_same_index({"hypotheses": hypotheses, "references": references})
     if references is None:
         raise InputTypeError(f"references is None; give {what}, one for each of the hypotheses")
-    predicted = listed(hypotheses, "hypotheses", "predictions")
-    gold = listed(references, "references", what)
+    if convert is None:
+        predicted = listed(hypotheses, "hypotheses", "predictions")
+        gold = listed(references, "references", what)
+    else:
+        predicted, gold = convert(hypotheses, "hypotheses"), convert(references, "references")
     check_same_length(hypotheses=predicted, references=gold)
-    if not predicted:
+    if not len(predicted):
         raise InputError("hypotheses is empty; give at least one segment")
     return predicted, gold
 
@@ -104,9 +115,8 @@ def counts_of(matrices: object, n_labels: int) -> Sequence[NDArray[Any]]:
         )
     if not len(array):
         raise InputError("hypotheses is empty; give at least one segment")
-    wrong = np.argwhere(~((array >= 0) & (array == np.rint(array)) & (array < 2**53)))
-    if len(wrong):
-        place = wrong[0].tolist()
+    countable = (array >= 0) & (array == np.rint(array)) & (array < 2**53)
+    for place in np.argwhere(~countable)[:1].tolist():
         raise InputError(f"hypotheses{place} is {array[tuple(place)]}; counts are 0, 1, 2, ...")
     hits = np.diagonal(array, axis1=1, axis2=2)
     return hits, array.sum(axis=1), array.sum(axis=2), hits.sum(axis=1), array.sum(axis=(1, 2))

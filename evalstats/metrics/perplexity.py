@@ -11,39 +11,46 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evalstats.checks import as_numbers, choice, flag
 from evalstats.errors import InputError
-from evalstats.metrics.base import Metric, signature_of
-from evalstats.metrics.ratios import ratio, ratio_gradient
+from evalstats.metrics.base import Floats, signature_of
+from evalstats.metrics.ratios import Quotient
 
 #: What a text is divided into; an "item" counts once, whatever its length.
 UNITS = ("word", "byte", "character", "token", "item")
 
 
 @dataclass(frozen=True)
-class _PerUnit(Metric):
-    """A function of the mean negative log-likelihood per unit, in nats."""
+class _PerUnit(Quotient):
+    """A function of the mean negative log-likelihood per unit, in nats; that is 0 for no units."""
 
     unit: str = "token"
     nll: bool = False
 
     columns = ("negative log-likelihood", "units")
+    unsigned = "likelihoods are at most 1"
     higher_is_better = False
     uses_references: ClassVar[bool] = False
     reads_text: ClassVar[bool] = False
     heavy_tails: ClassVar[bool] = True
+    #: What tables call the score of a unit, and what signatures do.
+    title: ClassVar[str]
+    key: ClassVar[str]
 
     def __post_init__(self) -> None:
         choice(self.unit, UNITS, "unit")
         flag(self.nll, "nll")
-        vars(self).update(name=self._title(), entry_depth=int(self.unit != "item"))
+        name = self.title.format(self.unit).removeprefix("item ")
+        vars(self).update(name=name, entry_depth=int(self.unit != "item"))
 
-    def _title(self) -> str:
-        raise NotImplementedError
+    @property
+    def signature(self) -> str:
+        """Identity: what is counted."""
+        return signature_of(**{self.key: self.unit})
 
-    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, negative log-likelihood and units; references are not used.
 
         Parameters
@@ -56,33 +63,19 @@ class _PerUnit(Metric):
         rows = as_numbers(hypotheses, "log-likelihoods", None if item else 2)
         rows = np.stack([rows, np.ones_like(rows)], axis=-1) if item else rows
         sign, kind = (1, "negative log-likelihood") if self.nll else (-1, "log-likelihood")
-        wrong = np.flatnonzero(sign * rows[:, 0] < 0)
-        if len(wrong):
-            i = int(wrong[0])
+        for i in np.flatnonzero(sign * rows[:, 0] < 0)[:1]:
             raise InputError(
                 f"log-likelihoods[{i}] is {rows[i, 0]:g}, and a {kind} must be at "
                 f"{'least' if self.nll else 'most'} 0; say nll={not self.nll} for numbers of the "
                 f"other sign"
             )
-        empty = np.flatnonzero(rows[:, 1] <= 0)
-        if len(empty):
-            i = int(empty[0])
+        for i in np.flatnonzero(rows[:, 1] <= 0)[:1]:
             raise InputError(
                 f"log-likelihoods[{i}] has {rows[i, 1]:g} {self.unit}s; every row must be "
                 f"(log-likelihood, number of {self.unit}s) with more than 0: leave empty texts out"
             )
         # 0 and not -0 where a text is certain.
         return np.stack([sign * rows[:, 0] + 0.0, rows[:, 1]], axis=-1)
-
-    def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse what is less than 0."""
-        self._refuse(statistics < 0, "is negative, but likelihoods are at most 1")
-
-    def _mean(self, totals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return nats per unit, 0 for no units, and their gradient."""
-        sums = np.asarray(totals, dtype=np.float64)
-        nats, units = sums[..., 0], sums[..., 1]
-        return ratio(nats, units, 0.0), np.stack(ratio_gradient(nats, units, 1.0), axis=-1)
 
 
 @dataclass(frozen=True)
@@ -119,27 +112,22 @@ class Perplexity(_PerUnit):
     2.718281828459045
     """
 
-    def _title(self) -> str:
-        return "perplexity" if self.unit == "item" else f"{self.unit} perplexity"
+    title = "{} perplexity"
+    key = "perplexity"
 
-    @property
-    def signature(self) -> str:
-        """Identity: what is counted."""
-        return signature_of(perplexity=self.unit)
-
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def score(self, totals: ArrayLike) -> Floats:
         """Return the perplexity, `(..., 2) -> (...)`, at least 1; 1 for no units.
 
         Above 700 nats per unit it is no number that doubles hold, and infinite.
         """
         with np.errstate(over="ignore"):
-            return np.asarray(np.exp(self._mean(totals)[0]))
+            return np.asarray(np.exp(super().score(totals)))
 
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the perplexity, `(..., 2) -> (..., 2)`; 0 for no units."""
-        mean, gradient = self._mean(totals)
+        by_mean = super().gradient(totals)
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray(np.exp(mean)[..., None] * gradient)
+            return np.asarray(self.score(totals)[..., None] * by_mean)
 
 
 @dataclass(frozen=True)
@@ -148,8 +136,9 @@ class BitsPerUnit(_PerUnit):
 
     .. math:: -\sum_i \ell_i \,/\, \left(\ln 2 \sum_i n_i\right)
 
-    A ratio of sums, with the rows of `Perplexity`. lm-evaluation-harness's ``bits_per_byte`` is
-    ``BitsPerUnit("byte")``. Differences in bits are logarithms of ratios of perplexities.
+    A ratio of sums, with the rows and the errors of `Perplexity`. lm-evaluation-harness's
+    ``bits_per_byte`` is ``BitsPerUnit("byte")``. Differences in bits are logarithms of ratios of
+    perplexities.
 
     Parameters
     ----------
@@ -157,11 +146,6 @@ class BitsPerUnit(_PerUnit):
         What is counted.
     nll : bool
         Whether rows hold *negative* log-likelihoods.
-
-    Raises
-    ------
-    InputError
-        As for `Perplexity`.
 
     Examples
     --------
@@ -171,19 +155,13 @@ class BitsPerUnit(_PerUnit):
     """
 
     unit: str = "byte"
+    title = "bits per {}"
+    key = "bits"
 
-    def _title(self) -> str:
-        return f"bits per {self.unit}"
-
-    @property
-    def signature(self) -> str:
-        """Identity: what is counted."""
-        return signature_of(bits=self.unit)
-
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def score(self, totals: ArrayLike) -> Floats:
         """Return bits per unit, `(..., 2) -> (...)`, at least 0; 0 for no units."""
-        return np.asarray(self._mean(totals)[0] / np.log(2))
+        return np.asarray(super().score(totals) / np.log(2))
 
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of bits per unit, `(..., 2) -> (..., 2)`; 0 for no units."""
-        return np.asarray(self._mean(totals)[1] / np.log(2))
+        return np.asarray(super().gradient(totals) / np.log(2))

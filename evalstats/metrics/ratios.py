@@ -16,27 +16,60 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import as_numbers, flag, label, real
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import Metric
+from evalstats.metrics.base import Floats, Metric
 
 
-def ratio(
-    numerator: NDArray[np.float64], denominator: NDArray[np.float64], empty: ArrayLike
-) -> NDArray[np.float64]:
+def ratio(numerator: Floats, denominator: Floats, empty: ArrayLike) -> Floats:
     """Return the quotient, and `empty` where the denominator is 0."""
     out = np.array(np.broadcast_to(empty, np.shape(denominator)), dtype=np.float64)
     return np.divide(numerator, denominator, where=denominator != 0, out=out)
 
 
-def ratio_gradient(
-    numerator: NDArray[np.float64], denominator: NDArray[np.float64], scale: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def ratio_gradient(numerator: Floats, denominator: Floats, scale: float) -> tuple[Floats, Floats]:
     """Return the derivatives of scale·numerator/denominator, 0 where the denominator is 0."""
     by_numerator = ratio(np.full(np.shape(denominator), scale), denominator, 0.0)
     return by_numerator, -by_numerator * ratio(numerator, denominator, 0.0)
 
 
+class Quotient(Metric):
+    """A score of two sums, `scale` times the first over the second, or a function of that.
+
+    Attributes
+    ----------
+    scale : float
+        Factor on the quotient.
+    unsigned : str
+        Why neither sum is negative, for the message of `check_statistics`; empty where the first
+        may be.
+    """
+
+    scale: ClassVar[float] = 1.0
+    unsigned: ClassVar[str] = ""
+
+    def _empty(self, sums: Floats) -> ArrayLike:
+        """Return the quotient where the second sum is 0."""
+        return 0.0
+
+    def score(self, totals: ArrayLike) -> Floats:
+        """Return the quotient of the sums, `(..., 2) -> (...)`; by default 0 where it is 0/0."""
+        sums = np.asarray(totals, dtype=np.float64)
+        return self.scale * ratio(sums[..., 0], sums[..., 1], self._empty(sums))
+
+    def gradient(self, totals: ArrayLike) -> Floats:
+        """Return the gradient of the score, `(..., 2) -> (..., 2)`; 0 where it is undefined."""
+        sums = np.asarray(totals, dtype=np.float64)
+        return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], self.scale), axis=-1)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse negative sums, as far as `unsigned` goes, and negative counts."""
+        super().check_statistics(statistics)
+        if self.unsigned:
+            self._refuse(statistics < 0, f"is negative, but {self.unsigned}")
+        self._refuse(statistics[..., 1] < 0, "has a negative count")
+
+
 @dataclass(frozen=True)
-class Mean(Metric):
+class Mean(Quotient):
     """Mean of per-segment scores: COMET, a judge, accuracy.
 
     Parameters
@@ -72,24 +105,10 @@ class Mean(Metric):
         """Identity: a mean over segments."""
         return "mean"
 
-    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, score and 1, of N finite scores; references are not used."""
         scores = as_numbers(hypotheses, "scores", None)
         return np.stack([scores, np.ones_like(scores)], axis=-1)
-
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
-        """Return the mean, `(..., 2) -> (...)`; 0 for no segments."""
-        sums = np.asarray(totals, dtype=np.float64)
-        return ratio(sums[..., 0], sums[..., 1], 0.0)
-
-    def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse a negative number of segments."""
-        self._refuse(statistics[..., 1] < 0, "has a negative count")
-
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
-        """Return the gradient of the mean, `(..., 2) -> (..., 2)`."""
-        sums = np.asarray(totals, dtype=np.float64)
-        return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 1.0), axis=-1)
 
 
 @dataclass(frozen=True)
@@ -174,22 +193,22 @@ class Ratio(Metric):
             sums.append("+".join(f"{c:g}*{column}" for c, column in terms if c != 0))
         return f"ratio:{self.scale:g}*({sums[0]})/({sums[1]})"
 
-    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return finite numbers `(N, k)`, in the order of `columns`; references are not used."""
         return as_numbers(hypotheses, "numbers", len(self.columns))
 
-    def _sums(self, totals: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _sums(self, totals: ArrayLike) -> tuple[Floats, Floats]:
         sums = np.asarray(totals, dtype=np.float64)
         top, bottom = (sums @ np.array(side) for side in (self.numerator, self.denominator))
         return np.asarray(top), np.asarray(bottom)
 
-    def score(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def score(self, totals: ArrayLike) -> Floats:
         """Return scale · numerator / denominator, `(..., k) -> (...)`."""
         top, bottom = self._sums(totals)
         scaled = self.scale * ratio(top, bottom, 0.0)
         return np.where(bottom != 0, scaled, float(self.zero_division))
 
-    def gradient(self, totals: ArrayLike) -> NDArray[np.float64]:
+    def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, `(..., k) -> (..., k)`; 0 where it is undefined."""
         by_top, by_bottom = ratio_gradient(*self._sums(totals), self.scale)
         top, bottom = np.array(self.numerator), np.array(self.denominator)

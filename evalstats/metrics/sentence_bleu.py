@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import check_same_index, flag, integer, listed, real
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import MOST_ORDER, signature_of
+from evalstats.metrics.base import MOST_ORDER, Floats, signature_of
 from evalstats.metrics.bleu import BLEU, brevity_penalty
-from evalstats.metrics.smoothing import Floats, Smoothing, as_smoothing, name_of
+from evalstats.metrics.smoothing import Smoothing, as_smoothing, name_of
 from evalstats.metrics.token_lists import (
     TokenList,
     as_token_list,
@@ -41,27 +41,10 @@ class SentenceBLEU:
     weights and p_n the smoothed precision of clipped n-gram matches (Papineni, Roukos, Ward and
     Zhu, 2002). Without smoothing one order without a match makes the score 0.
 
-    ===========================  ==========================================================
-    smoothing                    p_n, from c_n matches among t_n n-grams
-    ===========================  ==========================================================
-    ``"none"``, ``"method0"``    c_n / t_n
-    ``"exp"``, ``"method3"``     1 / (2^k t_n) for the k-th order with c_n = 0
-    ``"floor"``, ``"method1"``   v / t_n if c_n = 0; v = 0.1 (epsilon)
-    ``"add-k"``, ``"method2"``   (c_n + v) / (t_n + v) for n > 1; v = 1
-    ``"add-one"``                (c_n + 1) / (t_n + 1) for every n
-    ``"method4"``                ln c / (2^k v t_n) for the k-th order with c_n = 0; v = 5 (K)
-    ``"method5"``                (p'_{n-1} + p_n + p_{n+1}) / 3, p'_0 = p_1 + 1
-    ``"method6"``                (c_n + v π_n) / (t_n + v) for n > 2,
-                                 π_n = p'_{n-1}² / p'_{n-2}; v = 5 (alpha)
-    ``"method7"``                method4, then method5; v = 5 (K)
-    ===========================  ==========================================================
-
-    ``"exp"`` is the default. The first four names are sacreBLEU's, ``"add-one"`` is axion's, the
-    methods are NLTK's; two names of one row differ in `effective_order`. A primed precision is a
-    smoothed one; v is `smooth_value`. Methods 1 to 7 are those of Chen and Cherry (2014), of which
-    method 2 is by Lin and Och (2004), method 3 NIST's and method 6 by Gao and He (2013). Methods 5
-    and 7 exceed 1 for outputs that match well (1.12 for a perfect one), and method 6 may where
-    two-grams match better than tokens.
+    Smoothing methods have the names of sacreBLEU (``"none"``, ``"exp"``, ``"floor"``,
+    ``"add-k"``), of axion (``"add-one"``) and of NLTK (``"method0"`` to ``"method7"``, after Chen
+    and Cherry, 2014). `evalstats.metrics.smoothing` has their formulas. Methods 5 to 7 may exceed
+    1: 5 and 7 do for outputs that match well, 6 where two-grams match better than tokens.
 
     Parameters
     ----------
@@ -71,8 +54,8 @@ class SentenceBLEU:
         w_1, w_2, ... of at most `max_order` orders (the rest weigh 0), non-negative with sum 1;
         by default all equal. With W sequences every score becomes W scores.
     smoothing : str or callable
-        A name of the table, or a function of `(correct, total)`, float arrays `(..., max_order)`,
-        that returns the precisions in the same shape.
+        A method's name, or a function of `(correct, total)`, float arrays `(..., max_order)`, that
+        returns the precisions in the same shape.
     tokenize : str or callable
         How strings are split: sacreBLEU's tokeniser name (``"13a"``, ``"intl"``, ``"char"``, ...),
         ``"none"`` or ``"whitespace"`` to split at whitespace only, or a function from a string to
@@ -82,13 +65,11 @@ class SentenceBLEU:
     threshold : float, optional
         Scores of at least this much pass; see `passed`.
     smooth_value : float, optional
-        The parameter v of the method, positive.
+        The parameter of the method, positive.
     effective_order : bool, optional
         Whether orders longer than the output are left out, with the other weights rescaled to
-        sum to 1; where not, NLTK's methods count such an order as one n-gram without a match. By
-        default as the package does that the smoothing is named after: True for sacreBLEU's and
-        for ``"add-one"``, False for NLTK's and for ``"add-k"``, whose added counts make every
-        order exist.
+        sum to 1. By default as the package does that the smoothing is named after: False for
+        ``"add-k"`` and for NLTK's methods, which count such an order as one n-gram without a match.
 
     Raises
     ------
@@ -101,8 +82,7 @@ class SentenceBLEU:
     the smoothing; only ``"add-one"`` gives it a positive score, as axion does.
 
     NLTK 3.10 raises for method 6 with fewer than 3 orders or no three-gram match, and its methods
-    5 and 7 look at five-grams whatever the order. Here the formulas of the table hold throughout;
-    ``evalstats.compat.nltk`` reproduces NLTK.
+    5 and 7 look at five-grams whatever the order. Here the formulas hold throughout.
 
     Examples
     --------
@@ -153,7 +133,9 @@ class SentenceBLEU:
 
     @cached_property
     def _smoothing(self) -> Smoothing:
-        return as_smoothing(self.smoothing, self.smooth_value)
+        method = as_smoothing(self.smoothing, self.smooth_value)
+        chosen = self.effective_order
+        return method if chosen is None else replace(method, effective=chosen)
 
     @cached_property
     def _weights(self) -> Floats:
@@ -162,11 +144,6 @@ class SentenceBLEU:
     @property
     def _order(self) -> int:
         return self.max_order + self._smoothing.ahead
-
-    @property
-    def _effective(self) -> bool:
-        chosen = self.effective_order
-        return self._smoothing.effective if chosen is None else chosen
 
     @cached_property
     def _bleu(self) -> BLEU:
@@ -188,7 +165,7 @@ class SentenceBLEU:
         return signature_of(
             order=self.max_order,
             case="mixed" if self.case_sensitive else "lc",
-            eff=self._effective,
+            eff=self._smoothing.effective,
             tok=self._bleu.tokenizer if named else f"custom:{name_of(self.tokenize)}",
             smooth=smooth,
             **({} if self.weights is None else {"weights": ",".join(rows)}),
@@ -260,7 +237,9 @@ class SentenceBLEU:
                 f"smoothing must return precisions of shape {(*rows.shape[:-1], n)}, "
                 f"got {precisions.shape}"
             )
-        counting = total[..., :n] > 0 if self._effective else np.ones(precisions.shape, np.bool_)
+        counting = np.ones(precisions.shape, np.bool_)
+        if self._smoothing.effective:
+            counting = total[..., :n] > 0
         if np.any(counting & ~(precisions >= 0)):
             raise InputError("smoothing must return precisions of at least 0, got less or NaN")
         means = geometric_mean(precisions, self._weights, counting)

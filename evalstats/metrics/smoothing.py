@@ -12,11 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from evalstats.errors import InputError, InputTypeError
-
-Floats = NDArray[np.float64]
+from evalstats.metrics.base import Floats as Floats
 
 
 def unsmoothed(correct: Floats, total: Floats) -> Floats:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evalstats.checks import flag
-from evalstats.metrics.base import signature_of
+from evalstats.metrics.base import Floats, signature_of
 from evalstats.metrics.error_rates import ErrorRate
 from evalstats.text import sacrebleu
 from evalstats.text.ids import learn_ids, look_up_ids, shared_ids
@@ -74,11 +73,8 @@ class TER(ErrorRate):
             sacrebleu=sacrebleu.version(),
         )
 
-    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.float64]:
-        """Return `(N, 2)`: edits, and the average reference length, which may be a fraction.
-
-        See `Metric.statistics` for the arguments and the errors.
-        """
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return `(N, 2)`: edits, and the average reference length, which may be a fraction."""
         texts, refs = as_pairs(hypotheses, references)
         hyp_ids, ref_ids = self._words(texts, refs)
         edits = translation_edits(hyp_ids.take(refs.owner), ref_ids)

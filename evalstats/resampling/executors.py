@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -14,8 +15,9 @@ from evalstats.errors import InputError, InputTypeError
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-#: Where work is done: an executor, so many threads of this process, or `None` for all its cores.
-Workers: TypeAlias = "Executor | int | None"
+#: Where work is done: an executor, so many threads of this process, or `None` for all its cores;
+#: and perhaps who is told how far it is.
+Workers: TypeAlias = "Executor | int | Reporting | None"
 
 #: Pieces for a thread at most, so that all end together and an interruption need not wait long;
 #: and pieces for an executor, whose size is not known.
@@ -29,6 +31,21 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
+@dataclass(frozen=True)
+class Reporting:
+    """Where to work, and what to call as ``progress(done, total, "resampling")`` meanwhile.
+
+    It goes wherever an `executor` does.
+    """
+
+    executor: Workers
+    progress: Callable[[int, int, str], object]
+
+    def tell(self, done: int, total: int) -> None:
+        """Say how many pieces are done."""
+        self.progress(done, total, "resampling")
+
+
 def usable_cores() -> int:
     """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -36,8 +53,10 @@ def usable_cores() -> int:
     return os.cpu_count() or 1
 
 
-def as_workers(executor: object) -> Executor | int:
+def as_workers(executor: object) -> Executor | int | Reporting:
     """Return the executor, or the number of threads, that was asked for."""
+    if isinstance(executor, Reporting):
+        return replace(executor, executor=as_workers(executor.executor))
     if executor is None:
         return usable_cores()
     if isinstance(executor, Integral) and not isinstance(executor, bool):
@@ -52,8 +71,10 @@ def as_workers(executor: object) -> Executor | int:
     return executor  # type: ignore[return-value]
 
 
-def pieces_of(n: int, workers: Executor | int) -> list[range]:
+def pieces_of(n: int, workers: Workers) -> list[range]:
     """Cut n numbers into consecutive ranges, enough of them to keep all workers busy."""
+    if isinstance(workers, Reporting):
+        return pieces_of(n, workers.executor)
     wanted = workers * _PIECES_A_THREAD if isinstance(workers, int) else _PIECES_ELSEWHERE
     count = max(1, min(n, wanted))
     edges = [n * i // count for i in range(count + 1)]
@@ -61,13 +82,15 @@ def pieces_of(n: int, workers: Executor | int) -> list[range]:
 
 
 def run_all(
-    work: Callable[[T], R], pieces: Sequence[T], workers: Executor | int, tell: Tell = None
+    work: Callable[[T], R], pieces: Sequence[T], workers: Any, tell: Tell = None
 ) -> list[R]:
     """Return what the work makes of every piece, in order.
 
     What an executor's broken pool lost (a process was killed) is done here instead, with a
     `RuntimeWarning`. When anything else goes wrong, pieces that have not begun are cancelled.
     """
+    if isinstance(workers, Reporting):
+        return run_all(work, pieces, workers.executor, tell or workers.tell)
     if not isinstance(workers, int):
         return _gather(work, pieces, workers, tell)
     if workers == 1 or len(pieces) == 1:

@@ -6,7 +6,7 @@ as many of each, and what a score owes to that mixture is no part of its uncerta
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,20 +58,35 @@ class Stratified(Weights):
 
 def stratum_totals(
     weights: Weights,
-    statistics: NDArray[Any],
-    codes: NDArray[np.intp],
+    parts: Sequence[tuple[NDArray[np.intp], NDArray[Any]]],
     n_resamples: int,
-    executor: Workers = None,
-    then: Callable[[Floats], Floats] | None = None,
+    executor: Workers,
+    then: Callable[[list[Floats]], Floats],
 ) -> Floats:
-    """Sum statistics within each stratum, with each of B rows of weights, `(N, K) -> (B, T, K)`.
+    """Sum statistics within each stratum, with each of B rows of weights, and score the sums.
 
-    `then` takes the totals of some resamples, `(R, T, K)`, and returns `(R, ...)` in their place:
-    the scores of many strata take less memory than their totals.
+    Parameters
+    ----------
+    weights : Weights
+    parts : sequence of (ndarray, ndarray)
+        Places of the units of each stratum, `(n,)`, and their statistics, `(n, K)`.
+    n_resamples : int
+        B.
+    executor
+        As in `bootstrap_totals`.
+    then : callable
+        Makes `(R, ...)` of the totals of R resamples, `(R, K)` a stratum: the scores of many strata
+        take less memory than their totals.
+
+    Returns
+    -------
+    ndarray, shape (B, ...)
     """
     workers = as_workers(executor)
-    grid = exact_grid(statistics, weights.total)
-    products = [(p, ExactProduct(grid[p], weights.largest)) for p in places_of(codes)]
+    products = [
+        (places, ExactProduct(exact_grid(statistics, weights.total), weights.largest))
+        for places, statistics in parts
+    ]
     work = _Work(weights, products, n_resamples, then)
     pieces = pieces_of(weights.n_batches(n_resamples), workers)
     return np.concatenate(run_all(work, pieces, workers))
@@ -82,12 +97,14 @@ class _Work:
     weights: Weights
     products: list[tuple[NDArray[np.intp], ExactProduct]]
     n_resamples: int
-    then: Callable[[Floats], Floats] | None
+    then: Callable[[list[Floats]], Floats]
 
     def __call__(self, numbers: range) -> Floats:
-        found = []
-        for _, rows in batches(self.weights, self.n_resamples, numbers):
-            totals = np.stack([product(rows[:, p]) for p, product in self.products])  # (T, K, R)
-            totals = np.ascontiguousarray(totals.transpose(2, 0, 1))
-            found.append(totals if self.then is None else self.then(totals))
-        return np.concatenate(found)
+        return np.concatenate(
+            [
+                self.then(
+                    [np.ascontiguousarray(product(rows[:, p]).T) for p, product in self.products]
+                )
+                for _, rows in batches(self.weights, self.n_resamples, numbers)
+            ]
+        )

@@ -6,8 +6,8 @@ from typing import Any
 
 from evalstats.results.records import EstimateRecord
 
-#: Intervals whose standard error is that of the influence values, or of the counted outcomes.
-_ANALYTIC = ("t", "hall", "wilson", "tango", "nam-blackwelder")
+#: Intervals that are made of resamples.
+_DRAWN = ("bootstrap", "percentile", "bca")
 
 
 def uncertainty(estimate: EstimateRecord) -> dict[str, Any]:
@@ -20,12 +20,11 @@ def uncertainty(estimate: EstimateRecord) -> dict[str, Any]:
     >>> found["confidence_interval"]["method"], found["num_samples"]
     ('wilson', 4)
     """
-    # The error of groups is that of their influence values, whatever the interval is.
-    is_analytic = estimate.method in _ANALYTIC or estimate.segment_error is not None
     found: dict[str, Any] = {
         "standard_error": {
             "value": estimate.standard_error,
-            "method": "analytic" if is_analytic else "bootstrap",
+            # That of influence values, whatever the interval is.
+            "method": "analytic",
         },
         "confidence_interval": {
             "lower": estimate.low,
@@ -35,6 +34,6 @@ def uncertainty(estimate: EstimateRecord) -> dict[str, Any]:
         },
         "num_samples": estimate.n_segments,
     }
-    if len(estimate.replicates) and not is_analytic:
+    if len(estimate.replicates) and estimate.method in _DRAWN:
         found["num_bootstrap_samples"] = len(estimate.replicates)
     return found

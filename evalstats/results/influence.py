@@ -22,18 +22,17 @@ _WIDTH = 60
 
 @dataclass(frozen=True)
 class Influence(Result):
-    """The influence of each segment, or group, on a difference; what changes without some of them.
+    """The influence of each segment, or group, on a difference; without which its sign turns.
 
-    Segments go in the order of their influence, and of those that are left scores and p-values are
-    computed again. Fewer may do; that many do is certain.
+    Segments go in the order of their influence, and of those that are left scores are computed
+    again. Fewer may do; that many do is certain.
 
     Attributes
     ----------
     metric, system, baseline : str
         Whose difference it is, system minus baseline.
     difference, pvalue : float
-        Of all segments; the p-value is of the two-sided t test with Hall's correction, of 0/1
-        scores McNemar's, of this pair alone.
+        Those of the comparison, of this pair alone.
     unit : {"segment", "group"}
         What has an influence.
     ids : tuple of str
@@ -45,11 +44,6 @@ class Influence(Result):
     sign_without : tuple of str or None
         Segments that speak most for the better system, the first that have to go until the other is
         better; `None` where no number of them is enough.
-    verdict_without : tuple of str or None
-        Segments that have to go until a significant difference is none, or one that is not is
-        significant in the direction it has.
-    pvalue_without : float or None
-        The p-value without these.
     texts : tuple of tuple of str
         Outputs of baseline and system on the first ten, where texts were compared; else empty.
     n_strata : int or None
@@ -65,8 +59,6 @@ class Influence(Result):
     ids: tuple[str, ...] = field(repr=False)
     values: tuple[float, ...] = field(repr=False)
     sign_without: tuple[str, ...] | None
-    verdict_without: tuple[str, ...] | None
-    pvalue_without: float | None
     significance_level: float
     higher_is_better: bool
     signature: str = field(repr=False)
@@ -108,7 +100,7 @@ class Influence(Result):
         return [Table(title, tuple(header), tuple(rows), align)]
 
     def _footer(self) -> list[str]:
-        level, unit = f"{self.significance_level:g}", self.unit
+        unit = self.unit
         # Where scores are equal, the direction is that of a greater score.
         winner = self.system if (self.difference >= 0) == self.higher_is_better else self.baseline
         lines = [
@@ -121,19 +113,9 @@ class Influence(Result):
         else:
             number = self._number(self.sign_without)
             lines.append(f"Without {number} that speak most for {winner}, the other is better.")
-        significant = self.pvalue <= self.significance_level
-        side, now = ("for", "no longer significant") if significant else ("against", "significant")
-        if self.verdict_without is None or self.pvalue_without is None:
-            lines.append(f"No number of {unit}s that speak {side} {winner} decides the verdict.")
-        else:
-            lines.append(
-                f"Without {self._number(self.verdict_without)} that speak most {side} {winner}, "
-                f"the difference is {now} at {level} ({report.p_is(self.pvalue_without)})."
-            )
         lines.append(
-            f"{unit.capitalize()}s go in the order of their influence, and the rest is scored and "
-            f"tested again (Broderick, Giordano and Meager, 2020); fewer may do. p is that of a t "
-            f"test, or McNemar's, of this pair alone, without resampling."
+            f"{unit.capitalize()}s go in the order of their influence, and the rest is scored "
+            f"again (Broderick, Giordano and Meager, 2020); fewer may do."
         )
         if self.n_strata:
             lines.append(f"Two {unit}s of each of {self.n_strata} strata stay.")

@@ -102,7 +102,7 @@ def difference_columns(
     """
     several = _has_adjusted(comparison, differences, adjusted)
     level = report.level(comparison.confidence_level)
-    if comparison.intervals == "simultaneous":
+    if comparison.method == "simultaneous":
         level = level.replace("interval", "simultaneous")
     header = [
         contrast_of(comparison.contrast).column,
@@ -181,10 +181,9 @@ def _verdict(comparison: Comparison, difference: Difference) -> str:
         return "identical"
     if comparison.is_open(difference):
         return "cannot tell"
-    mark = f" {comparison.mark(difference)}".rstrip()
     if not comparison.significant(difference) or difference.winner is None:
-        return "no evidence" + mark
-    return ("better" if difference.winner == difference.system else "worse") + mark
+        return "no evidence"
+    return "better" if difference.winner == difference.system else "worse"
 
 
 def pair_tables(
@@ -243,19 +242,18 @@ def _pair_matrix(
     """Lay out all pairs: differences above the diagonal, adjusted p-values below."""
     place = {estimate.system: i for i, estimate in enumerate(best_first)}
     cells = [["" for _ in best_first] for _ in best_first]
-    width = 1 + any(map(comparison.disagrees, differences))
     for d in differences:
         i, j = place[d.system], place[d.baseline]
         value = d.value if i < j else contrast_of(d.contrast).turned(d.value)
-        mark = ("*" if comparison.significant(d) else "") + comparison.mark(d)
-        cells[min(i, j)][max(i, j)] = _value_cell(d, value, decimals) + mark.ljust(width)
-        cells[max(i, j)][min(i, j)] = _adjusted_cell(comparison, d) + " " * width
+        mark = "*" if comparison.significant(d) else " "
+        cells[min(i, j)][max(i, j)] = _value_cell(d, value, decimals) + mark
+        cells[max(i, j)][min(i, j)] = _adjusted_cell(comparison, d) + " "
     for i in range(len(best_first)):
-        cells[i][i] = "·" + " " * width
+        cells[i][i] = "· "
     return Table(
         f"{best_first[0].metric}: {contrast_of(comparison.contrast).of_cells} above the diagonal, "
         f"{comparison.shown_pvalue()} below",
-        ("#", *(f"{i + 1}" + " " * width for i in range(len(best_first)))),
+        ("#", *(f"{i + 1} " for i in range(len(best_first)))),
         tuple((str(i + 1), *row) for i, row in enumerate(cells)),
         ">" * (len(best_first) + 1),
         (

@@ -60,9 +60,9 @@ def differences(comparison: Comparison, metric: str | None = None, ax: Any = Non
     """Draw differences with their intervals, the largest first.
 
     A filled dot is a significant difference (adjusted p-value), blue where the system is better
-    and vermillion where it is worse; an open one is no evidence of any. A dagger marks those whose
-    verdict and interval disagree. Of all pairs the better system comes first (but not of a
-    one-sided test, which has its own direction), so that all differences have one sign.
+    and vermillion where it is worse; an open one is no evidence of any. Of all pairs the better
+    system comes first (but not of a one-sided test, which has its own direction), so that all
+    differences have one sign.
 
     `metric` draws one metric only. More than 40 differences raise an `InputError`: draw `pvalues`,
     or compare with a baseline.
@@ -81,12 +81,8 @@ def _differences(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes
     rows = [_oriented(comparison, d) for d in found]
     rows.sort(key=lambda row: -better * row[2][0])
     one, contrast = comparison.baseline, contrast_of(comparison.contrast)
-    marked = any(map(comparison.disagrees, found))
-    labels = [
-        (d.system if one else f" {contrast.sign} ".join(names)) + f" {comparison.mark(d)}".rstrip()
-        for d, names, _ in rows
-    ]
-    axes, edges = rows_axes(ax, labels, extra=0.27 if marked else 0.15)
+    labels = [d.system if one else f" {contrast.sign} ".join(names) for d, names, _ in rows]
+    axes, edges = rows_axes(ax, labels, extra=0.15)
     axes.axvline(contrast.null, color=GREY, linewidth=0.6, zorder=0)
     certain = [comparison.significant(d) for d, _, _ in rows]
     colours = [
@@ -101,7 +97,6 @@ def _differences(comparison: Comparison, estimates: Sequence[Estimate], ax: Axes
         f"{contrast.column.capitalize()}s{contrast.to(one)}, {size(estimates[0])}",
         f"{contrast.column} {contrast.within} {_metric(estimates[0])}, {level}",
         f"filled: {_adjusted(comparison, found)}",
-        *(["† verdict and interval disagree"] if marked else []),
     )
     return axes
 

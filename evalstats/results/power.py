@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evalstats.checks import choice
 from evalstats.errors import InputError
 from evalstats.results import power_plot, report
-from evalstats.results.records import PairPower, distinct
+from evalstats.results.records import PairPower, RunPower, distinct
 from evalstats.results.report import Table
 from evalstats.results.results import Result
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Power(Result):
-    """What the default test finds on a test set like the pilot; iterating gives `PairPower`.
+    """What a test finds on a test set like the pilot; iterating gives `PairPower`.
 
     Attributes
     ----------
@@ -37,8 +37,6 @@ class Power(Result):
         Of the test.
     confidence_level : float
         Of the intervals, which say what so small a pilot leaves uncertain.
-    n_resamples, seed : int
-        What was drawn.
     signatures : tuple of str
         Everything needed to make the numbers again, one for each metric.
     notes : tuple of str
@@ -56,8 +54,6 @@ class Power(Result):
     significance_level: float
     alternative: str
     confidence_level: float
-    n_resamples: int
-    seed: int
     signatures: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
     n_runs: int | None = None
@@ -74,7 +70,7 @@ class Power(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return settings and pairs as plain Python values; `None` is what cannot be."""
         settings = ("n_pilot", "n_segments", "unit", "difference", "target", "significance_level")
-        others = ("alternative", "confidence_level", "n_resamples", "seed", "n_runs", "pilot_runs")
+        others = ("alternative", "confidence_level", "n_runs", "pilot_runs")
         return {
             **{name: getattr(self, name) for name in (*settings, *others)},
             "pairs": [pair.to_dict() for pair in self.pairs],
@@ -125,8 +121,8 @@ class Power(Result):
                 (pair,) = pairs
                 of_segments = pair.sizes, pair.minimums, pair.powers
                 tables.append(self._curve_table(pair, self.unit, *of_segments, digits))
-                if self.n_runs is not None:
-                    of_runs = pair.runs, pair.run_minimums, pair.run_powers
+                if (of := pair.of_runs) is not None:
+                    of_runs = of.runs, of.run_minimums, of.run_powers
                     tables.append(self._curve_table(pair, "run", *of_runs, digits))
         return tables
 
@@ -170,12 +166,13 @@ class Power(Result):
             header += ["runs needed", f"[{report.level(self.confidence_level)}]", "fewest runs"]
         rows = []
         for pair in pairs:
-            row = [pair.system, pair.baseline, report.number(pair.run_deviation or 0.0, decimals)]
-            row.append("none" if pair.limit is None else report.number(pair.limit, decimals))
+            of = pair.of_runs or RunPower()
+            row = [pair.system, pair.baseline, report.number(of.run_deviation or 0.0, decimals)]
+            row.append("none" if of.limit is None else report.number(of.limit, decimals))
             if self.difference is not None:
-                needed = (pair.runs_needed, pair.runs_needed_low, pair.runs_needed_high)
+                needed = (of.runs_needed, of.runs_needed_low, of.runs_needed_high)
                 row += _with_interval([_count(x) for x in needed])
-                row.append(_count(pair.fewest_runs))
+                row.append(_count(of.fewest_runs))
             rows.append(tuple(row))
         title = f"{pairs[0].metric}, runs of each system on {self.n_segments:,} {self.unit}s"
         return Table(title, tuple(header), tuple(rows), "<<" + ">" * (len(header) - 2))

@@ -1,4 +1,4 @@
-"""The figure of a plan: what the default test finds, over the number of segments."""
+"""The figure of a plan: what a test finds, over the number of segments."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def power(
     axes.set_xscale("log")
     for pair, (colour, marker) in zip(shown, _LINES, strict=False):
         sizes, values = pair.sizes, pair.minimums if difference is None else pair.powers
-        if unit == "run":
-            sizes, values = pair.runs, pair.run_minimums if difference is None else pair.run_powers
+        if unit == "run" and (of := pair.of_runs) is not None:
+            sizes, values = of.runs, of.run_minimums if difference is None else of.run_powers
         heights = [np.nan if value is None else value for value in values]
         axes.plot(
             sizes,

@@ -70,22 +70,20 @@ class Questions(ComparisonRecord):
         n_segments: int | None = None,
         power: float = 0.8,
         significance_level: float | None = None,
-        n_resamples: int = 4999,
         runs: int | None = None,
     ) -> Any:
         """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
 
         One test at `significance_level`, by default that of this comparison, not adjusted for
-        several; the comparison's alternative, unit, strata, confidence level and seed.
+        several; the comparison's alternative, unit, strata and confidence level.
         """
         if self.planner is None:
             raise InputError(
-                "this comparison holds no statistics of segments (it comes from a Shard or a "
-                "file); give SegmentStatistics to evalstats.power"
+                "this comparison was read from a file, or is of several tasks; give the "
+                "statistics, or those of one task, to evalstats.power"
             )
         level = self.significance_level if significance_level is None else significance_level
-        question = difference, n_segments, power, level
-        return self.planner(*question, self.confidence_level, n_resamples, self.seed, runs)
+        return self.planner(difference, n_segments, runs, level, power)
 
     def ranking(
         self,

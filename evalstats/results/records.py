@@ -82,18 +82,18 @@ class Difference(Record):
     pvalue : float
         Of this comparison alone, in (0, 1].
     pvalue_adjusted : float
-        Adjusted for all comparisons of its family: those under the same metric, or all.
+        Adjusted for all comparisons under the same metric.
     pvalue_error : float
-        Monte-Carlo standard error of `pvalue`; 0 when all swaps were enumerated.
+        Monte-Carlo standard error of `pvalue`; 0 where nothing was drawn for it.
     exact : bool
-        Whether all swaps were enumerated, or counted (McNemar's test).
+        Whether all swaps were enumerated.
     n_differing : int
         Number of segments, or groups, whose statistics differ between the two systems.
     higher_is_better : bool
         Direction of the metric.
     test, method : str
-        Which test and which interval these are; of 0/1 scores "mcnemar", of groups within strata or
-        of several runs "t" by default.
+        Which test and which interval these are; of 0/1 scores "mcnemar" and "tango" by default, of
+        several runs and of very few units "t".
     gained, lost : int or None
         Of 0/1 scores: segments on which only the system succeeds, and only the baseline.
     least_margin, least_loss : float or None
@@ -104,7 +104,7 @@ class Difference(Record):
         system is shown to keep.
     pvalue_equivalence, pvalue_not_worse : float or None
         Of the two one-sided tests of the margin, and of the one that is about a loss, or about the
-        recovery; `None` where the interval has no p-value, and where nothing bounds a loss.
+        recovery; `None` where nothing bounds a loss.
     pvalue_worse : float or None
         Of the opposite: that more is lost than the margin, or less is kept than the recovery.
     contrast : {"difference", "ratio", "log-ratio"}
@@ -147,8 +147,8 @@ class Difference(Record):
 
     @property
     def is_drawn(self) -> bool:
-        """Whether its p-value comes of resamples, so that it cannot be below 1/(B + 1)."""
-        return not self.exact and self.test != "t"
+        """Whether its p-value comes of swaps, so that it cannot be below 1/(B + 1)."""
+        return not self.exact and self.test == "ar"
 
     @property
     def null(self) -> float:
@@ -175,8 +175,39 @@ class Difference(Record):
 
 
 @dataclass(frozen=True)
+class RunPower:
+    """What a test of several runs of each system finds of a pair.
+
+    Attributes
+    ----------
+    run_deviation : float or None
+        The runs' part of the standard error is this over √R.
+    limit : float or None
+        Least difference that is found on any number of segments, with the runs that are planned.
+    runs_needed, runs_needed_low, runs_needed_high : int or None
+        Runs of each system that find the difference on the segments that are planned.
+    fewest_runs : int or None
+        With fewer runs no number of segments finds it.
+    runs : tuple of int
+        Numbers of runs of their curve.
+    run_minimums, run_powers : tuple of float
+        Least difference, and power, with each of them.
+    """
+
+    run_deviation: float | None = None
+    limit: float | None = None
+    runs_needed: int | None = None
+    runs_needed_low: int | None = None
+    runs_needed_high: int | None = None
+    fewest_runs: int | None = None
+    runs: tuple[int, ...] = ()
+    run_minimums: tuple[float | None, ...] = ()
+    run_powers: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
 class PairPower(Record):
-    """What the default test finds of a pair of systems; sizes of differences have no sign.
+    """What a test finds of a pair of systems; sizes of differences have no sign.
 
     Attributes
     ----------
@@ -188,7 +219,7 @@ class PairPower(Record):
         Of one segment, or group: the difference's standard error is this over √N.
     minimum, minimum_low, minimum_high : float or None
         Least difference that is found with the target power, and what the pilot leaves uncertain;
-        `None` where no difference is, as of 0/1 scores on five segments.
+        `None` where no difference is, as of 0/1 scores on three segments.
     power, power_low, power_high : float or None
         How often the difference that was asked about is found; `None` where none was.
     needed, needed_low, needed_high : int or None
@@ -199,22 +230,10 @@ class PairPower(Record):
         Least difference, and power, on each of them; no powers where no difference was asked about.
     higher_is_better : bool
         Direction of the metric.
-    test : {"studentized", "mcnemar"}
-        What `compare` tests by default.
     discordant : float or None
         Of 0/1 scores, the share of segments that differ.
-    run_deviation : float or None
-        Where there are runs: their part of the standard error is this over √R.
-    limit : float or None
-        Least difference that is found on any number of segments, with the runs that are planned.
-    runs_needed, runs_needed_low, runs_needed_high : int or None
-        Runs of each system that find the difference on the segments that are planned.
-    fewest_runs : int or None
-        With fewer runs no number of segments finds it.
-    runs : tuple of int
-        Numbers of runs of their curve.
-    run_minimums, run_powers : tuple of float
-        Least difference, and power, with each of them.
+    of_runs : RunPower or None
+        Where there are several runs of each system.
     """
 
     metric: str
@@ -235,17 +254,19 @@ class PairPower(Record):
     minimums: tuple[float | None, ...]
     powers: tuple[float, ...]
     higher_is_better: bool
-    test: str
     discordant: float | None = None
-    run_deviation: float | None = None
-    limit: float | None = None
-    runs_needed: int | None = None
-    runs_needed_low: int | None = None
-    runs_needed_high: int | None = None
-    fewest_runs: int | None = None
-    runs: tuple[int, ...] = ()
-    run_minimums: tuple[float | None, ...] = ()
-    run_powers: tuple[float, ...] = ()
+    of_runs: RunPower | None = None
+
+    @property
+    def test(self) -> str:
+        """What is planned: "t", or "mcnemar" of 0/1 scores."""
+        return "t" if self.discordant is None else "mcnemar"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields, those of runs among them, as plain Python values."""
+        plain = plain_record(self)
+        del plain["of_runs"]
+        return {**plain, "test": self.test, **plain_record(self.of_runs or RunPower())}
 
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, power"
@@ -268,8 +289,6 @@ class ComparisonRecord:
     signatures: tuple[str, ...] = field(repr=False)
     notes: tuple[str, ...] = ()
     significance_level: float = 0.05
-    family: str = "metric"
-    intervals: str = "individual"
     planner: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     ranker: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
     margin: float | None = None
@@ -296,11 +315,11 @@ class ComparisonRecord:
 
     @cached_property
     def _family_sizes(self) -> Counter[str]:
-        return Counter("" if self.family == "all" else d.metric for d in self.differences)
+        return Counter(d.metric for d in self.differences)
 
     def n_compared(self, difference: Difference) -> int:
         """Return how many comparisons are counted together with this one, itself included."""
-        return self._family_sizes["" if self.family == "all" else difference.metric]
+        return self._family_sizes[difference.metric]
 
     def n_multiplied(self, difference: Difference) -> int:
         """Return what the adjustment multiplies the smallest p-value by."""
@@ -312,38 +331,17 @@ class ComparisonRecord:
         return f"p ({self.adjustment})" if several and self.adjustment != "none" else "p"
 
     def floor_of(self, difference: Difference) -> float:
-        """Return the smallest p-value that swaps can give of its segments or groups."""
-        return self.floor_of_units
-
-    @property
-    def floor_of_units(self) -> float:
-        """The smallest p-value that swaps of so many segments or groups can give."""
+        """Return the smallest p-value of units that can be swapped in so many ways."""
+        if difference.test == "mcnemar":
+            return 0.0
         sides = 2.0 if self.alternative == "two-sided" else 1.0
-        sides /= 2 if self.test == "mid-p" else 1
-        return 0.0 if self.test == "bootstrap" else sides * 0.5 ** self.estimates[0].n_segments
+        return min(1.0, sides * 0.5**difference.n_differing)
 
     def is_open(self, difference: Difference) -> bool:
         """Return whether too few resamples, or units, keep its p-value above the level."""
         drawn = 1 / (self.n_resamples + 1) if difference.is_drawn else 0.0
         floor = max(drawn, self.floor_of(difference)) * self.n_multiplied(difference)
         return floor > self.significance_level and not self.significant(difference)
-
-    def disagrees(self, difference: Difference) -> bool:
-        """Return whether a two-sided verdict and the interval of the same level say two things.
-
-        A verdict that no data could have changed ("cannot tell") says nothing.
-        """
-        same_level = abs(self.confidence_level + self.significance_level - 1) < 1e-9
-        if not same_level or self.alternative != "two-sided" or difference.n_differing == 0:
-            return False
-        if self.is_open(difference):
-            return False
-        excluded = difference.low > difference.null or difference.high < difference.null
-        return excluded != self.significant(difference)
-
-    def mark(self, difference: Difference) -> str:
-        """Return the dagger of a verdict that disagrees with its interval, or nothing."""
-        return "†" if self.disagrees(difference) else ""
 
 
 def plain_record(result: Any) -> dict[str, Any]:

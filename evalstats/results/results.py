@@ -43,7 +43,7 @@ class Estimate(EstimateRecord, Result):
     low, high : float
         Bounds of the confidence interval.
     standard_error : float
-        Standard deviation of the replicates; for the t interval, from the influence values.
+        From the influence values; of a `Shard`, from the replicates.
     replicates : ndarray, shape (B,)
         Corpus scores of the resamples; empty where nothing was resampled (the t interval), and
         after `from_json`.
@@ -186,11 +186,7 @@ class Comparison(Questions, Result):
     notes : tuple of str
         What a careful reader should know.
     significance_level : float
-        Adjusted p-values up to it are significant.
-    family : {"metric", "all"}
-        Which comparisons are counted together: all under one metric, or all there are.
-    intervals : {"individual", "simultaneous"}
-        Whether the confidence level is of each interval of a difference, or of a family's at once.
+        Adjusted p-values up to it are significant; 1 - `confidence_level` but for gates.
     margin, recovery : float or None
         What `claim` is about: a difference in points, or a share of the baseline's score.
     contrast : {"difference", "ratio", "log-ratio"}

@@ -85,9 +85,7 @@ def differences(
             f"a figure is of one pair; give system and baseline, one of {'; '.join(every)}"
         )
     contrast, first = contrast_of(suite.contrast), chosen[0]
-    marked = any(map(suite.disagrees, chosen))
-    names = [f"{d.task} {suite.mark(d)}".rstrip() for d in chosen]
-    axes, middles = _axes(ax, chosen, 0.27 if marked else 0.15, labels=names)
+    axes, middles = _axes(ax, chosen, 0.15, labels=[d.task for d in chosen])
     axes.axvline(contrast.null, color=GREY, linewidth=0.6, zorder=0)
     for d, y in zip(chosen, middles, strict=True):
         sure = suite.significant(d) and d.winner is not None
@@ -102,7 +100,6 @@ def differences(
         f"{first.system} {contrast.sign} {first.baseline}, {_counted(chosen)}",
         f"{contrast.column} {contrast.within} {_named(chosen)}, {level}",
         f"filled: {suite.shown_pvalue()} ≤ {suite.significance_level:g}",
-        *(["† verdict and interval disagree"] if marked else []),
     )
     return axes
 

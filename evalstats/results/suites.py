@@ -121,6 +121,7 @@ signatures, notes, significance_level, margin, recovery, contrast
     differences: tuple[TaskDifference, ...]
     tasks: tuple[str, ...] = ()
     aggregate: str | None = None
+    family: str = "metric"
 
     def __iter__(self) -> Iterator[TaskDifference]:
         """Iterate over the differences of tasks, and then the totals."""
@@ -182,12 +183,6 @@ signatures, notes, significance_level, margin, recovery, contrast
         if self.adjustment != "max-t":
             return super().n_multiplied(difference)
         return self._tasks_of[self._family_of(difference)]
-
-    def floor_of(self, difference: Difference) -> float:
-        """Return the smallest p-value that swaps of its segments or groups can give."""
-        sides = 2.0 if self.alternative == "two-sided" else 1.0
-        n_segments = getattr(difference, "n_segments", 0)
-        return 0.0 if self.test == "bootstrap" else sides * 0.5**n_segments
 
     def to_dict(self) -> dict[str, Any]:
         """Return settings, estimates and differences as plain Python values."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from inspect import signature
 from typing import Any
 
+from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
 from evalstats.analysis.inputs import labels_of
 from evalstats.analysis.ranking import Ranker
 from evalstats.analysis.suite import Suite
-from evalstats.analysis.units import Aggregate
 from evalstats.checks import also_called
 from evalstats.errors import InputError
 from evalstats.results.results import Comparison, Estimate, Estimates
@@ -31,7 +30,7 @@ def compare_runs(
     filter: Patterns = None,
     groups: str | None = None,
     strata: str | None = None,
-    aggregate: Aggregate | None = None,
+    aggregate: Aggregated | None = None,
     missing: str = "error",
     **options: Any,
 ) -> Comparison | SuiteComparison:
@@ -69,8 +68,7 @@ def compare_runs(
     labels: dict[str, Any] = {"groups": groups, "strata": strata}
     found = _joined(runs, task, metric, filter, labels, missing)
     if len(found.tasks) > 1:
-        known = _options(options, compare, Suite.compare, strata)
-        whole = _suite(found, aggregate, groups).compare(**known)
+        whole = _suite(found, aggregate, groups, strata).compare(**options)
         return replace(whole, notes=(*found.notes, *asked_twice(found.tasks), *whole.notes))
     result = compare(_only(found), aggregate=aggregate or "micro", **labels, **options)
     return with_notes(result, found.notes)
@@ -93,7 +91,7 @@ def estimate_runs(
     filter: Patterns = None,
     groups: str | None = None,
     strata: str | None = None,
-    aggregate: Aggregate | None = None,
+    aggregate: Aggregated | None = None,
     missing: str = "error",
     **options: Any,
 ) -> Estimate | Estimates | SuiteEstimates:
@@ -104,8 +102,7 @@ def estimate_runs(
     labels: dict[str, Any] = {"groups": groups, "strata": strata}
     found = _joined(runs, task, metric, filter, labels, missing)
     if len(found.tasks) > 1:
-        known = _options(options, estimate, Suite.estimate, strata)
-        whole = _suite(found, aggregate, groups).estimate(**known)
+        whole = _suite(found, aggregate, groups, strata).estimate(**options)
         return replace(whole, notes=(*found.notes, *asked_twice(found.tasks), *whole.notes))
     result: Any = estimate(_only(found), aggregate=aggregate or "micro", **labels, **options)
     notes = tuple(found.notes)
@@ -132,7 +129,11 @@ def _only(found: Joined) -> list[SegmentStatistics]:
     return tables
 
 
-def _suite(found: Joined, aggregate: Aggregate | None, groups: str | None) -> Suite:
+def _suite(
+    found: Joined, aggregate: Aggregated | None, groups: str | None, strata: str | None
+) -> Suite:
+    if strata is not None:
+        raise InputError("strata are for one task, since several are strata; choose with task")
     if groups is None:
         return Suite(found.tasks, aggregate)
     of_task = {}
@@ -142,20 +143,3 @@ def _suite(found: Joined, aggregate: Aggregate | None, groups: str | None) -> Su
         except InputError as error:
             raise type(error)(f"{name}: {error}") from None
     return Suite(found.tasks, aggregate, groups=of_task)
-
-
-def _options(
-    given: Mapping[str, Any], one: Callable[..., Any], several: Callable[..., Any], strata: object
-) -> dict[str, Any]:
-    """Return the options that several tasks have; others may only have their default."""
-    if strata is not None:
-        raise InputError("strata are for one task, since several are strata; choose with task")
-    defaults, known = signature(one).parameters, signature(several).parameters
-    kept = {}
-    for name, value in given.items():
-        is_default = name in defaults and value == defaults[name].default
-        if name in known and not (is_default and value != known[name].default):
-            kept[name] = value
-        elif not is_default:
-            raise InputError(f"{name} is for one task, or unknown; choose a task, or leave it out")
-    return kept

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil, sqrt
-from typing import Any
 
-from evalstats.analysis.compare import compare
-from evalstats.analysis.margins import as_limits, claim_notes
+from evalstats.analysis.compare import compared
+from evalstats.analysis.inputs import Given
+from evalstats.analysis.margins import claim_notes
+from evalstats.analysis.options import Options, as_limits
+from evalstats.analysis.planning import Planner
 from evalstats.checks import also_called, share
 from evalstats.errors import InputError
-from evalstats.inference.multiplicity import holm
-from evalstats.resampling.weights import Rng
+from evalstats.inference.families import holm
+from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.gate import Gate, GateCheck
-from evalstats.results.records import Difference
 from evalstats.results.results import Comparison
 from evalstats.runs.joining import OneRun, joined
 from evalstats.runs.run import Patterns
 
 #: How often what is there to be found should be.
 _POWER = 0.8
-#: The square of it is more items than anybody has.
-_MOST = 1e9
 
 
 @also_called(metrics="metric", seed="rng")
@@ -75,16 +73,19 @@ def gate_runs(
 
     Notes
     -----
-    For 0/1 scores both tests are score tests of paired proportions (Tango, 1998; Nam and
-    Blackwelder, 2002), that of failing with a continuity correction; for others t tests on
-    influence values with Hall's correction for skewness (1992). All tasks have to pass, which needs
-    no adjustment (an intersection-union test; Berger, 1982); any may fail, and those p-values are
-    adjusted by Holm's method (1979).
+    Both tests are those of `compare`: of the bootstrap, and of 0/1 scores and a margin Tango's
+    score test (1998). All tasks have to pass, which needs no adjustment (an intersection-union
+    test; Berger, 1982); any may fail, and those p-values are adjusted by Holm's method (1979).
     """
     level = share(significance_level, "significance_level", 0.5)
     limits = as_limits(margin, recovery)
     if limits == (None, None):
         raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
+    # Bounds are one-sided: each at the level by itself.
+    options = Options(
+        1 - 2 * level, adjustment="none", n_resamples=n_resamples, seed=as_seed(rng),
+        margin=margin, recovery=recovery, significance_level=level,
+    )  # fmt: skip
     labels = () if groups is None else (groups,)
     found = joined(
         [base, new], task=task, metric=metric, filter=filter, labels=labels, missing=missing
@@ -97,18 +98,7 @@ def gate_runs(
                 f"a gate compares one system with one baseline, got {list(table.systems)}"
             )
         try:
-            result = compare(
-                table,
-                baseline=old,
-                confidence_level=1 - 2 * level,
-                significance_level=level,
-                adjustment="none",
-                groups=groups,
-                n_resamples=n_resamples,
-                rng=rng,
-                margin=margin,
-                recovery=recovery,
-            )
+            result = compared(Given(table, None, "bleu", groups), old, options)
         except InputError as error:
             what = f"{name}, {table.metric.name}" if name else table.metric.name
             raise type(error)(f"{what}: {error}; other metrics and tasks can be chosen") from None
@@ -141,7 +131,7 @@ def _check(task: str, result: Comparison, level: float) -> GateCheck:
         gained=d.gained,
         lost=d.lost,
         n_items=n,
-        needed=_needed(result, d, n, level),
+        needed=_needed(result, level),
         signature=result.signatures[0],
         unit="group" if old.unit == "group" else "item",
     )
@@ -161,25 +151,7 @@ def _decided(checks: list[GateCheck], level: float) -> tuple[GateCheck, ...]:
     return tuple(checks)
 
 
-def _needed(result: Comparison, d: Difference, n: int, level: float) -> int | None:
+def _needed(result: Comparison, level: float) -> int | None:
     """Return how many items show a system that has lost nothing to be within the limit."""
-    from scipy.special import ndtri
-
-    distance: Any = result.margin
-    if distance is None:
-        assert result.recovery is not None
-        kept = d.baseline_score if d.higher_is_better else d.baseline_score / result.recovery
-        distance = (1 - result.recovery) * kept
-    if not distance > 0:
-        return None
-    reach = -float(ndtri(level))
-    needed = float((reach - ndtri(1 - _POWER)) * d.standard_error * sqrt(n) / distance)
-    needed = min(needed, _MOST) ** 2
-    p = d.pvalue_not_worse
-    if needed == 0 and p is not None and p < 0.5:
-        # Nothing differs: the distance of its test grows with the root of the items.
-        needed = n * (reach / float(ndtri(p))) ** 2
-    if d.gained is not None and result.margin is not None:
-        # Wilson's bound of a share of 0: fewer items never do.
-        needed = max(needed, reach**2 * (1 / distance - 1))
-    return ceil(needed) if 0 < needed < _MOST**2 else None
+    assert isinstance(result.planner, Planner)
+    return result.planner.needed_within(level, _POWER)

@@ -164,7 +164,7 @@ class Accumulator:
     def estimate(
         self,
         *,
-        method: str = "expanded",
+        method: str = "bootstrap",
         confidence_level: float = 0.95,
         n_resamples: int = 9999,
         rng: Rng = 12345,

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from evalstats.checks import integer, share
 from evalstats.errors import InputError
-from evalstats.inference import clusters, influence, intervals, proportions
+from evalstats.inference import counts, influence, student
+from evalstats.inference.student import Spread
 from evalstats.metrics import Mean, Metric
 from evalstats.training.boundaries import Boundary, spent_by
 from evalstats.training.records import Check, Chosen
@@ -43,22 +44,14 @@ class Rules:
         """Return the level that so many looks may spend together; no look spends none."""
         return spent_by(look, self.significance_level, self.expected_checks)
 
-    def error(self, values: NDArray[np.float64]) -> float:
-        """Return the standard error that influence values give."""
-        if self.sizes is not None:
-            return float(clusters.standard_error(values, self.sizes))
-        return float(influence.standard_error(values))
+    def spread(self, values: NDArray[np.float64]) -> Spread:
+        """Return the standard error that influence values give, and its degrees of freedom."""
+        return student.spread(values, self.sizes)
 
-    def degrees(self, n: int) -> float:
-        """Return the degrees of freedom of that standard error of n segments or groups."""
-        return n - 1 if self.sizes is None else clusters.degrees_of_freedom(self.sizes)
-
-    def interval(self, observed: float, error: float, n: int) -> tuple[float, float]:
+    def interval(self, observed: float, spread: Spread) -> tuple[float, float]:
         """Return the t interval of a score or of a difference."""
-        low, high = intervals.student_t(
-            np.float64(observed), np.float64(error), self.degrees(n) + 1, self.confidence_level
-        )
-        return float(low), float(high)
+        alpha = 1 - self.confidence_level
+        return student.interval(observed, spread.error, spread.degrees, alpha)
 
     def stops(self, checks_without_improvement: int) -> bool:
         """Return whether the patience is used up."""
@@ -98,7 +91,7 @@ class Best:
     rows: NDArray[Any]
     score: float
     influence: NDArray[np.float64]
-    standard_error: float
+    spread: Spread
 
     @classmethod
     def of(cls, rules: Rules, rows: NDArray[Any]) -> Best:
@@ -106,13 +99,13 @@ class Best:
         metric = rules.metric
         score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
         (values,) = influence.influence_values(metric, rows[None])
-        error = rules.error(values)
-        if not np.all(np.isfinite((score, error))):
+        spread = rules.spread(values)
+        if not np.all(np.isfinite((score, spread.error))):
             raise InputError(
                 f"{metric.name} or its gradient is not finite; define the score for every total, "
                 f"for example where a denominator is 0"
             )
-        return cls(rows, score, values, error)
+        return cls(rows, score, values, spread)
 
 
 @dataclass(frozen=True)
@@ -132,7 +125,7 @@ class History:
         metric, best, boundary = rules.metric, self.best, self.boundary
         new = Best.of(rules, rows)
         in_bag, out_of_bag = bags.scores(metric, rows)
-        low, high = rules.interval(new.score, new.standard_error, len(rows))
+        low, high = rules.interval(new.score, new.spread)
         difference, bounds, pvalue, level = 0.0, (0.0, 0.0), 1.0, 0.0
         if best is None or self.contest is None:
             contest = Contest.opened(step, new.score, in_bag, out_of_bag)
@@ -149,7 +142,7 @@ class History:
             "score": new.score,
             "low": low,
             "high": high,
-            "standard_error": new.standard_error,
+            "standard_error": new.spread.error,
             "difference": difference,
             "difference_low": bounds[0],
             "difference_high": bounds[1],
@@ -190,32 +183,30 @@ def _compared(best: Best, new: Best, rules: Rules) -> tuple[tuple[float, float],
     """Return the interval of the difference, and the one-sided p-value of "no better".
 
     A paired t test on influence values, each step's from its own gradient, and the interval with
-    the same standard error. No p-value is below 2^-n for n segments that differ, the smallest that
-    swapping them can give; identical statistics give exactly 1. Differences of 0/1 scores are
-    counted instead: McNemar's exact test, Tango's interval.
+    the same standard error. Where units that differ are few, they are what the degrees of freedom
+    count. 0/1 scores have Tango's interval and McNemar's test. No p-value is below 2^-m for m units
+    that differ, the smallest that swapping them can give; identical statistics give exactly 1.
     """
-    from scipy.special import stdtr
-
-    metric, level, n = rules.metric, rules.confidence_level, len(new.rows)
-    sign = 1 if metric.higher_is_better else -1
+    metric, n = rules.metric, len(new.rows)
+    alternative = "greater" if metric.higher_is_better else "less"
+    differs = np.any(best.rows != new.rows, axis=1)
+    m = int(np.count_nonzero(differs))
     if _zeros_and_ones(metric, best.rows) and _zeros_and_ones(metric, new.rows):
-        gained = int(np.count_nonzero(new.rows[:, 0] > best.rows[:, 0]))
-        lost = int(np.count_nonzero(new.rows[:, 0] < best.rows[:, 0]))
-        alternative = "greater" if sign > 0 else "less"
-        return (
-            proportions.tango(gained, lost, n, level),
-            proportions.mcnemar_pvalue(gained, lost, alternative),
-        )
-    difference = new.score - best.score
-    error = rules.error(new.influence - best.influence)
-    bounds = rules.interval(difference, error, n)
-    n_differing = int(np.count_nonzero(np.any(best.rows != new.rows, axis=1)))
-    if n_differing == 0:
-        return bounds, 1.0
-    gain = sign * difference
-    # Every segment moved by the same amount: only their number says how sure that is.
-    tail = float(stdtr(rules.degrees(n), -gain / error)) if error > 0 else float(gain <= 0)
-    return bounds, max(tail, ldexp(1.0, -n_differing))
+        gained = float(np.count_nonzero(new.rows[:, 0] > best.rows[:, 0]))
+        lost = m - gained
+        quantile = student.quantile(np.inf, 1 - rules.confidence_level)
+        distance = counts.tango_distance(gained, lost, n, 0.0)
+        bounds = counts.tango(gained, lost, n, quantile)
+        found = student.pvalue(distance, 1.0, np.inf, alternative)
+    else:
+        difference, spread = new.score - best.score, rules.spread(new.influence - best.influence)
+        sizes = np.ones(n) if rules.sizes is None else rules.sizes
+        worth = student.kish(sizes[differs]) if m else np.inf
+        spread = spread._replace(degrees=max(min(spread.degrees, worth - 1), 1.0))
+        bounds = rules.interval(difference, spread)
+        # Where every segment moved by the same amount only their number says how sure that is.
+        found = student.pvalue(difference, spread.error, spread.degrees, alternative)
+    return bounds, max(found, ldexp(1.0, -m)) if m else 1.0
 
 
 def _zeros_and_ones(metric: Metric, rows: NDArray[Any]) -> bool:

@@ -120,7 +120,7 @@ def _history(
     at = steps.index(checks[-1].best_step)
     best = Best.of(rules, rows)
     expected = (checks[at].score, checks[at].standard_error)
-    _agree(np.allclose((best.score, best.standard_error), expected, 1e-9), "best_rows", "checks")
+    _agree(np.allclose((best.score, best.spread.error), expected, 1e-9), "best_rows", "checks")
     best = replace(best, score=checks[at].score)
     contest = Contest.from_dict(state["contest"], steps)
     highest = (checks[-1].highest_step, checks[-1].highest_score)

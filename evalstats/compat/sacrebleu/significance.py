@@ -32,7 +32,7 @@ class PairedTest:
 
     Scores, p-values, means and half-widths are sacreBLEU's, from its own draws for the same
     `$SACREBLEU_SEED`. **Know what the p-values are**: that of "bs" is one-sided in effect
-    (`evalstats.inference.significance.moses_bootstrap_pvalue`); `evalstats.compare` has
+    (`evalstats.compat.sacrebleu.paired.moses_bootstrap_pvalue`); `evalstats.compare` has
     calibrated ones, and `evalstats.audit` puts both side by side.
 
     Parameters

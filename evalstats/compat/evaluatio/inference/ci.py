@@ -5,19 +5,42 @@ The bounds are the order statistics that evaluatio takes, and `mean` is the obse
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.bleu import ConfidenceInterval
 from evalstats.checks import as_scores, check_same_length, integer, share
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Mean
 from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng
+from evalstats.results import report
 
 __all__ = ["ConfidenceInterval", "bootstrap_confidence_interval", "error_rate_ci"]
+
+Array = NDArray[Any]
+
+
+class ConfidenceInterval(NamedTuple):
+    """A confidence interval around an observed score.
+
+    Attributes
+    ----------
+    mean : float
+        The score on the observed segments (evaluatio's name for it).
+    lower, upper : float
+        Bounds of the interval.
+    """
+
+    mean: float
+    lower: float
+    upper: float
+
+    def _repr_html_(self) -> str:
+        """Return HTML for a notebook, a row for each field."""
+        return report.fragment_html([report.record_table("interval", self._asdict())], [])
 
 
 def bootstrap_confidence_interval(
@@ -35,7 +58,7 @@ def bootstrap_confidence_interval(
     metric = Mean("mean")
     statistics = metric.statistics(as_scores(x, "x"))
     totals = bootstrap_totals(statistics, n_resamples, rng)
-    return _interval(float(metric.score(np.sum(statistics, axis=0))), metric.score(totals), level)
+    return interval(metric.score, statistics, totals, level, _order_statistics)
 
 
 def error_rate_ci(
@@ -62,13 +85,24 @@ def error_rate_ci(
     check_same_length(counts=columns[0], exposure=columns[1])
     statistics = np.stack(columns, axis=1)
     totals = bootstrap_totals(statistics, n_resamples, rng)
-    replicates = rates(totals)
-    if np.any(np.isnan(replicates)):
+    if not np.all(np.any(totals, axis=1)):
         raise InputError(
             f"exposure is 0 in {np.count_nonzero(columns[1] == 0)} of {len(statistics)} segments, "
             f"and one resample had neither exposure nor errors: 0/0 is no rate; leave them out"
         )
-    return _interval(float(rates(np.sum(statistics, axis=0))), replicates, level)
+    return interval(rates, statistics, totals, level, _order_statistics)
+
+
+def interval(
+    score: Callable[[Array], Array],
+    statistics: Array,
+    totals: Array,
+    level: float,
+    bounds: Callable[[Array, float], tuple[Any, Any]],
+) -> ConfidenceInterval:
+    """Return the score of all segments, `(N, k)`, with bounds from the totals of B resamples."""
+    low, high = map(float, bounds(score(totals), level))
+    return ConfidenceInterval(float(score(np.sum(statistics, axis=0))), low, high)
 
 
 def resamples(iterations: int) -> int:
@@ -94,9 +128,9 @@ def _counts(value: Iterable[int], name: str) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _interval(observed: float, replicates: NDArray[np.float64], alpha: float) -> ConfidenceInterval:
-    """Return evaluatio's percentile interval: order statistics ⌊α/2·B⌋ and ⌊(1 - α/2)·B⌋."""
+def _order_statistics(replicates: Array, alpha: float) -> tuple[float, float]:
+    """Return evaluatio's bounds: order statistics ⌊α/2·B⌋ and ⌊(1 - α/2)·B⌋."""
     n = len(replicates)
     low, high = (min(int(np.floor(part * n)), n - 1) for part in (alpha / 2, 1 - alpha / 2))
     ordered = np.partition(replicates, [low, high])
-    return ConfidenceInterval(observed, float(ordered[low]), float(ordered[high]))
+    return ordered[low], ordered[high]

@@ -14,12 +14,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.bleu import ConfidenceInterval
 from evalstats.checks import check_same_length, integer, share
-from evalstats.compat.evaluatio.inference.ci import resamples
+from evalstats.compat.evaluatio.inference.ci import ConfidenceInterval, interval, resamples
 from evalstats.compat.evaluatio.inference.hypothesis import paired_permutation_test
 from evalstats.errors import InputError, InputTypeError
-from evalstats.inference import intervals
+from evalstats.inference.bootstrap import percentile
 from evalstats.metrics import CHRF
 from evalstats.resampling.totals import bootstrap_totals
 from evalstats.resampling.weights import Rng
@@ -60,8 +59,7 @@ def chrf_ci(
         totals = _evaluatio_totals(statistics, n_resamples, integer(seed, "seed", 0))
     else:
         totals = bootstrap_totals(statistics, n_resamples, rng)
-    low, high = map(float, intervals.percentile(metric.score(totals), 1 - level))
-    return ConfidenceInterval(float(metric.score(np.sum(statistics, axis=0))), low, high)
+    return interval(metric.score, statistics, totals, 1 - level, percentile)
 
 
 def chrf_permutation_test(

@@ -1,0 +1,205 @@
+"""Which jobs there are: a source, how much is drawn of it, a question, and how often it is asked.
+
+Heavy ones come first, so that no process works alone for long at the end. Trials have standard
+errors of .009 (600), .007 (1,000) and .011 (400) at a rate of .05.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from itertools import product
+from typing import Any, NamedTuple
+
+from benchmarks.calibration import peers, questions, simulated, training
+from benchmarks.calibration.populations import Real
+from benchmarks.calibration.samples import Happened, Source
+from benchmarks.calibration.simulated import Made
+from benchmarks.corpora import available
+
+DE, ZH, ES, AR, SAMPLE = "wmt22/en-de", "wmt22/en-zh", "wmt24/en-es", "wmt25/en-ar_EG", "sample"
+#: Three metrics of one call; Chinese has characters in place of words.
+THREE, CHINESE = ("bleu", "chrf", "ter"), ("bleu", "chrf", "cer")
+BLEU, KIWI = ("bleu",), ("CometKiwi-XL",)
+#: Good systems of WMT24 that are no copies of one another.
+NINE = ("Claude-3.5", "CommandR-plus", "Dubformer", "GPT-4", "Gemini-1.5-Pro", "IOL-Research")
+NINE += ("ONLINE-A", "ONLINE-B", "ONLINE-G")
+ALIKE, UNLIKE = ("baseline", "clearly-better"), ("baseline", "slightly-better")
+FIVES = (5,) * 20
+
+
+class Job(NamedTuple):
+    """Its cells are named "kind / row / source / metric"; a row of a table is their mean."""
+
+    kind: str
+    row: str
+    source: Source
+    n: Any
+    question: Callable[..., Happened] = questions.tests
+    trials: int = 600
+    subset: bool = False
+
+    @property
+    def name(self) -> str:
+        """What its cells' names begin with."""
+        return f"{self.kind} / {self.row} / {self.source}"
+
+    @property
+    def seed(self) -> int:
+        """A seed of its own, whatever other jobs there are."""
+        return int.from_bytes(sha256(self.name.encode()).digest()[:4], "big")
+
+
+def jobs(subset: bool = False, every: bool = False) -> list[Job]:
+    """Return the jobs whose data is at hand, or all, or the subset, which needs no files."""
+    listed = [*_families(), *_real(), *_numbers(), *_shares(), *_limits()]
+    return [x for x in listed if (every or available(x.source.corpus)) and (x.subset or not subset)]
+
+
+def _families() -> Iterator[Job]:
+    for n, null in product((457, 100, 50), ("exchangeable", "equal")):
+        some, nine = Real(AR, KIWI, ("first 26",), null), Real(DE, BLEU, (), null)
+        for k, source in ((26, some), (9, nine)):
+            yield Job("families", f"{k} systems, {null}, N = {n}", source, n, questions.family, 400)
+    # Held out, as WMT22 cs-en and ja-en below: no rule was chosen on these.
+    held_out = Real("wmt25/cs-de_DE", KIWI, ("first 26",), "equal")
+    yield Job("families", "26 systems, equal, N = 457", held_out, 457, questions.family, 400)
+    source = Real(ES, BLEU, NINE, "exchangeable", "documents")
+    row = "9 systems, exchangeable, 40 documents"
+    yield Job("families", row, source, 40, questions.family, 400)
+    made = Made(simulated.family, (9,))
+    yield Job("families", "9 systems, equal, N = 50", made, 50, questions.family, 400, True)
+    pair = Real(DE, BLEU, ("OpenNMT", "Online-B"))
+    for name, n in (("jump", 2037), ("plateau", 1000), ("plateau", 200), ("rise", 500)):
+        yield Job("Monitor", f"{name}, N = {n}", pair, n, getattr(training, name), 400)
+    source = Real(SAMPLE, BLEU, UNLIKE, "equal")
+    yield Job("Monitor", "wobble, N = 200", source, 200, training.wobble, 400, True)
+    yield Job("peers", "N = 2,037", Real(DE, BLEU), 2037, peers.tests, 2000)
+    for corpus, n in ((DE, 300), (DE, 50), (SAMPLE, 100)):
+        job = Job("ranks", f"N = {n}", Real(corpus, BLEU), n, questions.ranks, 400)
+        yield job._replace(subset=corpus == SAMPLE)
+
+
+def _real() -> Iterator[Job]:
+    for n in (300, 100, 30):
+        for source in (
+            Real(DE, THREE, ("Online-W", "Online-Y"), "equal"),
+            Real(ZH, CHINESE, ("LanguageX", "Online-Y"), "equal"),
+            Real(ES, THREE, ("IOL-Research", "Mistral-Large"), "equal"),
+            Real("wmt22/cs-en", THREE, ("Online-W", "Online-G"), "equal"),
+            Real("wmt22/ja-en", THREE, ("Online-W", "Online-Y"), "equal"),
+            Real(DE, THREE, ("Online-A", "Online-W"), "exchangeable"),
+            Real(SAMPLE, THREE, ALIKE, "exchangeable"),
+            Real(ES, THREE, ("GPT-4", "ONLINE-A")),
+        ):
+            only = {"wmt22/cs-en": 100, "wmt22/ja-en": 100, SAMPLE: 100}.get(source.corpus, n)
+            if n == only and not (n == 300 and source.null == "real"):
+                row, small = f"{source.null}, N = {n}", source.corpus == SAMPLE
+                question = questions.tests if source.null == "real" else questions.all_tests
+                yield Job("pairs", row, source, n, question, 600, small)
+    for source, sizes in (
+        (Real(ES, THREE[:2], ("IOL-Research", "Mistral-Large"), "real", "documents"), (80, 40)),
+        (Real(ES, THREE[:2], ("IOL-Research", "Mistral-Large"), "real", "documents"), (20, 10)),
+        (Real(ES, THREE[:2], ("Claude-3.5", "ONLINE-G"), "equal", "documents"), (80, 20)),
+        (Real(AR, KIWI, ("Algharb", "Claude-4"), "real", "documents"), (80, 20)),
+    ):
+        for n in sizes:
+            yield Job("documents", f"{source.null}, {n} documents", source, n)
+    for corpus, metric, systems, n, unit in (
+        (DE, "bleu", ("Online-B", "Online-Y"), 300, "segments"),
+        (DE, "chrf", ("Online-B", "Online-Y"), 300, "segments"),
+        (ES, "0/1", ("Llama3-70B", "NVIDIA-NeMo"), 300, "segments"),
+        (ES, "bleu", ("Claude-3.5", "IOL-Research"), 100, "documents"),
+        (SAMPLE, "bleu", ALIKE, 60, "segments"),
+    ):
+        source, small = Real(corpus, (metric,), systems, "real", unit), corpus == SAMPLE
+        row = f"{metric}, {n} {unit}, {corpus}"
+        yield Job("power", row, source, n, questions.power, 1000, small)
+    for metric, kind, n in (
+        *product(["bleu"], ["margin", "recovery"], [300, 30]),
+        *product(["bleu", "chrf"], ["margin"], [100]),
+    ):
+        source, question = Real(DE, (metric,), ("Online-B", "OpenNMT")), getattr(questions, kind)
+        yield Job("gates", f"{kind}, {metric}, N = {n}", source, n, question, 1000)
+    source = Real(DE, BLEU, ("Online-A", "Online-W"), "exchangeable", differ=12)
+    yield Job("few differing", "12 of 300", source, 300, trials=1000)
+
+
+def _numbers() -> Iterator[Job]:
+    for kind, sizes in (
+        ("normal", (10, 1000)),
+        ("normal", (20, 200, 2000)),
+        ("normal", (10, 30, 100, 300, 1000, 2000)),
+        ("skewed", (20, 200, 2000)),
+    ):
+        row, made = f"{kind}, {' + '.join(map(str, sizes))} items", Made(simulated.total, (kind,))
+        yield Job("totals", row, made, sizes, subset=len(sizes) == 2)
+    for n in (20, 10):
+        row, made = f"equal, {n} documents", Made(simulated.documents)
+        yield Job("documents", row, made, n, trials=1000, subset=n == 20)
+    for n, m, sizes in (
+        *product([2000], [8, 12], ["exponential"]),
+        *product([300], [8, 20], ["exponential", "lognormal"]),
+    ):
+        made, small = Made(simulated.few_differ, (m, sizes), sizes), (n, m) == (300, 20)
+        yield Job("few differing", f"{m} of {n}", made, n, trials=1000, subset=small)
+    for n, kind in ((30, "normal"), (30, "Student's t"), (30, "skewed"), (100, "lognormal 1")):
+        made = Made(simulated.numbers, (kind,))
+        yield Job("tails", f"{kind}, N = {n}", made, n, trials=1000, subset=kind == "normal")
+    for n, kind in ((100, "perplexity"), (500, "macro-F1")):
+        yield Job("tails", f"{kind}, N = {n}", Made(simulated.items, (kind,)), n)
+    for n_runs, spread in ((3, 0.1), (5, 0.1), (5, 0.0)):
+        row, made = (
+            f"{n_runs} runs, spread {spread}",
+            Made(simulated.several_runs, (n_runs, spread)),
+        )
+        yield Job("runs", row, made, 100, trials=1000, subset=n_runs == 3)
+
+
+def _shares() -> Iterator[Job]:
+    for true, n in (
+        *product([(0.8, 0.8)], [12, 30, 100]),
+        *product([(0.9, 0.7)], [12, 30]),
+        *product([(0.95, 0.95)], [12, 100]),
+    ):
+        made, small = Made(simulated.shares, true, f"shares {true}"), n == 30 and true[0] == 0.8
+        yield Job("0/1", f"N = {n}", made, n, trials=1000, subset=small)
+    for share, sizes in ((0.8, FIVES), (0.95, FIVES), (0.8, (2, 4, 6, 8, 20) * 4)):
+        made = Made(simulated.grouped, (share, share), f"shares {share}")
+        row, small = f"20 groups, {sum(sizes)} items", share == 0.8 and sizes == FIVES
+        yield Job("0/1", row, made, sizes, trials=1000, subset=small)
+    made = Made(simulated.stratified, ((0.9, 0.8), (0.7, 0.7), (0.8, 0.6)))
+    yield Job("0/1", "strata of 20, 30, 50", made, (20, 30, 50), trials=1000)
+    for true, sizes in (
+        ((0.8, 0.8), (20, 20)),
+        ((0.9, 0.9), (50, 50, 200)),
+        ((0.8, 0.7), (20, 2000)),
+    ):
+        row = f"0/1, {' + '.join(map(str, sizes))} items"
+        made = Made(simulated.total, ("0/1", *true))
+        yield Job("totals", row, made, sizes, subset=sizes == (20, 20))
+    loss = (0.9, 0.85)
+    for row, make, arguments, n, question in (
+        ("margin, 0/1, N = 30", simulated.shares, loss, 30, questions.margin),
+        ("margin, 0/1, N = 100", simulated.shares, loss, 100, questions.margin),
+        ("recovery, 0/1, N = 100", simulated.shares, loss, 100, questions.recovery),
+        ("margin, 0/1, 20 groups of 5", simulated.grouped, loss, FIVES, questions.margin),
+        ("margin, 0/1, 20 + 20 items", simulated.total, ("0/1", *loss), (20, 20), questions.margin),
+    ):
+        yield Job("gates", row, Made(make, arguments), n, question, 1000, n == 100)
+
+
+def _limits() -> Iterator[Job]:
+    """Yield what no method in sight does well: nothing is promised, but it is measured."""
+    few = Real(AR, KIWI, ("first 9",), "equal", "documents")
+    yield Job("limits", "9 systems, 80 documents worth 20", few, 80, questions.family, 400)
+    loops = Real(ES, BLEU, ("Gemini-1.5-Pro", "Llama3-70B"), "equal")
+    for n in (30, 100):
+        yield Job("limits", f"a system that loops, N = {n}", loops, n)
+    for row, make, arguments, n in (
+        ("0/1 .95, 10 + 1000 items", simulated.total, ("0/1", 0.95, 0.95), (10, 1000)),
+        ("0/1 .99, 50 + 50 items", simulated.total, ("0/1", 0.99, 0.99), (50, 50)),
+        ("lognormal 1.5, N = 100", simulated.numbers, ("lognormal 1.5",), 100),
+        ("perplexity, hard texts are long, N = 100", simulated.items, ("perplexity, hard",), 100),
+    ):
+        yield Job("limits", row, Made(make, arguments), n)

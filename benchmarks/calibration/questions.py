@@ -1,0 +1,96 @@
+"""What is asked about a sample, and which answers are right.
+
+Rates are named as the tables name them: "p ≤ .05" and "p ≤ .01" are rejections of a true null
+hypothesis, "greater" and "less" those of one-sided tests at .05; "difference" and "score" say
+whether 95 % intervals hold the truth.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+import evalstats as es
+from benchmarks.calibration.samples import TIE, Happened, Sample, rejected
+
+
+def tests(sample: Sample, seed: int, **options: Any) -> Happened:
+    """Ask whether two systems differ, and for intervals."""
+    result = sample.compared(seed, **options)
+    for d in sample.asked(result.differences):
+        truth = sample.truth[d.metric]
+        true, slack = float(truth[1] - truth[0]), TIE * max(1.0, float(np.max(np.abs(truth))))
+        if abs(true) < slack:
+            yield d.metric, "p ≤ .05", rejected(d.pvalue)
+            yield d.metric, "p ≤ .01", rejected(d.pvalue, 0.01)
+        yield d.metric, "difference", d.low - slack <= true <= d.high + slack
+        scores = [e for e in sample.asked(result.estimates) if e.metric == d.metric]
+        held = [e.low - slack <= x <= e.high + slack for e, x in zip(scores, truth, strict=True)]
+        yield d.metric, "score", float(np.mean(held))
+
+
+def all_tests(sample: Sample, seed: int) -> Happened:
+    """Ask for one-sided tests as well, which take turns, greater and less."""
+    yield from tests(sample, seed)
+    side = ("greater", "less")[seed % 2]
+    for d in sample.asked(sample.compared(seed, alternative=side).differences):
+        yield d.metric, side, rejected(d.pvalue)
+
+
+def family(sample: Sample, seed: int) -> Happened:
+    """Ask about all pairs of systems that are all equal: any claim is false."""
+    found = sample.compared(seed, method="simultaneous").differences
+    name = found[0].metric
+    yield name, "any false claim", any(rejected(d.pvalue_adjusted) for d in found)
+    yield name, "all intervals hold", all(d.low - TIE <= 0 <= d.high + TIE for d in found)
+
+
+def _limit(sample: Sample, seed: int, kind: str) -> Happened:
+    ((name, (old, new)),) = sample.truth.items()
+    tables = sample.tables
+    metric = next(iter(tables.values() if isinstance(tables, dict) else tables)).metric
+    sign = 1 if metric.higher_is_better else -1
+    at = sign * (old - new) if kind == "margin" else (new / old) ** sign
+    (d,) = sample.asked(sample.compared(seed, **{kind: float(at)}).differences)
+    passed, failed = rejected(d.pvalue_not_worse), rejected(d.pvalue_worse)
+    yield name, "wrong pass", passed
+    yield name, "wrong failure", failed
+    yield name, "undecided", not passed and not failed
+
+
+#: Whether the second system loses less than it does, or more.
+margin, recovery = partial(_limit, kind="margin"), partial(_limit, kind="recovery")
+
+
+def ranks(sample: Sample, seed: int) -> Happened:
+    """Ask for the ranks of real systems, each alone and all at once."""
+    ((name, scores),) = sample.truth.items()
+    # Of systems that tie every place among them is true.
+    best = 1 + np.sum(scores > scores[:, None] + TIE, axis=1)
+    worst = np.sum(scores >= scores[:, None] - TIE, axis=1)
+    ranking = sample.compared(seed).ranking()
+    found = [ranking[system] for system in sample.whole.tables[0].systems]
+    low, high = np.array([(r.low, r.high) for r in found]).T
+    yield name, "one rank", float(np.mean((low <= best) & (worst <= high)))
+    low, high = np.array([(r.simultaneous_low, r.simultaneous_high) for r in found]).T
+    yield name, "all ranks", bool(np.all((low <= best) & (worst <= high)))
+
+
+def power(sample: Sample, seed: int) -> Happened:
+    """Ask how often a real difference is found; the pilot of the prediction is the population."""
+    (d,) = sample.compared(seed).differences
+    n = len(set(sample.labels["groups"])) if sample.labels else sample.tables[0].n_segments
+    yield d.metric, "predicted", predicted(sample.whole, n)
+    yield d.metric, "found", rejected(d.pvalue)
+
+
+@lru_cache
+def predicted(whole: Any, n: int) -> float:
+    """Return what `es.power` says of the true difference on n units of a population."""
+    ((old, new),) = whole.scores.values()
+    groups = whole.codes if len(whole.members) < len(whole.codes) else None
+    size = float(abs(new - old))
+    planned = es.power(list(whole.tables), difference=size, n_segments=n, groups=groups)
+    return float(next(iter(planned)).power or 0.0)

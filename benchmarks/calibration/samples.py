@@ -1,0 +1,54 @@
+"""What a trial sees of a source, what is true of it, and how the library is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+import evalstats as es
+
+Rng = np.random.Generator
+Floats = NDArray[np.float64]
+#: What happened, as (metric, rate, how much): 1 where it happened, 0 where not.
+Happened = Iterator[tuple[str, str, float]]
+N_RESAMPLES = 999
+#: p-values are multiples of 1/(B + 1), and scores are sums: neither is exact in the last bits.
+ROUNDING, TIE = 1e-12, 1e-7
+
+
+class Sample(NamedTuple):
+    """Statistics, one table a metric; a mapping holds tasks, whose macro total is asked about."""
+
+    tables: Sequence[es.SegmentStatistics] | Mapping[str, es.SegmentStatistics]
+    truth: Mapping[str, Floats]  # by metric, (S,)
+    labels: Mapping[str, NDArray] = {}  # groups or strata
+    whole: Any = None  # the population
+
+    def compared(self, seed: int, **options: Any) -> es.Comparison:
+        """Compare, with fewer resamples than by default."""
+        options = {"n_resamples": N_RESAMPLES, "rng": seed, "executor": 1, **options}
+        if isinstance(self.tables, Mapping):
+            return es.Suite(self.tables, "macro").compare(**options)
+        return es.compare(list(self.tables), **self.labels, **options)
+
+    def asked(self, records: Sequence[Any]) -> list[Any]:
+        """Return the records that are asked about: of tasks, only the total's."""
+        whole = isinstance(self.tables, Mapping)
+        return [x for x in records if not whole or x.task == "macro"]
+
+
+class Source(Protocol):
+    """What samples of n units are drawn from; `corpus` is the test set that it needs, or ""."""
+
+    corpus: str
+
+    def draw(self, n: Any, rng: Rng) -> Sample:
+        """Return a sample."""
+
+
+def rejected(pvalue: float | None, level: float = 0.05) -> bool:
+    """Return whether a p-value is at most the level."""
+    return pvalue is not None and pvalue <= level + ROUNDING

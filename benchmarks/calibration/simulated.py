@@ -1,0 +1,149 @@
+"""Sources that no text is behind: scores of two systems on the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import evalstats as es
+from benchmarks.calibration.samples import Floats, Rng, Sample
+
+
+@dataclass(frozen=True)
+class Made:
+    """A source that is a function of n, a generator and further arguments."""
+
+    make: Callable[..., Sample]
+    arguments: tuple[Any, ...] = ()
+    label: str = "simulated"
+    corpus: str = ""
+
+    def __str__(self) -> str:
+        return self.label
+
+    def draw(self, n: Any, rng: Rng) -> Sample:
+        """Return a sample of n items, or of groups, strata or tasks of n items each."""
+        return self.make(n, rng, *self.arguments)
+
+
+def table(scores: Floats) -> es.SegmentStatistics:
+    """Return the statistics of scores `(S, N)`, whose corpus score is their mean."""
+    metric, names = es.Mean("score"), tuple("ABCDEFGHI"[: len(scores)])
+    return es.SegmentStatistics(np.stack([metric.statistics(x) for x in scores]), names, metric)
+
+
+def sample(scores: Floats, *true: float, **labels: NDArray) -> Sample:
+    """Return scores `(S, N)` as a sample; true means are 0 where nothing else is said."""
+    return Sample([table(scores)], {"score": np.array(true or [0.0] * len(scores))}, labels)
+
+
+def numbers(n: int, rng: Rng, kind: str) -> Sample:
+    """Draw numbers whose true means are both 0; all but "normal" have far values or long tails."""
+    return sample(_numbers(n, rng, kind))
+
+
+def _numbers(n: int, rng: Rng, kind: str) -> Floats:
+    level = rng.normal(size=n)
+    if kind == "normal":
+        return level + 0.7 * rng.normal(size=(2, n))
+    if kind == "skewed":
+        return np.stack([rng.exponential(size=n) - 1 + level / 2, 0.3 * rng.normal(size=n)])
+    if kind == "Student's t":
+        return level + rng.standard_t(3, size=(2, n))
+    sigma = float(kind.removeprefix("lognormal "))
+    return np.stack([0.3 * level, np.exp(rng.normal(0, sigma, n)) - np.exp(sigma**2 / 2)])
+
+
+def family(n: int, rng: Rng, n_systems: int) -> Sample:
+    """Draw normal scores of equal systems, each with noise of its own size."""
+    noise = rng.normal(size=(n_systems, n)) * np.linspace(0.3, 1.5, n_systems)[:, None]
+    return sample(rng.normal(size=n) + noise)
+
+
+def documents(n: int, rng: Rng) -> Sample:
+    """Draw scores in n documents of log-normal sizes, alike within a document."""
+    groups = np.repeat(np.arange(n), np.ceil(np.exp(rng.normal(1, 1, size=n))).astype(int))
+    alike = 0.6 * rng.normal(size=(2, n))[:, groups]
+    return sample(alike + 0.8 * rng.normal(size=(2, len(groups))), groups=groups)
+
+
+def few_differ(n: int, rng: Rng, m: int, sizes: str) -> Sample:
+    """Draw scores that differ on m items, on each of them either way alike."""
+    scores = np.tile(rng.normal(size=n), (2, 1))
+    far = rng.exponential(size=m) if sizes == "exponential" else rng.lognormal(size=m)
+    scores[1, :m] += np.where(rng.random(m) < 0.5, far, -far)
+    return sample(scores)
+
+
+def shares(n: int, rng: Rng, first: float, second: float) -> Sample:
+    """Draw 0/1 scores."""
+    return sample(_right(n, rng, first, second), first, second)
+
+
+def grouped(sizes: tuple[int, ...], rng: Rng, first: float, second: float) -> Sample:
+    """Draw 0/1 scores in groups of these sizes, within which items are correlated by .3."""
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    common = _right(len(sizes), rng, first, second)[:, groups]
+    alone = _right(len(groups), rng, first, second)
+    right = np.where(rng.random(len(groups)) < np.sqrt(0.3), common, alone)
+    return sample(right, first, second, groups=groups)
+
+
+def stratified(sizes: tuple[int, ...], rng: Rng, *pairs: tuple[float, float]) -> Sample:
+    """Draw 0/1 scores in strata of these sizes and these shares."""
+    right = [_right(n, rng, *pair) for n, pair in zip(sizes, pairs, strict=True)]
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    true = np.array(sizes) @ np.array(pairs) / sum(sizes)
+    return sample(np.concatenate(right, axis=1), *true, strata=labels)
+
+
+def _right(n: int, rng: Rng, first: float, second: float) -> Floats:
+    luck = rng.random((2, n))
+    # Half of the time what is hard for one is hard for the other.
+    luck[1] = np.where(rng.random(n) < 0.5, *luck)
+    return (luck < [[first], [second]]).astype(float)
+
+
+def total(sizes: tuple[int, ...], rng: Rng, kind: str, *true: float) -> Sample:
+    """Draw tasks of these sizes: of numbers, or of 0/1 scores with two true shares."""
+    draw = [_right(n, rng, *true) if true else _numbers(n, rng, kind) for n in sizes]
+    tasks = {f"task {i}": table(scores) for i, scores in enumerate(draw)}
+    return Sample(tasks, {"score": np.array(true or [0.0, 0.0])})
+
+
+def several_runs(n: int, rng: Rng, n_runs: int, spread: float) -> Sample:
+    """Draw several runs of each system; a run's own mean has such a standard deviation."""
+    mean = es.MeanOfRuns(es.Mean("score"), n_runs)
+    shift = spread * rng.normal(size=(2, n_runs, 1))
+    runs = rng.normal(size=n) + shift + 0.7 * rng.normal(size=(2, n_runs, n))
+    values = np.stack([mean.statistics(list(system)) for system in runs])
+    return Sample([es.SegmentStatistics(values, ("A", "B"), mean)], {"score": np.zeros(2)})
+
+
+def items(n: int, rng: Rng, kind: str) -> Sample:
+    """Draw items that count unequally, from a population of 100,000."""
+    whole = _population(kind)
+    values = whole.values[:, rng.integers(whole.n_segments, size=n)]
+    drawn = es.SegmentStatistics(values, whole.systems, whole.metric)
+    return Sample([drawn], {whole.metric.name: whole.scores})
+
+
+@lru_cache
+def _population(kind: str, n: int = 100_000) -> es.SegmentStatistics:
+    rng = np.random.default_rng(12345)
+    if kind == "macro-F1":  # of ten classes, one of 1 %
+        gold = rng.choice(10, size=n, p=[0.11] * 9 + [0.01])
+        guesses = rng.integers(10, size=(2, n))
+        labels = np.where(rng.random((2, n)) < [[0.8], [0.75]], gold, guesses)
+        return es.extract(dict(zip("AB", labels, strict=True)), gold, es.Confusion(range(10)))
+    deviation = rng.normal(size=n)
+    words = np.ceil(np.exp(5 + deviation))
+    difficulty = 0.25 * rng.normal(size=n) + (0.25 * deviation if "hard" in kind else 0)
+    nats = 3 * np.exp(difficulty + rng.normal([[0], [0.01]], [[0.0], [0.05]], (2, n)))
+    systems = {name: np.stack([-words * x, words], 1) for name, x in zip("AB", nats, strict=True)}
+    return es.extract(systems, metric=es.Perplexity("word"))

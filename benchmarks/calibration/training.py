@@ -1,0 +1,66 @@
+"""Whole runs of `Monitor`: false improvements where there is none, real ones that are found.
+
+A checkpoint takes each segment's output from one of two systems at random, with a probability that
+is its quality; where that stays, all differences between checkpoints are noise. What happens to it:
+
+- *plateau*: nothing;
+- *wobble*: every checkpoint is by chance nearer to one of two unlike systems of equal scores;
+- *rise*: ten checkpoints rise to a plateau; only claims within the plateau are false;
+- *jump*: after 30 checkpoints it rises at once, by half a point of the metric.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+
+import numpy as np
+
+import evalstats as es
+from benchmarks.calibration.populations import Population
+from benchmarks.calibration.samples import Happened, Sample
+
+N_CHECKS, N_RISING, AFTER, SOON, JUMP = 41, 10, 30, 10, 0.5
+
+
+def _watch(sample: Sample, seed: int, kind: str) -> Happened:
+    (table,), rng, n = sample.tables, np.random.default_rng(seed), sample.tables[0].n_segments
+    references = es.References([""] * n)
+    monitor = es.Monitor(references, table.metric, rng=seed)
+    for step, quality in enumerate(_qualities(kind, sample.whole)):
+        share = rng.choice([0.25, 0.75]) if kind == "wobble" else quality
+        rows = np.where(rng.random((n, 1)) < share, table.values[1], table.values[0])
+        checkpoint = es.SegmentStatistics(
+            rows[None], ("run",), table.metric, fingerprint=references.fingerprint
+        )
+        monitor.check(step, checkpoint)
+    claims, name = [check for check in monitor.checks if check.improved], table.metric.name
+    if kind == "jump":
+        yield name, "found", any(AFTER <= c.step < AFTER + SOON for c in claims)
+        claims = [c for c in claims if c.step < AFTER]
+    elif kind == "rise":
+        claims = [c for c in claims if c.compared_with >= N_RISING]
+    elif kind == "plateau":
+        truth = table.metric.score(sample.whole.tables[0].values.sum(axis=(0, 1)) / 2)
+        yield name, "score of the chosen", monitor.chosen.low <= truth <= monitor.chosen.high
+    yield name, "false improvement", bool(claims)
+
+
+plateau, wobble, rise, jump = (
+    partial(_watch, kind=kind) for kind in ("plateau", "wobble", "rise", "jump")
+)
+
+
+@lru_cache
+def _qualities(kind: str, whole: Population) -> tuple[float, ...]:
+    """Return the quality of every checkpoint, the share of the second system."""
+    if kind == "rise":
+        steps = np.linspace(0, 0.5, N_RISING, endpoint=False).tolist()
+        return (*steps, *[0.5] * (N_CHECKS - N_RISING))
+    if kind != "jump":
+        return (0.5,) * N_CHECKS
+    low, high = whole.tables[0].values.sum(axis=1, dtype=float)
+    halves = np.linspace(0, 0.5, 5001)[:, None]
+    ends = (low + (high - low) * (0.5 + half) for half in (-halves, halves))
+    before, after = (whole.tables[0].metric.score(totals) for totals in ends)
+    half = float(halves[np.searchsorted(after - before, JUMP), 0])
+    return (0.5 - half,) * AFTER + (0.5 + half,) * SOON

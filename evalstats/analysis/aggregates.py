@@ -1,0 +1,115 @@
+"""What is made of the scores of strata, or of tasks: one score of all, a mean, a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import real
+from evalstats.errors import InputError
+
+Floats = NDArray[np.float64]
+Aggregated: TypeAlias = "str | Mapping[Any, float] | Callable[[Floats], Any]"
+
+AGGREGATES = ("micro", "macro")
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A function of the scores of T strata, `(..., T) -> (...)`.
+
+    Attributes
+    ----------
+    label : str
+        What it is called: "micro", "macro", "weighted", or the name of a function.
+    weights : tuple of float
+        Of the strata, summing to 1; none for a function, and for "micro", which has one stratum.
+    function : callable or None
+        Maps scores `(..., T)` to `(...)`.
+    """
+
+    label: str = "micro"
+    weights: tuple[float, ...] = ()
+    function: Callable[[Floats], Any] | None = None
+
+    @property
+    def tag(self) -> str | None:
+        """What is added to a metric's signature."""
+        if self.label == "micro":
+            return None
+        if self.function is not None:
+            return f"aggregate:function {self.label}"
+        weighted = self.label == "weighted"
+        return "aggregate:" + (
+            ",".join(f"{weight:.4g}" for weight in self.weights) if weighted else self.label
+        )
+
+    def of(self, scores: Floats) -> Floats:
+        """Return the function of the scores of all strata."""
+        if self.function is not None:
+            found = np.asarray(self.function(scores), dtype=np.float64)
+            if found.shape != scores.shape[:-1]:
+                raise InputError(
+                    f"aggregate must map scores (..., T) of T strata to (...): of {scores.shape} "
+                    f"it made {found.shape}; take means over axis=-1"
+                )
+            return found
+        # One after the other: in a product of matrices, sums depend on how many rows there are.
+        weights = self.weights or (1.0,)
+        return np.asarray(sum(w * scores[..., t] for t, w in enumerate(weights)))
+
+    def slopes(self, scores: Floats) -> Floats:
+        """Return its derivatives by the scores, `(..., T) -> (..., T)`."""
+        if self.function is None:
+            return np.broadcast_to(np.array(self.weights or (1.0,)), scores.shape)
+        return slopes_of(self.of, scores)
+
+
+def slopes_of(function: Callable[[Floats], Floats], at: Floats) -> Floats:
+    """Return derivatives by the last axis, `(..., T) -> (..., T)`, by central differences."""
+    slopes = np.empty(at.shape)
+    for t in range(at.shape[-1]):
+        step = 1e-6 * np.maximum(np.abs(at[..., t]), 1.0)
+        ends = []
+        for side in (step, -step):
+            moved = at.copy()
+            moved[..., t] += side
+            ends.append(function(moved))
+        slopes[..., t] = (ends[0] - ends[1]) / (2 * step)
+    return slopes
+
+
+def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata") -> Aggregate:
+    """Return the aggregate of strata, or tasks, with these labels; "micro" has no parts."""
+    if isinstance(given, str) and given == "micro":
+        return Aggregate()
+    if not labels:
+        raise InputError(f"aggregate={given!r} needs strata: give one label a segment")
+    if isinstance(given, str) and given == "macro":
+        return Aggregate("macro", (1 / len(labels),) * len(labels))
+    if isinstance(given, Mapping):
+        weights = _weights(given, labels, what)
+        return Aggregate("weighted", tuple((weights / weights.sum()).tolist()))
+    if callable(given):
+        name = getattr(given, "__name__", "function")
+        return Aggregate(name if name.isidentifier() else "function", (), given)
+    raise InputError(
+        f"aggregate must be 'micro', 'macro' or a mapping from {what} to weights, or a function "
+        f"of their scores, got {given!r}"
+    )
+
+
+def _weights(given: Mapping[Any, float], labels: Sequence[Any], what: str) -> Floats:
+    one = {"strata": "stratum", "tasks": "task"}[what]
+    for which, some, others in (("lacks", labels, given), ("has unknown", given, labels)):
+        odd = [label for label in some if label not in others]
+        if odd:
+            raise InputError(f"aggregate {which} {odd[0]!r}; it needs a weight for each {one}")
+    weights = np.array([real(given[label], f"aggregate[{label!r}]", 0.0) for label in labels])
+    if not np.all(weights > 0):
+        raise InputError("weights in aggregate must be above 0; leave the segments out instead")
+    return weights

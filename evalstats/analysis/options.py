@@ -1,0 +1,136 @@
+"""Options of an analysis: which there are, their other spellings, and their ranges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from evalstats.checks import integer, real, share
+from evalstats.errors import InputError
+from evalstats.inference.families import ADJUSTMENTS as _ADJUSTMENTS
+from evalstats.inference.randomisation import ALTERNATIVES as ALTERNATIVES
+from evalstats.resampling.executors import as_workers
+from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.resampling.weights import as_seed
+from evalstats.results.contrasts import CONTRASTS
+
+#: Defaults, which a Shard overrules.
+N_RESAMPLES, SEED = 9999, 12345
+#: Intervals of scores; differences have one more, which holds for all of a family at once.
+SCORE_METHODS = ("bootstrap", "percentile", "bca", "t")
+METHODS = (*SCORE_METHODS, "simultaneous")
+TESTS = ("bootstrap", "t", "ar")
+ADJUSTMENTS = ("max-t", *_ADJUSTMENTS)
+#: Other spellings, after lowercasing and with blanks for "-" and "_".
+_SPELLINGS = {
+    "bs": "bootstrap",
+    "paired bootstrap": "bootstrap",
+    "expanded": "bootstrap",
+    "expanded percentile": "bootstrap",
+    "approximate randomization": "ar",
+    "approximate randomisation": "ar",
+    "randomization": "ar",
+    "two sided": "two-sided",
+    "maxt": "max-t",
+    "max t": "max-t",
+    "step down max t": "max-t",
+    "romano wolf": "max-t",
+    "bh": "benjamini-hochberg",
+    "fdr bh": "benjamini-hochberg",
+    "benjamini hochberg": "benjamini-hochberg",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `estimate`, `compare` and all that compares take, checked and in one spelling.
+
+    `significance_level` is 1 - `confidence_level`; a gate, whose bounds are one-sided, has both.
+    """
+
+    confidence_level: float = 0.95
+    method: str = "bootstrap"
+    test: str = "bootstrap"
+    alternative: str = "two-sided"
+    adjustment: str = "max-t"
+    n_resamples: int = N_RESAMPLES
+    seed: Any = SEED  # int, made of what was given as rng
+    executor: Any = None
+    margin: float | None = None
+    recovery: float | None = None
+    contrast: str = "difference"
+    significance_level: float = 0.0
+
+    def __post_init__(self) -> None:
+        confidence = share(self.confidence_level, "confidence_level")
+        # 1 - 0.95 is not quite 0.05.
+        level = self.significance_level or float(f"{1 - confidence:.12g}")
+        margin, recovery = as_limits(self.margin, self.recovery)
+        contrast = option(self.contrast, CONTRASTS, "contrast")
+        if margin is not None and contrast != "difference":
+            raise InputError(
+                f"margin is a difference in points, and contrast={contrast!r} shows none; give "
+                f"recovery, which is a ratio, or leave contrast out"
+            )
+        if (margin, recovery) != (None, None) and level >= 0.5:
+            # An interval of confidence 1 - 2·level has to be one.
+            raise InputError(
+                f"confidence_level must be above 0.5 where there is a margin or a recovery, got "
+                f"{confidence}"
+            )
+        vars(self).update(
+            confidence_level=confidence,
+            method=option(self.method, METHODS, "method"),
+            test=option(self.test, TESTS, "test"),
+            alternative=option(self.alternative, ALTERNATIVES, "alternative"),
+            adjustment=option(self.adjustment, ADJUSTMENTS, "adjustment"),
+            n_resamples=integer(self.n_resamples, "n_resamples", 2, MOST_RESAMPLES),
+            seed=as_seed(self.seed),
+            executor=as_workers(self.executor),
+            margin=margin,
+            recovery=recovery,
+            contrast=contrast,
+            significance_level=level,
+        )
+
+    @property
+    def alpha(self) -> float:
+        """What the confidence level leaves out."""
+        return float(f"{1 - self.confidence_level:.12g}")
+
+    @property
+    def sides(self) -> int:
+        """Sides of the test."""
+        return 2 if self.alternative == "two-sided" else 1
+
+    @property
+    def n_drawn(self) -> int:
+        """Resamples that are drawn: none where t decides everything."""
+        return 0 if self.method == self.test == "t" else self.n_resamples
+
+
+def as_limits(margin: object, recovery: object) -> tuple[float | None, float | None]:
+    """Return margin and recovery, of which at most one is given, checked."""
+    if margin is not None and recovery is not None:
+        raise InputError("give either margin or recovery, not both: each is a limit of a loss")
+    if margin is not None and real(margin, "margin", -float("inf")) <= 0:
+        raise InputError(
+            f"margin must be above 0, got {margin}: it is a size, and the metric says which side "
+            f"is a loss; leave it out to test for a loss of any size"
+        )
+    if recovery is not None and not 0 < real(recovery, "recovery", -float("inf")) <= 1:
+        raise InputError(f"recovery must be a share above 0 and at most 1, got {recovery}")
+    return (
+        None if margin is None else float(margin),  # type: ignore[arg-type]
+        None if recovery is None else float(recovery),  # type: ignore[arg-type]
+    )
+
+
+def option(value: object, options: tuple[str, ...], name: str) -> str:
+    """Return the option that was meant, or say which there are."""
+    if isinstance(value, str):
+        spelled = value.lower()
+        spelled = _SPELLINGS.get(spelled.replace("-", " ").replace("_", " "), spelled)
+        if spelled in options:
+            return spelled
+    raise InputError(f"{name} must be one of {', '.join(options)}; got {value!r}")
