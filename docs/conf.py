@@ -17,6 +17,7 @@ extensions = [
 ]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["dollarmath", "fieldlist"]
+myst_heading_anchors = 3
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120

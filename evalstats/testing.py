@@ -26,7 +26,6 @@ from typing import Any
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.inputs import Given
-from evalstats.analysis.margins import claim_notes
 from evalstats.analysis.options import Options, as_limits
 from evalstats.checks import also_called, share
 from evalstats.errors import InputError, InputTypeError
@@ -34,6 +33,7 @@ from evalstats.metrics import Metric
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
 from evalstats.results.gate import Gate
+from evalstats.results.notes import claim_notes
 from evalstats.results.results import Comparison
 from evalstats.runs.gating import gate_runs
 from evalstats.runs.run import Run

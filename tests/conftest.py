@@ -7,6 +7,7 @@ from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import HealthCheck, settings
 
 import evalstats as es
@@ -15,6 +16,14 @@ settings.register_profile(
     "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("default")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Keep doctest from test files: it would skip, in silence, one that cannot be imported."""
+    found = yield
+    return [collector for collector in found if not isinstance(collector, DoctestModule)]
+
 
 #: One row a metric: every property test runs over all of them.
 SACREBLEU_METRICS = [

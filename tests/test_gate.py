@@ -5,11 +5,11 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from evalstats.inference.proportions import tango_distance
 from scipy.stats import norm
 
 import evalstats as es
 from evalstats.errors import InputError, InputTypeError
+from evalstats.inference.counts import tango_distance
 from evalstats.inference.power import mcnemar_power
 from evalstats.runs.items import Items, Key
 from evalstats.runs.run import run_of

@@ -15,13 +15,40 @@ REFERENCES = [["The cat sat on the mat."], ["It is 3.14 (really)!", "Pi."], ["x"
 
 F1 = es.Ratio("F1", columns=("tp", "fp", "fn"), numerator=(2, 0, 0), denominator=(2, 1, 1))
 CLASSES = ("a", "b", "c")
-NUMBER_METRICS = [
-    *(es.Mean("COMET"), es.Mean("MQM", higher_is_better=False), es.Ratio("rate"), F1),
-    *(es.Perplexity("word"), es.BitsPerUnit("byte")),
-    *(es.Confusion(CLASSES, m, "b" if m in RATES else None) for m in MEASURES),
-    es.Confusion(CLASSES, absent="omit"),
-    *(es.RMSE(), es.Brier(), es.ECE(3)),
+RNG = np.random.default_rng(5)
+X, P = RNG.random((2, 300))
+Y, DISTRIBUTIONS, HIT = (
+    X + RNG.random(300),
+    RNG.dirichlet(np.ones(3), 300),
+    RNG.integers(2, size=300),
+)
+GOLD, PREDICTED = (np.array(CLASSES)[RNG.integers(3, size=300)].tolist() for _ in range(2))
+PAIRS = np.stack([P, HIT + 0.5], axis=1)
+#: Metrics whose outputs are no text, and 300 outputs and references for each.
+NUMBERS = [
+    *((es.Mean("COMET"), X), (es.Mean("MQM", higher_is_better=False), X)),
+    *((es.Ratio("rate"), PAIRS), (F1, RNG.integers(9, size=(300, 3)))),
+    *((es.Perplexity("word", nll=True), PAIRS), (es.Perplexity("item"), -X)),
+    (es.BitsPerUnit("byte"), -PAIRS * [1, -1]),
+    *((es.Confusion(CLASSES, m, "b" if m in RATES else None), PREDICTED, GOLD) for m in MEASURES),
+    *(
+        (es.Confusion(CLASSES, m, absent="omit"), PREDICTED, GOLD)
+        for m in ("macro-f1", "macro-iou")
+    ),
+    (es.Confusion(CLASSES, multilabel=True), [set(x) for x in PREDICTED], [set(x) for x in GOLD]),
+    (es.Confusion(CLASSES, matrices=True), RNG.integers(9, size=(300, 3, 3))),
+    *((es.Correlation(), X, Y), (es.Correlation(centre=[1, -2]), X, Y), (es.RMSE(), X, Y)),
+    *((es.Brier(), P, HIT), (es.Brier(CLASSES), DISTRIBUTIONS, GOLD)),
+    (es.ECE(3), np.stack([P, HIT], axis=1)),
 ]
+RUNS = [(es.MeanOfRuns(es.RMSE(), 2), [X, P], Y), (es.MeanOfRuns(F1, 2), [PAIRS[:, [0, 1, 1]]] * 2)]
+METRICS = [*TEXT_METRICS, *(metric for metric, *_ in [*NUMBERS, *RUNS])]
+
+
+def with_items(rows):
+    return pytest.mark.parametrize(
+        "metric, items", [pytest.param(m, items, id=metric_id(m)) for m, *items in rows]
+    )
 
 
 class Harmonic(Metric):
@@ -78,7 +105,7 @@ def test_duplicating_the_corpus_changes_nothing(text_metric):
     assert text_metric.score(2 * totals) == pytest.approx(float(text_metric.score(totals)))
 
 
-@pytest.mark.parametrize("metric", [*TEXT_METRICS, *NUMBER_METRICS], ids=metric_id)
+@pytest.mark.parametrize("metric", METRICS, ids=metric_id)
 def test_inputs_are_not_changed(metric):
     totals = np.random.default_rng(0).integers(0, 9, size=(4, len(metric.columns)))
     for dtype in (np.int64, np.float64):
@@ -89,12 +116,32 @@ def test_inputs_are_not_changed(metric):
         np.testing.assert_array_equal(given, totals)
 
 
-@pytest.mark.parametrize("metric", [*TEXT_METRICS, *NUMBER_METRICS], ids=metric_id)
-def test_gradient_is_the_derivative(metric):
-    totals = random_totals(metric, np.random.default_rng(5), (30,))
+def assert_derivative(metric, totals):
     expected = Metric.gradient(metric, totals)
     np.testing.assert_allclose(metric.gradient(totals), expected, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(metric.gradient(totals[0]), expected[0], rtol=1e-5, atol=1e-7)
+
+
+def test_gradient_is_the_derivative(text_metric):
+    assert_derivative(text_metric, random_totals(text_metric, np.random.default_rng(5), (30,)))
+
+
+@with_items([*NUMBERS, *RUNS])
+def test_gradient_is_the_derivative_on_tables(metric, items):
+    assert_derivative(metric, metric.statistics(*items).reshape(5, 60, -1).sum(axis=1))
+
+
+@with_items(NUMBERS)
+def test_files_rebuild_the_metric(metric, items, tmp_path):
+    table = es.SegmentStatistics([metric.statistics(*items)], ["A"], metric)
+    table.save(tmp_path / "a.npz")
+    found = es.SegmentStatistics.load(tmp_path / "a.npz")
+    assert found == table
+    assert found.metric == metric
+    if not isinstance(metric, es.Ratio):
+        es.SegmentStatistics(-table.values - 1, ["A"], metric).save(tmp_path / "b.npz")
+        with pytest.raises(es.InputError, match="negative"):
+            es.SegmentStatistics.load(tmp_path / "b.npz")
 
 
 @pytest.mark.parametrize("smooth", ["exp", "floor", "add-k"])
@@ -109,11 +156,12 @@ def test_bleu_gradient_where_smoothing_acts(smooth):
     np.testing.assert_allclose(gradient[smooth_columns], numeric[smooth_columns], rtol=1e-6)
 
 
-@pytest.mark.parametrize("metric", [*TEXT_METRICS, *NUMBER_METRICS], ids=metric_id)
+@pytest.mark.parametrize("metric", METRICS, ids=metric_id)
 def test_nothing_at_all_scores_a_number(metric):
     zeros = np.zeros((2, len(metric.columns)))
-    assert np.all(np.isfinite(metric.score(zeros)))
-    assert np.all(np.isfinite(metric.gradient(zeros)))
+    expected = 1 if isinstance(metric, es.Perplexity) else 0
+    np.testing.assert_allclose(metric.score(zeros), expected, atol=1e-12)
+    assert not np.any(metric.gradient(zeros))
 
 
 def test_custom_metric_through_everything():

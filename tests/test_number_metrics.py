@@ -1,14 +1,13 @@
-"""Correlation, RMSE, Brier score, ECE, pass@k: the oracles' numbers, and what is refused."""
+"""Perplexity, correlation, RMSE, Brier score, ECE, pass@k: the oracles' numbers, what is refused."""
 
+import math
 from itertools import combinations
-from math import comb
 
 import numpy as np
 import pytest
 from scipy import stats
 
 import evalstats as es
-from evalstats.metrics.base import Metric
 
 N_TABLES = [30, pytest.param(1000, marks=pytest.mark.thorough)]
 
@@ -20,6 +19,25 @@ def sklearn(module="metrics"):
 
 def score(metric, *items):
     return float(metric.score(metric.statistics(*items).sum(axis=0)))
+
+
+def test_perplexity_of_a_coin():
+    # Ten fair coins a word: 2^10 equally likely words.
+    rows = [(-n * 10 * math.log(2), n) for n in (3, 5, 12)]
+    assert score(es.Perplexity("word"), rows) == pytest.approx(1024)
+    assert score(es.BitsPerUnit("word"), rows) == pytest.approx(10)
+    losses = [(-ll, n) for ll, n in rows]
+    assert score(es.Perplexity("word", nll=True), losses) == pytest.approx(1024)
+
+
+def test_perplexity_of_items_is_the_harness_perplexity():
+    found = [-0.3, -2.5, -0.01]
+    assert score(es.Perplexity("item"), found) == pytest.approx(math.exp(-np.mean(found)))
+
+
+def test_a_perplexity_beyond_all_numbers_is_refused_by_name():
+    with pytest.raises(es.InputError, match=r"word perplexity of the corpus .* is not finite"):
+        es.estimate([[-1e4, 2], [-1e4, 3]], metric=es.Perplexity("word"))
 
 
 @pytest.mark.parametrize("n_tables", N_TABLES)
@@ -101,7 +119,8 @@ def test_pass_at_k_of_many_answers():
     n, c = np.array([1000, 10_000, 200]), np.array([1, 7, 200])
     for k in (1, 10, 100):
         exact = [
-            1 - comb(a - b, k) / comb(a, k) for a, b in zip(n.tolist(), c.tolist(), strict=True)
+            1 - math.comb(a - b, k) / math.comb(a, k)
+            for a, b in zip(n.tolist(), c.tolist(), strict=True)
         ]
         np.testing.assert_allclose(es.pass_at_k(n, c, k), exact, rtol=1e-11)
 
@@ -145,71 +164,48 @@ def test_standard_error_of_a_correlation_is_that_of_theory():
     assert found.standard_error == pytest.approx((1 - found.score**2) / 4000**0.5, rel=0.1)
 
 
-@pytest.mark.parametrize(
-    "metric, items",
-    [
-        (es.Correlation(), lambda rng: (rng.normal(size=40), rng.normal(size=40))),
-        (es.Correlation(centre=[1, -2]), lambda rng: (rng.random(40), rng.random(40))),
-        (es.RMSE(), lambda rng: (rng.random(40), rng.random(40))),
-        (es.Brier(), lambda rng: (rng.random(40), rng.integers(2, size=40))),
-        (es.ECE(3), lambda rng: (np.stack([rng.random(40), rng.integers(2, size=40)], axis=1),)),
-    ],
-)
-def test_gradient_is_the_derivative_on_real_tables(metric, items):
-    rows = np.array([metric.statistics(*items(np.random.default_rng(i))) for i in range(3)])
-    totals = rows.sum(axis=1)
-    expected = Metric.gradient(metric, totals)
-    np.testing.assert_allclose(metric.gradient(totals), expected, rtol=1e-5, atol=1e-7)
-    nothing = np.zeros(len(metric.columns))
-    assert metric.score(nothing) == 0
-    assert not np.any(metric.gradient(nothing))
-
-
 def test_errors_without_any_are_0():
     found = es.estimate([1.0, 2.0], [1.0, 2.0], es.RMSE(), n_resamples=99)
     assert (found.score, found.low, found.high) == (0, 0, 0)
 
 
-def test_rows_of_numbers_are_no_runs():
-    rng = np.random.default_rng(0)
-    gold = rng.integers(3, size=60).tolist()
-    systems = {name: rng.dirichlet(np.ones(3), 60).tolist() for name in "AB"}
-    result = es.compare(systems, gold, es.Brier(range(3)), n_resamples=99)
-    assert result.estimates[0].n_segments == 60
-    assert result.estimates[0].run_error is None
-    pairs = {
-        name: [(p[0], int(g == 0)) for p, g in zip(systems[name], gold, strict=True)]
-        for name in "AB"
-    }
-    assert es.compare(pairs, metrics=es.ECE(), n_resamples=99).estimates[0].run_error is None
-    runs = {name: [[row[0] for row in rows]] * 2 for name, rows in systems.items()}
-    assert es.compare(runs, gold, es.Correlation()).estimates[0].run_error is not None
+PROBABILITIES = np.random.default_rng(0).dirichlet(np.ones(3), 60).tolist()
+ROWS = [(row[0], 1) for row in PROBABILITIES]
 
 
 @pytest.mark.parametrize(
-    "metric, items",
+    "metric, outputs, gold",
     [
-        (es.Correlation(centre=(1.0, 2.0)), ([1.0, 2, 4], [3.0, 4, 4])),
-        (es.RMSE(), ([1.0, 2, 4], [3.0, 4, 4])),
-        (es.Brier(), ([0.5, 0.25, 1], [0, 1, 1])),
-        (es.Brier(["a", "b"]), ([[0.5, 0.5], [1, 0]], ["a", "b"])),
-        (es.ECE(7), ([[0.5, 1], [0.25, 0]],)),
+        (es.Brier(range(3)), PROBABILITIES, [0, 1, 2] * 20),
+        (es.ECE(), ROWS, None),
+        (es.Perplexity("token", nll=True), ROWS, None),
+        (es.Correlation(), [row[0] for row in ROWS], range(60)),
     ],
     ids=repr,
 )
-def test_files_rebuild_the_metric(metric, items, tmp_path):
-    table = es.SegmentStatistics([metric.statistics(*items)], ["A"], metric)
-    table.save(tmp_path / "a.npz")
-    assert es.SegmentStatistics.load(tmp_path / "a.npz") == table
-    assert es.SegmentStatistics.load(tmp_path / "a.npz").metric == metric
-    es.SegmentStatistics(-table.values, ["A"], metric).save(tmp_path / "b.npz")
-    with pytest.raises(es.InputError, match="negative"):
-        es.SegmentStatistics.load(tmp_path / "b.npz")
+def test_rows_of_numbers_are_no_runs(metric, outputs, gold):
+    one = es.compare({"A": outputs, "B": outputs[::-1]}, gold, metric, n_resamples=99)
+    assert [e.n_segments for e in one.estimates] == [60, 60]
+    assert one.estimates[0].run_error is None
+    runs = {"A": [outputs, outputs[::-1]], "B": [outputs[::-1]] * 2}
+    assert es.compare(runs, gold, metric).estimates[0].run_error is not None
 
 
 @pytest.mark.parametrize(
     "make, message",
     [
+        (lambda: es.Perplexity("sentence"), "unit must be one of word, byte, .*'sentence'"),
+        (lambda: es.Perplexity(nll="yes"), "nll must be True or False"),
+        (lambda: es.Perplexity().statistics([[-1, 2], [3, 4]]),
+         r"log-likelihoods\[1\] is 3, and a log-likelihood must be at most 0; say nll=True"),
+        (lambda: es.BitsPerUnit(nll=True).statistics([[-1, 2]]),
+         r"log-likelihoods\[0\] is -1, and a negative log-likelihood must be at least 0; say nll=F"),
+        (lambda: es.Perplexity("word").statistics([[-1, 2], [-1, 0]]),
+         r"log-likelihoods\[1\] has 0 words; every row must be \(log-likelihood, number of words\)"),
+        (lambda: es.Perplexity("word").statistics([-1, -2]), r"must have shape \(N, 2\), got \(2,\)"),
+        (lambda: es.Perplexity("item").statistics([[-1, 2]]), r"must have shape \(N,\), got \(1, 2"),
+        (lambda: es.Perplexity("item").statistics([-1, float("-inf")]), r"\[1\] is -inf; scores"),
+        (lambda: es.Perplexity().statistics([]), "log-likelihoods is empty"),
         (lambda: es.Correlation("spearman"), "only Pearson's correlation is a function of sums"),
         (lambda: es.Correlation(centre=3), "centre must be two numbers, got 3"),
         (lambda: es.Correlation(centre=(1, "a")), "centre must be a number, got str 'a'"),

@@ -18,7 +18,6 @@ from evalstats.resampling.totals import (
     swap_totals,
 )
 from evalstats.resampling.weights import Bayesian, Halves, Multinomial, as_seed, batches
-from tests import naive
 
 
 @pytest.mark.parametrize("n_segments", [1, 2, 3, 10, 100, 399, 400, 2037, 40_000, 65_536, 70_000])
@@ -56,15 +55,6 @@ def test_row_b_is_row_b(kind, n_segments):
         np.testing.assert_array_equal(fewer, rows[:few])
 
 
-@pytest.mark.parametrize("n_segments", [1, 100, 2037, 10**5, 10**6, 10**8])
-def test_a_batch_has_megabytes_or_few_rows(n_segments):
-    for make in KINDS.values():
-        recipe = make(n_segments)
-        assert recipe.batch_rows * n_segments <= max(2**20, 24 * n_segments)
-        assert 24 <= recipe.batch_rows <= 2048
-        assert recipe.n_batches(5000) == -(-5000 // recipe.batch_rows)
-
-
 @pytest.mark.thorough
 def test_memory_does_not_grow_with_the_number_of_resamples():
     """Peak memory of a million segments: 400 resamples need what 100 need."""
@@ -82,15 +72,6 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         peaks.append(int(done.stdout))
     assert peaks[1] < 1.05 * peaks[0]
-
-
-def test_replicates_agree_with_the_textbook_draw():
-    """Means of 4,000 rows drawn either way: same spread and distribution; false alarm 1e-4."""
-    values = np.random.default_rng(0).random((50, 1))
-    ours = (bootstrap_weights(50, 4000, rng=1) @ values)[:, 0]
-    theirs = (naive.multinomial_weights(50, 4000, np.random.default_rng(1)) @ values)[:, 0]
-    assert np.std(ours) == pytest.approx(np.std(theirs), rel=0.08)
-    assert stats.ks_2samp(ours, theirs).pvalue > 1e-4
 
 
 def test_swaps_are_fair_coins():
@@ -205,51 +186,6 @@ def test_bayesian_weights_are_gaps_of_uniform_numbers(n_segments):
         np.testing.assert_array_equal(again, totals[:50])
 
 
-def test_other_bootstraps_agree_on_a_mean():
-    """The standard error of a mean under all of them, against s/√N; 4,000 resamples: 5 %."""
-    scores = np.random.default_rng(2).gamma(2.0, size=400)
-    table = es.extract({"a": scores}, None, es.Mean("score"))
-    error = scores.std(ddof=1) / np.sqrt(len(scores))
-    signatures = set()
-    for options in ({}, {"weights": "bayesian"}, {"n_draws": 100}, {"n_draws": 400}):
-        result = es.estimate(table, n_resamples=4000, **options)
-        assert result.standard_error == pytest.approx(error, rel=0.05)
-        assert result.low < result.score < result.high
-        signatures.add(result.signature)
-    assert len(signatures) == 4
-    assert any("|weights:bayesian" in s for s in signatures)
-    assert any("|draws:100" in s for s in signatures)
-    pair = es.extract({"a": scores, "b": scores + 0.1}, None, es.Mean("score"))
-    for options in ({"weights": "bayesian"}, {"n_draws": 100}):
-        (difference,) = es.compare(pair, test="bootstrap", n_resamples=999, **options)
-        assert 0.001 <= difference.pvalue < 0.0013
-
-
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        ({"weights": "poisson"}, "weights must be one of multinomial, bayesian; got 'poi"),
-        (
-            {"weights": "bayesian", "n_draws": 3},
-            "n_draws is for multinomial weights, and these are",
-        ),
-        ({"n_draws": 0}, "n_draws must be at least 1, got 0"),
-        ({"n_draws": 5}, "n_draws must be .* 4.*got 5"),
-        ({"n_draws": 1}, "n_draws must be at least 2, got 1"),
-        ({"n_draws": 3, "method": "t"}, "method 't' needs multinomial weights with N draws"),
-        ({"weights": np.ones(4)}, "weights must be one of multinomial, bayesian; got array"),
-        ({"n_draws": 3, "method": "bca"}, "method 'bca' needs multinomial weights with N draws"),
-        (
-            {"weights": "bayesian", "method": "studentised"},
-            "method 'studentized' needs multinomial",
-        ),
-    ],
-)
-def test_bad_weights(options, message):
-    with pytest.raises(es.InputError, match=message):
-        es.estimate([1.0, 2.0, 3.0, 5.0], None, es.Mean("score"), **options)
-
-
 @pytest.mark.parametrize(
     "statistics, message",
     [
@@ -329,15 +265,14 @@ def test_negative_scores_under_bayesian_weights():
     np.testing.assert_array_equal(bootstrap_totals(scores, 20, 2, kind="bayesian"), expected)
 
 
-@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300, 1e13, 1e100])
+@pytest.mark.parametrize("scale", [5e-324, 1e-310, 1e-300, 1e-100, 1e13, 1e100])
 @pytest.mark.parametrize("whole", [False, True])
 def test_numbers_of_any_size_are_summed(scale, whole):
     values = np.random.default_rng(1).integers(1, 1000, size=30).astype(float)
     scores = scale * (values if whole else values + 0.5)
-    for kind in ("multinomial", "bayesian"):
-        result = es.estimate(scores, None, es.Mean("score"), weights=kind, n_resamples=200)
-        assert result.low <= result.score <= result.high
-        assert result.score == pytest.approx(scores.mean(), rel=1e-6 if scale > 1e-309 else 1)
+    result = es.estimate(scores, None, es.Mean("score"), n_resamples=200)
+    assert result.low <= result.score <= result.high
+    assert result.score == pytest.approx(scores.mean(), rel=1e-6 if scale > 1e-309 else 1)
 
 
 def test_sums_that_are_no_numbers_are_refused():

@@ -19,15 +19,15 @@ Counts = dict[str, dict[str, list[float]]]
 
 
 def measure(job: Job) -> tuple[Counts, float]:
-    """Run all trials of a job; return counts and seconds."""
-    start, counts = time.perf_counter(), Counts()
+    """Run all trials of a job; return counts and seconds of processor time."""
+    start, counts = time.process_time(), Counts()
     for trial in range(job.trials):
         drawn = job.source.draw(job.n, np.random.default_rng([job.seed, trial]))
         for metric, rate, happened in job.question(drawn, trial):
             count = counts.setdefault(f"{job.name} / {metric}", {}).setdefault(rate, [0.0, 0])
             count[0] += float(happened)
             count[1] += 1
-    return counts, time.perf_counter() - start
+    return counts, time.process_time() - start
 
 
 def read(output: Path) -> dict[str, tuple[int, Counts]]:

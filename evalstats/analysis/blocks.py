@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.analysis.aggregates import Aggregate
 from evalstats.analysis.units import Units
 from evalstats.errors import InputError
+from evalstats.inference.influence import influence_values
 from evalstats.metrics import Metric, scores_of
 from evalstats.resampling.grid import on_grid
 from evalstats.resampling.strata import places_of
@@ -106,8 +107,9 @@ def singles_joined(
     values = np.stack(sums, axis=1)[:, :, None]
     places = np.concatenate([blocks[t].places for t in alone])
     segments = np.concatenate([blocks[t].segment_places for t in alone])
-    # Several segments of one unit weigh as they do in their own stratum's score: not known apart.
-    spread = np.repeat(values, [blocks[t].segments.shape[1] for t in alone], axis=1)
+    # What each segment adds to the score of its own stratum.
+    moves = [weights[t] * influence_values(blocks[t].metric, blocks[t].segments) for t in alone]
+    spread = np.concatenate(moves, axis=1)[:, :, None]
     joined = Block(Singles(), on_grid(values, ["score"]), values, spread, places, segments)
     others = [t for t in range(len(blocks)) if t not in alone]
     kept = tuple(blocks[t] for t in others)

@@ -92,7 +92,7 @@ def combined(
     known = [effect.influence for effect in effects if effect.influence is not None]
     influence = None
     if len(known) == len(effects):
-        influence = sum((s * u for s, u in zip(slopes, known, strict=True)), np.float64(0))
+        influence = np.asarray(sum(s * u for s, u in zip(slopes, known, strict=True)))
     return Effect(
         float(function(np.array([effect.value for effect in effects]))),
         influence,

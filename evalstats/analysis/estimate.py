@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -38,17 +38,6 @@ from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
 
 
-@overload
-def estimate(
-    hypotheses: Sequence[Any],
-    references: Any = None,
-    metric: str | Metric = "bleu",
-    **options: Any,
-) -> Estimate: ...
-@overload
-def estimate(
-    hypotheses: Any, references: Any = None, metric: Metrics = "bleu", **options: Any
-) -> Any: ...
 @also_called(metrics="metric", seed="rng")
 def estimate(
     hypotheses: Any,
@@ -64,7 +53,7 @@ def estimate(
     rng: Rng = SEED,
     executor: Workers = None,
     progress: Progress | None = None,
-) -> Estimate | Estimates:
+) -> Any:
     """Score a system and say how sure the score is.
 
     Parameters
@@ -214,7 +203,7 @@ def _interval(sample: Sample, i: int, effect: Effect, options: Options) -> tuple
     return method, found
 
 
-def _design(sample: Sample, i: int, effect: Effect) -> dict[str, float]:
+def _design(sample: Sample, i: int, effect: Effect) -> dict[str, Any]:
     """Return what documents, and runs, add to the error of a score: the design effect."""
     of, units = sample.of, sample.units
     if sample.is_elsewhere or not (units.members is not None or of.has_runs):

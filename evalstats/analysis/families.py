@@ -33,8 +33,8 @@ _SINGLE_BITS, _SINGLE_SEGMENTS, _DOUBLE_BITS = 24, 1 << 14, 52
 class OwnErrors:
     """The standard error of differences within each resample, `(p, B)`.
 
-    √Σ_t (Q*_t - S*_t²/n_t) with the resampled sums S* of influence values and Q* of their squares in
-    each stratum; where segments are elsewhere, the standard error itself.
+    √Σ_t (Q*_t - S*_t²/n_t) with the resampled sums S* of influence values and Q* of their squares
+    in each stratum; where segments are elsewhere, the standard error itself.
     """
 
     def __init__(self, sample: Sample, options: Options) -> None:
@@ -47,6 +47,7 @@ class OwnErrors:
             self.sums = self._sums(self.values)
 
     def __call__(self, pairs: Sequence[Compared]) -> Floats:
+        """Return those of some pairs; one column stands for all resamples."""
         if self.values is None:
             return np.array([[pair.spread.error] for pair in pairs])
         first, second = [pair.a for pair in pairs], [pair.b for pair in pairs]
@@ -161,7 +162,7 @@ class Family:
         """Return the differences over their standard errors, `(P,)`."""
         some = [self.pairs[i] for i in self._drawn]
         t = np.array([pair.value / pair.spread.error for pair in some])
-        return t * sign if sign else np.abs(t)
+        return np.asarray(t * sign if sign else np.abs(t))
 
     def _largest(self, sign: int) -> tuple[NDArray[np.int64], Floats]:
         pairs = [self.pairs[i] for i in self._drawn]
@@ -173,7 +174,7 @@ class Family:
             scale = np.maximum(own([pairs[j] for j in some]), errors[some, None] / 2)
             moved = np.stack([pairs[j].difference.replicates - pairs[j].value for j in some])
             moved /= scale
-            return moved * sign if sign else np.abs(moved, out=moved)
+            return np.asarray(moved * sign if sign else np.abs(moved))
 
         n = self.pairs[0].sample.replicates.shape[1]
         return families.step_down(null, self._sizes(sign), n)

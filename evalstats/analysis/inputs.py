@@ -12,7 +12,6 @@ from evalstats.analysis.options import N_RESAMPLES, SEED, Options
 from evalstats.analysis.scored import Scored, distinct_names, scored_of
 from evalstats.analysis.units import Labels, as_units, check_enough
 from evalstats.errors import InputError
-from evalstats.resampling.executors import Reporting
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import (
     Metrics,
@@ -149,9 +148,7 @@ def tables_of(
     if known:
         check_same_rows(as_systems(given.hypotheses), references=given.references, **known)
     extract = extract_all_runs if has_runs(given.hypotheses, given.metrics) else extract_all
-    workers = options.executor
-    workers = workers.executor if isinstance(workers, Reporting) else workers
-    return extract(given.hypotheses, given.references, given.metrics, progress, workers)
+    return extract(given.hypotheses, given.references, given.metrics, progress, options.executor)
 
 
 def scored_tables(given: Given, tables: Sequence[SegmentStatistics]) -> list[Scored]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from evalstats.analysis.pairs import Compared
 from evalstats.errors import InputError
-from evalstats.results.records import ComparisonRecord, Difference
+from evalstats.results.records import Difference
 
 #: Scores with fewer different values lie on a lattice.
 _FEW_VALUES = 10
@@ -36,26 +36,6 @@ def is_unbounded(pair: Compared, d: Difference) -> bool:
     values = [np.unique(block.given) for block in pair.sample.of.blocks]
     is_text = metric.uses_references and metric.reads_text
     return not is_text and len(np.unique(np.concatenate(values))) < _FEW_VALUES
-
-
-def claim_notes(result: ComparisonRecord) -> tuple[str, ...]:
-    """Say what is claimed, and how surely."""
-    level = f"at level {result.significance_level:g}, each pair by itself"
-    if result.margin is not None:
-        size = f"{result.margin:g}"
-        return (
-            f"margin {size}: equivalent (the difference lies within ±{size}), not worse (no loss "
-            f"of {size} or more), or not shown, {level}; the smallest margin that can be claimed "
-            f"is least_margin, or least_loss, of each difference.",
-        )
-    if result.recovery is not None:
-        return (
-            f"recovery {result.recovery:g}: not worse (at least {result.recovery:g} of the "
-            f"baseline is kept; of errors, at most 1/{result.recovery:g} times as many are made), "
-            f"or not shown, {level}; the most that can be claimed is most_recovery of each "
-            f"difference.",
-        )
-    return ()
 
 
 def _within(pair: Compared, d: Difference) -> dict[str, Any]:

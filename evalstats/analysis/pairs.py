@@ -63,12 +63,13 @@ class Compared:
         """Which test decides."""
         if self.outcomes is not None:
             return "mcnemar"
-        return "t" if self.by_t else self.options.test
+        return "t" if self.by_t and self.options.test != "ar" else self.options.test
 
     @property
     def outcomes(self) -> Outcomes | None:
-        """What is counted, where the scores are shares and the default test is asked for."""
-        return self.sample.of.outcomes if self.options.test == "bootstrap" else None
+        """What is counted, where differences of shares have the default test; ratios have not."""
+        plain = self.options.test == "bootstrap" and self.options.contrast == "difference"
+        return self.sample.of.outcomes if plain else None
 
     @property
     def by_t(self) -> bool:
@@ -194,11 +195,9 @@ class Compared:
         sample, options = self.sample, self.options
         outcomes = sample.of.outcomes
         gained, lost = (None, None) if outcomes is None else outcomes.changes(self.a, self.b)
-        counted = self.outcomes is not None
         test, method = self.test, options.method
         if method == "bootstrap":
-            tango = counted and options.contrast == "difference"
-            method = "tango" if tango else "t" if self.by_t else method
+            method = "tango" if test == "mcnemar" else "t" if self.by_t else method
         drawn = test in ("bootstrap", "ar") and not exact
         found = Difference(
             metric=sample.of.name,

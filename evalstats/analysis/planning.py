@@ -18,7 +18,7 @@ from evalstats.errors import InputError
 from evalstats.inference import power, student
 from evalstats.inference.counts import wilson
 from evalstats.inference.student import Spread
-from evalstats.results.power import Power
+from evalstats.results.power import Power, assumptions
 from evalstats.results.records import PairPower, RunPower
 from evalstats.results.signatures import signature
 
@@ -26,6 +26,7 @@ from evalstats.results.signatures import signature
 ENDLESS = 10**12
 #: The curve goes so far below and above the sizes in question, or over these numbers of runs.
 _REACH, _RUNS = 8, (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
+Squares = list[tuple[float, float, int]]
 
 
 class Question(NamedTuple):
@@ -89,17 +90,18 @@ class Design:
         if self.scale:
             size = min(difference / self.scale, 1.0), self.discordant, n * self.worth
             return power.mcnemar_power(*size, asked.level, sides, degrees)
-        error, _, degrees = self._spread(n, runs, degrees, runs)
+        error, degrees, stretch = power.of_runs(*self._parts(n, runs, degrees, runs))
         if self.side is not None:
             # The same variances, as sure as the pilot is of them.
-            known = self._spread(n, runs, self.degrees, self.n_runs).degrees
-            error *= power.spread_bounds(known, asked.confidence_level)[self.side]
-        return power.t_power(difference / error, degrees, asked.level, sides)
+            known = self._parts(n, runs, self.degrees, self.n_runs)
+            found = student.with_runs(*known) if self.of_runs else known[0]
+            error *= power.spread_bounds(found.degrees, asked.confidence_level)[self.side]
+        return power.t_power(difference / error, degrees, asked.level, sides, stretch)
 
-    def _spread(self, n: int, runs: int, degrees: float, counted: int) -> Spread:
-        found = Spread(self.deviation(runs) / n**0.5, 1.0, degrees)
+    def _parts(self, n: int, runs: int, degrees: float, counted: int) -> tuple[Spread, Squares]:
+        """Return the spread of segments, and the mean squares of each system's runs."""
         squares = [((r + e / n) / runs, e / n / runs, counted) for r, e in self.of_runs]
-        return student.with_runs(found, squares) if squares else found
+        return Spread(self.deviation(runs) / n**0.5, 1.0, degrees), squares
 
     def deviation(self, runs: int) -> float:
         """Return the standard deviation of a unit: units' part of the error is this over √n."""
@@ -117,8 +119,8 @@ class Design:
 
     def least(self, n: int, runs: int) -> float | None:
         """Return the least difference that is found with the target power, if any is."""
-        largest = power.FAR * (self.scale or self._spread(1, 1, 1.0, 2).error)
-        return power.least_difference(lambda d: self.power(d, n, runs), self.asked.target, largest)
+        step = self.scale / 1000 if self.scale else power.of_runs(*self._parts(n, runs, 1.0, 2))[0]
+        return power.least_difference(lambda d: self.power(d, n, runs), self.asked.target, step)
 
     def needed(self, difference: float, runs: int = 1) -> int | None:
         """Return how many units find a difference with the target power, if any number does."""
@@ -193,13 +195,13 @@ class Planner:
         runs, found, signatures, same = asked.runs or pilot_runs, [], [], []
         for sample in self.samples:
             some = [pair for pair in self.pairs if sample.differ(*pair)[0]] or self.pairs[:1]
-            same += [(sample, pair) for pair in self.pairs if pair not in some]
+            same += [(sample, pair) for pair in self.pairs if not sample.differ(*pair)[0]]
             found += [_pair(sample, pair, asked, n, runs) for pair in some]
             signatures.append(_signature(sample, asked, found[-1].test))
         size, _, _, level, target, confidence, side = asked
         test = size, target, level, side, confidence, tuple(signatures)
         result = Power(tuple(found), units.n, n, units.unit, *test, (), runs, pilot_runs)
-        notes = *_notes(result, len(units.labels)), *_left_out(same), *size_notes(units)
+        notes = *assumptions(result, len(units.labels)), *_left_out(same), *size_notes(units)
         return replace(result, notes=notes)
 
     def needed_within(self, level: float, target: float) -> int | None:
@@ -290,32 +292,6 @@ def _signature(sample: Sample, asked: Question, test: str) -> str:
         "unit": sample.units.unit,
     }
     return signature(sample.of.metric_name, sample.of.signature, tested)
-
-
-def _notes(result: Power, n_strata: int) -> Iterator[str]:
-    """Say what is assumed, and what cannot be found."""
-    unit, pilot, what = result.unit, f"{result.n_pilot:,}", f"{result.unit}s"
-    if result.pilot_runs:
-        what, pilot = f"{what}, and the next runs,", f"{pilot} and {result.pilot_runs} runs"
-    yield (
-        f"Assumes that differences of the next {what} vary as the pilot's do; the intervals "
-        f"({100 * result.confidence_level:.10g} %) say what a pilot of {pilot} leaves uncertain."
-    )
-    if n_strata:
-        yield f"Each of {n_strata} strata has the share of {unit}s that it has in the pilot."
-    if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
-        yield (
-            f"{', '.join(counted)}: 0/1 scores, McNemar's test; assumes that as many segments "
-            f"differ as in the pilot, and the intervals are about that number."
-        )
-    if any(p.minimum is None for p in result):
-        yield f"none: so few {unit}s find no difference with this power."
-    if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
-        yield (
-            f"{unit}s needed, none: with {result.n_runs} runs of each system no number of {unit}s "
-            f"finds {result.difference:g} with this power, since runs alone vary too much; 'fewest "
-            f"runs' says with how many some number does."
-        )
 
 
 def _left_out(same: Sequence[tuple[Sample, Pair]]) -> Iterator[str]:

@@ -90,7 +90,10 @@ class Ranker:
         for matrix, found in both:
             for (i, j), p in zip(pairs, found, strict=True):
                 matrix[i, j] = matrix[j, i] = p
-        signature = f"{name} of {' + '.join(map(_resigned, comparison.signatures))}"
+        test = "t" if self.options.test == "t" else "bootstrap"
+        resigned = [_resigned(signature, test) for signature in comparison.signatures]
+        signature = f"{name} of {' + '.join(resigned)}"
+        comparison = replace(comparison, adjustment="max-t")
         made = self._ranking(comparison, sample, alone, adjusted, signature)
         return replace(made, notes=self.notes)
 
@@ -184,9 +187,9 @@ def _check(comparison: ComparisonRecord) -> None:
         )
 
 
-def _resigned(signature: str) -> str:
+def _resigned(signature: str, test: str) -> str:
     """Return the signature of a metric's scores with the test and adjustment of a composite."""
-    own = {"test": "test:bootstrap", "adj": "adj:max-t"}
+    own = {"test": f"test:{test}", "adj": "adj:max-t"}
     return "|".join(own.get(part.partition(":")[0], part) for part in signature.split("|"))
 
 

@@ -1,4 +1,4 @@
-"""How systems are scored under one metric: blocks of statistics, and what is made of their scores."""
+"""How systems are scored under one metric: blocks of statistics, and what is made of them."""
 
 from __future__ import annotations
 

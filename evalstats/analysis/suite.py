@@ -12,23 +12,21 @@ from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import comparison
 from evalstats.analysis.estimate import estimates_of, samples_of
 from evalstats.analysis.inputs import Given, as_pairs, given_tables, is_statistics, scored_tables
-from evalstats.analysis.margins import claim_notes
-from evalstats.analysis.notes import FEW, FEW_DIFFERING, contrast_notes, gap_notes
+from evalstats.analysis.notes import gap_notes
 from evalstats.analysis.options import Options
 from evalstats.analysis.sampling import Sample, resample
 from evalstats.analysis.suite_totals import Total, as_totals
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.families import ADJUSTMENTS, holm_over
+from evalstats.results.notes import estimate_notes, suite_notes
 from evalstats.results.records import ComparisonRecord, Difference, distinct
 from evalstats.results.results import Comparison, Estimate
-from evalstats.results.suite_records import R, TaskDifference, TaskEstimate
+from evalstats.results.suite_records import TaskDifference, TaskEstimate
 from evalstats.results.suites import SuiteComparison, SuiteEstimates
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
-#: Tasks that a note names; more are counted.
-_NAMED = 3
 #: Options by the name that a caller gives them.
 _OF_SCORES = {
     "method": "method",
@@ -120,7 +118,8 @@ class Suite:
         SuiteEstimates
             Iterating gives a `TaskEstimate` for each task, metric and system, and then the totals.
         """
-        asked = options_of(_OF_SCORES, options)
+        # No test: nothing is drawn where the intervals are those of t.
+        asked = replace(options_of(_OF_SCORES, options), test="t")
         found: list[TaskEstimate] = []
         for i, (name, samples) in enumerate(self._samples(asked)):
             found += [task_estimate(e, name) for s in samples for e in estimates_of(s, asked)]
@@ -325,61 +324,3 @@ def adjusted(found: Sequence[TaskDifference], adjustment: str, family: str) -> l
         for i, p in zip(places, stepped.tolist(), strict=True):
             made[i] = replace(found[i], pvalue_adjusted=p)
     return made
-
-
-def estimate_notes(result: SuiteEstimates) -> Iterator[str]:
-    """Say which tasks are small, and what the total is."""
-    few = [e for e in result.rows if e.n_segments < FEW[e.unit]]
-    if few:
-        names = _names(few)
-        yield (
-            f"{names} {'has' if len({e.task for e in few}) == 1 else 'have'} fewer than "
-            f"{FEW[few[0].unit]} {few[0].unit}s: intervals and p-values are rough."
-        )
-    if result.totals:
-        meaning = {
-            "macro": "the mean of the tasks' scores",
-            "micro": "the score of all segments of all tasks together",
-            "weighted": "the weighted mean of the tasks' scores",
-        }.get(str(result.aggregate), "a function of the tasks' scores")
-        yield (
-            f"{result.aggregate}: {meaning}; rows were drawn within each task, so that its error "
-            f"is that of other items of these tasks, not of other tasks."
-        )
-
-
-def suite_notes(result: SuiteComparison) -> Iterator[str]:
-    """Say what limits the verdicts on tasks, and what they are adjusted for."""
-    yield from estimate_notes(result.estimates)
-    if len(result.rows) > 1 and result.adjustment != "none":
-        within = "" if result.family == "all" else " under one metric"
-        how = ": max-T within each, Holm's method over them" if result.adjustment == "max-t" else ""
-        yield (
-            f"p ({result.adjustment}) allows for all rows of tasks{within} together, of all "
-            f"pairs{how}; totals are a family of their own."
-        )
-    if same := [d for d in result.rows if d.n_differing == 0]:
-        yield f"On {_names(same)} systems have identical statistics: p = 1."
-    if counted := sorted({d.metric for d in result if d.test == "mcnemar"}):
-        yield (
-            f"{', '.join(counted)}: 0/1 scores, with McNemar's test, and the intervals of Wilson "
-            f"and Tango."
-        )
-    few = [d for d in result.rows if 0 < d.n_differing < FEW_DIFFERING and d.test != "mcnemar"]
-    if few:
-        yield (
-            f"On {_names(few)} systems differ on fewer than 10 units, so that the interval is "
-            f"rough and the p-value large."
-        )
-    if opened := [d for d in result if d.n_differing and result.is_open(d)]:
-        yield (
-            f"On {_names(opened)} no p-value adjusted by {result.adjustment} could reach "
-            f"{result.significance_level:g}, whatever the data."
-        )
-    yield from contrast_notes(result.contrast)
-    yield from claim_notes(result)
-
-
-def _names(rows: Sequence[R]) -> str:
-    names = list(dict.fromkeys(row.task for row in rows))
-    return ", ".join(names) if len(names) <= _NAMED else f"{len(names)} tasks"

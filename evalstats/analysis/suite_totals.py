@@ -70,7 +70,7 @@ class Total:
         if aggregate.label == "micro":
             blocks = [_whole(blocks)]
         units = made(sum(sizes), members, strata, names)
-        outcomes = [part.outcomes for part in parts] if aggregate.function is None else [None]
+        outcomes = [None if aggregate.function else part.outcomes for part in parts]
         first = parts[0]
         return Scored(
             name=self.metric,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,6 +94,6 @@ def _difference(of: Scored, pair: Pair, moved: Sequence[Floats]) -> Floats:
     return ends[1] - ends[0]
 
 
-def _wide(values: NDArray[np.generic]) -> NDArray[np.generic]:
+def _wide(values: NDArray[Any]) -> NDArray[Any]:
     # Narrow integers could overflow.
     return values.astype(np.int64 if values.dtype.kind in "iu" else np.float64, copy=False)

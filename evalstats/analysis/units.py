@@ -88,7 +88,8 @@ def as_units(n_segments: int, groups: Labels, strata: Labels) -> Units:
     members = names = None
     if groups is not None:
         members, names = _codes(groups, n_segments, "groups")
-    codes, labels = None, []
+    codes: Codes | None = None
+    labels: list[Any] = []
     if strata is not None:
         codes, labels = _codes(strata, n_segments, "strata")
         if members is not None and names is not None:

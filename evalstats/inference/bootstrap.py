@@ -34,7 +34,7 @@ def widened(share: float, spread: Spread, sides: int = 2) -> float:
     """
     from scipy.special import ndtri, stdtr
 
-    return min(1.0, sides * float(stdtr(spread.degrees, ndtri(share) / spread.factor)))
+    return min(1.0, sides * float(stdtr(spread.degrees, float(ndtri(share)) / spread.factor)))
 
 
 def tail(alpha: float, spread: Spread) -> float:

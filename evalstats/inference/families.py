@@ -119,8 +119,8 @@ def step_down(
 
 
 def monotone(pvalues: Floats, observed: Floats) -> Floats:
-    """Let no p-value be below that of a larger observed value."""
+    """Let no p-value be below that of an observed value as large."""
     order = np.argsort(-observed, kind="stable")
-    adjusted = np.empty(pvalues.shape)
-    adjusted[order] = np.maximum.accumulate(pvalues[order])
-    return adjusted
+    stepped = np.maximum.accumulate(pvalues[order])
+    ties = _TIE * np.abs(observed)
+    return np.asarray(stepped[np.searchsorted(-observed[order], ties - observed, "right") - 1])

@@ -12,21 +12,19 @@ value that is √ψ/√(ψ - δ²) times as long: one function has both.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from evalstats.inference.counts import tango_distance
+from evalstats.inference.student import Spread
 
 #: From so many degrees of freedom the t distributions are normal ones.
 _NORMAL = 1e5
 #: Standard errors: of a difference that is never found on the other side, and of the largest.
-_OUT_OF_REACH, FAR = 8.0, 1e4
-#: The least variance of a difference of shares, where every segment is gained.
-_LEAST_VARIANCE = 1e-6
-#: More segments than these are no plan.
-_MOST_SEGMENTS = 10**15
-_HALVINGS = 50
+_OUT_OF_REACH, _FAR = 8.0, 1e4
+#: The variance of shares where every segment is gained; more segments than any plan has.
+_LEAST_VARIANCE, _MOST = 1e-6, 10**15
 
 
 def t_power(
@@ -65,14 +63,38 @@ def t_power(
     def beyond(shift: float) -> float:
         if is_normal:
             return float(ndtr(shift - critical))
-        # P(T > 0) is Φ(shift): the other side is out of reach, and `nctdtr` lost there.
-        if shift < -_OUT_OF_REACH:
-            return 0.0
-        # By its mirror image, where the distribution function loses no digits.
-        return float(nctdtr(degrees_of_freedom, -min(shift, FAR), -critical))
+        # By its mirror image, where the distribution function loses no digits. On the other side,
+        # where P(T > 0) is Φ(shift), it is lost, and not a number where it is next to nothing.
+        found = float(nctdtr(degrees_of_freedom, -min(shift, _FAR), -critical))
+        return 0.0 if shift < -_OUT_OF_REACH or np.isnan(found) else found
 
     found = beyond(noncentrality)
     return found + beyond(-noncentrality) if alternative == "two-sided" else found
+
+
+def of_runs(
+    segments: Spread, runs: Sequence[tuple[float, float, int]]
+) -> tuple[float, float, float]:
+    """Return error, degrees of freedom and stretch of the t of means over runs, for `t_power`.
+
+    `student.with_runs` has estimates of these mean squares, m with d degrees. As it takes no part
+    of runs to be below 0 its error is too long, on average by the stretch; and as squares of
+    estimates are m²(1 + 2/d) on average, it has fewer degrees than Satterthwaite's of m.
+    """
+    from scipy.special import chdtrc
+
+    true = expected = segments.error**2
+    parts = [(true, segments.degrees)]
+    for between, both, n in runs:
+        d = n - 1.0
+        true += max(between - both, 0.0)
+        parts.append((between, d))
+        if between > 0:
+            least = d * both / between
+            expected += float(between * chdtrc(d + 2, least) - both * chdtrc(d, least))
+    noise = sum(m * m / d for m, d in parts)
+    squares = sum(m * m / d * (1 + 2 / d) for m, d in parts)
+    return true**0.5, (expected**2 + 2 * noise) / squares, (expected / true) ** 0.5
 
 
 def mcnemar_power(
@@ -88,8 +110,6 @@ def mcnemar_power(
     At least as many segments as `difference` says are taken to be discordant, gained or lost.
     Segments that are not drawn freely have an effective number, and t's degrees of freedom.
 
-    Examples
-    --------
     >>> round(mcnemar_power(0.4, 0.5, 22, 0.05), 2)    # Connor (1987): 22 for 0.8
     0.8
     """
@@ -105,8 +125,6 @@ def items_within(margin: float, discordant: float, level: float, power: float) -
     By Tango's (1998) score test, whose spread at the margin is that of as many gained as lost. If
     none is discordant these are the items of Wilson's bound of a share of 0: fewer never do.
 
-    Examples
-    --------
     >>> round(items_within(0.01, 0.0, 0.05, 0.8), 1)
     267.8
     """
@@ -118,27 +136,26 @@ def items_within(margin: float, discordant: float, level: float, power: float) -
     return float(root * root)
 
 
-def least_difference(
-    power: Callable[[float], float], target: float, largest: float
-) -> float | None:
-    """Return the least difference whose power reaches the target; `None` if none up to largest.
+def least_difference(power: Callable[[float], float], target: float, step: float) -> float | None:
+    """Return the least difference whose power reaches the target, if any up to many steps does.
 
     `power` must not fall as differences grow.
     """
-    if not power(largest) >= target:
-        return None
-    low, high = 0.0, largest
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (low, middle) if power(middle) >= target else (middle, high)
-    return high
+    from scipy.optimize import brentq
 
-
-def least_size(power: Callable[[int], float], target: float, least: int = 2) -> int | None:
-    """Return the least number of segments whose power reaches the target; `None` if none does."""
-    low, high = least - 1, least
+    high = step
     while power(high) < target:
-        if high > _MOST_SEGMENTS:
+        if high > _FAR * step:
+            return None
+        high *= 2
+    return float(brentq(lambda difference: power(difference) - target, 0.0, high))
+
+
+def least_size(power: Callable[[int], float], target: float) -> int | None:
+    """Return the least number from 2 on whose power reaches the target; `None` if none does."""
+    low, high = 1, 2
+    while power(high) < target:
+        if high > _MOST:
             return None
         low, high = high, 2 * high
     while high - low > 1:

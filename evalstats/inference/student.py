@@ -85,7 +85,8 @@ def spread(
     if not total > 0:
         g = float(len(influence)) if sizes is None else kish(sizes)
         return Spread(total**0.5, (g / (g - 1)) ** 0.5, max(g - 1, 1.0))
-    degrees = total**2 / float(np.sum(variances**2 / (numbers - 1)))
+    # Of shares: fourth powers of large or small scores are no numbers.
+    degrees = 1 / float(np.sum((variances / total) ** 2 / (numbers - 1)))
     return Spread(total**0.5, (total / float(np.sum(squares))) ** 0.5, max(degrees, 1.0))
 
 
@@ -137,10 +138,9 @@ def pvalue(distance: float, error: float, degrees: float, alternative: str = "tw
     Without a standard error any distance is infinitely many of them. Infinitely many degrees of
     freedom make it a normal deviate.
     """
+    t = float(np.copysign(np.inf, distance)) if distance else 0.0
     if error > 0:
         t = distance / error
-    else:
-        t = float(np.copysign(np.inf, distance)) if distance else 0.0
     if alternative == "two-sided":
         return min(1.0, 2 * _tail(-abs(t), degrees))
     return _tail(-t if alternative == "greater" else t, degrees)
@@ -200,8 +200,9 @@ def with_runs(segments: Spread, runs: Sequence[tuple[float, float, int]]) -> Spr
     (5.0, 9.75)
     """
     total = segments.error**2 + sum(max(between - both, 0.0) for between, both, _ in runs)
-    squares = segments.error**4 / segments.degrees
-    squares += sum(between**2 / (n - 1) for between, _, n in runs)
-    degrees = total**2 / squares if squares > 0 else 0.0
+    scale = total or 1.0
+    squares = (segments.error**2 / scale) ** 2 / segments.degrees
+    squares += sum((between / scale) ** 2 / (n - 1) for between, _, n in runs)
+    degrees = (total / scale) ** 2 / squares if squares > 0 else 0.0
     fewest = min(n for _, _, n in runs) - 1.0
     return Spread(total**0.5, segments.factor, max(degrees, fewest))

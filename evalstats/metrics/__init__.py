@@ -7,12 +7,11 @@
 - `ter`, `error_rates`: TER; WER, CER and edits of any tokens
 - `ratios`: means and ratios of scores that come from elsewhere
 - `perplexity`: perplexity and bits per unit, from log-likelihoods
-- `confusion`, `rates`, `labels`: scores of predicted classes; their formulas; the classes
+- `confusion`, `labels`: scores of predicted classes; pairs of predicted and gold values
 - `agreement`: Pearson's correlation and RMSE of predicted numbers
 - `calibration`: Brier score and ECE of probabilities
 - `pass_at_k`: scores of problems with several answers each, for `Mean`
-- `averages`: means of scores, over strata or runs
-- `logarithms`: logarithms of scores, whose differences are ratios
+- `averages`: the mean score of several runs
 - `alignment`: which token stands for which
 
 May import `text`, `checks` and `errors`.

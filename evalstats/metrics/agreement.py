@@ -17,8 +17,7 @@ from evalstats.metrics.base import Floats, Metric, signature_of
 from evalstats.metrics.labels import checked_pair
 from evalstats.metrics.ratios import Quotient, ratio
 
-#: Of a mean square, the share that the variance must be: below it sums of squares cannot tell
-#: numbers apart, and what is left of the digits is rounding.
+#: The share of a mean square that the variance must be: what is below is lost in rounding.
 _LEAST_SPREAD = 1e-8
 #: The share below which a variance is none.
 _NO_SPREAD = 1e-12
@@ -32,21 +31,19 @@ class Correlation(Metric):
               {\sqrt{n \sum x^2 - (\sum x)^2} \sqrt{n \sum y^2 - (\sum y)^2}}
 
     (Pearson, 1895); 0 where predicted or gold numbers are all equal, as they may be in a resample.
-    Ranks are no sums over segments: Spearman's and Kendall's coefficients are not to be had so.
 
     Parameters
     ----------
     kind : {"pearson"}
         Which correlation.
     centre : pair of float
-        What is subtracted from predicted and from gold numbers before they are squared. It changes
-        no score; where numbers are large and vary little it saves their digits.
+        What is subtracted from predicted and from gold numbers first. It changes no score; where
+        numbers are large and vary little it saves their digits.
 
     Raises
     ------
     InputError
-        For another kind; and `statistics` for numbers so far from the centre that a variance would
-        be lost in rounding, with the centre to give.
+        For another kind; from `statistics` where rounding would lose a variance.
 
     Examples
     --------
@@ -62,7 +59,6 @@ class Correlation(Metric):
     name = "Pearson's r"
     columns = ("count", "x", "y", "x²", "y²", "xy")
     reads_text: ClassVar[bool] = False
-    heavy_tails: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.kind != "pearson":
@@ -147,7 +143,6 @@ class RMSE(Quotient):
     unsigned = "squares are not"
     higher_is_better = False
     reads_text: ClassVar[bool] = False
-    heavy_tails: ClassVar[bool] = True
 
     @property
     def signature(self) -> str:

@@ -1,8 +1,7 @@
 """Which token of the hypothesis stands for which token of the reference.
 
 An alignment is a shortest path through the table of edit distances (Wagner and Fischer, 1974). Of
-several, going back from the end, the one that pairs tokens is taken before one that inserts, and
-that before one that deletes: the choice is arbitrary, but always the same.
+several, going back from the end, one that pairs is taken before one that inserts or deletes.
 """
 
 from __future__ import annotations

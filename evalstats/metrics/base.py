@@ -1,9 +1,8 @@
 """What a metric is: statistics of every segment, and a score that is a function of their sums.
 
-A metric says two things. `statistics(hypotheses, references)` gives an `(N, k)` array, one row a
-segment. `score(totals)` maps summed rows `(..., k)` to scores `(...)`. Resampling and inference
-need nothing more: leading axes are free, so one line scores a corpus, every segment, 10,000
-resamples of 20 systems, and the jackknife.
+`statistics(hypotheses, references)` gives an `(N, k)` array, one row a segment. `score(totals)`
+maps summed rows `(..., k)` to scores `(...)`. Resampling and inference need nothing more: leading
+axes are free, so one line scores a corpus, every segment, and 10,000 resamples of 20 systems.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ Floats = NDArray[np.float64]
 
 #: The longest n-grams that can be asked for: time and memory grow with the order.
 MOST_ORDER = 1000
-#: No text has so many of anything; beyond it doubles do not tell one number from the next.
+#: No text has so many of anything; doubles beyond it skip numbers.
 _MOST_COUNT = 2**53
 #: The signature of a `Ratio` names all of its columns.
 _MOST_SIGNATURE = 100_000
@@ -39,9 +38,8 @@ def signature_of(**parts: object) -> str:
 class Metric(ABC):
     """A corpus score that is a function of summed per-segment statistics.
 
-    Subclasses set `name` and `columns` and implement `statistics` and `score`; ten lines are
-    enough (see the example). Set `higher_is_better = False` for error rates, and override
-    `gradient` where a closed form exists.
+    Subclasses set `name` and `columns` and implement `statistics` and `score`. Set
+    `higher_is_better = False` for error rates, and override `gradient` for a closed form.
 
     Attributes
     ----------
@@ -59,21 +57,14 @@ class Metric(ABC):
     entry_depth : int
         How many lists an output is: 0 for text and for a number, 1 for a row of numbers. It tells
         outputs of one run from those of several.
-    heavy_tails : bool
-        Whether single segments may weigh so much that the spread of all is uncertain itself:
-        intervals, and tests of differences, then have the degrees of freedom that their kurtosis
-        leaves, and a score's interval reaches as far as Hall's.
-    biased : bool
-        Whether resamples score off the data as the data do off the truth, by chance alone: the
-        interval of a score is then the basic one, which turns this round.
     counts : bool
         Whether the statistics are counts: a file with negative ones is then refused. Override
         `check_statistics` to say more of what cannot be.
 
     Examples
     --------
-    The share of segments that are translated exactly, as a metric of its own. `as_references`
-    checks the references and makes a tuple of strings of every entry:
+    The share of segments that are translated exactly; `as_references` checks references and makes
+    a tuple of strings of every entry:
 
     >>> from evalstats.text.references import as_references
     >>> class ExactMatch(Metric):
@@ -99,8 +90,6 @@ class Metric(ABC):
     uses_references: ClassVar[bool] = True
     reads_text: ClassVar[bool] = True
     entry_depth: int = 0
-    heavy_tails: ClassVar[bool] = False
-    biased: ClassVar[bool] = False
     counts: ClassVar[bool] = False
 
     @abstractmethod
@@ -133,9 +122,8 @@ class Metric(ABC):
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score at `totals`, `(..., k) -> (..., k)`.
 
-        Here by central differences, with a step of 1e-5 of each total (at least 1e-5), whose
-        relative error is about 1e-9; a total that is not negative is not made so. Metrics with a
-        closed form override it.
+        Here by central differences, with a step of 1e-5 of each total, at least 1e-5; a total that
+        is not negative is not made so. Metrics with a closed form override it.
         """
         at = np.asarray(totals, dtype=np.float64)
         result = np.empty(at.shape)
@@ -147,20 +135,11 @@ class Metric(ABC):
             result[..., j] = (self.score(up) - self.score(down)) / (up[..., j] - down[..., j])
         return result
 
-    def shares(self, totals: ArrayLike) -> tuple[Floats, ...] | None:
-        """Return weights, shares and sizes, `(..., K)` each, of a score that averages K shares.
-
-        A share is of few items where its size is small: resamples then say too little of it, and
-        intervals of scores are widened by what Wilson's interval says more. `None` for all others.
-        """
-        return None
-
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse statistics, `(..., k)`, that cannot come from text, with an `InputError`.
 
-        Files are held to it: rows of segments, sums of rows and weighted sums of rows. So what is
-        said here must hold for sums where it holds for segments. Here: where the metric `counts`,
-        from 0 to 2**53.
+        Files are held to it: rows of segments, and sums of rows with weights. So what is said here
+        must hold for sums too. Here: where the metric `counts`, from 0 to 2**53.
         """
         if self.counts:
             self._refuse(statistics < 0, f"is negative, but {self.name} counts")

@@ -20,7 +20,7 @@ from evalstats.text.references import as_pairs
 from evalstats.text.tokenization import tokenize_blocks
 
 SMOOTH_METHODS = ("none", "floor", "add-k", "exp")
-#: sacreBLEU's tokenisers that need nothing beyond sacreBLEU, so that checking one imports nothing.
+#: Tokenisers that need nothing beyond sacreBLEU: checking one imports nothing.
 BUNDLED_TOKENIZERS = ("none", "zh", "13a", "intl", "char")
 _LANGUAGE_TOKENIZERS = {"zh": "zh", "ja": "ja-mecab", "ko": "ko-mecab"}
 
@@ -93,8 +93,8 @@ class BLEU(Metric):
             sacrebleu.check_tokenizer(self.tokenizer)
         orders = range(1, self.max_ngram_order + 1)
         counts = [f"{kind}_{n}" for kind in ("correct", "total") for n in orders]
-        # Derived from the parameters, hence not a field; the class is frozen.
-        object.__setattr__(self, "columns", ("sys_len", "ref_len", *counts))
+        # Not a field, and the class is frozen.
+        vars(self).update(columns=("sys_len", "ref_len", *counts))
 
     @property
     def tokenizer(self) -> str:
@@ -142,8 +142,7 @@ class BLEU(Metric):
         used = self._used(total)
         with np.errstate(divide="ignore"):
             logs = np.log(self._smoothing.precisions(correct, total))
-        # An order that does not count contributes nothing to the sum, which is taken order by
-        # order: a row then scores the same by itself and among others.
+        # The sum is taken order by order: a row then scores the same by itself and among others.
         logs = np.where(used, logs, 0.0)
         sum_of_logs = sum(logs[..., n] for n in range(self.max_ngram_order))
         mean_log = sum_of_logs / np.maximum(np.sum(used, axis=-1), 1)
@@ -184,8 +183,8 @@ class BLEU(Metric):
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, `(..., 2·order + 2) -> (..., 2·order + 2)`.
 
-        BLEU has a kink where sys_len = ref_len (the brevity penalty starts): there this is the
-        derivative from the side of no penalty. Where the score is 0 the gradient is 0.
+        At the kink of the brevity penalty, sys_len = ref_len, it is that from the side of no
+        penalty. Where the score is 0 the gradient is 0.
         """
         sums = np.asarray(totals, dtype=np.float64)
         order = self.max_ngram_order

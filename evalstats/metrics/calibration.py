@@ -38,7 +38,6 @@ class Brier(Quotient):
     For two outcomes, :math:`\frac1N \sum_i (p_i - y_i)^2` in [0, 1], with the probability of 1. For
     K classes, :math:`\frac1N \sum_i \sum_k (p_{ik} - y_{ik})^2` in [0, 2], as Brier wrote it and as
     lm-evaluation-harness has it (``brier_score``); for two classes that is twice the first.
-    scikit-learn gives the first for two classes and the second for more.
 
     Parameters
     ----------
@@ -49,7 +48,7 @@ class Brier(Quotient):
     Raises
     ------
     InputError
-        From `statistics`, for numbers that are no probabilities, or labels that are not known.
+        From `statistics`, for numbers that are no probabilities, and unknown labels.
 
     Examples
     --------
@@ -69,7 +68,6 @@ class Brier(Quotient):
     unsigned = "squares are not"
     higher_is_better = False
     reads_text: ClassVar[bool] = False
-    heavy_tails: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         several = self.labels is not None
@@ -122,12 +120,11 @@ class ECE(Metric):
               - \frac{\text{confidence}_b}{n_b} \right|
 
     with bins of equal width (Naeini et al., 2015; Guo et al., 2017), each without its lower edge
-    but the first; empty bins add nothing. Rows are (confidence, correct) pairs, since each system
-    has its own answers; for the probability of an event, its probability and whether it happened.
+    but the first. Rows are (confidence, correct) pairs; for the probability of an event, its
+    probability and whether it happened.
 
-    Absolute values do not average out: the score of a calibrated system is above 0, by about
-    :math:`\sqrt{\text{bins} / N}` / 3, and that of every resample higher still. Differences of
-    two systems suffer less; the Brier score, which is a mean, does not.
+    Absolute values do not average out: a calibrated system scores above 0, by about
+    :math:`\sqrt{\text{bins} / N}` / 3, and every resample more. The Brier score is a mean.
 
     Parameters
     ----------
@@ -153,8 +150,6 @@ class ECE(Metric):
     higher_is_better = False
     uses_references: ClassVar[bool] = False
     reads_text: ClassVar[bool] = False
-    heavy_tails: ClassVar[bool] = True
-    biased: ClassVar[bool] = True
     entry_depth = 1
 
     def __post_init__(self) -> None:

@@ -86,10 +86,8 @@ class CHRF(Metric):
         orders = [f"char_{n}" for n in range(1, self.char_order + 1)]
         orders += [f"word_{n}" for n in range(1, self.word_order + 1)]
         columns = tuple(f"{side}_{order}" for order in orders for side in ("hyp", "ref", "match"))
-        # Derived from the parameters, hence not fields; the class is frozen. The name is
-        # sacreBLEU's: beta, and a plus for each word order.
-        object.__setattr__(self, "name", f"chrF{self.beta:g}" + "+" * self.word_order)
-        object.__setattr__(self, "columns", columns)
+        # Not fields, and the class is frozen. The name is sacreBLEU's.
+        vars(self).update(name=f"chrF{self.beta:g}" + "+" * self.word_order, columns=columns)
 
     @property
     def signature(self) -> str:
@@ -122,8 +120,7 @@ class CHRF(Metric):
     def score(self, totals: ArrayLike) -> Floats:
         """Score summed statistics, `(..., 3·orders) -> (...)`, in [0, 100].
 
-        Every operation is done in sacreBLEU's order, so that a segment's score is its own to the
-        last bit: of several references the one with the best score is chosen.
+        Operations have sacreBLEU's order, to the last bit: the best of several references counts.
         """
         precision, recall, both = self._precision_recall(totals)
         orders = range(precision.shape[-1])

@@ -1,7 +1,6 @@
 """Scores of classification: F1, precision, recall, IoU, accuracy, kappa, MCC.
 
-All of them are functions of three sums a class: how often it is gold, how often it is predicted,
-how often both. So a resample costs one product, and every score has an interval.
+All of them are functions of three sums a class: how often it is gold, predicted, or both.
 """
 
 from __future__ import annotations
@@ -78,14 +77,14 @@ class Confusion(Metric):
         Whether an item is a confusion matrix `(K, K)` of counts, gold classes in rows, and there
         are no references: an image whose pixels were counted, say.
     absent : {"zero", "omit"}
-        What a class counts in a macro-average that is neither gold nor predicted, as a rare one is
-        in some resamples: 0, or not at all (scikit-learn without `labels`).
+        What a class that is neither gold nor predicted counts in a macro-average: 0, or not at all
+        (scikit-learn without `labels`).
 
     Raises
     ------
     InputError
-        For labels that repeat, an unknown measure, or a positive class that is no label; and
-        `statistics` for items with other labels.
+        For labels that repeat, an unknown measure or positive class; from `statistics` for items
+        with other labels.
 
     Examples
     --------
@@ -134,7 +133,7 @@ class Confusion(Metric):
         kept = ("any class",) if measure.startswith("micro") else kept
         columns = tuple(f"{part} {k}" for k in kept for part in ("hit", "predicted", "gold"))
         title = measure.replace("f1", "F1").replace("iou", "IoU")
-        # Lists are welcome, and names follow from the parameters; the class is frozen.
+        # Lists are welcome; the class is frozen.
         vars(self).update(
             labels=labels,
             measure=measure,
@@ -159,10 +158,9 @@ class Confusion(Metric):
         return signature_of(**parts)
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
-        """Return `(N, 3 K)`: items with each class right, predicted and gold; or fewer columns.
+        """Return `(N, 3 K)`: items with each class right, predicted and gold.
 
-        One class for a rate without average and for micro-averages; `(N, 2)`, correct and items,
-        for accuracy.
+        `(N, 3)` for a rate without average and for micro-averages; `(N, 2)` for accuracy.
 
         Parameters
         ----------
@@ -251,8 +249,7 @@ class Confusion(Metric):
         return sums, sums.reshape(*sums.shape[:-1], -1, 3)
 
 
-# Of sums `(..., K, 3)`: of each class the items that have it both predicted and gold (hits), that
-# have it predicted, that have it gold.
+# Functions of sums `(..., K, 3)`: the items that each class is hit in, is predicted, is gold.
 
 
 def _over(top: Floats, bottom: Floats) -> Floats:

@@ -86,8 +86,8 @@ class WER(LevenshteinRate):
     .. math:: 100 \cdot \sum \mathrm{edits} \,/\, \sum \mathrm{ref\_len}
 
     Words are what `str.split` gives; an edit inserts, deletes or replaces one (Levenshtein, 1966).
-    Lower is better; above 100 is possible. Against an empty reference every word is an edit. Of
-    several references the one that needs the fewest edits counts, the shorter one on a tie.
+    Above 100 is possible. Of several references the one that needs the fewest edits counts, the
+    shorter one on a tie.
 
     Parameters
     ----------
@@ -115,8 +115,7 @@ class WER(LevenshteinRate):
 class CER(LevenshteinRate):
     r"""Character error rate of the corpus: edits of all segments per character of all references.
 
-    As `WER`, with Unicode code points for words: no normalisation (``é`` may be one or two), and
-    whitespace counts.
+    As `WER`, with Unicode code points for words: ``é`` may be one or two, and whitespace counts.
 
     Parameters
     ----------
@@ -148,8 +147,7 @@ def token_edits(
     Parameters
     ----------
     hypotheses, references : iterable of iterables
-        One sequence of tokens per segment, of any type, compared by ``==``; equal tokens must have
-        equal hashes, as Python demands.
+        One sequence of tokens per segment, of any type, compared by ``==``.
 
     Raises
     ------

@@ -46,9 +46,9 @@ def checked_pair(
     what: str,
     convert: Callable[[object, str], Any] | None = None,
 ) -> tuple[Any, Any]:
-    """Return predictions and `what` is gold, of one length, or say what does not fit.
+    """Return predictions and gold values, of one length, or say what does not fit.
 
-    Both as lists, or as what `convert` makes of a value and the name of its argument.
+    Both as lists, or as what `convert` makes of a value and its argument's name.
     """
     check_same_index({"hypotheses": hypotheses, "references": references})
     if references is None:

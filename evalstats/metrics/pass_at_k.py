@@ -15,7 +15,7 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
     .. math:: 1 - \binom{n - c}{k} \Big/ \binom{n}{k}
 
     for n answers, c of them right: the share of subsets of k answers with a right one. Give the
-    result to `Mean`: problems are what is resampled, which carries the chance in their answers too.
+    result to `Mean`: problems are resampled, which carries the chance in their answers too.
 
     Parameters
     ----------

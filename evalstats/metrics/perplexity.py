@@ -1,8 +1,7 @@
 """Perplexity and bits per unit: what a language model gives to text, from log-likelihoods.
 
-Rows are what harnesses log: the log-likelihood of a text and how many words, bytes or tokens it
-has. A text is the unit that is resampled: tokens of one text depend on each other, so an error that
-takes every token for an observation is too small.
+Rows are what harnesses log: the log-likelihood of a text and its words, bytes or tokens. Texts are
+resampled, not tokens: those of one text depend on each other.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ UNITS = ("word", "byte", "character", "token", "item")
 
 @dataclass(frozen=True)
 class _PerUnit(Quotient):
-    """A function of the mean negative log-likelihood per unit, in nats; that is 0 for no units."""
+    """A function of the mean negative log-likelihood per unit, in nats; of 0 for no units."""
 
     unit: str = "token"
     nll: bool = False
@@ -34,7 +33,6 @@ class _PerUnit(Quotient):
     higher_is_better = False
     uses_references: ClassVar[bool] = False
     reads_text: ClassVar[bool] = False
-    heavy_tails: ClassVar[bool] = True
     #: What tables call the score of a unit, and what signatures do.
     title: ClassVar[str]
     key: ClassVar[str]
@@ -85,9 +83,8 @@ class Perplexity(_PerUnit):
     .. math:: \exp\left(-\sum_i \ell_i \,/\, \sum_i n_i\right)
 
     with :math:`\ell_i` the log-likelihood of text i and :math:`n_i` its units (Jelinek et al.,
-    1977). What lm-evaluation-harness logs as ``word_perplexity`` and ``byte_perplexity`` are such
-    rows, ``[-100.0, 20]``; its ``perplexity`` is that of items, whose log-likelihoods count once
-    each. Perplexities of models with different tokens compare per word, byte or character only.
+    1977). lm-evaluation-harness's ``word_perplexity`` and ``byte_perplexity`` log such rows, its
+    ``perplexity`` is that of items. Models with other tokens compare per word, byte or character.
 
     Parameters
     ----------
@@ -99,8 +96,7 @@ class Perplexity(_PerUnit):
     Raises
     ------
     InputError
-        For an unknown unit; and `statistics` for log-likelihoods of the wrong sign, or texts
-        without units.
+        For an unknown unit; from `statistics` for a wrong sign, or texts without units.
 
     Examples
     --------
@@ -136,9 +132,8 @@ class BitsPerUnit(_PerUnit):
 
     .. math:: -\sum_i \ell_i \,/\, \left(\ln 2 \sum_i n_i\right)
 
-    A ratio of sums, with the rows and the errors of `Perplexity`. lm-evaluation-harness's
-    ``bits_per_byte`` is ``BitsPerUnit("byte")``. Differences in bits are logarithms of ratios of
-    perplexities.
+    With the rows and the errors of `Perplexity`. lm-evaluation-harness's ``bits_per_byte`` is
+    ``BitsPerUnit("byte")``.
 
     Parameters
     ----------

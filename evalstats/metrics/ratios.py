@@ -1,8 +1,7 @@
 """Scores that come from elsewhere: means of segment scores, and ratios of sums.
 
-COMET, a judge's marks, accuracy: `Mean`. Micro-averaged F1, exact-match rates over tokens, any
-quotient of sums: `Ratio`. They take per-segment numbers in the place of hypotheses and need no
-references.
+COMET, a judge's marks, accuracy: `Mean`. Micro-averaged F1, any quotient of sums: `Ratio`. They
+take per-segment numbers in the place of hypotheses and need no references.
 """
 
 from __future__ import annotations
@@ -32,26 +31,18 @@ def ratio_gradient(numerator: Floats, denominator: Floats, scale: float) -> tupl
 
 
 class Quotient(Metric):
-    """A score of two sums, `scale` times the first over the second, or a function of that.
-
-    Attributes
-    ----------
-    scale : float
-        Factor on the quotient.
-    unsigned : str
-        Why neither sum is negative, for the message of `check_statistics`; empty where the first
-        may be.
-    """
+    """A score of two sums: `scale` times the first over the second, or a function of that."""
 
     scale: ClassVar[float] = 1.0
+    #: Why the first is not negative either; empty where it may be.
     unsigned: ClassVar[str] = ""
 
     def _empty(self, sums: Floats) -> ArrayLike:
-        """Return the quotient where the second sum is 0."""
+        """Return what the quotient is where the second sum is 0."""
         return 0.0
 
     def score(self, totals: ArrayLike) -> Floats:
-        """Return the quotient of the sums, `(..., 2) -> (...)`; by default 0 where it is 0/0."""
+        """Return the quotient of the sums, `(..., 2) -> (...)`."""
         sums = np.asarray(totals, dtype=np.float64)
         return self.scale * ratio(sums[..., 0], sums[..., 1], self._empty(sums))
 
@@ -61,7 +52,7 @@ class Quotient(Metric):
         return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], self.scale), axis=-1)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse negative sums, as far as `unsigned` goes, and negative counts."""
+        """Refuse negative counts, and negative sums where `unsigned` says why."""
         super().check_statistics(statistics)
         if self.unsigned:
             self._refuse(statistics < 0, f"is negative, but {self.unsigned}")
@@ -171,8 +162,8 @@ class Ratio(Metric):
             raise InputTypeError(f"columns must be a list of names, got {columns!r}")
         for column in columns:
             label(column, "columns")
-        # Frozen, yet lists are welcome: fields become tuples, so that the metric can be hashed.
-        object.__setattr__(self, "columns", tuple(columns))
+        # Lists are welcome, and become tuples that can be hashed; the class is frozen.
+        vars(self).update(columns=tuple(columns))
         for field in ("numerator", "denominator"):
             coefficients = as_numbers(getattr(self, field), field, None)
             if len(coefficients) != len(columns):
@@ -180,7 +171,7 @@ class Ratio(Metric):
                     f"{field} needs one coefficient for each of the {len(columns)} columns, "
                     f"got {len(coefficients)}"
                 )
-            object.__setattr__(self, field, tuple(coefficients.tolist()))
+            vars(self)[field] = tuple(coefficients.tolist())
         real(self.scale, "scale", -np.inf)
         real(self.zero_division, "zero_division", -np.inf)
 

@@ -43,8 +43,8 @@ class SentenceBLEU:
 
     Smoothing methods have the names of sacreBLEU (``"none"``, ``"exp"``, ``"floor"``,
     ``"add-k"``), of axion (``"add-one"``) and of NLTK (``"method0"`` to ``"method7"``, after Chen
-    and Cherry, 2014). `evalstats.metrics.smoothing` has their formulas. Methods 5 to 7 may exceed
-    1: 5 and 7 do for outputs that match well, 6 where two-grams match better than tokens.
+    and Cherry, 2014); `evalstats.metrics.smoothing` has their formulas. Methods 5 and 7 exceed 1
+    for outputs that match well, 6 may where two-grams match better than tokens.
 
     Parameters
     ----------
@@ -79,10 +79,9 @@ class SentenceBLEU:
     Notes
     -----
     An empty output scores 0, and so does one that shares nothing with its references, whatever
-    the smoothing; only ``"add-one"`` gives it a positive score, as axion does.
-
-    NLTK 3.10 raises for method 6 with fewer than 3 orders or no three-gram match, and its methods
-    5 and 7 look at five-grams whatever the order. Here the formulas hold throughout.
+    the smoothing; only ``"add-one"`` gives it a positive score, as axion does. NLTK 3.10 raises for
+    method 6 without three-gram matches, and its methods 5 and 7 always look at five-grams; here
+    the formulas hold throughout.
 
     Examples
     --------
@@ -121,7 +120,7 @@ class SentenceBLEU:
             # Tuples, so that equal configurations are equal whatever the weights came as.
             rows = listed(self.weights, "weights", "numbers")
             rows = [tuple(row) if isinstance(row, _ROW) else row for row in rows]
-            object.__setattr__(self, "weights", tuple(rows))
+            vars(self).update(weights=tuple(rows))
         _ = self._smoothing, self._weights
         if isinstance(self.tokenize, str):
             _ = self._bleu
@@ -197,9 +196,8 @@ class SentenceBLEU:
     def scores(self, hypotheses: Any, references: Any) -> Floats:
         """Score N outputs, strings or token lists, `(N,)`, or `(N, W)` with several weights.
 
-        `references` are one entry per segment, each as in `score`, or a `References`. One list per
-        stream, sacreBLEU's layout, goes through `evalstats.from_streams`; as it is, it raises an
-        `InputError` unless there are as many streams as segments, when nothing tells the two apart.
+        `references` are one entry per segment, each as in `score`, or a `References`. sacreBLEU's
+        layout, one list per stream, goes through `evalstats.from_streams`.
         """
         return self.from_statistics(self.statistics(hypotheses, references))
 

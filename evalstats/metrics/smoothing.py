@@ -1,9 +1,8 @@
 """What stands in for an n-gram precision of zero, by the names that the field uses.
 
-Each function here maps clipped matches c_n and n-gram counts t_n, arrays `(..., m)` for the orders
-1 to m, to precisions `(..., m)`; leading axes are free. `NAMED` gathers them under the names of
-sacreBLEU, of NLTK (after Chen and Cherry, 2014) and of axion. Packages that share a formula still
-differ in how they treat an n-gram order that is longer than the output.
+Each function maps clipped matches c_n and n-gram counts t_n, arrays `(..., m)` for the orders 1 to
+m, to precisions `(..., m)`. `NAMED` gathers them under the names of sacreBLEU, of NLTK (after Chen
+and Cherry, 2014) and of axion, which differ in orders that are longer than the output.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ def add_one(correct: Floats, total: Floats) -> Floats:
 def by_length(correct: Floats, total: Floats, value: float, length: ArrayLike) -> Floats:
     """Shrink the NIST counts of short outputs: ln h / (2^k K t_n) (Chen and Cherry, method 4).
 
-    h is the output's length, `(..., 1)`. One token leaves nothing to smooth with: ln 1 = 0.
+    h is the output's length, `(..., 1)`.
     """
     zeros = np.cumsum(correct == 0, axis=-1)
     shrunk = np.log(np.maximum(length, 1.0)) * 0.5**zeros
@@ -79,8 +78,7 @@ def averaged(precisions: Floats) -> Floats:
 def interpolated(correct: Floats, total: Floats, value: float) -> Floats:
     """Interpolate with the trend of the orders below (Gao and He, 2013; method 6).
 
-    (c_n + α π_n) / (t_n + α) from n = 3 on, where π_n = p'_{n-1}² / p'_{n-2}, and 0 if p'_{n-2}
-    is 0.
+    (c_n + α π_n) / (t_n + α) from n = 3 on, with π_n = p'_{n-1}² / p'_{n-2}, or 0 for 0/0.
     """
     result = unsmoothed(correct, total)
     for n in range(2, result.shape[-1]):
@@ -103,30 +101,19 @@ def _method7(correct: Floats, total: Floats, value: float) -> Floats:
 
 @dataclass(frozen=True)
 class Smoothing:
-    """A smoothing method: precisions from counts, and the conventions that come with its name.
-
-    Attributes
-    ----------
-    name : str
-    function : callable
-        ``function(correct, total)``, and ``value`` as a third argument if there is one.
-    value : float, optional
-    ahead : int
-        How many orders beyond the last one the function wants to see.
-    effective : bool
-        Whether an order that is longer than the output is left out unless the caller decides.
-    at_least_one : bool
-        An output without n-grams of an order counts as having one, as in NLTK.
-    scores_unmatched : bool
-        Whether an output that shares nothing with its references scores more than 0.
-    """
+    """A smoothing method: precisions from counts, and the conventions that come with its name."""
 
     name: str
+    #: Of matches and n-grams, and of the value as a third argument if there is one.
     function: Callable[..., Floats]
     value: float | None = None
+    #: How many orders beyond the last one the function wants to see.
     ahead: int = 0
+    #: Whether an order that is longer than the output is left out unless the caller decides.
     effective: bool = True
+    #: An output without n-grams of an order counts as having one, as in NLTK.
     at_least_one: bool = False
+    #: Whether an output that shares nothing with its references scores more than 0.
     scores_unmatched: bool = False
 
     def precisions(self, correct: Floats, total: Floats) -> Floats:
@@ -145,7 +132,7 @@ def _nltk(number: int, function: Callable[..., Floats], value: float | None = No
         value,
         ahead=int(number in (5, 7)),
         effective=False,
-        # Method 6 needs no such count: its denominators are positive by themselves.
+        # The denominators of method 6 are positive by themselves.
         at_least_one=number != 6,
     )
 
@@ -182,7 +169,7 @@ def as_smoothing(smoothing: object, value: float | None) -> Smoothing:
             return method
         if method.value is None:
             raise InputError(f"smooth_value does not apply to {smoothing!r}; leave it out")
-        # A zero here divides by zero (K, alpha) or smooths nothing (the name is then "none").
+        # A zero divides by zero (K, alpha) or smooths nothing ("none").
         if value == 0:
             raise InputError(f"smooth_value of {smoothing!r} must be positive, got {value}")
         return replace(method, value=value)

@@ -1,8 +1,7 @@
 """BLEU's statistics of text that comes as token lists: all segments at once, or one by hand.
 
-Tokens may be anything hashable; equal tokens match. `corpus_statistics` numbers them and uses the
-same arrays as `BLEU`; `segment_statistics` counts one segment with dictionaries, which is the
-definition, and faster where there is only one.
+Tokens may be anything hashable; equal tokens match. `corpus_statistics` uses the arrays of `BLEU`;
+`segment_statistics` counts with dictionaries, which is faster where there is one segment only.
 """
 
 from __future__ import annotations

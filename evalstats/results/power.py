@@ -198,6 +198,32 @@ class Power(Result):
         return Table(title, tuple(header), rows, ">" * len(header))
 
 
+def assumptions(result: Power, n_strata: int) -> Iterator[str]:
+    """Say what is assumed, and what cannot be found."""
+    unit, pilot, what = result.unit, f"{result.n_pilot:,}", f"{result.unit}s"
+    if result.pilot_runs:
+        what, pilot = f"{what}, and the next runs,", f"{pilot} and {result.pilot_runs} runs"
+    yield (
+        f"Assumes that differences of the next {what} vary as the pilot's do; the intervals "
+        f"({100 * result.confidence_level:.10g} %) say what a pilot of {pilot} leaves uncertain."
+    )
+    if n_strata:
+        yield f"Each of {n_strata} strata has the share of {unit}s that it has in the pilot."
+    if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):
+        yield (
+            f"{', '.join(counted)}: 0/1 scores, McNemar's test; assumes that as many segments "
+            f"differ as in the pilot, and the intervals are about that number."
+        )
+    if any(p.minimum is None for p in result):
+        yield f"none: so few {unit}s find no difference with this power."
+    if result.n_runs and result.difference is not None and any(p.needed is None for p in result):
+        yield (
+            f"{unit}s needed, none: with {result.n_runs} runs of each system no number of {unit}s "
+            f"finds {result.difference:g} with this power, since runs alone vary too much; 'fewest "
+            f"runs' says with how many some number does."
+        )
+
+
 def _count(value: int | None) -> str:
     return "none" if value is None else f"{value:,}"
 

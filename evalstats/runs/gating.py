@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from evalstats.analysis.compare import compared
 from evalstats.analysis.inputs import Given
-from evalstats.analysis.margins import claim_notes
 from evalstats.analysis.options import Options, as_limits
 from evalstats.analysis.planning import Planner
 from evalstats.checks import also_called, share
@@ -14,6 +13,7 @@ from evalstats.errors import InputError
 from evalstats.inference.families import holm
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.gate import Gate, GateCheck
+from evalstats.results.notes import claim_notes
 from evalstats.results.results import Comparison
 from evalstats.runs.joining import OneRun, joined
 from evalstats.runs.run import Patterns

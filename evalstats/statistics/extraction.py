@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,11 @@ from numpy.typing import NDArray
 from evalstats.checks import also_called, check_same_index, listed, refuse_masked
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
-from evalstats.resampling.executors import Workers, as_workers, run_all
+from evalstats.resampling.executors import Reporting, Workers, as_workers, run_all
 from evalstats.statistics.names import as_names, as_segment_ids
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
 from evalstats.text.references import References, as_references
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 Progress = Callable[[int, int, str], None]
 Metrics = str | Metric | Sequence[str | Metric]
@@ -114,9 +111,10 @@ def extract_all(
     references: object,
     metrics: Metrics,
     progress: Progress | None,
-    workers: Executor | int = 1,
+    workers: Workers = 1,
 ) -> list[SegmentStatistics]:
     """Extract all systems under all metrics, one `SegmentStatistics` a metric."""
+    workers = workers.executor if isinstance(workers, Reporting) else workers
     named = as_systems(systems)
     check_same_rows(named, references=references)
     chosen = as_metrics(metrics)

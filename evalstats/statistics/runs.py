@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +16,6 @@ from evalstats.resampling.executors import Workers, as_workers
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, as_systems, extract_all
 from evalstats.statistics.names import as_segment_ids
 from evalstats.statistics.segments import SegmentStatistics
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 
 @also_called(metrics="metric")
@@ -67,7 +64,7 @@ def extract_all_runs(
     references: object,
     metrics: Metrics,
     progress: Progress | None,
-    workers: Executor | int = 1,
+    workers: Workers = 1,
 ) -> list[SegmentStatistics]:
     """Extract all runs of all systems under all metrics, one `SegmentStatistics` a metric."""
     named = as_systems(systems)
