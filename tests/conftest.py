@@ -159,3 +159,18 @@ def files(tmp_path_factory, sample):
         )
     (folder / "docs.txt").write_text("\n".join(sample.documents) + "\n", encoding="utf-8")
     return folder
+
+
+@pytest.fixture
+def run_here(capsys):
+    """Run the command line in this process; return exit code, stdout and stderr."""
+    from evalstats import cli
+
+    def run(*arguments):
+        try:
+            code = cli.main(arguments)
+        except SystemExit as stop:
+            code = stop.code
+        return (code, *capsys.readouterr())
+
+    return run

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evalstats.errors import InputError
 from evalstats.training.boundaries import Boundary, spent_by
 
 
@@ -79,8 +78,6 @@ def test_it_goes_on_from_its_dictionary():
     again = Boundary.from_dict(json.loads(json.dumps(boundary.to_dict())))
     assert again.entered(second, 0.03, 5)[0] == boundary.entered(second, 0.03, 5)[0]
     assert np.array_equal(again.alive, boundary.alive)
-    with pytest.raises(InputError, match="boundary of the state must be"):
-        Boundary.from_dict({"alive": "00", "before": 0.0})
 
 
 def test_segments_that_all_moved_alike_spend_nothing():

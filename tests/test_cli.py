@@ -1,8 +1,9 @@
-"""The command line, in this process where possible and as a program where it matters."""
+"""The command line: the API in words, one line where that cannot be, streams and files at their edges."""
 
 import gzip
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -10,123 +11,134 @@ import pytest
 
 import evalstats as es
 from evalstats import cli
+from evalstats.results import signatures
+from evalstats.results.ranking import Rankings
+from evalstats.text import sacrebleu
 from tests.conftest import SYSTEMS
 
+REFS = ("-r", "ref.A.txt", "ref.B.txt")
+INPUT = ("-i", *(f"{name}.txt" for name in SYSTEMS))
+FEW = ("--resamples", "9")
+#: One system, little work.
+ONE = ("estimate", *REFS, "-i", "copy.txt", *FEW)
 
-def run(files, *arguments):
-    """Run in the folder of the files; returns exit code, stdout and stderr."""
+
+@pytest.fixture(autouse=True)
+def here(files, monkeypatch):
+    monkeypatch.chdir(files)
+    return files
+
+
+@pytest.fixture
+def typed(run_here):
+    """Run what is typed; return what it prints."""
+
+    def typed(*arguments):
+        code, out, err = run_here(*arguments)
+        assert (code, err) == (0, "")
+        return out
+
+    return typed
+
+
+@pytest.fixture
+def refused(run_here):
+    """Run what is typed; return the one line that says what is wrong with it."""
+
+    def refused(*arguments):
+        code, out, err = run_here(*arguments)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith("evalstats")
+        return err
+
+    return refused
+
+
+def program(*arguments, **options):
+    """Run as a program; return exit code, stdout and stderr."""
     done = subprocess.run(
         [sys.executable, "-m", "evalstats", *arguments],
-        cwd=files, capture_output=True, text=True, encoding="utf-8", check=False, timeout=120,
+        capture_output=True, encoding="utf-8", check=False, timeout=120, **options,
     )  # fmt: skip
     return done.returncode, done.stdout, done.stderr
 
 
-def call(files, capsys, monkeypatch, *arguments):
-    monkeypatch.chdir(files)
-    try:
-        code = cli.main(arguments)
-    except SystemExit as stop:
-        code = stop.code
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
+@pytest.fixture
+def given(sample, here):
+    (here / "domains.txt").write_text("".join(f"{d}\n" for d in sample.domains), encoding="utf-8")
+    return {name: sample.systems[name] for name in SYSTEMS}, sample.references
 
 
-REFS = ("-r", "ref.A.txt", "ref.B.txt")
-INPUT = ("-i", *(f"{name}.txt" for name in SYSTEMS))
+def rankings(*given, **options):
+    result = es.compare(*given, **options)
+    return Rankings((result.ranking(),))
 
 
-def test_compare_as_a_program(files, sample):
-    code, out, err = run(
-        files, "compare", *REFS, *INPUT, "-m", "bleu", "chrf", "--baseline", "baseline"
-    )
+@pytest.mark.parametrize(
+    "command, ask, words, options",
+    [
+        ("compare", es.compare,
+         "--test ar --resamples 99 --seed 0 --method percentile --alternative less --adjustment holm "
+         "--confidence-level 0.9 --groups docs.txt",
+         {"test": "ar", "n_resamples": 99, "rng": 0, "method": "percentile", "alternative": "less",
+          "adjustment": "holm", "confidence_level": 0.9, "groups": "documents"}),
+        ("compare", es.compare, "--adjust max-t --method simultaneous --resamples 199 --baseline copy",
+         {"n_resamples": 199, "method": "simultaneous", "baseline": "copy"}),
+        ("compare", es.compare, "--recovery 0.9 --contrast ratio --method bca --resamples 99",
+         {"recovery": 0.9, "contrast": "ratio", "method": "bca", "n_resamples": 99}),
+        ("compare", es.compare, "--margin 2 --test t --method t",
+         {"margin": 2, "test": "t", "method": "t"}),
+        *[("estimate", es.estimate,
+           f"--strata domains.txt --groups docs.txt --resamples 99 --aggregate {aggregate}",
+           {"strata": "domains", "groups": "documents", "n_resamples": 99, "aggregate": aggregate})
+          for aggregate in ("micro", "macro")],
+        ("rank", rankings, "--adjustment holm --resamples 99", {"adjustment": "holm", "n_resamples": 99}),
+        ("power", es.power,
+         "--difference 1 --segments 900 --power 0.9 --significance-level 0.01 --alternative greater "
+         "--baseline copy",
+         {"difference": 1, "n_segments": 900, "power": 0.9, "significance_level": 0.01,
+          "alternative": "greater", "baseline": "copy"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_a_command_is_a_call(typed, given, sample, command, ask, words, options):
+    out = typed(command, *REFS, *INPUT, "-m", "ter", "-f", "json", *words.split())
+    labels = {k: getattr(sample, v) for k, v in options.items() if k in ("strata", "groups")}
+    expected = ask(*given, "ter", **{**options, **labels})
+    assert json.loads(out) == json.loads(expected.to_json())
+
+
+def test_compare_as_a_program(given):
+    code, out, err = program("compare", *REFS, *INPUT, "-m", "bleu", "chrf", "--baseline", "copy")
     assert (code, err) == (0, "")
-    systems = {name: sample.systems[name] for name in SYSTEMS}
-    expected = es.compare(systems, sample.references, ["bleu", "chrf"], baseline="baseline")
-    assert out == f"{expected}\n"
-    assert "copy" in out
-    assert "1.0000" in out
+    assert out == f"{es.compare(*given, ['bleu', 'chrf'], baseline='copy')}\n"
 
 
-def test_json_is_the_apis(files, capsys, monkeypatch, sample):
-    code, out, _ = call(
-        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "-m", "ter", "--test", "bootstrap",
-        "--resamples", "99", "--seed", "0", "--method", "bca", "--alternative", "less",
-        "--adjustment", "bonferroni", "--confidence-level", "0.9", "--groups", "docs.txt",
-        "-f", "json",
-    )  # fmt: skip
-    systems = {name: sample.systems[name] for name in SYSTEMS}
-    expected = es.compare(
-        systems, sample.references, "ter", test="bootstrap", n_resamples=99, rng=0, method="bca",
-        alternative="less", adjustment="bonferroni", confidence_level=0.9, groups=sample.documents,
-    )  # fmt: skip
-    assert code == 0
-    assert json.loads(out) == expected.to_dict()
+def test_a_composite_is_a_ranking_of_all_metrics(typed):
+    asked = ("rank", *REFS, *INPUT, "-m", "bleu", "chrf", "--resamples", "99")
+    out = typed(*asked)
+    assert "Ranks by BLEU" in out
+    assert "Ranks by chrF2" in out
+    assert typed(*asked, "--composite", "borda").startswith("Ranks by Borda")
 
 
-def test_adjustment_family_and_intervals(files, capsys, monkeypatch, sample):
-    code, out, _ = call(
-        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "-m", "ter", "--adjust", "max-t",
-        "--family", "all", "--intervals", "simultaneous", "--resamples", "199", "-f", "json",
-    )  # fmt: skip
-    systems = {name: sample.systems[name] for name in SYSTEMS}
-    expected = es.compare(
-        systems, sample.references, "ter", n_resamples=199, family="all", intervals="simultaneous"
-    )
-    assert code == 0
-    assert json.loads(out) == expected.to_dict()
-
-
-def test_strata_are_the_apis(files, capsys, monkeypatch, sample):
-    (files / "domains.txt").write_text("".join(f"{d}\n" for d in sample.domains), encoding="utf-8")
-    systems = {name: sample.systems[name] for name in SYSTEMS}
-    settings = {"strata": sample.domains, "groups": sample.documents, "n_resamples": 99}
-    options = ("--strata", "domains.txt", "--groups", "docs.txt", "--resamples", "99", "-f", "json")
-    for aggregate in ("micro", "macro"):
-        code, out, _ = call(
-            files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "-m", "ter",
-            "--aggregate", aggregate, *options,
-        )  # fmt: skip
-        expected = es.estimate(systems, sample.references, "ter", aggregate=aggregate, **settings)
-        assert code == 0
-        assert json.loads(out) == expected.to_dict()
-    code, _, err = call(
-        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "--strata", "docs.txt",
-        "--groups", "domains.txt",
-    )  # fmt: skip
-    assert code == 2
-    assert "each group must lie in one stratum" in err
-    code, _, err = call(
-        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "--aggregate", "macro"
-    )
-    assert code == 2
-    assert "aggregate='macro' needs strata" in err
-    (files / "short.txt").write_text("news\n", encoding="utf-8")
-    code, _, err = call(
-        files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "--strata", "short.txt"
-    )
-    assert code == 2
-    assert "strata has 1 labels but there are 480 segments" in err
-
-
-def test_estimate_and_output_file(files, capsys, monkeypatch):
-    code, out, _ = call(
-        files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "--names", "x", "y", "z",
-        "-f", "markdown", "-o", "result.md",
-    )  # fmt: skip
-    assert (code, out) == (0, "")
-    text = (files / "result.md").read_text(encoding="utf-8")
+def test_formats_and_output_files(typed, here):
+    asked = ("estimate", *REFS, *INPUT, "--names", "x", "y", "z", *FEW)
+    assert typed(*asked, "-f", "markdown", "-o", "result.md") == ""
+    text = (here / "result.md").read_text(encoding="utf-8")
     assert text.startswith("**BLEU ↑")
     assert "| z |" in text
+    lines = typed("compare", *REFS, *INPUT, "-m", "chrF2++", "TER", "-f", "csv", *FEW).split("\n")
+    assert lines[0].startswith('"metric","baseline","system","baseline_score"')
+    assert {line.split(",")[0] for line in lines[1:-1]} == {'"chrF2++"', '"TER"'}
 
 
-def test_metric_options_carry_sacrebleus_names(files, capsys, monkeypatch, sample):
-    code, out, _ = call(
-        files, capsys, monkeypatch, "estimate", *REFS, "-i", "baseline.txt",
-        "-m", "bleu", "chrf++", "chrf", "ter", "-tok", "intl", "-lc", "-s", "floor", "-sv", "0.2",
-        "--max-ngram-order", "3", "--effective-order", "--chrf-beta", "3", "--chrf-lowercase",
-        "--chrf-whitespace", "--chrf-eps-smoothing", "--ter-normalized", "--ter-case-sensitive",
-        "-f", "json", "--resamples", "9",
+def test_metric_options_carry_sacrebleus_names(typed, sample):
+    out = typed(
+        "estimate", *REFS, "-i", "baseline.txt", "-m", "bleu", "chrf++", "chrf", "ter", "-tok",
+        "intl", "-lc", "-s", "floor", "-sv", "0.2", "--max-ngram-order", "3", "--effective-order",
+        "--chrf-beta", "3", "--chrf-lowercase", "--chrf-whitespace", "--chrf-eps-smoothing",
+        "--ter-normalized", "--ter-case-sensitive", "-f", "json", *FEW,
     )  # fmt: skip
     chrf = {"beta": 3, "lowercase": True, "whitespace": True, "eps_smoothing": True}
     expected = [
@@ -136,58 +148,56 @@ def test_metric_options_carry_sacrebleus_names(files, capsys, monkeypatch, sampl
         es.CHRF(**chrf),
         es.TER(normalized=True, case_sensitive=True),
     ]  # fmt: skip
-    assert code == 0
     for found, metric in zip(json.loads(out)["estimates"], expected, strict=True):
         rows = metric.statistics(sample.systems["baseline"], sample.references)
         assert found["score"] == pytest.approx(float(metric.score(rows.sum(axis=0))))
         assert metric.signature in found["signature"]
 
 
-def test_demo(files):
-    code, out, err = run(files, "demo")
-    assert (code, err) == (0, "")
-    for line in out.split("\n"):
+def test_demo(typed):
+    for line in typed("demo").split("\n"):
         if line.startswith("copy ") and "[" in line:
             assert "1.0000" in line
         if line.startswith("clearly-better "):
             assert line.endswith("  better")
-            assert float(line.split("]")[2].split()[0]) < 0.001
+            assert line.split("]")[2].split()[0] == "<0.0001"
 
 
-def test_language_pair_chooses_the_tokeniser(files, capsys, monkeypatch):
-    _, out, _ = call(files, capsys, monkeypatch, "estimate", *REFS, "-i", "copy.txt", "-l", "en-zh",
-                     "--resamples", "9")  # fmt: skip
-    assert "tok:zh" in out
+def test_a_repeated_flag_adds_to_what_came_before(typed):
+    expected = typed("estimate", *REFS, *INPUT, "-m", "bleu", "ter", "--names", *"xyz", *FEW)
+    parts = [("-r", "ref.A.txt"), ("-i", *INPUT[1:3]), ("--names", "x"), ("-m", "bleu"),
+             ("-r", "ref.B.txt"), ("-i", INPUT[3]), ("--names", "y", "z"), ("-m", "ter")]  # fmt: skip
+    assert typed("estimate", *(word for part in parts for word in part), *FEW) == expected
 
 
-@pytest.fixture
-def cached_test_set(tmp_path, monkeypatch, sample):
-    """Put two test sets where sacreBLEU would have cached them, WMT22 with its texts only."""
+def test_the_target_language_chooses_the_tokeniser_or_is_refused(typed, refused):
+    for pair, tokenizer in (("en-zh", "zh"), ("en-ZH", "zh"), ("zh-en", "13a"), ("EN-de", "13a")):
+        assert f"|tok:{tokenizer}|" in typed(*ONE, "-l", pair)
+    for pair in ("zh", "en_zh", "zh-", "en-zh-TW", "", "en zh", "english-chinese"):
+        assert "SRC-TRG" in refused(*ONE, "-l", pair)
+
+
+def test_sacrebleus_test_set_from_its_cache(tmp_path, monkeypatch, sample, typed, refused):
+    """Two test sets where sacreBLEU would have cached them, WMT22 with its texts only."""
     for name, fields in (
         ("wmt17", ("src", "ref", "docid", "genre", "origlang")),
         ("wmt22", ("src", "ref-A")),
     ):
-        folder = tmp_path / name
-        folder.mkdir()
+        (tmp_path / name).mkdir()
         lines = "\n".join(row[0] for row in sample.references) + "\n"
         for field in fields:
-            (folder / f"{name}.en-de.{field}").write_text(lines, encoding="utf-8")
-    return tmp_path
-
-
-def test_sacrebleus_test_set_from_its_cache(files, cached_test_set, monkeypatch):
-    monkeypatch.setenv("SACREBLEU", str(cached_test_set))
-    arguments = ("estimate", "-i", "baseline.txt", "--resamples", "9")
+            (tmp_path / name / f"{name}.en-de.{field}").write_text(lines, encoding="utf-8")
+    monkeypatch.setenv("SACREBLEU", str(tmp_path))
     # Nothing may be downloaded in a test.
     monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
-    _, from_file, _ = run(files, *arguments, "-r", "ref.A.txt")
+    asked = ("estimate", "-i", "baseline.txt", *FEW)
+    from_file = typed(*asked, "-r", "ref.A.txt")
     for name in ("wmt17", "wmt22"):
-        code, from_cache, err = run(files, *arguments, "-t", name, "-l", "en-de")
-        assert (code, err) == (0, "")
-        assert from_cache == from_file
-    code, _, err = run(files, *arguments, "-t", "wmt16", "-l", "en-de")
+        # sacreBLEU reads the place of its cache when it is imported.
+        assert program(*asked, "-t", name, "-l", "en-de") == (0, from_file, "")
+    code, _, error = program(*asked, "-t", "wmt16", "-l", "en-de")
     assert code == 2
-    assert "test set wmt16/en-de is not cached and could not be downloaded" in err
+    assert "test set wmt16/en-de is not cached and could not be downloaded" in error
 
 
 def test_files_are_read_as_sacrebleu_reads_them(tmp_path):
@@ -201,6 +211,23 @@ def test_files_are_read_as_sacrebleu_reads_them(tmp_path):
     assert read_lines(str(zipped)) == ["ä"]
 
 
+def test_files_of_statistics_compare_like_the_texts(typed, here):
+    for name in SYSTEMS:
+        extract = ("extract", *REFS, "-i", f"{name}.txt", "-o", f"{name}.npz")
+        assert typed(*extract) == ""
+    saved = [f"{name}.npz" for name in SYSTEMS]
+    options = ("--baseline", "baseline", "--groups", "docs.txt", "--resamples", "99")
+    expected = typed("compare", *REFS, *INPUT, *options)
+    assert typed("compare", *saved, *options) == typed("compare", *options, *saved) == expected
+    expected = typed("estimate", *REFS, *INPUT, "-f", "json")
+    assert typed("estimate", *saved, "-f", "json") == expected
+    (here / "ids.txt").write_text("\n".join(f"s{i}" for i in range(480)), encoding="utf-8")
+    typed("extract", *REFS, *INPUT, "-m", "chrf", "-cw", "2", "--ids", "ids.txt", "-o", "all.npz")
+    table = es.SegmentStatistics.load(here / "all.npz")
+    assert (table.metric, table.systems) == (es.CHRF(word_order=2), SYSTEMS)
+    assert table.segment_ids[:2] == ("s0", "s1")
+
+
 @pytest.fixture(scope="module")
 def bad_files(files):
     (files / "empty.txt").write_bytes(b"")
@@ -210,175 +237,197 @@ def bad_files(files):
     (files / "sub" / "copy.txt").write_text("one\n", encoding="utf-8")
     (files / "broken.gz").write_bytes(b"not gzip")
     (files / "corrupt.gz").write_bytes(b"\x1f\x8b\x08\x00garbage-garbage-garbage")
-    return files
+    (files / "domains.txt").write_text("a\nb\n" * 240, encoding="utf-8")
 
 
+COMPARE, ESTIMATE = ("compare", *REFS, *INPUT), ("estimate", *REFS, "-i", "copy.txt")
+
+
+@pytest.mark.usefixtures("bad_files")
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ((*REFS, "-i", "nothing.txt", "copy.txt"), "cannot read nothing.txt: No such file or direc"),
-        ((*REFS, "-i", "sub", "copy.txt"), "cannot read sub: Is a directory"),
-        ((*REFS, "-i", "broken.gz", "copy.txt"), "cannot read broken.gz: Not a gzipped file"),
-        ((*REFS, "-i", "corrupt.gz", "copy.txt"), "cannot read corrupt.gz: "),
-        ((*REFS, "-i", "no\nfile", "copy.txt"), "cannot read no\\nfile: No such file"),
-        ((*REFS, *INPUT, "--names", "a", "b\nc", "d"), "system names must be printable text on one"),
-        ((*REFS, *INPUT, "--resamples", "10000000000000"), "--resamples must be at most 10000000"),
-        ((*REFS, *INPUT, "--max-ngram-order", "100000"), "max_ngram_order must be at most 1000"),
-        ((*REFS, "-i", "empty.txt", "copy.txt"), "empty.txt is empty; expected one segment a line"),
-        ((*REFS, "-i", "latin1.txt", "copy.txt"), "latin1.txt is not UTF-8: byte 0xef in line 2"),
-        ((*REFS, "-i", "short.txt", "copy.txt"), "short.txt has 1 lines but the references have 480"),
-        (("-r", "ref.A.txt", "short.txt", *INPUT), "references must have the same number of lines"),
-        ((*REFS, "-i", "copy.txt", "sub/copy.txt"), "system name 'copy' comes from both copy.txt and"),
-        ((*REFS, *INPUT, "--names", "x"), "--names needs one name for each of the 3 inputs, got 1"),
-        ((*REFS, *INPUT, "--baseline", "x"), "baseline must be one of baseline, copy, clearly-bet"),
-        ((*REFS, "-i", "copy.txt"), "compare needs at least 2 systems, got 1"),
-        (INPUT, "references are missing: give -r FILE ..., or -t NAME -l SRC-TRG"),
-        ((*REFS, *INPUT, "-t", "wmt22"), "give either -r/--references or -t/--test-set, not both"),
-        ((*INPUT, "-t", "wmt22"), "-t/--test-set needs -l/--language-pair"),
-        ((*INPUT, "-t", "wmt1", "-l", "en-de"), "test set 'wmt1' is not one of sacreBLEU's"),
-        ((*INPUT, "-t", "wmt22", "-l", "en-xx"), "language pair 'en-xx' is not in wmt22; it has"),
-        ((*REFS, *INPUT, "-m", "rouge"), "argument -m/--metrics: invalid choice: 'rouge'"),
-        ((*REFS, *INPUT, "--test", "x"), "argument --test: invalid choice: 'x'"),
-        ((*REFS, *INPUT, "-tok", "moses"), "tokenize must be one of none, zh"),
-        ((*REFS, *INPUT, "-s", "x"), "argument -s/--smooth-method: invalid choice: 'x'"),
-        ((*REFS, *INPUT, "-s", "floor", "-sv", "-1"), "smooth_value must be a finite number of at least 0"),
-        ((*REFS, *INPUT, "--resamples", "1"), "--resamples must be at least 2, got 1"),
-        ((*REFS, *INPUT, "--resamples", "x"), "argument --resamples: invalid int value: 'x'"),
-        ((*REFS, *INPUT, "--confidence-level", "2"), "confidence_level must be between 0 and 1"),
-        ((*REFS, *INPUT, "--seed", "-3"), "--seed must be at least 0, got -3"),
-        ((*REFS, *INPUT, "--groups", "short.txt"), "groups has 1 labels but there are 480 segments"),
-        ((*REFS, *INPUT, "--chrf-beta", "3"), "--chrf-beta has no effect without -m chrf"),
-        ((*REFS, *INPUT, "-m", "ter", "-lc"), "--lowercase has no effect without -m bleu"),
-        ((*REFS, *INPUT, "-o", "nowhere/x"), "cannot write nowhere/x: No such file or directory"),
-        ((*REFS, *INPUT, "--resample", "99"), "unrecognized arguments: --resample"),
+        (("compare", *REFS, "-i", "nothing.txt", "copy.txt"), "cannot read nothing.txt: No such file or direc"),
+        (("compare", *REFS, "-i", "sub", "copy.txt"), "cannot read sub: Is a directory"),
+        (("compare", *REFS, "-i", "broken.gz", "copy.txt"), "cannot read broken.gz: Not a gzipped file"),
+        (("compare", *REFS, "-i", "corrupt.gz", "copy.txt"), "cannot read corrupt.gz: "),
+        (("compare", *REFS, "-i", "no\nfile", "copy.txt"), "cannot read no\\nfile: No such file"),
+        (("compare", *REFS, "-i", "empty.txt", "copy.txt"), "empty.txt is empty; expected one segment a line"),
+        (("compare", *REFS, "-i", "latin1.txt", "copy.txt"), "latin1.txt is not UTF-8: byte 0xef in line 2"),
+        (("compare", *REFS, "-i", "short.txt", "copy.txt"), "short.txt has 1 lines but the references have 480"),
+        (("compare", "-r", "ref.A.txt", "short.txt", *INPUT), "references must have the same number of lines"),
+        (("compare", *REFS, "-i", "copy.txt", "sub/copy.txt"), "system name 'copy' comes from both copy.txt and"),
+        (("compare", *REFS), "outputs are missing: give -i FILE"),
+        (("compare", *INPUT), "references are missing: give -r FILE ..., or -t NAME -l SRC-TRG"),
+        *[((command, *REFS, "-i", "copy.txt"), f"evalstats {command}: error: {command} needs at least 2 systems, got 1")
+          for command in ("compare", "rank", "power")],
+        (("compare", *INPUT, "-t", "wmt22"), "-t/--test-set needs -l/--language-pair"),
+        (("compare", *INPUT, "-t", "wmt1", "-l", "en-de"), "test set 'wmt1' is not one of sacreBLEU's"),
+        (("compare", *INPUT, "-t", "wmt22", "-l", "en-xx"), "language pair 'en-xx' is not in wmt22; it has"),
+        ((*COMPARE, "-t", "wmt22"), "give either -r/--references or -t/--test-set, not both"),
+        ((*COMPARE, "--names", "a", "b\nc", "d"), "system names must be printable text on one"),
+        ((*COMPARE, "--names", "x"), "--names needs one name for each of the 3 inputs, got 1"),
+        ((*COMPARE, "--baseline", "x"), "baseline must be one of baseline, copy, clearly-bet"),
+        ((*COMPARE, "--resamples", "10000000000000"), "--resamples must be at most 10000000"),
+        ((*COMPARE, "--resamples", "1"), "--resamples must be at least 2, got 1"),
+        ((*COMPARE, "--resamples", "x"), "argument --resamples: invalid int value: 'x'"),
+        ((*COMPARE, "--resample", "99"), "unrecognized arguments: --resample"),
+        ((*COMPARE, "--seed", "-3"), "--seed must be at least 0, got -3"),
+        ((*COMPARE, "--seed", "1", "--seed", "1"), "argument --seed: is given more than once"),
+        ((*COMPARE, "--confidence-level", "2"), "confidence_level must be between 0 and 1"),
+        ((*COMPARE, "--significance-level", "0.1"), "unrecognized arguments: --significance-level"),
+        ((*COMPARE, "--test", "x"), "argument --test: invalid choice: 'x'"),
+        ((*ESTIMATE, "--method", "simultaneous"), "argument --method: invalid choice: 'simultaneous'"),
+        ((*COMPARE, "--groups", "short.txt"), "groups has 1 labels but there are 480 segments"),
+        ((*ESTIMATE, "--strata", "short.txt"), "strata has 1 labels but there are 480 segments"),
+        ((*COMPARE, "--strata", "docs.txt", "--groups", "domains.txt"), "each group must lie in one stratum"),
+        ((*COMPARE, "--aggregate", "macro"), "aggregate='macro' needs strata"),
+        ((*COMPARE, "-m", "rouge"), "argument -m/--metrics: invalid choice: 'rouge'"),
+        ((*COMPARE, "-m", "bleu", "bleu"), "-m must name different metrics, got bleu bleu"),
+        ((*COMPARE, "-m", "chrf", "chrf++", "-cw", "2"), "-m must name different metrics, got chrf chrf++"),
+        ((*COMPARE, "-m", "chrf++", "-cw", "0"), "--chrf-word-order 0 contradicts -m chrf++, which has 2"),
+        ((*COMPARE, "-l", "en-de", "--trg-lang", "zh"), "--trg-lang zh contradicts -l en-de"),
+        ((*COMPARE, "-tok", "moses"), "tokenize must be one of none, zh"),
+        ((*COMPARE, "-s", "x"), "argument -s/--smooth-method: invalid choice: 'x'"),
+        ((*COMPARE, "-s", "floor", "-sv", "-1"), "smooth_value must be a finite number of at least 0"),
+        ((*COMPARE, "-sv", "0.2"), "--smooth-value has no effect with --smooth-method exp; give floor"),
+        ((*COMPARE, "--max-ngram-order", "100000"), "max_ngram_order must be at most 1000"),
+        ((*COMPARE, "--chrf-beta", "3"), "--chrf-beta has no effect without -m chrf"),
+        ((*COMPARE, "-m", "ter", "-lc"), "--lowercase has no effect without -m bleu"),
+        (("rank", *COMPARE[1:], "--composite", "borda", "--adjust", "holm"),
+         "--adjustment has no effect with --composite, which has max-T of its own"),
+        (("audit", *COMPARE[1:], "--groups", "docs.txt"), "unrecognized arguments: --groups"),
+        (("compare", "x.npz"), "cannot read x.npz: No such file"),
+        (("compare", "x.npz", "-m", "bleu"), "-m is for texts: the statistics in x.npz have their"),
+        (("estimate", "x.npz", "--chrf-beta", "1"), "--chrf-beta is for texts"),
+        (("estimate", "copy.txt"), "copy.txt is neither statistics (.npz) nor a log or a table of scores; give outputs"),
+        (("extract", *REFS, *INPUT, "-o", "x.txt"), "-o must end in .npz, got x.txt"),
+        (("extract", *REFS, *INPUT, "-m", "bleu", "ter", "-o", "x.npz"), "-m needs one metric"),
+        (("estimate", "-r", "-", "-i", "-"), "can be read once"),
+        (("estimate", "--a\nb\x1b[2J\u202e"), "--a\\nb\\x1b[2J\\u202e"),
     ],
 )  # fmt: skip
-def test_bad_input_is_one_line_and_exit_code_2(bad_files, capsys, monkeypatch, arguments, message):
-    code, out, err = call(
-        bad_files, capsys, monkeypatch, "compare", *(*arguments, "--resamples", "20")
-        if "--resamples" not in arguments else arguments,
-    )  # fmt: skip
-    assert code == 2
-    assert out == ""
-    assert err.count("\n") == 1
-    assert err.startswith("evalstats")
-    assert message in err
+def test_what_cannot_be_is_one_line(refused, arguments, message):
+    assert message in refused(*arguments)
 
 
-def test_audit_does_not_take_groups_that_it_would_ignore(files, capsys, monkeypatch):
-    code, _, err = call(files, capsys, monkeypatch, "audit", *REFS, *INPUT, "--groups", "copy.txt")
-    assert code == 2
-    assert "unrecognized arguments: --groups" in err
-
-
-def test_a_reader_that_stops_early_is_no_error(files):
-    done = subprocess.run(
-        f"{sys.executable} -m evalstats demo | head -n 1",
-        shell=True, cwd=files, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.stderr == ""
-    assert done.stdout.startswith("BLEU")
-
-
-def test_progress_shows_on_a_terminal_when_the_work_is_long():
-    for terminal, wait, shown in ((True, 2, True), (True, 0, False), (False, 2, False)):
-        stream = io.StringIO()
-        stream.isatty = lambda terminal=terminal: terminal
-        with cli._Progress(stream) as progress:
-            progress._start -= wait
-            progress(2, 9, "extracting")
-        text = stream.getvalue()
-        assert ("extracting 22 %" in text) == shown
-        assert text == "" or text.endswith("\r\x1b[K")
-
-
-def test_a_file_name_that_is_not_text_is_named_in_the_error(files):
-    code, out, err = run(files, "estimate", *REFS, "-i", b"odd\xff.txt")
-    assert (code, out) == (2, "")
-    assert err.count("\n") == 1
+def test_a_file_name_that_is_not_text_is_named_in_the_error():
+    code, out, err = program("estimate", *REFS, "-i", b"odd\xff.txt")
+    assert (code, out, err.count("\n")) == (2, "", 1)
     assert "cannot read odd" in err
 
 
-def extracted(files, capsys, monkeypatch, name, *options):
-    """Extract one system into NAME.npz."""
-    done = call(
-        files, capsys, monkeypatch, "extract", *REFS, "-i", f"{name}.txt", "-o", f"{name}.npz",
-        *options,
-    )  # fmt: skip
-    assert done == (0, "", "")
-    return f"{name}.npz"
+def test_dash_is_standard_input(here, typed, refused, monkeypatch):
+    class Input:
+        buffer = io.BytesIO((here / "copy.txt").read_bytes())
+
+    asked = ("estimate", *REFS, "-i", "-", *FEW)
+    expected = typed(*ONE, "--names", "stdin")
+    monkeypatch.setattr(sys, "stdin", Input)
+    assert typed(*asked) == expected
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input is closed" in refused(*asked)
 
 
-def test_files_of_statistics_compare_like_the_texts(files, capsys, monkeypatch):
-    saved = [extracted(files, capsys, monkeypatch, name) for name in SYSTEMS]
-    options = ("--baseline", "baseline", "--groups", "docs.txt", "--resamples", "99")
-    _, expected, _ = call(files, capsys, monkeypatch, "compare", *REFS, *INPUT, *options)
-    assert call(files, capsys, monkeypatch, "compare", *saved, *options) == (0, expected, "")
-    assert call(files, capsys, monkeypatch, "compare", *options, *saved) == (0, expected, "")
-    _, expected, _ = call(files, capsys, monkeypatch, "estimate", *REFS, *INPUT, "-f", "json")
-    done = call(files, capsys, monkeypatch, "estimate", *saved, "-f", "json")
-    assert done == (0, expected, "")
+@pytest.fixture
+def no_work(monkeypatch):
+    def extract_files(*arguments):
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr(cli, "extract_files", extract_files)
 
 
-def test_extract_keeps_options_and_ids(files, capsys, monkeypatch):
-    (files / "ids.txt").write_text("\n".join(f"s{i}" for i in range(480)), encoding="utf-8")
-    path = extracted(
-        files, capsys, monkeypatch, "copy", "-m", "chrf", "-cw", "2", "--ids", "ids.txt"
-    )
-    table = es.SegmentStatistics.load(files / path)
-    assert table.metric == es.CHRF(word_order=2)
-    assert table.segment_ids[:2] == ("s0", "s1")
+@pytest.mark.usefixtures("no_work")
+def test_a_destination_is_tried_before_the_work(refused):
+    for command in ("compare", "estimate", "audit"):
+        for path in ("nowhere/x", ".", "x" * 300):
+            assert "cannot write" in refused(command, *REFS, *INPUT, "-o", path)
+    assert "cannot write" in refused("extract", *REFS, "-i", "copy.txt", "-o", "nowhere/x.npz")
 
 
+@pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize(
-    "arguments, message",
+    "path", ["copy.txt", "./copy.txt", "ref.B.txt", "docs.txt", "alias.txt", "linked.txt"]
+)
+def test_a_destination_is_no_input(here, refused, path):
+    for alias, make in (("alias.txt", os.symlink), ("linked.txt", os.link)):
+        if not (here / alias).exists():
+            make(here / "copy.txt", here / alias)
+    before = (here / path).read_bytes()
+    assert f"-o {path} is the input" in refused(*ONE, "--groups", "docs.txt", "-o", path)
+    assert (here / path).read_bytes() == before
+
+
+def test_a_destination_changes_only_when_there_is_a_result(here, typed, refused):
+    bad = ("estimate", *REFS, "-i", "nothing.txt", "-o")
+    refused(*bad, "new.txt")
+    assert not (here / "new.txt").exists()
+    (here / "old.txt").write_text("precious", encoding="utf-8")
+    refused(*bad, "old.txt")
+    assert (here / "old.txt").read_text(encoding="utf-8") == "precious"
+    expected = typed(*ONE, "-o", "-")
+    assert typed(*ONE, "-o", "old.txt") == ""
+    assert (here / "old.txt").read_text(encoding="utf-8") == expected
+
+
+def test_without_a_command_there_is_help(typed):
+    assert "compare" in typed()
+    assert typed() == typed("--help")
+    assert typed("--version") == f"evalstats {es.__version__}\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
+@pytest.mark.parametrize(
+    "arguments, redirection, code, message",
     [
-        (("compare", "x.npz"), "cannot read x.npz: No such file"),
-        (("compare", "x.npz", "-m", "bleu"), "-m is for texts: the statistics in x.npz have their"),
-        (("compare", "x.npz", "-r", "ref.A.txt"), "-r is for texts"),
-        (("estimate", "x.npz", "--chrf-beta", "1"), "--chrf-beta is for texts"),
-        (
-            ("estimate", "copy.txt"),
-            "copy.txt is neither statistics (.npz) nor a log or a table of scores; give outputs",
-        ),
-        (("compare", *REFS), "outputs are missing: give -i FILE"),
-        (("extract", *REFS, *INPUT, "-o", "x.txt"), "-o must end in .npz, got x.txt"),
-        (("extract", *REFS, *INPUT, "-o", "no/x.npz"), "cannot write no/x.npz: No such file"),
-        (("extract", *REFS, *INPUT, "-m", "bleu", "ter", "-o", "x.npz"), "-m needs one metric"),
+        (ONE, "> /dev/full", 2, "cannot write standard output: No space left on device"),
+        (("--help",), "> /dev/full", 2, "cannot write standard output: No space left on device"),
+        (ONE, ">&-", 2, "evalstats estimate: error: standard output is closed; give -o FILE"),
+        (ONE, ">&- 2>&-", 2, ""),
+        (ONE, "2>&-", 0, ""),
+        (("estimate",), "2>&-", 2, ""),
+        # A reader that has seen enough.
+        (ONE, "| true; exit 0", 0, ""),
     ],
 )
-def test_bad_use_of_statistics_is_one_line(files, capsys, monkeypatch, arguments, message):
-    code, out, err = call(files, capsys, monkeypatch, *arguments)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert message in err
-
-
-def test_printed_names_of_metrics_and_csv(files, capsys, monkeypatch):
-    code, out, _ = call(
-        files, capsys, monkeypatch, "compare", *REFS, *INPUT, "-m", "chrF2++", "TER", "-f", "csv",
-        "--resamples", "99",
+def test_broken_outputs_end_quietly(arguments, redirection, code, message):
+    done = subprocess.run(
+        f"{sys.executable} -m evalstats {' '.join(arguments)} {redirection}",
+        shell=True, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    lines = out.split("\n")
-    assert code == 0
-    assert lines[0].startswith('"metric","baseline","system","baseline_score"')
-    assert {line.split(",")[0] for line in lines[1:-1]} == {'"chrF2++"', '"TER"'}
+    assert done.returncode == code
+    assert message in done.stderr
+    assert done.stderr.count("\n") == bool(message)
 
 
-def test_rank(files, capsys, monkeypatch):
-    """Rankings under each metric, and one of all."""
-    asked = ("rank", *REFS, *INPUT, "-m", "bleu", "chrf", "--resamples", "99")
-    code, out, _ = call(files, capsys, monkeypatch, *asked)
-    assert code == 0
-    assert "Ranks by BLEU" in out
-    assert "Ranks by chrF2" in out
-    code, out, _ = call(files, capsys, monkeypatch, *asked, "--composite", "borda")
-    assert code == 0
-    assert out.startswith("Ranks by Borda")
-    composite = (*asked, "--composite", "borda", "--adjust", "holm")
-    code, _, error = call(files, capsys, monkeypatch, *composite)
-    assert code == 2
-    assert "--adjustment has no effect with --composite, which has max-T of its own" in error
-    for command in ("rank", "power"):
-        code, _, error = call(files, capsys, monkeypatch, command, *REFS, "-i", "copy.txt")
-        assert code == 2
-        assert f"evalstats {command}: error: {command} needs at least 2 systems, got 1" in error
+def test_progress_shows_on_a_terminal_when_the_work_is_long(monkeypatch):
+    for terminal, quiet, shown in ((True, 0, True), (True, 60, False), (False, 0, False)):
+        stream = io.StringIO()
+        stream.isatty = lambda terminal=terminal: terminal
+        monkeypatch.setattr(sys, "stderr", stream)
+        monkeypatch.setattr(cli, "_QUIET_SECONDS", quiet)
+        assert cli.main([*ONE, "-o", "progress.txt"]) == 0
+        text = stream.getvalue()
+        assert ("extracting 100 %" in text and "resampling 100 %" in text) == shown
+        assert text == "" or text.endswith("\r\x1b[K")
+
+
+def test_without_metadata_everything_works_and_the_version_says_so(typed, monkeypatch):
+    from importlib import metadata
+
+    def version(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+    caches = (signatures.version, sacrebleu.version)
+    for cache in caches:
+        cache.cache_clear()
+    try:
+        assert es.__version__ == f"{signatures.VERSION}+uninstalled"
+        assert "+uninstalled" in typed("--version")
+        assert f"evalstats:{signatures.VERSION}+uninstalled" in typed(*ONE)
+        assert typed("extract", *REFS, "-i", "copy.txt", "-o", "uninstalled.npz") == ""
+        assert typed("estimate", "uninstalled.npz", *FEW)
+    finally:
+        for cache in caches:
+            cache.cache_clear()

@@ -1,12 +1,10 @@
 """Logs and tables of scores on the command line."""
 
 import json
-import random
 
 import pytest
 
 import evalstats as es
-from evalstats import cli
 from tests.conftest import SYSTEMS, WMT
 from tests.test_tidy import wmt25
 
@@ -33,64 +31,61 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def call(capsys, *arguments):
-    try:
-        code = cli.main(arguments)
-    except SystemExit as stop:
-        code = stop.code
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
+@pytest.fixture
+def shown(run_here):
+    """Run what is typed; return what it finds."""
+
+    def shown(*arguments):
+        code, out, err = run_here(*arguments, "--resamples", "99", "-f", "json")
+        assert (code, err) == (0, "")
+        return json.loads(out)
+
+    return shown
 
 
-def shown(capsys, *arguments):
-    code, out, err = call(capsys, *arguments, "--resamples", "99", "-f", "json")
-    assert (code, err) == (0, "")
-    return json.loads(out)
-
-
-def test_compare_and_estimate_are_the_apis(folder, capsys):
+def test_compare_and_estimate_are_the_apis(folder, shown):
     expected = es.compare_runs("scores.csv", n_resamples=99)
-    assert shown(capsys, "compare", "scores.csv") == expected.to_dict()
-    assert shown(capsys, "compare", "a.csv", "b.csv") == expected.to_dict()
+    assert shown("compare", "scores.csv") == expected.to_dict()
+    assert shown("compare", "a.csv", "b.csv") == expected.to_dict()
     grouped = es.compare_runs("scores.csv", groups="document", baseline="B", n_resamples=99)
     assert grouped.estimates[0].n_segments == 2
     options = ("--groups", "document", "--baseline", "B")
-    assert shown(capsys, "compare", "scores.csv", *options) == grouped.to_dict()
+    assert shown("compare", "scores.csv", *options) == grouped.to_dict()
     strata = es.estimate_runs("scores.csv", strata="document", aggregate="macro", n_resamples=99)
     options = ("--strata", "document", "--aggregate", "macro")
-    assert shown(capsys, "estimate", "scores.csv", *options) == strata.to_dict()
+    assert shown("estimate", "scores.csv", *options) == strata.to_dict()
 
 
-def test_names_are_those_of_runs(folder, capsys):
-    found = shown(capsys, "compare", "a.csv", "b.csv", "--names", "new", "old")
+def test_names_are_those_of_runs(folder, shown):
+    found = shown("compare", "a.csv", "b.csv", "--names", "new", "old")
     assert {e["system"] for e in found["estimates"]} == {"new", "old"}
 
 
-def test_rank_and_power(folder, capsys):
-    code, out, _ = call(capsys, "rank", "scores.csv", "--resamples", "99", "--metric", "acc")
+def test_rank_and_power(folder, run_here):
+    code, out, _ = run_here("rank", "scores.csv", "--resamples", "99", "--metric", "acc")
     assert code == 0
     assert out.startswith("Ranks by acc")
-    code, out, _ = call(capsys, "power", "a.csv", "b.csv", "--resamples", "99", "--segments", "99")
+    code, out, _ = run_here("power", "a.csv", "b.csv", "--segments", "99")
     assert code == 0
     assert out.startswith("acc ↑, 99 segments (pilot 4)")
 
 
-def test_which_part_of_a_run(folder, capsys):
+def test_which_part_of_a_run(folder, run_here, shown):
     table = "model,id,task,filter,acc\nm,1,x,none,1\nm,2,x,none,0\nm,1,x,strict,0\nm,2,x,strict,0\n"
     (folder / "run.csv").write_text(table, encoding="utf-8")
     for options in (["--filter", "none"], ["--metric", "acc,none"], ["--metric", "a*,n*"]):
-        found = shown(capsys, "estimate", "run.csv", "--task", "x", *options)
+        found = shown("estimate", "run.csv", "--task", "x", *options)
         assert found["estimates"][0]["score"] == 0.5
-    code, _, err = call(capsys, "estimate", "run.csv", "--task", "y")
+    code, _, err = run_here("estimate", "run.csv", "--task", "y")
     assert code == 2
     assert "run.csv has nothing of task y; it has x: acc; x (strict): acc" in err
     (folder / "run.csv").write_text(table.replace("2,x,strict", "3,x,strict"), encoding="utf-8")
-    code, _, err = call(capsys, "rank", "run.csv")
+    code, _, err = run_here("rank", "run.csv")
     assert code == 2
     assert "--task and --filter must choose one of x, x (strict)" in err
 
 
-def test_several_tasks_are_a_suite(folder, capsys):
+def test_several_tasks_are_a_suite(folder, run_here, shown):
     tasks = SCORES.replace("system,", "task,system,")
     rows = [f"{t},{line}" for t in "xy" for line in SCORES.splitlines()[1:]]
     (folder / "tasks.csv").write_text("\n".join([tasks.splitlines()[0], *rows]), encoding="utf-8")
@@ -98,8 +93,8 @@ def test_several_tasks_are_a_suite(folder, capsys):
         for options in ({}, {"aggregate": "macro"}, {"task": ["x"]}):
             typed = [f for name, value in options.items() for f in (f"--{name}", *listed(value))]
             expected = ask("tasks.csv", n_resamples=99, **options)
-            assert shown(capsys, command, "tasks.csv", *typed) == expected.to_dict()
-    code, _, err = call(capsys, "power", "tasks.csv")
+            assert shown(command, "tasks.csv", *typed) == expected.to_dict()
+    code, _, err = run_here("power", "tasks.csv")
     assert code == 2
     assert "--task and --filter must choose one of x, y" in err
 
@@ -108,32 +103,32 @@ def listed(value):
     return value if isinstance(value, list) else [value]
 
 
-def test_a_gate_for_one_metric(folder, capsys):
+def test_a_gate_for_one_metric(folder, run_here):
     (folder / "c.csv").write_text("system,id,acc,f1\nC,1,1,5\nC,2,0,5\n", encoding="utf-8")
     (folder / "d.csv").write_text("system,id,acc,f1\nD,1,1,1\nD,2,0,1\n", encoding="utf-8")
-    code, out, _ = call(capsys, "gate", "c.csv", "d.csv", "--margin", "0.5", "--metric", "acc")
+    code, out, _ = run_here("gate", "c.csv", "d.csv", "--margin", "0.5", "--metric", "acc")
     assert code in (0, 3)
     assert "acc" in out
     assert "f1" not in out
 
 
-def test_show_prints_what_was_found(folder, capsys):
-    code, out, _ = call(capsys, "show", "scores.csv", "a.csv")
+def test_show_prints_what_was_found(folder, run_here):
+    code, out, _ = run_here("show", "scores.csv", "a.csv")
     assert code == 0
     assert out == f"{es.read_run('scores.csv')}\n\n{es.read_run('a.csv')}\n"
-    code, out, _ = call(capsys, "show", "scores.csv", "-o", "out.txt")
+    code, out, _ = run_here("show", "scores.csv", "-o", "out.txt")
     assert (code, out) == (0, "")
     assert (folder / "out.txt").read_text(encoding="utf-8").startswith("scores (table of scores")
 
 
-def test_missing_scores_are_refused_left_out_or_passed_over(folder, capsys):
+def test_missing_scores_are_refused_left_out_or_passed_over(folder, run_here, shown):
     (folder / "gap.csv").write_text(SCORES.replace("B,4,acc,1", "B,4,acc,"), encoding="utf-8")
-    code, _, err = call(capsys, "compare", "gap.csv")
+    code, _, err = run_here("compare", "gap.csv")
     assert code == 2
     assert "gap.csv, acc: 1 of 8 scores is missing (1 of B); complete it, or" in err
-    found = shown(capsys, "compare", "gap.csv", "--missing", "intersect")
+    found = shown("compare", "gap.csv", "--missing", "intersect")
     assert [e["n_segments"] for e in found["estimates"]] == [3, 3]
-    found = shown(capsys, "compare", "gap.csv", "--missing", "available")
+    found = shown("compare", "gap.csv", "--missing", "available")
     assert [e["score"] for e in found["estimates"]] == pytest.approx([3 / 4, 2 / 3])
     assert any("1 of 8 scores is missing (1 of B)" in note for note in found["notes"])
 
@@ -164,20 +159,10 @@ def test_missing_scores_are_refused_left_out_or_passed_over(folder, capsys):
         (("compare", "scores.csv", "-o", "scores.csv"), "-o scores.csv is the input scores.csv"),
     ],
 )
-def test_what_cannot_be_mixed_is_one_line(folder, capsys, arguments, message):
-    code, out, err = call(capsys, *arguments)
+def test_what_cannot_be_mixed_is_one_line(folder, run_here, arguments, message):
+    code, out, err = run_here(*arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert message in err
-
-
-def beside(files, capsys, monkeypatch, scores, *options):
-    monkeypatch.chdir(files)
-    (files / "scores.csv").write_text(scores, encoding="utf-8")
-    inputs = [f"{name}.txt" for name in SYSTEMS]
-    return call(
-        capsys, "estimate", "-i", *inputs, "-r", "ref.A.txt", "-m", "ter",
-        "--scores", "scores.csv", "--resamples", "99", *options,
-    )  # fmt: skip
 
 
 def scores_of(sample, first=1, names=SYSTEMS):
@@ -189,26 +174,41 @@ def scores_of(sample, first=1, names=SYSTEMS):
     return "\n".join(["system,line,COMET", *rows])
 
 
-def test_scores_stand_beside_metrics_of_texts(files, capsys, monkeypatch, sample):
-    code, out, _ = beside(files, capsys, monkeypatch, scores_of(sample), "-f", "json")
+@pytest.fixture
+def beside(files, run_here, monkeypatch):
+    """Put scores beside texts; return what `estimate` prints."""
+    monkeypatch.chdir(files)
+
+    def beside(scores, *options):
+        (files / "scores.csv").write_text(scores, encoding="utf-8")
+        inputs = [f"{name}.txt" for name in SYSTEMS]
+        return run_here(
+            "estimate", "-i", *inputs, "-r", "ref.A.txt", "-m", "ter", "--scores", "scores.csv",
+            "--resamples", "99", *options,
+        )  # fmt: skip
+
+    return beside
+
+
+def test_scores_stand_beside_metrics_of_texts(beside, sample):
+    code, out, _ = beside(scores_of(sample), "-f", "json")
     assert code == 0
-    found = [e["metric"] for e in json.loads(out)["estimates"]]
-    assert found == ["TER"] * 3 + ["COMET"] * 3
+    found = json.loads(out)["estimates"]
+    assert [e["metric"] for e in found] == ["TER"] * 3 + ["COMET"] * 3
     turned = [f"{name}.txt" for name in reversed(SYSTEMS)]
-    other = beside(files, capsys, monkeypatch, scores_of(sample, 0, turned), "-f", "json")[1]
-    one, two = (json.loads(text)["estimates"] for text in (out, other))
-    assert [e["score"] for e in two[3:]] == [e["score"] for e in reversed(one[3:])]
+    other = json.loads(beside(scores_of(sample, 0, turned), "-f", "json")[1])["estimates"]
+    assert [e["score"] for e in other[3:]] == [e["score"] for e in reversed(found[3:])]
 
 
-def test_scores_of_other_references_do_not_go_with_texts(files, capsys, monkeypatch, sample):
+def test_scores_of_other_references_do_not_go_with_texts(files, beside, sample):
     lines = (files / "ref.A.txt").read_text(encoding="utf-8").splitlines()
     segments = [{"mt": "-", "ref": f"{line} ", "COMET": i / 480} for i, line in enumerate(lines)]
+    judge = scores_of(sample).replace("COMET", "judge")
     for reference, code in ((lines[6], 0), ("another", 2)):
         segments[6]["ref"] = reference
         scores = json.dumps(dict.fromkeys(SYSTEMS, segments))
         (files / "comet.json").write_text(scores, encoding="utf-8")
-        judge = scores_of(sample).replace("COMET", "judge")
-        found, _, err = beside(files, capsys, monkeypatch, judge, "--scores", "comet.json")
+        found, _, err = beside(judge, "--scores", "comet.json")
         assert found == code
     assert (
         "scores (COMET) of other references than the texts: 1 of 480 differ, that of line 7" in err
@@ -223,17 +223,17 @@ def test_scores_of_other_references_do_not_go_with_texts(files, capsys, monkeypa
         (lambda s: "\n".join(r for r in s.split("\n") if ",480," not in r), "of 479 segments but"),
     ],
 )
-def test_scores_that_do_not_fit_texts(files, capsys, monkeypatch, sample, change, message):
-    code, _, err = beside(files, capsys, monkeypatch, change(scores_of(sample)))
+def test_scores_that_do_not_fit_texts(beside, sample, change, message):
+    code, _, err = beside(change(scores_of(sample)))
     assert code == 2
     assert message in err
 
 
 @pytest.mark.thorough
-def test_autorank_of_wmt25_in_one_command(capsys):
+def test_autorank_of_wmt25_in_one_command(run_here):
     """Documents as groups, two missing scores: the organisers' scale to their 0.05."""
     options = ("--groups", "document", "--missing", "available", "--composite", "autorank")
-    code, out, _ = call(capsys, "rank", str(wmt25()), *options, "--resamples", "99", "-f", "json")
+    code, out, _ = run_here("rank", str(wmt25()), *options, "--resamples", "99", "-f", "json")
     assert code == 0
     found = {s["system"]: s["score"] for s in json.loads(out)["systems"]}
     published = WMT / "wmt25" / "en-ar_EG" / "published-autorank.tsv"
@@ -244,57 +244,3 @@ def test_autorank_of_wmt25_in_one_command(capsys):
         plain = names.get(name, name.removesuffix("[M]").removesuffix("-pre."))
         assert found[plain] == pytest.approx(float(score), abs=0.05)
     assert any("2 of 12,284 scores are missing" in note for note in json.loads(out)["notes"])
-
-
-#: Options of runs, of texts and of neither, most of them right.
-_OPTIONS = [
-    ["--task", "x*"], ["--task", "*"], ["--metric", "acc"], ["--metric", "acc,none"],
-    ["--metric", "["], ["--filter", ""], ["--groups", "document"], ["--strata", "document"],
-    ["--aggregate", "macro"], ["--missing", "intersect"], ["--missing", "available"],
-    ["--names", "x", "y"], ["--names", "é"], ["--baseline", "A"], ["--scores", "a.csv"],
-    ["-i", "a.csv"], ["-m", "ter"], ["-f", "csv"], ["--margin", "0.1"], ["--method", "t"],
-]  # fmt: skip
-_PATHS = [
-    "scores.csv",
-    "a.csv",
-    "b.csv",
-    "gap.csv",
-    "tasks.csv",
-    "wide.csv",
-    "bad.csv",
-    "x.npz",
-    ".",
-]
-
-
-def _fuzz(folder, capsys, count):
-    rng = random.Random(11)
-    (folder / "gap.csv").write_text(SCORES.replace("B,4,acc,1", "B,4,acc,"), encoding="utf-8")
-    rows = [f"{t},{line}" for t in "xy" for line in SCORES.splitlines()[1:]]
-    header = "task,system,segment,metric,score,document"
-    (folder / "tasks.csv").write_text("\n".join([header, *rows]), encoding="utf-8")
-    (folder / "wide.csv").write_text("id,A,B,C\n1,1,2,3\n2,2,1,3\n3,1,1,1\n", encoding="utf-8")
-    (folder / "bad.csv").write_bytes(b"system,id,score\nA,1,\xff\n")
-    codes = []
-    for _ in range(count):
-        command = rng.choice(("compare", "compare", "estimate", "rank", "power", "show"))
-        some = [
-            word for option in rng.sample(_OPTIONS, rng.choice((0, 1, 1, 2))) for word in option
-        ]
-        paths = rng.sample(_PATHS, rng.choice((0, 1, 1, 2)))
-        resamples = [] if command == "show" else ["--resamples", "19"]
-        code, out, err = call(capsys, command, *paths, *some, *resamples)
-        codes.append(code)
-        assert (code, bool(out), err) == (0, True, "") or (
-            (code, out, err.count("\n")) == (2, "", 1) and "error: " in err
-        ), (command, paths, some, err)
-    assert {0, 2} == set(codes)
-
-
-def test_a_result_or_one_line(folder, capsys):
-    _fuzz(folder, capsys, 20)
-
-
-@pytest.mark.thorough
-def test_a_result_or_one_line_many_times(folder, capsys):
-    _fuzz(folder, capsys, 300)

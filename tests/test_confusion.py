@@ -95,6 +95,7 @@ def test_binary_scores_of_0_and_1_need_no_positive_class():
     metrics = sklearn()
     gold, predicted = [0, 1, 1, 0, 1, 1], [0, 1, 0, 1, 1, 1]
     assert score(es.Confusion([0, 1], "f1"), predicted, gold) == metrics.f1_score(gold, predicted)
+    assert es.Confusion([0, 1], "f1").signature == "confusion:f1|classes:2|positive:1"
     assert score(es.Confusion([0, 1], "mcc"), predicted, gold) == pytest.approx(
         metrics.matthews_corrcoef(gold, predicted)
     )
@@ -102,7 +103,7 @@ def test_binary_scores_of_0_and_1_need_no_positive_class():
 
 def test_classes_that_are_nowhere_can_be_left_out_as_scikit_learn_does_without_labels():
     metrics = sklearn()
-    gold, predicted = ["owl", "cat", "cat"], ["owl", "cat", "owl"]
+    gold, predicted = ["owl", "cat", "cat"], ["owl", "cat", "dog"]
     omitted = es.Confusion(LABELS, "macro-f1", absent="omit")
     assert score(omitted, predicted, gold) == pytest.approx(
         metrics.f1_score(gold, predicted, average="macro")
@@ -146,7 +147,7 @@ def test_published_example():
         # Ours divides by N - 1.
         assert round(found.standard_error * np.sqrt(19 / 20), 4) == delta
         found = es.estimate(predicted, gold, metric)
-        assert found.standard_error == pytest.approx(resampled, rel=0.03)
+        assert np.std(found.replicates) == pytest.approx(resampled, rel=0.03)
     mcc = es.Confusion([0, 1, 2], "mcc")
     assert round(es.estimate(predicted, gold, mcc).score, 4) == 0.7899
 
@@ -210,12 +211,6 @@ def test_runs_of_label_lists_are_runs():
     assert es.compare(sets, [{v} for v in gold], multilabel).estimates[0].run_error is not None
     flat = {name: found[1] for name, found in sets.items()}
     assert es.compare(flat, [{v} for v in gold], multilabel).estimates[0].run_error is None
-
-
-@pytest.mark.parametrize("measure, row", [("f1", [2, 1, 1]), ("accuracy", [2, 1])])
-def test_more_right_than_there_are_is_refused(measure, row):
-    with pytest.raises(es.InputError, match=r"statistics\[0\] has more right than there are"):
-        metric_of(measure).check_statistics(np.array([row]))
 
 
 def test_batches_add_up():

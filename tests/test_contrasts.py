@@ -11,7 +11,6 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.errors import InputError
-from tests.test_cli import REFS, call
 
 COST = es.Mean("cost", higher_is_better=False)
 
@@ -308,15 +307,6 @@ def test_files_from_before_there_were_ratios_are_read():
     for record in (plain, *plain["differences"]):
         del record["contrast"]
     assert es.Comparison.from_json(json.dumps(plain)) == result
-
-
-def test_the_command_line_shows_ratios(files, capsys, monkeypatch):
-    code, out, err = call(
-        files, capsys, monkeypatch, "compare", *REFS, "-i", "baseline.txt", "clearly-better.txt",
-        "-m", "ter", "--contrast", "ratio", "--resamples", "99",
-    )  # fmt: skip
-    assert (code, err) == (0, "")
-    assert "ratios, system / baseline" in out
 
 
 @pytest.mark.thorough

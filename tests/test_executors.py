@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.resampling.executors import pieces_of, run_all
+from evalstats.resampling.executors import Reporting, pieces_of, run_all
 
 N, B = 5000, 2500
 STATISTICS = np.random.default_rng(3).integers(0, 60, size=(N, 6))
@@ -70,6 +70,7 @@ def test_a_killed_process_costs_nothing_but_time(expected):
     np.testing.assert_array_equal(totals, expected)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_a_dask_cluster_that_loses_a_worker(expected):
     distributed = pytest.importorskip("distributed")
@@ -105,6 +106,17 @@ def test_results_come_in_the_order_of_the_pieces():
         assert [i for piece in pieces for i in piece] == list(range(23))
         assert run_all(sum, pieces, workers) == [sum(piece) for piece in pieces]
     assert pieces_of(0, 2) == [range(0, 0)]
+
+
+@pytest.mark.parametrize("ask", [es.compare, es.estimate])
+def test_whoever_waits_is_told_and_changes_no_bit(ask):
+    calls = []
+    told = Reporting(2, lambda *call: calls.append(call))
+    asked = {"metric": "ter", "n_resamples": 5000}
+    assert ask(OUTPUTS, REFERENCES, **asked, executor=told) == ask(OUTPUTS, REFERENCES, **asked)
+    assert {label for _, _, label in calls} == {"resampling"}
+    assert calls[-1][0] == calls[-1][1]
+    assert [done for done, _, _ in calls] == [1 + i % calls[0][1] for i in range(len(calls))]
 
 
 def test_an_error_in_a_thread_stops_the_others():

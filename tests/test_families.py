@@ -1,143 +1,335 @@
-"""Many systems at once, on real test sets: what is found, and how often falsely."""
+"""Several comparisons: SciPy, arch, the definitions one resample at a time, and what they promise."""
+
+import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 
 import evalstats as es
-from benchmarks import families
-from tests.conftest import WMT
+from evalstats.inference import families
+from evalstats.resampling.strata import Stratified
+from evalstats.resampling.weights import batches
+
+MEAN = es.Mean("judge")
+pvalues = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+#: What arch 8.0.0's StepM calls superior on `gains()` and the same null values, by size.
+STEPM = {
+    0.01: [6, 8, 9],
+    0.05: [4, 5, 6, 8, 9],
+    0.1: [1, 2, 3, 4, 5, 6, 7, 8, 9],
+    0.2: [1, 2, 3, 4, 5, 6, 7, 8, 9],
+}
 
 
-def rejections(table, n_resamples, adjustment):
-    result = es.compare(table, n_resamples=n_resamples, adjustment=adjustment)
-    assert all(d.pvalue_adjusted >= d.pvalue for d in result)
-    return sum(result.significant(d) for d in result)
+def scores(n_systems=5, n=60, seed=3, gap=0.12):
+    rng = np.random.default_rng(seed)
+    base = rng.normal(size=n)
+    return {f"s{i}": base + rng.normal(size=n) + gap * i for i in range(n_systems)}
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("pair", ["en_de", "en_zh"])
-@pytest.mark.parametrize("metric", ["bleu", "chrf"])
-def test_never_fewer_rejections_than_holm(pair, metric, request):
-    test_set = request.getfixturevalue(pair)
-    if (pair, metric) == ("en_zh", "bleu"):
-        metric = es.BLEU(trg_lang="zh")
-    table = es.extract(test_set.systems, test_set.prepared("A"), metric)
-    for n_resamples in (999, 9999):
-        found = [rejections(table, n_resamples, a) for a in ("max-t", "holm", "bonferroni")]
-        assert found[0] >= found[1] >= found[2]
-        assert found[0] > 0
+def adjusted(result):
+    return np.array([d.pvalue_adjusted for d in result])
 
 
-def wmt25(metric, *options):
-    if not families.WMT25.exists():
-        pytest.skip(f"needs the WMT data sets in {WMT}")
-    return families.wmt25(metric, *options)
+def alone(result):
+    return np.array([d.pvalue for d in result])
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("metric", families.WMT25_METRICS)
-def test_a_leaderboard_of_37_systems_gets_its_verdicts(metric):
-    table, documents = wmt25(metric)
-    result = es.compare(table)
-    assert len(result) == 666
-    clear = [d for d in result if d.pvalue < 0.01]
-    assert len(clear) > 300
-    assert sum(result.significant(d) for d in clear) >= 0.8 * len(clear)
-    assert len(result.notes) < 8
-    # Holm cannot call a single pair.
-    assert rejections(table, 9999, "holm") == 0
-    grouped = es.compare(table, n_resamples=499, groups=documents)
-    found = sum(grouped.significant(d) for d in grouped)
-    assert 100 < found < sum(result.significant(d) for d in result)
+@given(pvalues)
+def test_benjamini_hochberg_is_scipys(p):
+    expected = stats.false_discovery_control(p)
+    np.testing.assert_allclose(families.benjamini_hochberg(p), expected, rtol=1e-12)
 
 
-def test_documents_of_a_leaderboard():
-    table, documents = wmt25("XCOMET-XL", 8)
-    by_segment, by_document = (
-        es.compare(table, n_resamples=999, groups=groups) for groups in (None, documents)
+@given(pvalues)
+def test_holm_by_its_definition(p):
+    """Reject the smallest while p_(i) <= α/(m - i): the adjusted value is the smallest such α."""
+    found, worst = families.holm(p), 0.0
+    for i, j in enumerate(np.argsort(p, kind="stable")):
+        worst = max(worst, min(1.0, (len(p) - i) * p[j]))
+        assert found[j] == worst
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.floats(0, 1)), min_size=1, max_size=20))
+def test_holm_over_parts_by_its_definition(rows):
+    """At any level: reject p <= level / (parts that are left), until nothing more is rejected."""
+    parts, p = np.array([part for part, _ in rows]), np.array([p for _, p in rows])
+    found = families.holm_over(parts, p)
+    for level in (0.01, 0.05, 0.2, *found[found < 1]):
+        left = np.ones(len(p), dtype=bool)
+        while np.any(now := left & (p * len(set(parts[left].tolist())) <= level)):
+            assert np.any(now)
+            # One at a time, the smallest first.
+            left[np.flatnonzero(left)[np.argmin(p[left])]] = False
+        np.testing.assert_array_equal(found <= level, ~left)
+    np.testing.assert_array_equal(families.holm_over(np.zeros(len(p)), p), p)
+
+
+def test_a_worked_example_and_no_change_of_the_input():
+    # Holm's example as evaluatio documents it, with the values it should have.
+    p = np.array([0.04, 0.03, 0.01, 0.09, 0.02])
+    before = p.copy()
+    assert families.holm(p) == pytest.approx([0.09, 0.09, 0.05, 0.09, 0.08])
+    assert families.unadjusted(p) is not p
+    np.testing.assert_array_equal(p, before)
+
+
+def naive(null, observed):
+    """Romano and Wolf (2016, algorithm 4.2), one pair and one resample at a time: counts."""
+    return [
+        sum(
+            max(row[other] for other in range(len(observed)) if observed[other] <= t) >= t
+            for row in null
+        )
+        for t in observed
+    ]
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12))
+def test_stepping_down_by_its_definition(seed, n_pairs):
+    rng = np.random.default_rng(seed)
+    observed, null = rng.normal(size=n_pairs), rng.normal(size=(19, n_pairs))
+    counts, largest = families.step_down(lambda some: null.T[some], observed, 19)
+    assert counts.tolist() == naive(null, observed)
+    np.testing.assert_array_equal(largest, null.max(axis=1))
+    p = families.monotone((counts + 1.0) / 20, observed)
+    assert p.tolist() == [
+        max(counts[j] + 1 for j in range(n_pairs) if observed[j] >= t) / 20 for t in observed
+    ]
+
+
+@pytest.mark.parametrize("size", STEPM)
+def test_rejects_what_archs_stepm_does_on_the_same_replicates(size):
+    """Gains of ten models over a benchmark in standard errors, and what random signs make of them."""
+    rng = np.random.default_rng(16)
+    gains = rng.normal(size=(80, 1)) + rng.normal(size=(80, 10)) + np.linspace(0, 0.55, 10)
+    t = gains / (np.std(gains, axis=0, ddof=1) * np.sqrt(80))
+    null = rng.choice([-1.0, 1.0], size=(999, 80)) @ (t - t.mean(axis=0))
+    observed = t.sum(axis=0)
+    counts, _ = families.step_down(lambda some: null.T[some], observed, 999)
+    p = families.monotone((counts + 1) / 1000, observed)
+    # Its quantile lies between two replicates, ours at one: p <= size + 1/(B + 1).
+    assert np.flatnonzero(p <= size + 1e-3).tolist() == STEPM[size]
+
+
+GROUPS, STRATA = np.repeat(np.arange(22), [9, 6, *[3] * 15, *[1] * 5])[:60], np.repeat([0, 1], 30)
+
+
+def resampled(values, codes, groups, macro):
+    """Return |T*| of all pairs and resamples, `(P, B)`, |D|/se, ν and the factor of each."""
+    groups = np.arange(60) if groups is None else groups
+    names = np.unique(groups)
+    sums, sizes = (
+        np.array([[x[groups == g].sum() for g in names] for x in some])
+        for some in (values, np.ones((1, 60)))
     )
-    found = [sum(r.significant(d) for d in r) for r in (by_segment, by_document)]
-    assert found[0] > found[1] > 0
-    assert by_document.signatures[0].count("unit:group") == 1
+    strata = np.zeros(len(names), dtype=int) if codes is None else codes[: len(names)]
+    rows = np.concatenate([r for _, r in batches(Stratified(len(names), 8, strata), 199)])
+    parts = [np.flatnonzero(strata == t) for t in np.unique(strata)]
+    weight = [1 / len(parts) if macro else sizes[0, p].sum() / 60 for p in parts]
+    kish = np.array([sizes[0, p].sum() ** 2 / (sizes[0, p] ** 2).sum() for p in parts])
+
+    def mean(rows):
+        each = [rows[:, p] @ sums[:, p].T / (rows[:, p] @ sizes[:, p].T) for p in parts]
+        return sum(w * x for w, x in zip(weight, each, strict=True))
+
+    found = []
+    for i, j in [(i, j) for i in range(len(values)) for j in range(i + 1, len(values))]:
+        u, moved = sums[j] - sums[i], mean(rows)[:, j] - mean(rows)[:, i]
+        d = (mean(np.ones((1, len(names))))[0] @ np.eye(len(values))[[j, i]].T) @ [1, -1]
+        w, own, squares = [], 0.0, 0.0
+        for p, a, g in zip(parts, weight, kish, strict=True):
+            x = a * (u[p] - u[p].sum() / sizes[0, p].sum() * sizes[0, p]) / sizes[0, p].sum()
+            squares += np.sum(x**2)
+            w.append(g / (g - 1) * np.sum(x**2))
+            own = own + g / (g - 1) * (rows[:, p] @ x**2 - (rows[:, p] @ x) ** 2 / len(p))
+        se, nu = np.sqrt(sum(w)), sum(w) ** 2 / sum(np.array(w) ** 2 / (kish - 1))
+        t = np.abs(moved - d) / np.maximum(np.sqrt(np.maximum(own, 0)), se / 2)
+        found.append((t, abs(d) / se, nu, se / np.sqrt(squares), d, se))
+    return [np.array(x) for x in zip(*found, strict=True)]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    "cell",
-    [
-        families.Cell("wmt22", "ter", "equal", 100, 3, n_resamples=199),
-        families.Cell("wmt25", "XCOMET-XL", "exchangeable", 60, n_systems=12, n_resamples=199),
-        families.Cell("wmt25", "XCOMET-XL", "equal", 30, 3, True, n_systems=9, n_resamples=199),
-    ],
-    ids=str,
-)
-def test_family_wise_error_and_simultaneous_coverage_of_real_systems(cell):
-    """Seed 1: a true rate of .05 gives more than 18 of 150 with probability 2e-4."""
-    if not families.WMT25.exists():
-        pytest.skip(f"needs the WMT data sets in {WMT}")
-    found = families.measure(cell, trials=150)
-    assert found.error <= 18 / 150
-    assert found.coverage >= 132 / 150
+DESIGNS = {
+    "segments": {},
+    "groups": {"groups": GROUPS},
+    "strata": {"strata": STRATA},
+    "macro": {"strata": STRATA, "aggregate": "macro"},
+}
 
 
-def test_simultaneous_intervals_of_outcomes_agree_with_verdicts():
-    rng = np.random.default_rng(3)
-    excluded = 0
-    for n in (20, 60) * 10:
-        outcomes = (rng.random((4, n)) < np.linspace(0.4, 0.75, 4)[:, None]).astype(float)
-        systems = dict(zip("ABCD", outcomes, strict=True))
-        for d in es.compare(
-            systems, metrics=es.Mean("m"), n_resamples=999, intervals="simultaneous"
-        ):
-            assert d.method == "tango"
-            if d.low > 0 or d.high < 0:
-                excluded += 1
-                assert d.pvalue_adjusted <= max(0.05, d.pvalue)
-    assert excluded > 10
+@pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
+def test_max_t_is_a_double_loop_over_resamples(design):
+    values = scores(4)
+    result = es.compare(values, metrics=MEAN, n_resamples=199, rng=8, **design)
+    macro = "aggregate" in design
+    null, t, nu, f, _, se = resampled(
+        np.array(list(values.values())), design.get("strata"), design.get("groups"), macro
+    )
+    assert [d.standard_error for d in result] == pytest.approx(se)
+    h = (np.array(naive(null.T, t)) + 1) / 200
+    p = np.minimum(1, 2 * stats.t.cdf(stats.norm.ppf(h / 2) / f, nu))
+    p = np.maximum([max(p[t >= one]) for one in t], alone(result))
+    # Sums of influence values are of whole numbers of steps: one resample may turn.
+    close = 2 * stats.t.cdf(stats.norm.ppf((h + 1 / 200) / 2), nu) - p
+    assert np.all(np.abs(adjusted(result) - p) <= np.maximum(close, 1e-9))
+    assert np.mean(np.isclose(adjusted(result), p)) > 0.8
 
 
-def test_two_long_documents_alone_show_nothing_of_several_systems():
-    """That two documents agree has a probability of 1/2, whatever they say, of each system."""
-    sizes = np.repeat([40, 1], [2, 60])
-    groups = np.repeat(np.arange(62), sizes)
-    scores = 0.3 * np.random.default_rng(0).normal(size=(3, len(groups)))
-    scores[1] += groups < 2
-    systems = dict(zip("ABC", scores, strict=True))
-    result = es.compare(systems, metrics=es.Mean("m"), groups=groups, n_resamples=999)
-    # Intervals by t take the variance of two documents for known.
-    assert any(d.low > 0 or d.high < 0 for d in result)
-    assert min(d.pvalue for d in result) > 0.1
-    assert min(d.pvalue_adjusted for d in result) > 0.3
+def test_simultaneous_intervals_have_the_quantile_of_the_largest():
+    values = scores(5, gap=0.25)
+    options = {"metrics": MEAN, "n_resamples": 199, "rng": 8}
+    result = es.compare(values, method="simultaneous", **options)
+    null, _, nu, f, d, se = resampled(np.array(list(values.values())), None, None, False)
+    k = int(200 * 2 * stats.norm.cdf(f[0] * stats.t.ppf(0.025, nu[0])))
+    c = np.sort(null.max(axis=0))[-k]
+    for one, alone_, value, error in zip(result, es.compare(values, **options), d, se, strict=True):
+        assert one.low == pytest.approx(min(value - c * error, alone_.low), abs=1e-4)
+        assert one.high == pytest.approx(max(value + c * error, alone_.high), abs=1e-4)
+        assert (one.method, one.pvalue_adjusted) == ("simultaneous", alone_.pvalue_adjusted)
 
 
-def test_intervals_of_unlike_groups_agree_with_verdicts():
+@pytest.mark.parametrize("kind", ["marks", "groups", "ratio", "log-ratio", "0/1"])
+def test_simultaneous_intervals_hold_each_of_them_and_exclude_no_more_than_the_tests(kind):
+    excluded = held = 0
+    for seed in range(6):
+        values = scores(5, 60, seed, gap=0.2)
+        asked = {"n_resamples": 499, "groups": np.arange(60) // 4 if kind == "groups" else None}
+        if "ratio" in kind:
+            values, asked["contrast"] = {s: x + 20 for s, x in values.items()}, kind
+        if kind == "0/1":
+            values = {s: x > 0 for s, x in values.items()}
+        one = es.compare(values, metrics=MEAN, **asked)
+        all_ = es.compare(values, metrics=MEAN, method="simultaneous", **asked)
+        for a, b in zip(one, all_, strict=True):
+            assert b.low <= a.low <= a.value <= a.high <= b.high
+            assert b.high - b.low > a.high - a.low or a.pvalue == 1
+            assert all_.significant(b) or b.low <= b.null <= b.high
+            excluded += not b.low <= b.null <= b.high
+            held += not all_.significant(b)
+    assert excluded > 3
+    assert held > 3
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("test", ["bootstrap", "t", "ar"])
+def test_no_adjusted_p_value_is_below_its_own_or_that_of_a_larger_difference(test, alternative):
+    result = es.compare(scores(), metrics=MEAN, test=test, n_resamples=999, alternative=alternative)
+    assert np.all(adjusted(result) >= alone(result))
+    assert np.any(adjusted(result) > alone(result))
+    t = np.array([d.difference / d.standard_error for d in result])
+    order = np.argsort({"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative])
+    assert np.all(np.diff(adjusted(result)[order]) >= 0)
+    assert adjusted(result)[order[0]] < 0.05 < adjusted(result)[order[-1]]
+    # More is known than Holm's method asks for.
+    assert np.sum(adjusted(result)) < np.sum(families.holm(alone(result)))
+
+
+def test_what_means_the_same_has_one_adjusted_p_value():
+    """Of a tie, the pair that comes first was taken to be the smaller."""
+    for seed in (3, 8, 11):
+        rng = np.random.default_rng(seed)
+        marks = {s: rng.random(40) < 0.5 + 0.1 * i for i, s in enumerate("ABCD")}
+        plain, turned = (
+            es.compare({s: marks[s] for s in order}, metrics=MEAN, n_resamples=999)
+            for order in ("ABCD", "DCBA")
+        )
+        for d in plain:
+            other = turned.difference("judge", d.baseline, d.system)
+            assert d.pvalue_adjusted == other.pvalue_adjusted
+
+
+def test_pairs_that_say_too_little_have_holms():
+    values = scores(4, gap=0.4)
+    values["copy"], values["close"] = values["s0"], values["s0"].copy()
+    values["close"][:4] += 0.01
+    result = es.compare(values, metrics=MEAN, n_resamples=499)
+    holm = dict(zip(result, families.holm(alone(result)), strict=True))
+    few = [d for d in result if d.n_differing < 6]
+    assert sorted(d.n_differing for d in few) == [0, 4, 4]
+    assert [d.pvalue_adjusted for d in few] == [holm[d] for d in few]
+    assert {d.test for d in few if d.n_differing} == {"t"}
+    # And they do not take the power of the others.
+    without = es.compare({s: values[s] for s in ("s0", "s1", "s2", "s3")}, metrics=MEAN)
+    surely = {(d.baseline, d.system) for d in without if d.pvalue_adjusted < 0.02}
+    assert len(surely) > 2
+    assert surely <= {(d.baseline, d.system) for d in result if result.significant(d)}
+    two = es.compare({s: values[s] for s in ("s0", "s1")}, metrics=MEAN, n_resamples=499)
+    assert adjusted(two) == alone(two)
+
+
+@pytest.mark.parametrize("method", ["t", "simultaneous"])
+def test_where_nothing_is_drawn_it_is_holm(method):
+    runs = {f"s{i}": np.random.default_rng(i).normal(size=(3, 40)) + i / 4 for i in range(5)}
+    one = {name: x[0] for name, x in runs.items()}
+    several = es.compare(runs, metrics=MEAN, method=method)
+    for result in (several, es.compare(one, metrics=MEAN, method="t", test="t")):
+        assert result.adjustment == "holm"
+        assert "|adj:holm|" in result.signatures[0]
+        np.testing.assert_allclose(adjusted(result), families.holm(alone(result)))
+    if method == "simultaneous":
+        tenth = es.compare(runs, metrics=MEAN, confidence_level=1 - 0.05 / 10)
+        for a, b in zip(several, tenth, strict=True):
+            assert (a.low, a.high) == pytest.approx((b.low, b.high))
+    drawn = es.compare(one, metrics=MEAN, method="t", n_resamples=199)
+    assert drawn.adjustment == "max-t"
+
+
+@pytest.mark.parametrize("adjustment", ["holm", "benjamini-hochberg", "none"])
+def test_other_adjustments_are_of_the_p_values(adjustment):
+    result = es.compare(scores(), metrics=MEAN, adjustment=adjustment, n_resamples=199)
+    expected = {"none": alone(result), "holm": families.holm(alone(result)),
+                "benjamini-hochberg": stats.false_discovery_control(alone(result))}  # fmt: skip
+    np.testing.assert_allclose(adjusted(result), expected[adjustment], rtol=1e-12)
+    assert f"|adj:{adjustment}|" in result.signatures[0]
+
+
+def test_neither_threads_nor_other_metrics_change_a_bit():
+    values = scores(4, 300)
+    one, two = (
+        es.compare(values, metrics=MEAN, n_resamples=1999, executor=workers) for workers in (1, 2)
+    )
+    assert one == two
+    tables = [es.extract(values, metric=m) for m in (MEAN, es.Mean("other"))]
+    both = es.compare(tables, n_resamples=1999)
+    assert adjusted(both)[:6].tolist() == adjusted(one).tolist()
+
+
+class WithoutGradient(es.Mean):
+    def gradient(self, totals):
+        return np.full(np.shape(totals), np.nan)
+
+
+def test_without_a_gradient_replicates_stand_in():
+    plain, without = (es.compare(scores(4), metrics=m("judge")) for m in (es.Mean, WithoutGradient))
+    for a, b in zip(plain, without, strict=True):
+        assert b.standard_error == pytest.approx(a.standard_error, rel=0.05)
+        assert (b.low, b.high, b.pvalue) == (a.low, a.high, a.pvalue)
+        assert b.pvalue <= b.pvalue_adjusted == pytest.approx(a.pvalue_adjusted, abs=0.03)
+    assert np.any(adjusted(without) > alone(without))
+
+
+def test_many_systems_get_verdicts_and_a_line_for_each_kind_of_note():
     rng = np.random.default_rng(5)
-    sizes = rng.integers(1, 12, size=50)
-    groups = np.repeat(np.arange(50), sizes)
-    effects = rng.normal(size=(5, 50))[:, groups] + rng.normal(size=(5, len(groups)))
-    systems = {name: x + 0.6 * i for i, (name, x) in enumerate(zip("ABCDE", effects, strict=True))}
-    result = es.compare(
-        systems, metrics=es.Mean("m"), groups=groups, n_resamples=999, intervals="simultaneous"
-    )
-    verdicts = [result.significant(d) for d in result]
-    assert any(verdicts)
-    assert not all(verdicts)
-    for d, is_significant in zip(result, verdicts, strict=True):
-        # Step-down finds more than intervals, which are those of a single step.
-        assert is_significant or d.low <= 0 <= d.high
+    values = {f"s{i}": rng.normal(size=50) + 0.1 * i for i in range(33)}
+    values |= {f"copy{i}": values["s0"] for i in range(3)}
+    result = es.compare(values, metrics=MEAN, n_resamples=999)
+    assert sum(result.significant(d) for d in result) > 200
+    assert len(result.notes) < 7
+    assert "6 pairs have identical statistics on every segment: p = 1." in result.notes
 
 
-def test_tilting_makes_unlike_systems_equal():
-    rng = np.random.default_rng(7)
-    metric = es.Mean("score")
-    table = es.SegmentStatistics(
-        np.stack([metric.statistics(rng.gamma(2 + 0.1 * i, size=300)) for i in range(4)]),
-        ["a", "b", "c", "d"],
-        metric,
-    )
-    chances = families.tilted(table, np.array([0, 0, 1, 1]))
-    means = table.values[..., 0] @ chances
-    assert means[0] == pytest.approx(means[1], rel=1e-8)
-    assert means[2] == pytest.approx(means[3], rel=1e-8)
-    assert abs(means[0] - means[2]) > 0.05
-    assert np.sum(chances) == pytest.approx(1)
+def test_a_gap_beyond_all_doubt_is_no_warning():
+    """The p-value is 0 as a number."""
+    noise = np.random.default_rng(0).normal(size=(3, 2400)) / 10
+    systems = {s: x + 50 * i for i, (s, x) in enumerate(zip("ABC", noise, strict=True))}
+    groups = np.arange(2400) // 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for adjustment in ("max-t", "holm"):
+            result = es.compare(systems, metrics=MEAN, groups=groups, strata=groups % 2,
+                                adjustment=adjustment, n_resamples=199)  # fmt: skip
+            assert np.all(alone(result) < 1e-300)
+            assert np.all(adjusted(result) < 0.01)

@@ -27,7 +27,7 @@ PAIRS = np.stack([P, HIT + 0.5], axis=1)
 #: Metrics whose outputs are no text, and 300 outputs and references for each.
 NUMBERS = [
     *((es.Mean("COMET"), X), (es.Mean("MQM", higher_is_better=False), X)),
-    *((es.Ratio("rate"), PAIRS), (F1, RNG.integers(9, size=(300, 3)))),
+    *((es.Ratio("rate", scale=100), PAIRS), (F1, RNG.integers(9, size=(300, 3)))),
     *((es.Perplexity("word", nll=True), PAIRS), (es.Perplexity("item"), -X)),
     (es.BitsPerUnit("byte"), -PAIRS * [1, -1]),
     *((es.Confusion(CLASSES, m, "b" if m in RATES else None), PREDICTED, GOLD) for m in MEASURES),
@@ -138,10 +138,10 @@ def test_files_rebuild_the_metric(metric, items, tmp_path):
     found = es.SegmentStatistics.load(tmp_path / "a.npz")
     assert found == table
     assert found.metric == metric
-    if not isinstance(metric, es.Ratio):
-        es.SegmentStatistics(-table.values - 1, ["A"], metric).save(tmp_path / "b.npz")
-        with pytest.raises(es.InputError, match="negative"):
-            es.SegmentStatistics.load(tmp_path / "b.npz")
+
+
+def test_numeric_gradient_makes_no_total_negative():
+    assert np.all(np.isfinite(Metric.gradient(es.RMSE(), [0.0, 4.0])))
 
 
 @pytest.mark.parametrize("smooth", ["exp", "floor", "add-k"])
@@ -171,7 +171,7 @@ def test_custom_metric_through_everything():
     class NoReferences(Harmonic):
         uses_references = False
 
-    for method in ("expanded", "bca", "studentized", "t"):
+    for method in ("bootstrap", "bca", "t"):
         result = es.compare(systems, None, NoReferences(), method=method, n_resamples=200)
         (difference,) = result
         assert difference.low < difference.difference < difference.high

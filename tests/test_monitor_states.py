@@ -3,7 +3,6 @@
 import copy
 import json
 import random
-import re
 
 import numpy as np
 import pytest
@@ -98,7 +97,6 @@ def load(monitor, state):
     return True
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("case", range(6))
 def test_a_changed_state_is_the_same_run_or_refused(case):
     make, n_checks, outputs = runs()[case]
@@ -106,73 +104,24 @@ def test_a_changed_state_is_the_same_run_or_refused(case):
     state = json.loads(json.dumps(first.state_dict()))
     whole = watched(make, outputs, 0, n_checks + 1)
     rng, n_taken = random.Random(case), 0
-    for _ in range(300):
+    for _ in range(100):
         changed, monitor = mutated(state, rng), make()
         if load(monitor, changed):
             n_taken += 1
             monitor.check(n_checks, outputs[n_checks])
             assert monitor.checks == whole.checks
             assert monitor.chosen == whole.chosen
-    # Some changes are none: 0 for 0.0, the confidence level, a digest that is gone.
-    assert 0 < n_taken < 200
+    # Some changes are none: 0.0 for 0, the confidence level.
+    assert n_taken < 20
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("case", range(6))
-def test_a_forged_state_breaks_nothing_later(case):
-    """As above without the digest, as earlier versions wrote it: other numbers, no other error."""
-    make, n_checks, outputs = runs()[case]
-    state = json.loads(json.dumps(watched(make, outputs, 0, n_checks).state_dict()))
-    del state["digest"]
-    rng = random.Random(case)
-    for _ in range(300):
-        monitor = make()
-        if load(monitor, mutated(mutated(state, rng), rng)):
-            for step in range(n_checks, len(outputs)):
-                try:
-                    monitor.check(step, outputs[step])
-                except es.InputError as error:
-                    # Of another step, or without references another number of segments.
-                    assert re.match("step must be larger|hypotheses has", str(error))  # noqa: PT017
-            str(monitor.chosen)
-            make().load_state_dict(monitor.state_dict())
-
-
-def test_numbers_that_nothing_else_tells_are_covered_by_the_digest():
-    make, n_checks, outputs = runs()[0]
-    state = watched(make, outputs, 0, n_checks).state_dict()
-
-    def swapped(rows):
-        return [rows[1], rows[0], *rows[2:]]
-
-    contest, alive = state["contest"], state["boundary"]["alive"]
-    for part in (
-        {"best_rows": swapped(state["best_rows"])},
-        {"contest": {**contest, "winners_in_bag": [x + 1 for x in contest["winners_in_bag"]]}},
-        {"contest": {**contest, "out_of_bag": swapped(contest["out_of_bag"])}},
-        {"boundary": {**state["boundary"], "alive": alive[2:] + alive[:2][::-1]}},
-        {"segment_ids": "0" * 64},
-        {"digest": "0" * 64},
-        {"digest": 3},
-    ):
-        if {**state, **part} != state:
-            with pytest.raises(es.InputError, match="digest of the state does not fit its numbers"):
-                make().load_state_dict({**state, **part})
-    # States of earlier versions have none, and whole numbers may come back as floats.
-    del state["digest"], state["segment_ids"]
-    monitor = make()
-    monitor.load_state_dict(state)
-    assert monitor.state_dict()["checks"] == state["checks"]
-
-
-def test_a_state_has_the_rows_of_the_monitor():
-    """Rows of zeros: no score and no standard error says that one is missing."""
-    make, n_checks, outputs = runs()[3]
-    state = watched(make, outputs, 0, n_checks).state_dict()
-    del state["digest"]
-    state["best_rows"].pop()
-    with pytest.raises(es.InputError, match=r"best_rows .* does not fit its segments or groups"):
-        make().load_state_dict(state)
+def test_whole_numbers_may_have_become_floats():
+    make, n_checks, outputs = runs()[1]
+    first, second = watched(make, outputs, 0, n_checks), make()
+    state = first.state_dict()
+    state["best_rows"] = np.array(state["best_rows"], dtype=float).tolist()
+    second.load_state_dict(state)
+    assert second.check(n_checks, outputs[n_checks]) == first.check(n_checks, outputs[n_checks])
 
 
 def test_another_version_of_sacrebleu_is_the_same_metric(monkeypatch):

@@ -33,6 +33,7 @@ def test_perplexity_of_a_coin():
 def test_perplexity_of_items_is_the_harness_perplexity():
     found = [-0.3, -2.5, -0.01]
     assert score(es.Perplexity("item"), found) == pytest.approx(math.exp(-np.mean(found)))
+    assert es.Perplexity("item").name == "perplexity"
 
 
 def test_a_perplexity_beyond_all_numbers_is_refused_by_name():
@@ -167,6 +168,27 @@ def test_standard_error_of_a_correlation_is_that_of_theory():
 def test_errors_without_any_are_0():
     found = es.estimate([1.0, 2.0], [1.0, 2.0], es.RMSE(), n_resamples=99)
     assert (found.score, found.low, found.high) == (0, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "metric, row, message",
+    [
+        (es.Mean("x"), [-1, -1], "has a negative count"),
+        (es.RMSE(), [-1, 1], "is negative, but squares are not"),
+        (es.Brier(), [-1, 1], "is negative, but squares are not"),
+        (es.Perplexity(), [-1, 1], "is negative, but likelihoods are at most 1"),
+        (es.Correlation(), [1, 0, 0, -1, 1, 0], "has a negative square"),
+        (es.ECE(1), [1, 1, -1], "is negative, but items are counted"),
+        (es.ECE(1), [1, 2, 0], "has more in a bin than its items"),
+        (es.Confusion([0, 1], "f1"), [2, 1, 1], "has more right than there are"),
+        (es.Confusion([0, 1], "accuracy"), [2, 1], "has more right than there are"),
+        (es.Confusion([0, 1], "accuracy"), [0.5, 1], "is not a whole number, but accuracy counts"),
+    ],
+    ids=repr,
+)
+def test_statistics_that_cannot_be(metric, row, message):
+    with pytest.raises(es.InputError, match=rf"statistics\[0.*{message}"):
+        metric.check_statistics(np.array([row]))
 
 
 PROBABILITIES = np.random.default_rng(0).dirichlet(np.ones(3), 60).tolist()

@@ -102,7 +102,8 @@ def compare(
     contrast : {"difference", "ratio", "log-ratio"}
         What is shown of two scores: system - baseline, system / baseline, or the natural logarithm
         of that, for scores above 0 whose ratio is what matters, as of perplexities. All three have
-        one p-value: a ratio r is rejected where ``system - r·baseline`` = 0 is.
+        one p-value: a ratio r is rejected where ``system - r·baseline`` = 0 is. (Of 0/1 scores
+        differences are counted and ratios are not.)
 
     Returns
     -------

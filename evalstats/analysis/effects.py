@@ -72,11 +72,12 @@ class Effect:
         """Standard error, factor and degrees of freedom.
 
         Two systems that differ on few units know no more than these say. Without influence values
-        the error is that of the replicates, widened by the factor of units that are alike.
+        the error is that of the replicates, widened by the factor of units that are alike; it is
+        not a number where there are none.
         """
         if self.influence is None:
             _, factor, degrees = self.units.alike
-            drawn = float(np.std(self.replicates, ddof=1)) if len(self.replicates) else 0.0
+            drawn = float(np.std(self.replicates, ddof=1)) if len(self.replicates) else np.nan
             found = Spread(factor * drawn, factor, degrees)
         else:
             found = self.units.spread(self.influence)

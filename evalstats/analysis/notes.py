@@ -10,6 +10,7 @@ from evalstats.analysis.sampling import Sample
 from evalstats.analysis.scored import Scored
 from evalstats.analysis.units import Units
 from evalstats.inference.bootstrap import LEAST_DEGREES
+from evalstats.inference.student import kish
 from evalstats.metrics import Mean
 from evalstats.results.notes import (
     FEW,
@@ -54,7 +55,7 @@ def size_notes(units: Units) -> Iterator[str]:
     if units.sizes is not None and units.codes is None and degrees + 1 < 0.8 * units.n:
         worth = (
             f"{units.n} groups of {units.sizes.min()} to {units.sizes.max()} segments are worth "
-            f"about {degrees + 1:.1f} of one size"
+            f"about {kish(units.sizes):.1f} of one size"
         )
     if degrees < LEAST_DEGREES:
         what = f"{worth}: t" if worth else f"Only {units.n} {units.unit}s: t"

@@ -83,12 +83,11 @@ def power(
 
     Notes
     -----
-    By formula: the noncentral t distribution with the noncentrality :math:`\sqrt{n}\,\delta/s`,
-    where s/√N is the pilot's standard error, whose ν degrees of freedom become (ν + 1)n/N - 1. Of
-    0/1 scores it is the power of McNemar's test by its normal approximation (Miettinen, 1968;
-    Connor, 1987). Of R runs of each system the variance on n segments is
-    :math:`(\sigma_s^2 + \sigma_{eA}^2/R + \sigma_{eB}^2/R)/n + (\sigma_{rA}^2 + \sigma_{rB}^2)/R`:
-    Miller's (2024) where runs as such add nothing.
+    The noncentral t distribution, with the noncentrality :math:`\sqrt{n}\,\delta/s` for a pilot's
+    standard error of s/√N, whose ν degrees of freedom become (ν + 1)n/N - 1. Of 0/1 scores the
+    normal approximation of McNemar's test (Miettinen, 1968; Connor, 1987). Of R runs of each system
+    the variance on n segments has a part that segments and runs share out, and one that only runs
+    do: Miller's (2024) where these add nothing. `docs/power.md` has the formulas.
 
     Examples
     --------

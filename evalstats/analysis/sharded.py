@@ -12,6 +12,7 @@ from evalstats.analysis.scored import Scored, distinct_names
 from evalstats.analysis.units import Units
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
+from evalstats.metrics.averages import MeanOfRuns
 from evalstats.shards.shard import Shard
 
 Floats = NDArray[np.float64]
@@ -37,6 +38,11 @@ def from_shard(shard: Shard) -> list[Sample]:
                 f"{expected:.1g} of {shard.n_resamples} resamples empty; give shard_sizes to "
                 f"resample_shard"
             )
+    if any(isinstance(metric, MeanOfRuns) for metric in shard.metrics):
+        raise InputError(
+            "several runs of each system need the statistics of every segment, and a Shard keeps "
+            "totals only; give SegmentStatistics, or a Shard of one run"
+        )
     names = distinct_names(list(shard.metrics))
     return [_sample(shard, i, name) for i, name in enumerate(names)]
 

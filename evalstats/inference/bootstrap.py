@@ -56,7 +56,7 @@ def rank(alpha: float, n_resamples: int, spread: Spread) -> int:
     k = int(n * tail(alpha, spread))
     while k > 0 and widened(k / n, spread) > alpha:
         k -= 1
-    while widened((k + 1) / n, spread) <= alpha:
+    while 2 * (k + 1) <= n and widened((k + 1) / n, spread) <= alpha:
         k += 1
     return k
 

@@ -17,9 +17,8 @@ _FEW_DIFFERING = 10
 NAMED = 3
 
 _RATIOS = {
-    "ratio": "Ratios are system / baseline; their p-values are those of the differences.",
-    "log-ratio": "Log ratios are ln(system / baseline); their p-values are those of the "
-    "differences.",
+    "ratio": "Ratios are system / baseline; p is of a ratio of 1.",
+    "log-ratio": "Log ratios are ln(system / baseline); p is of a log ratio of 0.",
 }
 
 

@@ -133,7 +133,7 @@ class Questions(ComparisonRecord):
         """Say which segments, or groups, drive a difference: an `Influence`.
 
         It has the influence of each on the difference, and which of them would have to go for its
-        sign, or its verdict, to change (Broderick, Giordano and Meager, 2020).
+        sign to change (Broderick, Giordano and Meager, 2020).
 
         Parameters
         ----------

@@ -70,10 +70,10 @@ class Monitor:
     -----
     *Real improvement.* Each check is compared with the best step: the first one, until a later one
     is a real improvement on it, and then that. Small steps add up. The p-value is that of a paired
-    one-sided t test on influence values, with the standard error of the interval beside it, and at
-    least 2^-n where n segments differ; for 0/1 scores it is McNemar's exact one. How small it must
-    be (`Check.level`) follows from what the run may have spent of the significance level so far
-    and from how strongly its looks depend on one another (`evalstats.training.boundaries`).
+    one-sided t test on influence values, with the standard error of the interval beside it, or of
+    0/1 scores that of McNemar's test, and at least 2^-n where n segments differ. How small it must
+    be (`Check.level`) follows from what the run may have spent of the significance level so far and
+    from how strongly its looks depend on one another (`evalstats.training.boundaries`).
 
     *The chosen checkpoint* (`chosen`) is the one with the best score of all. Its score is corrected
     by what resamples would choose, and how that scores on the segments they left out
@@ -265,9 +265,7 @@ class Monitor:
             For a state of another monitor, or something that is no state at all; this monitor
             stays as it was.
         """
-        n_rows = self._n_segments if self.rules.sizes is None else len(self.rules.sizes)
-        options = self._options()
-        self._history = states.from_dict(state, options, self.rules, self.n_resamples, n_rows)
+        self._history = states.from_dict(state, self._options(), self.rules)
 
     def _options(self) -> dict[str, Any]:
         references = "" if self.references is None else self.references.fingerprint

@@ -17,14 +17,13 @@ per resample are enough, whatever the number of candidates, and candidates come 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import as_numbers
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.resampling.products import ExactProduct, exact_grid
@@ -135,16 +134,11 @@ class Contest:
         }
 
     @classmethod
-    def from_dict(cls, state: Mapping[str, Any], steps: Sequence[int]) -> Contest:
-        """Return what `to_dict` wrote after checks of these steps, or raise for anything else."""
-        arrays = {
-            name: as_numbers(np.array(state[name]), f"{name} of the state", None)
-            if len(state[name])
-            else np.empty(0)
-            for name in ("out_of_bag", "winners", "winners_in_bag", "winners_out_of_bag")
-        }
-        winners = arrays.pop("winners")
-        if not np.all(np.isin(winners, steps)):
-            raise InputError("winners of the state must be steps of its checks")
-        step, score = int(state["step"]), float(state["score"])
-        return cls(step=step, score=score, winners=winners.astype(np.int64), **arrays)
+    def from_dict(cls, state: Mapping[str, Any]) -> Contest:
+        """Return what `to_dict` wrote."""
+        return cls(
+            **{
+                name: np.array(value) if isinstance(value, list) else value
+                for name, value in state.items()
+            }
+        )

@@ -142,7 +142,7 @@ def paired_permutation_test(
         ``"greater"``: x1 is greater than x2.
     exact : bool, optional
         True enumerates (m at most 20), False draws; by default it enumerates where 2^m is at
-        most `n_resamples`, as `compare` does.
+        most `n_resamples`, as `compare` does with ``test="ar"``.
     n_resamples : int
         B, at least 1.
     rng : int or numpy.random.Generator, optional

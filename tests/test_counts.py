@@ -1,0 +1,192 @@
+"""0/1 scores: SciPy, published intervals, the score equation, exact enumeration, designs by hand."""
+
+import numpy as np
+import pytest
+from scipy import optimize, stats
+
+import evalstats as es
+from evalstats.inference.counts import tango, tango_distance, wilson
+
+ACCURACY = es.Mean("accuracy")
+Z = stats.norm.ppf(0.975)
+
+
+@pytest.mark.parametrize("n", [2, 10, 137])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+def test_the_interval_of_a_share_is_wilsons(n, level):
+    for k in {0, 1, n // 2, n}:
+        found = es.estimate(np.arange(n) < k, None, ACCURACY, confidence_level=level)
+        expected = stats.binomtest(k, n).proportion_ci(level, method="wilson")
+        assert found.method == "wilson"
+        assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1e-12)
+
+
+def pair(gained, lost, n):
+    """Return outcomes of which the second system gains and loses so many."""
+    place = np.arange(n)
+    return {"A": (place >= gained) & (place % 3 > 0) | (place >= n - lost),
+            "B": (place < gained) | (place % 3 > 0) & (place < n - lost)}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "gained, lost, n, level, expected",
+    [
+        # Fagerland, Lydersen and Laake (2014), table 5, airway hyper-responsiveness.
+        (1, 7, 21, 0.95, (-0.517, -0.026)),
+        # R's PropCIs, scoreci.mp(25, 28, 618).
+        (28, 25, 618, 0.9, (-0.0148, 0.0247)),
+    ],
+)
+def test_the_interval_of_a_difference_is_tangos(gained, lost, n, level, expected):
+    (d,) = es.compare(pair(gained, lost, n), metrics=ACCURACY, confidence_level=level)
+    assert (d.gained, d.lost, d.test, d.method) == (gained, lost, "mcnemar", "tango")
+    assert (d.low, d.high) == pytest.approx(expected, abs=5e-4 if n < 100 else 5e-5)
+
+
+@pytest.mark.parametrize("gained, lost, n", [(7, 3, 40), (1, 0, 10), (12, 2, 50), (40, 9, 50)])
+def test_tango_bounds_solve_the_score_equation(gained, lost, n):
+    """The restricted maximum of the likelihood comes from an optimiser, not from the formula."""
+
+    def likelihood(lost_share, difference):
+        cells = np.array([lost_share + difference, lost_share, 1 - 2 * lost_share - difference])
+        counts = np.array([gained, lost, n - gained - lost])
+        return -np.sum(counts[counts > 0] * np.log(np.maximum(cells[counts > 0], 1e-300)))
+
+    for difference in tango(gained, lost, n, Z):
+        low, high = max(0.0, -difference), (1 - difference) / 2
+        found = optimize.minimize_scalar(
+            likelihood, (low, high), (low, high), args=(difference,), method="bounded",
+            options={"xatol": 1e-12},
+        )  # fmt: skip
+        variance = n * (2 * found.x + difference * (1 - difference))
+        assert abs(gained - lost - n * difference) == pytest.approx(Z * variance**0.5, rel=1e-4)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_no_difference_is_mcnemars_and_the_interval_agrees(alternative):
+    for gained in range(0, 15, 3):
+        for lost in range(0, 15 - gained, 2):
+            (d,) = es.compare(pair(gained, lost, 40), metrics=ACCURACY, alternative=alternative)
+            z = (gained - lost) / max(1, gained + lost) ** 0.5
+            expected = {"two-sided": stats.chi2.sf(z**2, 1), "greater": stats.norm.sf(z),
+                        "less": stats.norm.cdf(z)}[alternative]  # fmt: skip
+            assert d.pvalue == pytest.approx(expected if gained + lost else 1.0)
+            assert (d.exact, d.pvalue_error) == (False, 0.0)
+            assert (d.low > 0 or d.high < 0) == (abs(z) > Z)
+
+
+def test_tango_at_the_ends_and_mirrored():
+    assert tango(5, 0, 5, Z)[1] == 1.0
+    assert tango(0, 5, 5, Z)[0] == -1.0
+    for b, c, n in [(3, 1, 9), (0, 0, 4), (2, 0, 30)]:
+        low, high = tango(b, c, n, 1.6)
+        assert (-high, -low) == pytest.approx(tango(c, b, n, 1.6), abs=1e-9)
+        assert low < (b - c) / n < high
+
+
+@pytest.mark.parametrize("p_gained, p_lost", [(0.02, 0.02), (0.2, 0.1), (0.1, 0.0)])
+@pytest.mark.parametrize("n", [10, 40])
+def test_tango_covers_by_exact_enumeration(n, p_gained, p_lost):
+    covered = 0.0
+    for b in range(n + 1):
+        here = stats.binom.pmf(b, n, p_gained)
+        lost = np.arange(n - b + 1)
+        for c, more in enumerate(stats.binom.pmf(lost, n - b, p_lost / (1 - p_gained))):
+            if here * more > 1e-6:
+                covered += here * more * (abs(tango_distance(b, c, n, p_gained - p_lost)) <= Z)
+    assert covered > 0.93
+
+
+def test_a_scale_is_a_scale():
+    marks = pair(12, 4, 50)
+    (plain,) = es.compare(marks, metrics=ACCURACY, margin=0.1)
+    errors = es.Ratio("errors %", scale=100.0, higher_is_better=False)
+    rows = {s: np.stack([~x, np.ones(50)], axis=1) for s, x in marks.items()}
+    result = es.compare(rows, metrics=errors, margin=10)
+    (d,) = result
+    assert (d.low, d.high) == pytest.approx((-100 * plain.high, -100 * plain.low))
+    assert (d.pvalue, d.pvalue_not_worse) == pytest.approx((plain.pvalue, plain.pvalue_not_worse))
+    assert any("0/1 scores, with McNemar's test" in note for note in result.notes)
+
+
+def test_perfect_scores_and_equal_answers_are_still_uncertain():
+    result = es.compare({"A": np.ones(40), "B": np.ones(40)}, metrics=ACCURACY)
+    (d,) = result
+    assert (d.pvalue, d.difference) == (1.0, 0.0)
+    assert (d.low, d.high) == pytest.approx((-(Z**2) / (40 + Z**2), Z**2 / (40 + Z**2)))
+    strata = ["x", "y"] * 20
+    within = es.estimate(np.ones(40), None, ACCURACY, strata=strata)
+    assert 0.9 < within.low < result.estimates[0].low + 1e-3
+    assert within.high == 1.0
+
+
+RNG = np.random.default_rng(6)
+SIZES = np.array([12, 9, 6, 5, 4, 4, 3, 3, 2, 1, 1])
+GROUPS = np.repeat(np.arange(11), SIZES)
+STRATA = np.repeat(["x", "y", "z"], [10, 15, 25])
+MARKS = {s: RNG.random(50) < p + 0.25 * RNG.normal(size=11)[GROUPS]
+         for s, p in (("A", 0.5), ("B", 0.7))}  # fmt: skip
+
+
+def spread(x, design):
+    """Return the share of the marks, its squared standard error and ν, as a survey has them."""
+    x = np.asarray(x, dtype=float)
+    if design == "groups":
+        g = SIZES.sum() ** 2 / np.sum(SIZES**2)
+        sums = np.bincount(GROUPS, x - x.mean())
+        return x.mean(), g / (g - 1) * np.sum(sums**2) / 50**2, g - 1
+    parts = [x[STRATA == s] for s in "xyz"]
+    n = np.array([len(p) for p in parts])
+    weight = n / 50 if design == "micro" else np.full(3, 1 / 3)
+    v = weight**2 * [p.var(ddof=1) for p in parts] / n
+    return weight @ [p.mean() for p in parts], v.sum(), v.sum() ** 2 / np.sum(v**2 / (n - 1))
+
+
+@pytest.mark.parametrize("design", ["groups", "micro", "macro"])
+def test_in_groups_and_strata_items_count_as_their_effective_number(design):
+    """n = V/se² and t with ν degrees: of documents of unlike sizes Kish's number less 1."""
+    asked = {"groups": GROUPS} if design == "groups" else {"strata": STRATA, "aggregate": design}
+    result = es.compare(MARKS, metrics=ACCURACY, **asked)
+    for e in result.estimates:
+        share, variance, nu = spread(MARKS[e.system], design)
+        n, t = share * (1 - share) / variance, stats.t.ppf(0.975, nu)
+        assert (e.score, e.standard_error) == pytest.approx((share, variance**0.5))
+        assert (e.low, e.high) == pytest.approx(wilson(share, n, t))
+        # Wilson (1927): all p at a distance of at most t of their own standard errors.
+        for p in (e.low, e.high):
+            assert abs(share - p) == pytest.approx(t * np.sqrt(p * (1 - p) / n))
+    (d,) = result
+    gain, loss = (spread(MARKS[a] & ~MARKS[b], design)[0] for a, b in ("BA", "AB"))
+    _, variance, nu = spread(MARKS["B"] * 1.0 - MARKS["A"], design)
+    # And never more degrees than the units on which the two differ.
+    differ = MARKS["A"] ^ MARKS["B"]
+    sizes = SIZES[np.bincount(GROUPS, differ) > 0] if design == "groups" else np.ones(sum(differ))
+    assert len(sizes) < len(SIZES) or design != "groups"
+    nu = min(nu, sizes.sum() ** 2 / np.sum(sizes**2) - 1)
+    n = (gain + loss - (gain - loss) ** 2) / variance
+    assert d.standard_error == pytest.approx(variance**0.5)
+    assert (d.low, d.high) == pytest.approx(tango(n * gain, n * loss, n, stats.t.ppf(0.975, nu)))
+    t = (gain - loss) * n / np.sqrt(n * (gain + loss))
+    assert d.pvalue == pytest.approx(2 * stats.t.sf(abs(t), nu))
+    assert (d.test, d.method, d.gained) == ("mcnemar", "tango", np.sum(MARKS["B"] & ~MARKS["A"]))
+
+
+def test_tasks_that_are_all_easy_or_all_hard_say_more_than_their_mixture():
+    tasks = np.repeat(["easy", "hard"], 200)
+    right = np.random.default_rng(3).random(400) < np.where(tasks == "easy", 0.97, 0.05)
+    wide, narrow = (es.estimate(right, None, ACCURACY, strata=s) for s in (None, tasks))
+    assert narrow.high - narrow.low < 0.5 * (wide.high - wide.low)
+    assert narrow.low < narrow.score < narrow.high
+
+
+def test_ratios_and_the_tests_that_are_asked_for_are_those_of_any_score():
+    marks = pair(20, 8, 200)
+    (d,) = es.compare(marks, metrics=ACCURACY, test="t", method="t")
+    t = stats.ttest_rel(marks["B"] * 1.0, marks["A"] * 1.0).statistic
+    # 28 items differ.
+    assert (d.test, d.method, d.pvalue) == ("t", "t", pytest.approx(2 * stats.t.sf(t, 27)))
+    (ratio,) = es.compare(marks, metrics=ACCURACY, contrast="ratio")
+    (swaps,) = es.compare(marks, metrics=ACCURACY, test="ar")
+    assert (ratio.test, ratio.method, ratio.gained) == ("bootstrap", "bootstrap", 20)
+    assert (swaps.test, swaps.method) == ("ar", "bootstrap")
+    assert swaps.pvalue == pytest.approx(stats.binomtest(8, 28).pvalue, abs=5 * swaps.pvalue_error)
