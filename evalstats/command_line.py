@@ -12,7 +12,9 @@ from evalstats.analysis.options import (
     ADJUSTMENTS,
     ALTERNATIVES,
     METHODS,
+    N_RESAMPLES,
     SCORE_METHODS,
+    SEED,
     TESTS,
 )
 from evalstats.analysis.ranking import COMPOSITES, FAMILY_WISE
@@ -249,10 +251,10 @@ def _add_resampling(
                             "name of a label, such as doc.passage_id")
     _add_strata(group)
     group.add_argument("--method", choices=methods, default=methods[0],
-                       help="confidence interval (default: bootstrap, that of Wilson and Tango of "
-                            "0/1 scores)")
+                       help="confidence interval (default: bootstrap; of 0/1 scores Wilson's, and "
+                            "Tango's of differences)")
     group.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL",
-                       help="of intervals; verdicts are at 1 less it (default: 0.95)")
+                       help="of intervals; verdicts are at the level 1 - LEVEL (default: 0.95)")
     _add_draws(group)
 
 
@@ -264,8 +266,10 @@ def _add_strata(group: argparse._ActionsContainer) -> None:
 
 
 def _add_draws(group: argparse._ActionsContainer) -> None:
-    group.add_argument("--resamples", type=int, default=9999, metavar="N")
-    group.add_argument("--seed", type=int, default=12345, metavar="N")
+    group.add_argument("--resamples", type=int, default=N_RESAMPLES, metavar="N",
+                       help=f"how many are drawn (default: {N_RESAMPLES})")
+    group.add_argument("--seed", type=int, default=SEED, metavar="N",
+                       help=f"of what is drawn (default: {SEED})")
 # fmt: on
 
 

@@ -105,7 +105,6 @@ def test_equal_answers_bound_the_loss_only_where_there_are_enough():
     assert gate(300, 0, 0, 150, margin=0.01).verdict == "passed"
 
 
-@pytest.mark.xfail(reason="t and the bootstrap take equal answers for certainty")
 def test_equal_answers_show_no_recovery_by_themselves():
     """Of 50 right ones none is lost 60 times in 100 where 1 % is."""
     assert gate(100, 0, 0, 50, recovery=0.99).verdict == "undecided"

@@ -71,25 +71,23 @@ def test_drawn_permutation_agrees_with_the_exact_one(alternative):
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 def test_the_bootstrap_by_its_definition(alternative):
-    x1, x2 = scores_pair(2, 12)
-    d = x1 - x2
-    weights = es.bootstrap_weights(12, 500, rng=4)
-    null = weights @ d / 12 - d.mean()
-    extreme = {
-        "two-sided": np.abs(null) >= abs(d.mean()) - 1e-12,
-        "greater": null >= d.mean() - 1e-12,
-        "less": null <= d.mean() + 1e-12,
-    }[alternative]
+    # Whole numbers: ties are ties.
+    x1, x2 = (10 * scores_pair(2, 12)).round()
+    drawn = es.bootstrap_weights(12, 500, rng=4) @ (x1 - x2)
+    below, above = np.count_nonzero(drawn <= 0), np.count_nonzero(drawn >= 0)
+    assert below + above > 500
+    count = {"two-sided": min(below, above), "greater": below, "less": above}[alternative]
     result = es.paired_bootstrap_test(x1, x2, alternative=alternative, n_resamples=500, rng=4)
-    counted, sides = (np.count_nonzero(extreme) + 1) / 501, 2 if alternative == "two-sided" else 1
-    expected = sides * stats.t.cdf(np.sqrt(11 / 12) * stats.norm.ppf(counted / sides), 11)
-    assert result.pvalue == pytest.approx(expected)
-    assert result.difference == pytest.approx(d.mean())
+    sides = 2 if alternative == "two-sided" else 1
+    tail = np.sqrt(11 / 12) * stats.norm.ppf((count + 1) / 501)
+    assert count > 0
+    assert result.pvalue == pytest.approx(sides * stats.t.cdf(tail, 11))
+    assert result.difference == pytest.approx(np.mean(x1 - x2))
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
 @pytest.mark.parametrize("test", ["ar", "bootstrap"])
-@pytest.mark.parametrize("n", [8, 40])
+@pytest.mark.parametrize("n", [4, 8, 40])
 def test_the_same_number_as_compare(test, alternative, n):
     x1, x2 = scores_pair(3, n)
     (difference,) = es.compare(
@@ -99,22 +97,6 @@ def test_the_same_number_as_compare(test, alternative, n):
     result = function(x1, x2, alternative=alternative, rng=7)
     assert (result.pvalue, result.exact) == (difference.pvalue, difference.exact)
     assert result.difference == pytest.approx(difference.difference)
-
-
-def test_the_permutation_test_holds_its_level():
-    """2,000 null samples of 10 pairs, skewed scores: 5 % and 5 standard errors, seed 5.
-
-    The exact test rejects at most 5 % of true null hypotheses; 5 standard errors above that have a
-    probability below 1e-6.
-    """
-    rng = np.random.default_rng(5)
-    rejected = 0
-    for _ in range(2000):
-        x1, x2 = rng.exponential(size=(2, 10))
-        rejected += es.paired_permutation_test(x1, x2, exact=True).pvalue <= 0.05
-    assert rejected / 2000 < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 2000)
-    # And it does reject: below 2.5 % the test would be broken.
-    assert rejected / 2000 > 0.025
 
 
 def test_identical_scores_and_one_segment():
@@ -194,13 +176,6 @@ class TestFaces:
                     tuple(expected.confidence_interval(level)), rel=1e-9
                 )
             assert result.confidence_interval() == result.confidence_interval(0.95)
-
-    def test_the_interval_is_that_of_compare_where_few_segments_differ(self):
-        x1, x2 = np.arange(30.0), np.arange(30.0)
-        x2[:4] -= 0.5
-        (expected,) = es.compare({"x2": x2, "x1": x1}, metrics=es.Mean("m"), method="t")
-        result = es.paired_permutation_test(x1, x2)
-        assert result.confidence_interval() == pytest.approx((expected.low, expected.high))
 
     def test_a_statistic_and_a_pvalue_unpack(self):
         result = es.paired_permutation_test(X1, X2)

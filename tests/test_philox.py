@@ -9,7 +9,7 @@ from scipy import stats
 
 from evalstats.resampling.poisson import LEFT_OVER, byte_table
 from evalstats.shards import keyed
-from evalstats.shards.keyed import poisson_blocks, poisson_weights
+from evalstats.shards.keyed import poisson_weights
 from evalstats.shards.philox import philox4x32, seed_key
 
 GOLDEN = json.loads(Path(__file__).with_name("golden_shards.json").read_text(encoding="utf-8"))
@@ -44,25 +44,6 @@ def plain_philox(counter, key):
         c = [(right >> 32) ^ c[1] ^ k[0], right & ONES, (left >> 32) ^ c[3] ^ k[1], left & ONES]
         k = [(k[0] + 0x9E3779B9) & ONES, (k[1] + 0xBB67AE85) & ONES]
     return c
-
-
-def test_arrays_broadcast_to_what_the_definition_gives():
-    rng = np.random.default_rng(0)
-    a, b = rng.integers(0, 2**32, (2, 7, 1), dtype=np.uint64)
-    c = rng.integers(0, 2**32, 5, dtype=np.uint64)
-    key = (0x12345678, 0x9ABCDEF0)
-    work = np.empty((5, 7, 5), dtype=np.uint64)
-    for words in (philox4x32((a, b, c, 9), key), philox4x32((a, b, c, 9), key, work)):
-        assert {word.shape for word in words} == {(7, 5)}
-        for i, j in np.ndindex(7, 5):
-            expected = plain_philox([int(a[i, 0]), int(b[i, 0]), int(c[j]), 9], key)
-            assert [int(word[i, j]) for word in words] == expected
-
-
-def test_seeds_of_any_size_are_keys():
-    keys = [seed_key(seed) for seed in (0, 1, 2**32, 2**64, 2**200 + 1)]
-    assert len(set(keys)) == 5
-    assert all(0 <= word < 2**32 for key in keys for word in key)
 
 
 def test_weights_are_poisson_by_chi_square():
@@ -106,18 +87,6 @@ def test_a_weight_depends_on_seed_id_and_resample_alone(monkeypatch):
         monkeypatch.setattr(keyed, "_BLOCK_SEGMENTS", segments)
         monkeypatch.setattr(keyed, "_BLOCK_GROUPS", groups)
         assert np.array_equal(poisson_weights(ids[:40], 333, seed=5), expected[:, :40])
-
-
-def test_blocks_cover_all_weights_segments_first():
-    ids = np.arange(2500, dtype=np.uint64)
-    seen = np.zeros((600, 2500), dtype=int)
-    starts = []
-    for segments, rows, block in poisson_blocks(ids, 600, 1):
-        assert block.shape == (rows.stop - rows.start, segments.stop - segments.start)
-        seen[rows, segments] += 1
-        starts.append((segments.start, rows.start))
-    assert np.all(seen == 1)
-    assert starts == sorted(starts)
 
 
 @pytest.mark.parametrize("golden", GOLDEN["poisson"], ids=lambda g: str(g["seed"]))

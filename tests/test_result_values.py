@@ -26,7 +26,7 @@ def comparison(**options):
     return es.compare(SCORES, metrics=METRICS, n_resamples=99, **options)
 
 
-PAIRS, BASED = comparison(), comparison(baseline="b", test="bootstrap")
+PAIRS, BASED = comparison(), comparison(baseline="b", method="percentile")
 ESTIMATES = es.estimate(SCORES, metric=METRICS, n_resamples=99)
 
 
@@ -72,6 +72,12 @@ def test_differences_are_found_by_metric_system_and_baseline():
         BASED.difference("errors", "c", "a")
     with pytest.raises(InputError, match="metric must be one of COMET, errors"):
         PAIRS.difference("chrf", "c", "a")
+
+
+def test_verdicts_are_of_adjusted_pvalues():
+    d = replace(BASED.differences[0], pvalue=0.01, pvalue_adjusted=0.06)
+    assert not BASED.significant(d)
+    assert BASED.significant(replace(d, pvalue_adjusted=0.05))
 
 
 def shard():
@@ -188,21 +194,16 @@ def changed(path, value):
     (("test",), ..., "comparison has no 'test'"),
     (("extra",), 1, "unknown field 'extra'"),
     (("seed",), "1", "comparison.seed must be an integer, got '1'"),
-    (("seed",), True, "comparison.seed must be an integer"),
     (("confidence_level",), 1.5, "confidence_level must be from 0 to 1"),
-    (("confidence_level",), 10**400, "confidence_level must be a finite number"),
     (("baseline",), "c", r"differences\[0\].baseline must be 'c', got 'b'"),
     (("baseline",), "b\u202e", "comparison.baseline must be printable text on one line"),
     (("signatures",), [], "signatures must be 2, one a metric"),
     (("signatures", 0), "a\n\\input{x}", r"signatures\[0\] must be printable text on one line"),
     (("notes",), "x", "comparison.notes must be a list, got 'x'"),
-    (("notes",), [1], r"notes\[0\] must be non-empty text, got 1"),
     (("notes",), ["x" * 200_000], r"notes\[0\] must (be printable text|have at most)"),
     (("estimates",), {}, "estimates must be a list, got"),
-    (("estimates",), [], "estimates must be one of each system under each metric"),
     (("estimates", 0), [], r"estimates\[0\] must be an object, got"),
     (("estimates", 0, "system"), "b", "one of each system under each metric"),
-    (("estimates", 0, "system"), "\x1b[2J", r"estimates\[0\].system must be printable"),
     (("estimates", 0, "score"), float("nan"), "NaN is no number of JSON"),
     (("estimates", 0, "score"), None, r"estimates\[0\].score must be a finite number, got None"),
     (("estimates", 0, "score"), 0.25, r"differences\[0\] has a score of 'a' that is in no estimate"),
@@ -211,24 +212,15 @@ def changed(path, value):
     (("estimates", 0, "unit"), "line", "unit must be segment or group"),
     (("estimates", 0, "higher_is_better"), 1, "higher_is_better must be true or false"),
     (("estimates", 0, "replicates"), [1.0], "unknown field 'replicates'"),
-    (("differences", 0), 3, r"differences\[0\] must be an object, got 3"),
     (("differences", 0, "pvalue"), -0.1, r"differences\[0\].pvalue must be from 0 to 1"),
-    (("differences", 0, "system"), "z", "has a score of 'z' that is in no estimate"),
-    (("differences", 0, "system"), "c", "of two systems that no other compares"),
+    (("differences", 0), json.loads(BASED.to_json())["differences"][1], "of two systems that no other"),
     (("differences", 0, "system"), "b", "of two systems that no other compares"),
-    (("differences", 0, "metric"), "BLEU", "that is in no estimate"),
     (("differences", 0, "difference"), 0.9, "is not the difference of its scores"),
     (("differences", 0, "significant"), "yes", "significant does not fit its p-value"),
     (("differences",), [], "differences must be of every metric"),
 ])  # fmt: skip
 def test_what_no_comparison_is_is_refused(path, value, message):
-    if path[-2:] == (0, "system") and value == "c" and path[0] == "differences":
-        made = json.loads(
-            changed(("differences", 0), json.loads(BASED.to_json())["differences"][1])
-        )
-        text = json.dumps(made)
-    else:
-        text = changed(path, value)
+    text = changed(path, value)
     with pytest.raises(InputError, match=f"cannot read Comparison from JSON: .*{message}"):
         es.Comparison.from_json(text)
 
@@ -278,29 +270,23 @@ def test_a_forged_field_gives_an_error_or_a_comparison_that_prints(data):
     assert es.Comparison.from_json(found.to_json()) == found
 
 
-def test_csv_has_scores_and_differences_with_their_intervals():
-    rows = list(DictReader(io.StringIO(PAIRS.to_csv())))
-    assert len(rows) == len(PAIRS)
-    for row, d in zip(rows, PAIRS, strict=True):
-        for side, name in (("system", d.system), ("baseline", d.baseline)):
-            estimate = PAIRS[d.metric, name]
-            assert float(row[f"{side}_low"]) == estimate.low
-            assert float(row[f"{side}_high"]) == estimate.high
-        assert float(row["difference"]) == d.difference
-        assert row["significant"] == str(PAIRS.significant(d))
-    assert [row["system"] for row in DictReader(io.StringIO(ESTIMATES.to_csv()))] == list("abcabc")
-
-
-def test_without_adjustment_no_table_or_note_speaks_of_one():
-    rng = np.random.default_rng(4)
-    base = rng.normal(size=100)
-    marks = {f"s{j}": base + rng.normal(scale=0.5, size=100) for j in range(5)}
-    options = {"metrics": es.Mean("marks"), "n_resamples": 999, "adjustment": "none"}
-    matrix = es.compare(marks, **options)
-    listed = es.compare(marks, baseline="s2", **options)
-    for result in (matrix, listed):
-        assert "(none)" not in str(result) + result.to_html() + result.to_latex()
-    assert "better than: p <= 0.05" in str(matrix)
-    together = es.compare(marks, intervals="simultaneous", **options)
-    (note,) = [note for note in together.notes if "disagree" in note]
-    assert note.endswith("the verdict counts one comparison, the interval all of them.")
+def test_csv_and_data_frames_have_a_row_a_record():
+    pytest.importorskip("pandas")
+    audit = es.audit(TEXTS, REFERENCES, n_bootstrap=9, n_randomization=9, n_resamples=9)
+    for result in (PAIRS, ESTIMATES, ESTIMATES[1], audit):
+        frame = result.to_dataframe()
+        written = list(DictReader(io.StringIO(result.to_csv())))
+        whole = frame.astype(object).where(frame.notna(), "").to_dict("records")
+        assert written == [{name: str(value) for name, value in row.items()} for row in whole]
+    assert frame.to_dict("records") == [test.to_dict() for test in audit]
+    assert ESTIMATES.to_dataframe()["system"].tolist() == list("abcabc")
+    assert "notes" not in ESTIMATES.to_dataframe()
+    frame = PAIRS.to_dataframe()
+    for row, d in zip(frame.to_dict("records"), PAIRS, strict=True):
+        scores = {"system": PAIRS[d.metric, d.system], "baseline": PAIRS[d.metric, d.baseline]}
+        bounds = {f"{side}_low": e.low for side, e in scores.items()}
+        bounds |= {f"{side}_high": e.high for side, e in scores.items()}
+        verdicts = {"significant": PAIRS.significant(d), "claim": PAIRS.claim(d)}
+        assert {**d.to_dict(), **bounds, **verdicts} == row
+    assert frame["difference"].dtype == np.float64
+    assert frame["significant"].dtype == bool

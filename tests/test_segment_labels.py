@@ -132,9 +132,8 @@ def test_groups_and_strata_are_named(both):
     assert es.compare(both, **named).to_dict() == es.compare(both, **given).to_dict()
     assert es.compare([both], **named).to_dict() == es.compare(both, **given).to_dict()
     assert es.estimate(both, **named).to_dict() == es.estimate(both, **given).to_dict()
-    plan = {"n_resamples": 99, "groups": "document"}
-    other = {**plan, "groups": both.labels["document"]}
-    assert es.power(both, **plan).to_dict() == es.power(both, **other).to_dict()
+    planned = es.power(both, groups="document")
+    assert planned.to_dict() == es.power(both, groups=both.labels["document"]).to_dict()
 
 
 @pytest.mark.parametrize("ask", [es.compare, es.estimate, es.power])

@@ -24,7 +24,7 @@ def saved_shard(path, **options):
 CALLS = {
     "estimate": (lambda **o: es.estimate(TEXTS["B"], REFERENCES, **o), "metric", "rng"),
     "compare": (lambda **o: es.compare(TEXTS, REFERENCES, n_resamples=99, **o), "metrics", "rng"),
-    "power": (lambda **o: es.power(TEXTS, REFERENCES, n_resamples=99, **o), "metrics", "rng"),
+    "power": (lambda **o: es.power(TEXTS, REFERENCES, **o), "metrics", None),
     "audit": (
         lambda **o: es.audit(TEXTS, REFERENCES, n_bootstrap=9, n_randomization=9, **o),
         "metrics", "rng",

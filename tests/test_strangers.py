@@ -7,6 +7,7 @@ What loads must be what a file could honestly hold: names that show, counts that
 import io
 import json
 import os
+import pickle
 import random
 import struct
 import time
@@ -21,29 +22,13 @@ from hypothesis import given, settings
 
 import evalstats as es
 from evalstats.checks import MOST_NAME, label
+from tests import mutations
 
 HOSTILE = [
     "1\n\\immediate\\write18{id}\n%", "\x1b[2J\x1b]0;x\x07", "\x9b31m", "\u202eabc", "a\u200bb",
     "\ud800", "\0", "", " ", "a" * 100_000, "`</code><img src=x onerror=alert(1)>", "=cmd|' /C calc'!A0",
     "os.system", "__init__", "case:mixed|sacrebleu:1\n\\input{/etc/passwd}", "../../etc/passwd",
 ]  # fmt: skip
-VALUES = [
-    None,
-    True,
-    -1,
-    0,
-    0.5,
-    2**63,
-    10**4000,
-    1e308,
-    float("nan"),
-    float("inf"),
-    [],
-    {},
-    [[]],
-    *HOSTILE,
-]
-VALUES += [json.loads("[" * 900 + "]" * 900), {"a": [1] * 1000}, ["A", "A"], ["A"] * 2000]
 
 STATISTICS = es.extract(
     {"A": ["the cat sat on a mat", "it rains"], "B": ["a cat sat", "it is raining"]},
@@ -69,11 +54,8 @@ def described_table(table):
 
 def described_shard(shard):
     names = [*shard.systems, *(text for text in shard.reference_labels if text is not None)]
-    return (
-        names,
-        [*shard.totals, *shard.resampled, *shard.differing, shard.id_runs],
-        shard.metrics[0],
-    )
+    arrays = [*shard.totals, *shard.resampled, *shard.differing, shard.id_runs]
+    return names, arrays, shard.metrics[0]
 
 
 KINDS = {
@@ -84,47 +66,57 @@ KINDS = {
         lambda path: es.Shard.load(path, "bleu"),
         described_shard,
     ),
+    "poisson": Kind(
+        es.resample_shard(STATISTICS, range(2), 5),
+        lambda path: es.Shard.load(path, "bleu"),
+        described_shard,
+    ),
 }
 
 
-@pytest.fixture(scope="module", params=KINDS)
-def forgery(request, tmp_path_factory):
-    kind = KINDS[request.param]
-    folder = tmp_path_factory.mktemp("strangers")
-    kind.path = folder / "x.npz"
-    kind.thing.save(kind.path)
-    kind.good = kind.path.read_bytes()
-    with zipfile.ZipFile(kind.path) as archive:
-        kind.members = {name: archive.read(name) for name in archive.namelist()}
-    with np.load(kind.path) as file:
-        kind.header = json.loads(file["header"].tobytes())
-        kind.arrays = {name: file[name] for name in file.files if name != "header"}
-    return kind
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """Write a file of each kind, and take it to pieces."""
+    for name, kind in KINDS.items():
+        kind.path = tmp_path_factory.mktemp("strangers") / f"{name}.npz"
+        kind.thing.save(kind.path)
+        kind.good = kind.path.read_bytes()
+        with zipfile.ZipFile(kind.path) as archive:
+            kind.members = {name: archive.read(name) for name in archive.namelist()}
+        with np.load(kind.path) as file:
+            kind.header = json.loads(file["header"].tobytes())
+            kind.arrays = {name: file[name] for name in file.files if name != "header"}
+    return KINDS
 
 
-def npy(array):
+@pytest.fixture(params=["statistics", "means", "shard"], scope="module")
+def forgery(request, made):
+    return made[request.param]
+
+
+def npy(array, allow_pickle=True):
     buffer = io.BytesIO()
-    np.lib.format.write_array(
-        buffer, np.ascontiguousarray(array), version=(1, 0), allow_pickle=True
-    )
+    np.lib.format.write_array(buffer, np.asarray(array), version=(1, 0), allow_pickle=allow_pickle)
     return buffer.getvalue()
 
 
-def archive(members):
+def archive(members, compression=zipfile.ZIP_STORED):
     """Return the bytes of an archive of (name, data) pairs."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
         for name, data in members:
-            file.writestr(zipfile.ZipInfo(name), data)
+            file.writestr(zipfile.ZipInfo(name), data, compression)
     return buffer.getvalue()
 
 
-def forged(kind, header=None, arrays=None, extra=()):
-    text = json.dumps(kind.header if header is None else header).encode()
-    arrays = kind.arrays if arrays is None else arrays
+def forged(kind, header=None, arrays=None, extra=(), **options):
+    """Return the bytes of a file with another header, an object or its text, or other arrays."""
+    header = kind.header if header is None else header
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
     members = [("header.npy", npy(np.frombuffer(text, np.uint8)))]
-    members += [(f"{name}.npy", npy(array)) for name, array in arrays.items()]
-    return archive([*members, *extra])
+    for name, array in (kind.arrays if arrays is None else arrays).items():
+        members.append((f"{name}.npy", array if isinstance(array, bytes) else npy(array)))
+    return archive([*members, *extra], **options)
 
 
 def check(kind, data, same=False):
@@ -147,17 +139,154 @@ def check(kind, data, same=False):
         assert label(name, "name", 2 * MOST_NAME) == name
     assert repr(found).isprintable() or isinstance(found, es.SegmentStatistics)
     if same:
-        expected_names, expected, _ = kind.described(kind.thing)
-        assert names == expected_names
-        for one, other in zip(arrays, expected, strict=True):
-            np.testing.assert_array_equal(one, other)
-    for array in arrays[:1]:
-        metric.check_statistics(array)
+        assert found == kind.thing
+    metric.check_statistics(arrays[0])
     # What loaded can be saved, and is the same again.
     again = kind.path.with_name("again.npz")
     found.save(again)
     assert kind.described(kind.load(again))[0] == names
     return True
+
+
+def test_good_files_load(forgery):
+    assert check(forgery, forgery.good, same=True)
+    assert check(forgery, forged(forgery), same=True)
+
+
+class Bomb:
+    def __reduce__(self):
+        return (os.abort, ())
+
+
+GOOD = STATISTICS.values
+HUGE = npy(GOOD).replace(b"(2, 2, 10)", b"(2, 2, 9999999999999)").replace(b" " * 12 + b"\n", b"\n")
+NEGATIVE, NAN = GOOD.copy(), GOOD.astype(float)
+NEGATIVE[1, 1, 3], NAN[0, 1, 2] = -1, np.nan
+
+
+def with_metric(**fields):
+    return lambda header: header["metric"].update(fields)
+
+
+@pytest.mark.parametrize(
+    "kind, header, arrays, message",
+    [
+        *[("statistics", {}, {"statistics": array}, message) for array, message in (
+            (npy(np.array([[[Bomb()]]], dtype=object)), "must hold numbers (iuf), got dtype '|O'"),
+            (pickle.dumps([1]), "statistics.npy is not a NumPy array"),
+            (HUGE, "claims shape (2, 2, 9999999999999) of <i8, but has"),
+            (npy(GOOD)[:-1], "claims shape (2, 2, 10) of <i8, but has 319 bytes"),
+            (npy(GOOD) + b"x", "claims shape (2, 2, 10) of <i8, but has 321 bytes"),
+            (npy(np.asfortranarray(GOOD)), "statistics.npy must be stored by rows"),
+            (NEGATIVE, "statistics[1, 1, 3] is negative, but BLEU counts"),
+            (NAN, "values[0, 1, 2] is nan"),
+            (GOOD[:1], "values must have shape (S, N, k) = (2, N, 10)"),
+            (GOOD[..., :9], "values must have shape (S, N, k) = (2, N, 10)"),
+            (GOOD[:, :0], "values has no segments"),
+            (GOOD[:, :1], "segment_ids has 2 names but there are 1 segments"),
+            (GOOD.astype(complex), "must hold numbers (iuf), got dtype '<c16'"),
+        )],
+        ("statistics", b"{", {}, "not a file that save() wrote: Expecting"),
+        ("statistics", b"\xff", {}, "codec can't decode"),
+        ("statistics", b"[" * 100_000, {}, "recursion"),
+        ("statistics", b"[]", {}, "header.npy is not a JSON object"),
+        *[("statistics", header, {}, message) for header, message in (
+            ({"format": "x"}, "it is not a file of evalstats segment statistics"),
+            ({"version": 2}, "format version 2, but this evalstats reads 1"),
+            ({"metric": None}, "metric must be a dict, got NoneType"),
+            ({"systems": "AB"}, "systems must be a list, got str"),
+            ({"systems": ["A", 1]}, "system names must be non-empty text, got 1"),
+            ({"systems": ["A", "B\n"]}, "system names must be printable"),
+            ({"systems": ["A", "A"]}, "system names must differ"),
+            ({"segment_ids": [1, 2]}, "segment_ids must be strings"),
+            ({"fingerprint": 1}, "fingerprint must be a str, got int"),
+            (with_metric(**{"class": "os.system"}), "its metric class 'os.system' is unknown"),
+            (with_metric(**{"class": "__init__"}), "its metric class '__init__' is unknown"),
+            (with_metric(parameters={"x": 1}), "parameters of BLEU: "),
+            (with_metric(parameters={"max_ngram_order": "4"}), "max_ngram_order must be an integer"),
+            (with_metric(parameters={"lowercase": True}), "signature of its metric is 'case:mixed"),
+            (with_metric(parameters=[]), "parameters must be a dict, got list"),
+            (with_metric(higher_is_better=False), "higher_is_better of its metric is False"),
+            (with_metric(columns=None), "columns of its metric is None"),
+            (with_metric(signature=None), "signature must be a str"),
+        )],
+        *[("poisson", header, arrays, message) for header, arrays, message in (
+            ({"format": "other"}, {}, "not a shard that this version wrote"),
+            ({"seed": -1}, {}, "damaged: seed must be at least 0"),
+            ({"n_resamples": 10**6}, {}, "needs int64 arrays of shape"),
+            ({"n_segments": 3}, {}, "damaged: there are 2 ids for 3 segments"),
+            ({"systems": 3}, {}, "damaged: systems must be a list of names, got int"),
+            ({"systems": ["A"]}, {}, "damaged: a shard of 1 systems"),
+            ({"id_kind": "x"}, {}, "damaged: id_kind must be one of"),
+            ({"metrics": 3}, {}, "holds no metrics, but metric is BLEU"),
+            ({"reference_labels": [1]}, {}, "damaged: reference_labels must be"),
+            ({"reference_labels": []}, {}, "damaged: a shard needs labels and totals for each"),
+            ({}, {"totals_0": np.zeros((2, 10))}, "must hold numbers (iu), got dtype '<f8'"),
+            ({}, {"totals_0": None}, "not a whole shard: 'totals_0' is missing"),
+            ({}, {"totals_0": np.full((2, 10), 2**62)}, "damaged: totals of BLEU reach"),
+            ({}, {"totals_0": np.tile([6, 6, 9, 0, 0, 0, 6, 5, 4, 3], (2, 1))}, "has more matches than n-gr"),
+            ({}, {"id_runs": np.array([[5, 4]], np.uint64)}, "damaged: id_runs must be sorted"),
+            ({}, {"id_runs": np.array([[0, 1], [1, 1]], np.uint64)}, "damaged: id_runs must be sor"),
+            ({}, {"shards": np.array([0])}, "damaged: shards must be at most -1"),
+            ({}, {"shard_sizes": np.array([7])}, "damaged: shards must be different numbers"),
+            ({}, {"shard_sizes": np.array([7, 9]), "shards": np.array([0])},
+             "damaged: n_segments is 2, which is not what"),
+        )],
+    ],
+)  # fmt: skip
+def test_files_that_do_not_hold_together_say_where(made, kind, header, arrays, message):
+    kind = made[kind]
+    changed = json.loads(json.dumps(kind.header))
+    if callable(header):
+        header(changed)
+    elif isinstance(header, bytes):
+        changed = header
+    else:
+        changed.update(header)
+    merged = {name: array for name, array in {**kind.arrays, **arrays}.items() if array is not None}
+    assert not check(kind, forged(kind, changed, merged))
+    with pytest.raises(es.InputError) as caught:
+        kind.load(kind.path)
+    assert message in str(caught.value)
+
+
+def test_foreign_files_are_refused(made, tmp_path):
+    kind, path = made["statistics"], tmp_path / "x.npz"
+    with pytest.raises(es.InputError, match=r"cannot read .*x.npz: No such file"):
+        kind.load(path)
+    with pytest.raises(es.InputError, match="Is a directory"):
+        kind.load(tmp_path)
+    buffer = io.BytesIO()
+    np.savez(buffer, a=GOOD)
+    other = archive([("../../evil.npy", b""), *kind.members.items()])
+    for data, message in (
+        (b"", "x.npz is damaged, cut short, or not a file that save"),
+        (kind.good[:-40], "x.npz is damaged, cut short, or not a file that save"),
+        (kind.good + b"x", "does not end as an archive does"),
+        (buffer.getvalue(), "expected header.npy in it, found 'a'"),
+        (other, "../../evil.npy is not a NumPy array"),
+        (forged(kind, compression=zipfile.ZIP_DEFLATED), "header.npy is compressed or encrypted"),
+        (forged(kind, extra=[("statistics", npy(GOOD))]), "a name occurs twice"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(es.InputError, match=message):
+            kind.load(path)
+    data = bytearray(kind.good)
+    central = data.index(b"PK\x01\x02")
+    data[central + 20 : central + 28] = b"\xfe\xff\xff\x7f" * 2
+    path.write_bytes(data)
+    with pytest.raises(es.InputError, match=r"header.npy claims 2,147,483,646 bytes"):
+        kind.load(path)
+    bare = {**made["poisson"].header, "metrics": [], "reference_labels": []}
+    path.write_bytes(forged(made["poisson"], bare))
+    with pytest.raises(es.InputError, match="at least one metric"):
+        es.Shard.load(path, [])
+
+
+def test_a_flipped_byte_is_refused_or_changes_nothing(forgery):
+    good = forgery.good
+    for at in range(0, len(good), 3):
+        check(forgery, good[:at] + bytes([good[at] ^ 0x41]) + good[at + 1 :], same=True)
 
 
 def paths(record, prefix=()):
@@ -182,19 +311,6 @@ def changed(header, path, value):
     return header
 
 
-def test_good_files_load(forgery):
-    assert check(forgery, forgery.good, same=True)
-    assert check(forgery, forged(forgery), same=True)
-
-
-def test_every_field_takes_hostile_values(forgery):
-    """Nearly nothing loads; what does is checked."""
-    every = [(path, value) for path in paths(forgery.header) for value in HOSTILE]
-    assert len(every) > 200
-    for path, value in random.Random(1).sample(every, 80):
-        check(forgery, forged(forgery, changed(forgery.header, path, value)))
-
-
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(HOSTILE),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=3),
@@ -202,11 +318,12 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=80)
 @given(st.data())
 def test_forged_fields(forgery, data):
     path = data.draw(st.sampled_from(sorted(paths(forgery.header), key=str)))
-    check(forgery, forged(forgery, changed(forgery.header, path, data.draw(json_values))))
+    value = data.draw(st.sampled_from(HOSTILE) | json_values)
+    check(forgery, forged(forgery, changed(forgery.header, path, value)))
 
 
 @settings(max_examples=40)
@@ -232,31 +349,19 @@ def test_forged_arrays(forgery, data):
 def mutation(kind, rng):
     """Return a damaged or forged file."""
     good, size = kind.good, len(kind.good)
-    way = rng.randrange(9)
-    if way == 0:  # single bytes
-        data = bytearray(good)
-        for _ in range(rng.randint(1, 8)):
-            data[rng.randrange(size)] = rng.randrange(256)
-        return bytes(data)
-    if way == 1:  # a part missing, doubled or replaced
-        a, b = sorted(rng.choices(range(size), k=2))
-        return good[:a] + rng.choice((b"", good[a:b] * 2, rng.randbytes(b - a))) + good[b:]
-    if way == 2:  # the numbers of the zip structures
+    way = rng.randrange(6)
+    if way == 0:  # bytes flipped, missing, doubled, in another place
+        return mutations.mutated_text(rng, good)
+    if way == 1:  # the numbers of the zip structures
         data = bytearray(good)
         marks = [i for i in range(size - 4) if data[i : i + 2] == b"PK"]
         at = rng.choice(marks) + rng.randrange(4, 46)
         if at + 4 <= size:
             struct.pack_into("<I", data, at, rng.choice((0, 1, 2**16 - 1, 2**31, 2**32 - 1)))
         return bytes(data)
-    if way == 3:  # a field of the header
-        path = rng.choice(sorted(paths(kind.header), key=str))
-        return forged(kind, changed(kind.header, path, rng.choice(VALUES)))
-    if way == 4:  # fields gone, or new
-        header = dict(kind.header)
-        header.pop(rng.choice(sorted(header)))
-        header[rng.choice(HOSTILE)[:50]] = rng.choice(VALUES)
-        return forged(kind, header)
-    if way == 5:  # arrays of other types and shapes
+    if way == 2:  # a field of the header
+        return forged(kind, mutations.mutated_json(rng, json.loads(json.dumps(kind.header))))
+    if way == 3:  # arrays of other types and shapes
         name = rng.choice(sorted(kind.arrays))
         array = kind.arrays[name]
         other = rng.choice((
@@ -266,30 +371,23 @@ def mutation(kind, rng):
             np.concatenate([array, array]) if array.ndim else array,
         ))  # fmt: skip
         return forged(kind, arrays={**kind.arrays, name: other})
-    if way == 6:  # members that NumPy would take for another
+    if way == 4:  # members that NumPy would take for another
         name = rng.choice(
             ("header", "header.npy", "x.npy", "/etc/x", "../x.npy", "x\x1b.npy", *kind.arrays)
         )
         return forged(kind, extra=[(name, rng.choice((b"", npy(np.zeros(3)), rng.randbytes(30))))])
-    if way == 7:  # the headers of members
-        members = dict(kind.members)
-        name = rng.choice(sorted(members))
-        data = bytearray(members[name])
-        data[rng.randrange(min(len(data), 100))] = rng.randrange(256)
-        members[name] = bytes(data)
-        return archive(list(members.items()))
-    text = bytearray(json.dumps(kind.header).encode())  # noise inside the header
-    for _ in range(rng.randint(1, 4)):
-        text[rng.randrange(len(text))] = rng.randrange(256)
-    members = {**kind.members, "header.npy": npy(np.frombuffer(bytes(text), np.uint8))}
-    return archive(list(members.items()))
+    # Damage inside of members, where no checksum sees it.
+    members = dict(kind.members)
+    name = rng.choice(sorted(members))
+    members[name] = mutations.mutated_text(rng, members[name])
+    return archive(members.items())
 
 
-def fuzz(kind, mutations, seed):
+def fuzz(kind, count, seed):
     rng = random.Random(seed)
     with suppress(es.InputError):  # Imports sacreBLEU, which takes memory of its own.
         es.BLEU(tokenize="unknown")
-    for number in range(mutations):
+    for number in range(count):
         data = mutation(kind, rng)
         if number % 10:
             check(kind, data)
@@ -304,23 +402,9 @@ def fuzz(kind, mutations, seed):
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_some_mutations(forgery):
-    fuzz(forgery, 40, seed=0)
-
-
-@pytest.mark.thorough
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-def test_thousands_of_mutations(forgery):
-    fuzz(forgery, 2500, seed=1)
-
-
-def test_two_members_that_numpy_takes_for_one(forgery):
-    name = next(iter(forgery.arrays))
-    other = npy(np.zeros_like(forgery.arrays[name]))
-    data = forged(forgery, extra=[(name, other)])
-    assert not check(forgery, data)
-    with pytest.raises(es.InputError, match="a name occurs twice"):
-        forgery.load(forgery.path)
+@pytest.mark.parametrize("count", [40, pytest.param(2500, marks=pytest.mark.thorough)])
+def test_mutations(forgery, count):
+    fuzz(forgery, count, seed=count)
 
 
 def test_a_directory_of_many_members_takes_no_memory(forgery):
@@ -337,9 +421,6 @@ def test_a_directory_of_many_members_takes_no_memory(forgery):
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
-    forgery.path.write_bytes(forgery.good + b"x")
-    with pytest.raises(es.InputError, match="does not end as an archive does"):
-        forgery.load(forgery.path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
@@ -362,7 +443,7 @@ def test_a_tokeniser_in_a_file_starts_no_download(tmp_path, monkeypatch):
     assert es.SegmentStatistics.load(tmp_path / "x.npz").metric == metric
 
 
-def test_many_names_of_which_two_are_the_same(tmp_path):
+def test_many_names_of_which_two_are_the_same():
     """Found in one pass; comparing all with all would take minutes."""
     ids = [str(i) for i in range(200_000)]
     start = time.monotonic()

@@ -41,9 +41,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if options.output is None:
         parser.error("--output is needed: the file that results are appended to")
-    scale = options.scale * (0.5 if options.subset else 1)
+    if options.subset:
+        options.scale *= 0.4
     chosen = [
-        job._replace(trials=max(1, round(job.trials * scale)))
+        job._replace(trials=max(1, round(job.trials * options.scale)))
         for job in jobs(options.subset)
         if re.search(options.cells, job.name)
     ]

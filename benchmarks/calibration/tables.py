@@ -4,8 +4,9 @@
     <!-- end -->
     at most <!-- calibration: percent :: CELL :: RATE --> <!-- end --> of the trials
 
-A table's name is a list of kinds of cells, or one of `TABLES`; "summary" means the same. A row is
-all cells of one name; where these are several it shows their mean, the least and the most.
+A table's name is a list of kinds of cells, or one of `TABLES`; "summary :: peers" and "peers" mean
+the same as "table :: peers". A row is all cells of one name; where these are several it shows their
+mean, the least and the most.
 """
 
 from __future__ import annotations
@@ -97,11 +98,12 @@ def filled(text: str, results: Counts) -> str:
     """Return a text with its marked parts filled."""
 
     def part(match: re.Match[str]) -> str:
-        kind, name, *rate = match[1].split(" :: ")
-        if kind in ("table", "summary"):
+        kind, *names = match[1].split(" :: ")
+        if kind not in ("percent", "share"):
+            name = (names or [kind])[0]
             table = TABLES[name](results) if name in TABLES else of_kinds(results, name)
             return f"<!-- calibration: {match[1]} -->\n\n{table}\n\n<!-- end -->"
-        total, trials = results[name][rate[0]]
+        total, trials = results[names[0]][names[1]]
         share = total / trials
         value = f"{100 * share:.1f} %" if kind == "percent" else f"{share:.3f}"
         return f"<!-- calibration: {match[1]} -->{value}<!-- end -->"

@@ -68,9 +68,29 @@ def _recovered(pair: Compared, d: Difference) -> dict[str, Any]:
                 f"recovery is a share of a score that is not negative; {d.metric} of {name!r} "
                 f"is {score:.6g}; give margin"
             )
+    if pair.outcomes is not None:
+        return _share_recovered(pair, d.baseline_score, recovery, turned)
     low, _ = pair.of_ratio(2 * pair.options.significance_level, turned)
     return {
         "most_recovery": float(np.clip(low, 0.0, 1.0)),
         "pvalue_not_worse": pair.ratio_pvalue(recovery, "greater", turned),
         "pvalue_worse": pair.ratio_pvalue(recovery, "less", turned),
+    }
+
+
+def _share_recovered(pair: Compared, base: float, recovery: float, turned: bool) -> dict[str, Any]:
+    """Return the same of shares, of which items are counted: a loss of (1 - r)·base is the limit.
+
+    Where no item differs new - r·base would have no error at all.
+    """
+    low, high = pair.interval(2 * pair.options.significance_level)
+    null, sides = (recovery - 1) * base, ("greater", "less")
+    kept = 1 + low / base if base > 0 else 0.0
+    if turned:
+        null, sides = (1 / recovery - 1) * base, ("less", "greater")
+        kept = base / (base + high) if base + high > 0 else 0.0
+    return {
+        "most_recovery": float(np.clip(kept, 0.0, 1.0)),
+        "pvalue_not_worse": pair.pvalue(null, sides[0]),
+        "pvalue_worse": pair.pvalue(null, sides[1]),
     }

@@ -215,7 +215,7 @@ class Planner:
             ends = (a, b) if sample.of.higher_is_better else (b, a)
             effect = sample.difference(*ends, options.recovery)
             distance = (1 - options.recovery) * float(sample.scores[a])
-        elif outcomes is not None and distance is not None:
+        if outcomes is not None and distance:
             gained, lost, n = outcomes.changed(a, b, effect.spread)
             known = distance / outcomes.scale, (gained + lost) / n
             items = power.items_within(*known, level, target) * sample.units.n / n

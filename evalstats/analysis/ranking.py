@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.families import Family, OwnErrors
-from evalstats.analysis.notes import ranking_notes
+from evalstats.analysis.notes import gap_notes, ranking_notes, size_notes
 from evalstats.analysis.options import Options, option
 from evalstats.analysis.pairs import Compared
 from evalstats.analysis.sampling import Sample
@@ -95,7 +95,8 @@ class Ranker:
         signature = f"{name} of {' + '.join(resigned)}"
         comparison = replace(comparison, adjustment="max-t")
         made = self._ranking(comparison, sample, alone, adjusted, signature)
-        return replace(made, notes=self.notes)
+        gaps = gap_notes([sample.of for sample in self.samples])
+        return replace(made, notes=(*self.notes, *size_notes(sample.units), *gaps))
 
     def _composed(self, name: str, function: Composite, higher: bool) -> Sample:
         """Return the composite as a score whose influence values are not known."""

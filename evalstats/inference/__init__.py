@@ -1,18 +1,13 @@
-"""Arrays in, arrays out: what replicates and influence values say. No file imports another.
+"""Arrays in, arrays out: what replicates, influence values and counts say.
 
-- `intervals`: confidence intervals of scores and differences
-- `significance`: p-values
-- `studentised`: differences in units of their own standard error
-- `skewness`: the t statistic of skewed values
-- `clusters`: standard errors of few groups, or of groups of unlike sizes
-- `strata`, `runs`: standard errors within strata, and over several runs of a system
-- `proportions`: intervals and tests of 0/1 scores
-- `multiplicity`: adjustments for several comparisons
+- `student`: standard errors with their degrees of freedom, t intervals and t tests
+- `bootstrap`: the one rule from replicates to an interval and to a p-value; percentile and BCa
+- `counts`: intervals and tests of 0/1 scores
+- `families`: adjusted p-values of several comparisons, and how large the largest difference gets
+- `randomisation`: p-values of approximate randomisation
+- `influence`: how much each segment moves a score, and the scores without each
 - `ranks`: rank intervals, letters, clusters and composites from verdicts on all pairs
-- `stepdown`: the adjustment that knows how comparisons depend on one another
-- `influence`: how much each segment moves a score
-- `effects`: effect sizes
 - `power`: how often a test finds a difference, and what it needs
 
-May import `metrics`, `checks` and `errors`.
+May import `metrics`, `checks` and `errors`; all of them `student` and `counts`.
 """

@@ -9,6 +9,7 @@ randomisation. `weights @ statistics` are the totals of all resamples, counted e
 - `weights`: which rows there are: multinomial, halves, Bayesian
 - `strata`: rows within strata, and totals of each
 - `products`: exact products of weights and statistics
+- `grid`: statistics on the grid where their sums are exact
 - `totals`: what a call asks for
 - `executors`: where the work runs
 

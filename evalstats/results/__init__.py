@@ -9,6 +9,7 @@
 - `plots`: figures
 - `forms`: the ways in which every result is written
 - `questions`: what can be asked of a comparison once it is made
+- `notes`: what a careful reader should know, in a sentence each
 - `gate`: the verdict of a gate, for people, for programs and for JUnit
 - `influence`, `influence_plot`: which segments drive a difference, as a table and as a figure
 - `joint`: claims under several metrics

@@ -54,8 +54,8 @@ def gate_runs(
         In its place the share of the baseline's score that has to be kept, above 0 and at most 1;
         where lower is better, at most 1/recovery times the baseline's errors may be made.
     significance_level : float
-        In (0, 0.5): at most how often a system passes that has lost as much as the limit, and at
-        most how often one fails that has not lost more.
+        In (0, 0.5): about how often a system passes that has lost as much as the limit, and how
+        often one fails that has lost just as much.
     task, metric, filter, groups, missing
         As in `compare_runs`.
     n_resamples, rng

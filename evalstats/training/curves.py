@@ -40,8 +40,24 @@ def curve(
     if not checks:
         raise InputError("there are no checks to draw; call Monitor.check first")
     axes = own_axes(2.5) if ax is None else ax
-    from matplotlib.ticker import FixedLocator, MaxNLocator, ScalarFormatter, StrMethodFormatter
+    _draw_checks(axes, checks)
+    _draw_chosen(axes, checks, chosen)
+    _name_ticks(axes, [check.step for check in checks])
+    count = "1 check" if len(checks) == 1 else f"{len(checks):,} checks"
+    name_axes(
+        axes,
+        f"{count}, {n_segments:,} {unit}s",
+        "step",
+        "filled: real improvement; diamond: corrected",
+    )
+    levels = " and ".join(f"{100 * x:.10g}" for x in sorted({c.confidence_level for c in checks}))
+    arrow = report.direction(checks[0].higher_is_better)
+    axes.set_ylabel(wrapped(f"{checks[0].metric} {arrow}, {levels} % interval", 28), fontsize=SMALL)
+    return axes
 
+
+def _draw_checks(axes: Axes, checks: Sequence[Check]) -> None:
+    """Draw the scores with their intervals; filled markers where there is a real improvement."""
     steps = np.array([check.step for check in checks], dtype=np.float64)
     scores, lows, highs = (
         np.array([getattr(c, k) for c in checks]) for k in ("score", "low", "high")
@@ -59,15 +75,18 @@ def curve(
                 check.step, check.score, "o", color=GREY, markerfacecolor="white", markersize=3,
                 markeredgewidth=0.7, zorder=3,
             )  # fmt: skip
+
+
+def _draw_chosen(axes: Axes, checks: Sequence[Check], chosen: Chosen) -> None:
+    """Draw the corrected score, and write it on the better side of the curve, in room kept free."""
     axes.vlines(chosen.step, chosen.low, chosen.high, colors=VERMILLION, linewidth=1.2, zorder=5)
     axes.plot(
         chosen.step, chosen.corrected, "D", color=VERMILLION, markerfacecolor="none",
         markersize=6, zorder=6,
     )  # fmt: skip
-
-    # The label stands on the better side of the curve, in space that is kept free for it.
     higher = checks[0].higher_is_better
-    bottom, top = min(lows.min(), chosen.low), max(highs.max(), chosen.high)
+    bottom = min(chosen.low, *(check.low for check in checks))
+    top = max(chosen.high, *(check.high for check in checks))
     span = float(top - bottom) or 1.0
     limits = (bottom - 0.05 * span, top + 0.38 * span)
     axes.set_ylim(*(limits if higher else (bottom - 0.38 * span, top + 0.05 * span)))
@@ -88,21 +107,12 @@ def curve(
         arrowprops={"arrowstyle": "-", "color": VERMILLION, "linewidth": 0.6, "linestyle": ":"},
     )  # fmt: skip
 
-    locator = (
-        MaxNLocator(5, integer=True) if steps[0] < steps[-1] else FixedLocator([checks[0].step])
-    )
+
+def _name_ticks(axes: Axes, steps: Sequence[int]) -> None:
+    from matplotlib.ticker import FixedLocator, MaxNLocator, ScalarFormatter, StrMethodFormatter
+
+    locator = MaxNLocator(5, integer=True) if len(steps) > 1 else FixedLocator(steps)
     axes.xaxis.set_major_locator(locator)
     axes.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     axes.yaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_formatter(ScalarFormatter(useOffset=False))
-    count = "1 check" if len(checks) == 1 else f"{len(checks):,} checks"
-    name_axes(
-        axes,
-        f"{count}, {n_segments:,} {unit}s",
-        "step",
-        "filled: real improvement; diamond: corrected",
-    )
-    levels = " and ".join(f"{100 * x:.10g}" for x in sorted({c.confidence_level for c in checks}))
-    arrow = report.direction(higher)
-    axes.set_ylabel(wrapped(f"{checks[0].metric} {arrow}, {levels} % interval", 28), fontsize=SMALL)
-    return axes

@@ -91,7 +91,7 @@ class Monitor:
     ...     print(f"{check.score:.2f} {check.pvalue:.2g} {check.improved}")
     38.95 1 False
     39.59 0.22 False
-    43.98 1.5e-09 True
+    43.98 1.7e-09 True
     >>> print(check)  # doctest: +ELLIPSIS
     step 2: BLEU 43.98 [41.89, 46.08], +5.03 against step 0, p = ...: real improvement
     >>> monitor.best_step, monitor.should_stop

@@ -136,9 +136,8 @@ class Contest:
     @classmethod
     def from_dict(cls, state: Mapping[str, Any]) -> Contest:
         """Return what `to_dict` wrote."""
-        return cls(
-            **{
-                name: np.array(value) if isinstance(value, list) else value
-                for name, value in state.items()
-            }
-        )
+        values: dict[str, Any] = {
+            name: np.array(value) if isinstance(value, list) else value
+            for name, value in state.items()
+        }
+        return cls(**values)

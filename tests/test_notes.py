@@ -1,0 +1,98 @@
+"""What limits a verdict is said in a sentence, and is no evidence of anything."""
+
+import numpy as np
+import pytest
+
+import evalstats as es
+
+JUDGE = es.Mean("judge")
+
+
+def marks(n_systems=2, n=200, gap=0.3, seed=3):
+    rng = np.random.default_rng(seed)
+    base = rng.normal(size=n)
+    return {f"s{i}": base + rng.normal(size=n) + gap * i for i in range(n_systems)}
+
+
+def differ_on(m, n=200):
+    old = np.random.default_rng(5).normal(size=n)
+    return {"old": old, "new": old + np.where(np.arange(n) < m, 0.5 + np.arange(n) / 99, 0.0)}
+
+
+GROUPS = np.repeat(np.arange(8), [60, 20, 20, 20, 20, 20, 20, 20])
+
+
+@pytest.mark.parametrize(
+    "scores, options, notes",
+    [
+        (marks(), {}, []),
+        (marks(n=30), {}, ["Only 30 segments: below 100, intervals and p-values are rough."]),
+        (marks(), {"groups": np.arange(200) // 5}, ["judge: grouped errors are"]),
+        (marks(), {"groups": np.arange(200) // 8}, ["Only 25 groups: below 30,", "judge: grouped"]),
+        (marks(), {"groups": np.arange(200) // 40},
+         ["Only 5 groups: t decides in place of the bootstrap, and", "judge: grouped errors are",
+          "s1 and s0 (judge) differ on so few groups that no p-value can reach 0.05, whatever the",
+          "s1 and s0 (judge) differ on fewer than 10 groups, so that the interval is rough and"]),
+        (marks(), {"groups": GROUPS},
+         ["8 groups of 20 to 60 segments are worth about 6.2 of one size: below 30", "judge: gro",
+          "s1 and s0 (judge) differ on fewer than 10 groups"]),
+        (marks(), {"groups": np.repeat(np.arange(99), [102, *[1] * 98])},
+         ["99 groups of 1 to 102 segments are worth about 3.8 of one size: t decides", "judge: gr"]),
+        (differ_on(3), {},
+         ["new and old (judge) differ on so few segments that no p-value can reach 0.05, whatever",
+          "new and old (judge) differ on fewer than 10 segments, so that the interval is rough and"]),
+        (differ_on(9), {}, ["new and old (judge) differ on fewer than 10 segments"]),
+        (differ_on(10), {}, []),
+        (differ_on(0), {}, ["new and old (judge) have identical statistics on every segment: p = 1"]),
+        ({s: x > 0 for s, x in marks().items()}, {}, ["judge: 0/1 scores, with McNemar's test, and"]),
+        (marks(), {"test": "ar", "n_resamples": 9},
+         ["With 9 resamples no p-value can reach 0.05 whatever the data: use n_resamples of at le"]),
+    ],
+)  # fmt: skip
+def test_each_limit_has_its_sentence(scores, options, notes):
+    result = es.compare(scores, metrics=JUDGE, **options)
+    assert len(result.notes) == len(notes), result.notes
+    for found, expected in zip(result.notes, notes, strict=True):
+        assert found.startswith(expected)
+        assert found in str(result)
+
+
+def test_what_too_few_swaps_leave_is_not_shown_as_evidence():
+    values = marks(8, 60, gap=0.5)
+    options = {"metrics": JUDGE, "baseline": "s0", "adjustment": "holm", "test": "ar"}
+    result = es.compare(values, n_resamples=99, **options)
+    (note,) = [note for note in result.notes if "can reach" in note]
+    assert "With 99 resamples, times 7 comparisons" in note
+    assert "n_resamples of at least 139." in note
+    rows = [line for line in str(result).split("\n") if line.startswith("s")][2:]
+    assert all(line.split()[-3:] == ["-", "cannot", "tell"] for line in rows)
+    assert " 0.07" not in str(result)
+    for n_resamples, found in ((139, True), (138, False)):
+        result = es.compare(values, n_resamples=n_resamples, **options)
+        assert any(result.significant(d) for d in result) == found
+        assert any("can reach" in note for note in result.notes) != found
+
+
+@pytest.mark.parametrize("kind", ["runs", "few units", "t"])
+def test_where_t_decides_no_number_of_resamples_is_asked_for(kind):
+    values = marks(8, 90, 1.5)
+    if kind == "runs":
+        values = {name: np.stack([x, x, x]) for name, x in values.items()}
+    options = {"runs": {}, "t": {"test": "t"}, "few units": {"groups": np.arange(90) // 16}}[kind]
+    result = es.compare(values, metrics=JUDGE, n_resamples=99, adjustment="holm", **options)
+    assert {(d.test, d.pvalue_error) for d in result} == {("t", 0.0)}
+    assert "|test:t|" in result.signatures[0]
+    assert not any("use n_resamples" in note for note in result.notes)
+    assert es.Comparison.from_json(result.to_json()) == result
+
+
+def test_one_level_is_that_of_intervals_and_verdicts():
+    scores = marks(gap=0.12)
+    (d,) = es.compare(scores, metrics=JUDGE)
+    assert 0.01 < d.pvalue < 0.05
+    for level, shown in ((0.9, True), (0.95, True), (0.99, False)):
+        result = es.compare(scores, metrics=JUDGE, confidence_level=level)
+        (d,) = result
+        assert result.significance_level == pytest.approx(1 - level)
+        assert result.significant(d) == shown == (not d.low <= 0 <= d.high)
+        assert f"[{100 * level:g} % interval]" in str(result)

@@ -1,0 +1,180 @@
+"""Approximate randomisation: SciPy, sacreBLEU, all swaps one by one; and what every test promises."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from sacrebleu.significance import PairedTest
+from scipy import stats
+
+import evalstats as es
+from evalstats.inference import randomisation
+from tests import naive
+
+X = es.Mean("x")
+TESTS = ["ar", "bootstrap", "t"]
+ALTERNATIVES = ["two-sided", "greater", "less"]
+
+
+def scores_pair(seed, n):
+    return dict(zip("AB", np.random.default_rng(seed).normal(size=(2, n)).round(1), strict=True))
+
+
+def extreme(values, alternative):
+    """Return the share of null differences at least as extreme as the first of them."""
+    fold = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[alternative]
+    return np.mean(fold(values) >= fold(values[0]) - 1e-9)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_exact_randomisation_is_scipys_exact_permutation_test(alternative):
+    pair = scores_pair(0, 9)
+    (d,) = es.compare(pair, None, X, test="ar", alternative=alternative, n_resamples=999)
+    differs = pair["A"] != pair["B"]
+    expected = stats.permutation_test(
+        (pair["B"][differs], pair["A"][differs]),
+        lambda x, y: np.sum(x - y),
+        permutation_type="samples",
+        alternative=alternative,
+    )
+    assert (d.exact, d.pvalue_error, d.test) == (True, 0.0, "ar")
+    # SciPy doubles the smaller tail for two-sided; for a symmetric null it is the same.
+    assert d.pvalue == pytest.approx(expected.pvalue)
+    # Four segments are enough for all of their swaps, not for the interval.
+    (few,) = es.compare({s: x[:4] for s, x in pair.items()}, None, X, test="ar")
+    assert (few.test, few.exact, few.method) == ("ar", True, "t")
+
+
+def test_exact_randomisation_of_bleu_by_brute_force(sample):
+    metric = es.BLEU()
+    systems = {name: sample.systems[name][:40] for name in ("baseline", "slightly-better")}
+    table = es.extract(systems, sample.references[:40], metric)
+    first, second = table.values
+    rows = np.flatnonzero(np.any(first != second, axis=1))[:8]
+    keep = np.concatenate([np.flatnonzero(np.all(first == second, axis=1)), rows])
+    kept = es.SegmentStatistics(table.values[:, keep], table.systems, metric)
+    shared = first[keep[:-8]].sum(axis=0)
+    swapped = naive.all_swap_differences(
+        lambda totals: metric.score(totals + shared), first[rows], second[rows]
+    )
+    (d,) = es.compare(kept, test="ar", n_resamples=256)
+    assert (d.exact, d.n_differing) == (True, 8)
+    assert d.pvalue == extreme(swapped, "two-sided")
+    # One resample fewer than there are swaps, and they are drawn: 5 Monte-Carlo standard errors.
+    (drawn,) = es.compare(kept, test="ar", n_resamples=255)
+    assert not drawn.exact
+    assert drawn.pvalue == pytest.approx(d.pvalue, abs=5 * drawn.pvalue_error + 1 / 256)
+
+
+@pytest.mark.parametrize("metric", ["BLEU", "TER"])
+def test_drawn_randomisation_is_sacrebleus(sample, metric):
+    """Both draw 999 swaps: 5 Monte-Carlo standard errors of two p-values, 1e-6 by chance."""
+    names, some = ("baseline", "slightly-better"), slice(240, 300)
+    references = [refs[0] for refs in sample.references[some]]
+    systems = {name: sample.systems[name][some] for name in names}
+    (d,) = es.compare(systems, references, metric.lower(), test="ar", n_resamples=999)
+    twin = naive.sacrebleu_twin(es.BLEU() if metric == "BLEU" else es.TER())
+    theirs = PairedTest(list(systems.items()), {metric: twin}, [references], "ar", 999)()[1]
+    assert not d.exact
+    assert 0.02 < d.pvalue < 0.98
+    assert theirs[metric][1].p_value == pytest.approx(d.pvalue, abs=7 * d.pvalue_error)
+
+
+def geometric(scores):
+    return np.exp(np.mean(np.log(scores), axis=-1))
+
+
+@pytest.mark.parametrize("aggregate", ["micro", "macro", geometric])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_swaps_in_groups_and_strata_are_all_of_them(aggregate, grouped):
+    """Words and edits of eight outputs: whole groups are swapped, and strata scored apart."""
+    rng = np.random.default_rng(4)
+    words = rng.integers(4, 9, size=(2, 8))
+    rows = np.stack([rng.binomial(words, 0.4) + 1, words], axis=-1)
+    table = es.SegmentStatistics(rows, ["A", "B"], es.Ratio("edits"))
+    strata, groups = np.arange(8) % 2, np.array([0, 1, 0, 1, 2, 3, 4, 5])
+    n_units = 6 if grouped else 8
+    moved = groups if grouped else np.arange(8)
+    found = []
+    for swap in product([0, 1], repeat=n_units):
+        first = np.array(swap)[moved]
+        scores = []
+        for side in (first, 1 - first):
+            chosen = rows[side, np.arange(8)]
+            parts = [chosen] if aggregate == "micro" else [chosen[strata == t] for t in (0, 1)]
+            each = np.array([p[:, 0].sum() / p[:, 1].sum() for p in parts])
+            scores.append(geometric(each) if aggregate is geometric else each.mean())
+        found.append(scores[1] - scores[0])
+    for alternative in ALTERNATIVES:
+        (d,) = es.compare(table, test="ar", strata=strata, groups=groups if grouped else None,
+                          aggregate=aggregate, alternative=alternative)  # fmt: skip
+        assert d.exact
+        assert d.difference == pytest.approx(found[0])
+        assert d.pvalue == extreme(np.array(found), alternative)
+    fewer = 2**d.n_differing - 1
+    (drawn,) = es.compare(table, test="ar", strata=strata, groups=groups if grouped else None,
+                          aggregate=aggregate, n_resamples=fewer)  # fmt: skip
+    assert not drawn.exact
+    close = 5 * drawn.pvalue_error + 1 / fewer
+    assert drawn.pvalue == pytest.approx(extreme(np.array(found), "two-sided"), abs=close)
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_identical_systems_have_p_exactly_one(sample, test, alternative):
+    texts = sample.systems["baseline"][:40]
+    options = {"test": test, "alternative": alternative, "n_resamples": 99}
+    result = es.compare(
+        {"A": texts, "B": list(texts)}, sample.references[:40], ["bleu", "chrf"], **options
+    )
+    for d in result:
+        assert d.pvalue == d.pvalue_adjusted == 1.0
+        assert (d.difference, d.low, d.high, d.winner) == (0, 0, 0, None)
+    assert any("identical" in note for note in result.notes)
+    assert "[0.00, 0.00]" not in str(result)
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_what_every_test_says(test):
+    a, b = np.array([1.0, 0.5] * 10), np.array([0.5, 1.0] * 10)
+    (d,) = es.compare({"A": a, "B": b}, None, X, test=test)
+    # Equal scores, but not identical ones.
+    assert d.pvalue == 1.0
+    large = 1.7e9 + np.random.default_rng(0).normal(size=100)
+    (d,) = es.compare({"A": large, "B": large + 1}, None, es.Mean("time"), test=test)
+    assert d.pvalue < 0.001
+    better = {"A": a[:12], "B": b[:12] + 0.75}
+    p = {s: next(iter(es.compare(better, None, X, test=test, alternative=s))).pvalue
+         for s in ALTERNATIVES}  # fmt: skip
+    assert p["greater"] < p["two-sided"] < 0.001
+    assert p["less"] > 0.999
+
+
+def test_equal_segments_stay_equal_whatever_the_others_are():
+    """200 scores, five of them different: 2^5 swaps are enumerated, though the largest differ."""
+    a = np.random.default_rng(0).random(200)
+    b = a + 3.0 * (np.arange(200) < 5)
+    for test, exact in (("ar", True), ("bootstrap", False), ("t", False)):
+        (d,) = es.compare({"A": a, "B": b}, None, X, test=test)
+        assert (d.n_differing, d.exact) == (5, exact)
+        # All five for B: no test goes below what five swaps can say.
+        assert d.pvalue >= 2 / 2**5
+        assert d.pvalue == 2 / 2**5 or not exact
+
+
+@pytest.mark.parametrize("alternative, count", [("two-sided", 3), ("greater", 2), ("less", 3)])
+def test_ties_count_as_evidence_against_a_difference(alternative, count):
+    null = np.array([0.5, -0.5, 0.1, 0.7])
+    assert randomisation.count_as_extreme(0.5, null, alternative) == count
+    # One more that is equal but for rounding, with a tolerance.
+    nearly = np.append(null, 0.5 - 1e-15 if alternative != "less" else 0.5 + 1e-15)
+    assert randomisation.count_as_extreme(0.5, nearly, alternative, 1e-12) == count + 1
+    # The observed arrangement counts (Phipson and Smyth, 2010).
+    p = randomisation.randomization_pvalue(0.5, null, alternative)
+    assert p == (count + 1) / 5
+    assert randomisation.exact_randomization_pvalue(0.5, null, alternative) == count / 4
+
+
+def test_unknown_alternative_is_refused_by_the_leaf():
+    with pytest.raises(es.InputError, match=r"alternative must be one of .*; got 'Greater'"):
+        randomisation.randomization_pvalue(0.1, np.zeros(9), "Greater")
