@@ -84,7 +84,7 @@ def test_an_interval_is_what_is_not_rejected(seed):
 
 def test_margins_and_recoveries_are_bounds_of_intervals():
     rng = np.random.default_rng(5)
-    for i in range(20):
+    for _ in range(20):
         given = table(rng, int(rng.choice([8, 30, 100])), "ratio")
         one, two = (es.compare(given, confidence_level=c, n_resamples=499) for c in (0.95, 0.9))
         for margin in (0.01, 0.05, 0.1):

@@ -164,7 +164,7 @@ class Compared:
         top, bottom = (first, second) if turned else (second, first)
         # b - r·a > 0 holds of every r where a is 0 and b above, and of none where both are 0.
         none = np.where(top > 0, np.inf, -np.inf)
-        return np.divide(top, bottom, where=bottom > 0, out=none)
+        return np.asarray(np.divide(top, bottom, where=bottom > 0, out=none))
 
     def _of_replicates(self, method: str, level: float) -> Bounds:
         contrast, sample, pair = self.options.contrast, self.sample, (self.a, self.b)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,7 +107,7 @@ class Ranker:
             raise InputError("a composite needs resampled scores: leave method out")
         first, n = self.samples[0], len(scores)
         differing = np.zeros((n, n), dtype=np.int64)
-        for i, j in zip(*np.triu_indices(n, 1), strict=True):
+        for i, j in combinations(range(n), 2):
             counts = [sample.differ(i, j)[0] for sample in self.samples]
             differing[i, j] = differing[j, i] = max(counts)
         return Sample(
