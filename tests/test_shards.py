@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from scipy import stats
 
 import evalstats as es
-from evalstats.resampling import totals as resampling
 from evalstats.shards.hierarchy import shard_batches, shard_draws
 from evalstats.shards.keyed import poisson_weights
 from evalstats.shards.segment_ids import _hash
@@ -349,11 +348,6 @@ def test_two_stage_totals_and_order(statistics):
     assert merged.shards == (0, 1, 2)
     with pytest.raises(es.InputError, match=r"1 of 3 shards are missing, the first is 1"):
         es.estimate(shards[0] + shards[2])
-
-
-def test_streams_of_stages_are_not_those_of_the_ordinary_bootstrap():
-    rows = two_stage_rows([50], 20, 1)
-    assert not np.array_equal(rows, resampling.bootstrap_weights(50, 20, 1))
 
 
 # What is refused

@@ -192,7 +192,7 @@ class Questions(ComparisonRecord):
         >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
         >>> result = es.compare(pair, sample.references, ["bleu", "chrf"], n_resamples=999)
         >>> print(result.joint("clearly-better", "baseline"))
-        clearly-better is better than baseline under each of BLEU, chrF2 at 0.05: one-sided p = ...
+        clearly-better is better than baseline under each of BLEU, chrF2 at 0.05: one-sided p ...
         """
         if isinstance(metrics, str):
             raise InputError(f"metrics must be a list of names, got the str {metrics!r}")
