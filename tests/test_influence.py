@@ -170,11 +170,11 @@ def test_runs_lose_segments_of_all():
 
 
 def test_each_stratum_keeps_two():
-    # The whole difference is in one stratum, of which two have to stay.
-    scores = {"A": np.arange(20.0), "B": np.arange(20.0) + np.repeat([5.0, -0.1], [4, 16])}
+    # The whole difference is in one stratum, of which two have to stay: one would turn it.
+    scores = {"A": np.arange(20.0), "B": np.arange(20.0) + np.repeat([5.0, -4.0, -0.1], [3, 1, 16])}
     strata = np.repeat(["few", "many"], [4, 16])
     result = es.compare(scores, metrics=MEAN, strata=strata, aggregate="macro", n_resamples=99)
     found = result.influence("macro judge", "B", "A")
     assert found.sign_without is None
     freely = es.compare(scores, metrics=MEAN, n_resamples=99).influence("judge", "B", "A")
-    assert set(freely.sign_without) == {"0", "1", "2", "3"}
+    assert set(freely.sign_without) < {"0", "1", "2"}

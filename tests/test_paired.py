@@ -102,6 +102,8 @@ def test_the_same_number_as_compare(test, alternative, n):
 def test_identical_scores_and_one_segment():
     for function in (es.paired_permutation_test, es.paired_bootstrap_test):
         assert function(X1, list(X1)).pvalue == 1.0
+        # Four differences of one sign: no test says more than their 16 sign patterns.
+        assert function([2.0, 3, 4, 5], [1.0] * 4).pvalue == 2 / 16
     assert es.paired_permutation_test([3.0], [1.0]).pvalue == 1.0
     assert es.paired_permutation_test([3.0], [1.0], alternative="greater").pvalue == 0.5
 
