@@ -34,15 +34,6 @@ def sacrebleu_score(metric, totals):
     return sacrebleu_twin(metric)._compute_score_from_stats(list(totals)).score
 
 
-def multinomial_weights(n_segments, n_resamples, rng):
-    """Draw bootstrap weights the textbook way: indices, counted."""
-    rows = [
-        np.bincount(rng.integers(n_segments, size=n_segments), minlength=n_segments)
-        for _ in range(n_resamples)
-    ]
-    return np.array(rows)
-
-
 def weights_from_indices(indices, n_segments):
     """Turn drawn segment numbers `(B, n)` into rows of weights `(B, N)`."""
     return np.stack([np.bincount(row, minlength=n_segments) for row in indices])

@@ -172,9 +172,8 @@ def test_max_t_is_a_double_loop_over_resamples(design):
     h = (np.array(naive(null.T, t)) + 1) / 200
     p = np.minimum(1, 2 * stats.t.cdf(stats.norm.ppf(h / 2) / f, nu))
     p = np.maximum([max(p[t >= one]) for one in t], alone(result))
-    # Sums of influence values are of whole numbers of steps: one resample may turn.
-    close = 2 * stats.t.cdf(stats.norm.ppf((h + 1 / 200) / 2), nu) - p
-    assert np.all(np.abs(adjusted(result) - p) <= np.maximum(close, 1e-9))
+    # Sums of influence values are of whole numbers of steps: a tie may turn.
+    np.testing.assert_allclose(adjusted(result), p, atol=1.1 / 200)
     assert np.mean(np.isclose(adjusted(result), p)) > 0.8
 
 

@@ -113,6 +113,18 @@ def test_no_spread_gives_a_point(method):
     assert d.pvalue == 2 * 0.5**20
 
 
+@pytest.mark.parametrize("unit", [2.0**-300, 2.0**300])
+@pytest.mark.parametrize("contrast", ["difference", "ratio"])
+def test_units_of_scores_change_nothing(unit, contrast):
+    options = {"metrics": X, "contrast": contrast, "strata": np.arange(20) // 10, "n_resamples": 99}
+    scores = np.random.default_rng(2).gamma(2, size=(2, 3, 20))
+    for some in (scores[:, 0], scores):
+        (d,), (e,) = (es.compare({"A": a, "B": b}, **options) for a, b in (some, unit * some))
+        scale = unit if contrast == "difference" else 1.0
+        found = (e.low / scale, e.high / scale, e.standard_error / scale, e.pvalue)
+        assert found == pytest.approx((d.low, d.high, d.standard_error, d.pvalue))
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("level", [5e-324, 1e-9, 1 - 1e-12, np.nextafter(1, 0)])
 def test_levels_at_both_ends_of_the_range(method, level):

@@ -147,12 +147,16 @@ class Compared:
         """Return all ratios r with |b - r·a| <= quantile·se(b - r·a) (Fieller, 1954)."""
         effects = self.sample.effects
         top, bottom = (effects[i] for i in ((self.a, self.b) if turned else (self.b, self.a)))
+        a, b = bottom.value, top.value
+        errors = np.array([bottom.spread.error, top.spread.error, self.spread.error])
+        # Fourth powers of large or small scores are no numbers.
+        unit = max(abs(a), abs(b), *errors) or 1.0
+        a, b, (v_a, v_b, v_both) = a / unit, b / unit, (errors / unit) ** 2
         square = quantile**2
-        v_top, v_bottom = (x.spread.error**2 for x in (top, bottom))
-        both = (v_top + v_bottom - self.spread.error**2) / 2
-        lead = bottom.value**2 - square * v_bottom
-        middle = top.value * bottom.value - square * both
-        rest = middle**2 - lead * (top.value**2 - square * v_top)
+        both = (v_a + v_b - v_both) / 2
+        lead = a**2 - square * v_a
+        middle = a * b - square * both
+        rest = middle**2 - lead * (b**2 - square * v_b)
         if not lead > 0:
             # The denominator is not told apart from 0.
             return -np.inf, np.inf

@@ -126,7 +126,7 @@ class Multinomial(Weights):
 
 @lru_cache(maxsize=32)
 def _kept(weights: Multinomial, number: int) -> NDArray[Any]:
-    """Return a batch of at most a megabyte; max-T takes 1.3 times as long where it is drawn anew."""
+    """Return a batch, a megabyte at most; max-T takes half as long again if drawn anew."""
     rows = Weights.batch(weights, number)
     rows.setflags(write=False)
     return rows
