@@ -185,3 +185,26 @@ def test_of_shards_an_interval_is_what_is_not_rejected(seed, contrast):
     assert (kept.pvalue_not_worse <= 0.05) == (narrow.low > 0.9)
     with pytest.raises(es.InputError, match="strata must be left out when a Shard is given"):
         es.estimate(whole, strata=["x"] * n)
+
+
+@pytest.mark.parametrize("contrast", ["difference", "ratio"])
+def test_units_of_scores_change_nothing_also_where_many_resamples_tie(contrast):
+    """Defect: marks of 1 to 5 divided by 10 had another p-value, .73 in place of .92."""
+    for seed in (3, 85, 185):
+        rng = np.random.default_rng(seed)
+        a = rng.integers(1, 6, 12)
+        b = np.clip(a + rng.integers(-1, 3, 12), 1, 5)
+        found = []
+        for unit in (1, 0.1, 1 / 3):
+            (d,) = es.compare(
+                {"A": unit * a, "B": unit * b},
+                metrics=es.Mean("m"),
+                contrast=contrast,
+                n_resamples=999,
+            )
+            found.append(d)
+            assert (d.pvalue <= 0.05) == (not d.low <= d.null <= d.high)
+            assert d.pvalue == pytest.approx(
+                es.paired_bootstrap_test(unit * b, unit * a, n_resamples=999).pvalue
+            )
+        assert found[0].pvalue == pytest.approx(found[1].pvalue) == pytest.approx(found[2].pvalue)

@@ -106,14 +106,13 @@ class Family:
             sides = self.pairs[0].options.sides
             counts, _ = self._largest(self._sign)
             n = self.pairs[0].sample.replicates.shape[1]
-            shares = (counts + 1) / (n + 1) / sides
+            shares = families.monotone((counts + 1) / (n + 1), self._sizes(self._sign)) / sides
             some = [self.pairs[i] for i in self._drawn]
             found = [
                 bootstrap.widened(float(share), pair.spread, sides)
                 for share, pair in zip(shares, some, strict=True)
             ]
-            stepped = families.monotone(np.array(found), self._sizes(self._sign))
-            adjusted[self._drawn] = np.maximum(stepped, pvalues[self._drawn])
+            adjusted[self._drawn] = np.maximum(found, pvalues[self._drawn])
         return adjusted
 
     def simultaneous(self) -> list[Bounds]:

@@ -166,6 +166,8 @@ class Compared:
     def _ratios(self, turned: bool = False) -> Floats:
         first, second = (self.sample.replicates[i] for i in (self.a, self.b))
         top, bottom = (first, second) if turned else (second, first)
+        # Equal but for rounding.
+        top = np.where(self.difference.replicates == 0, bottom, top)
         # b - r·a > 0 holds of every r where a is 0 and b above, and of none where both are 0.
         none = np.where(top > 0, np.inf, -np.inf)
         return np.asarray(np.divide(top, bottom, where=bottom > 0, out=none))

@@ -21,6 +21,7 @@ from evalstats.analysis.units import Units
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.inference.influence import influence_values
+from evalstats.inference.randomisation import tie_tolerance
 from evalstats.metrics.averages import MeanOfRuns
 
 Floats = NDArray[np.float64]
@@ -109,8 +110,11 @@ class Sample:
         """Return the score of system b less `ratio` times that of system a."""
         _, worth = self.differ(a, b)
         found = self.effects[b] - (self.effects[a] if ratio == 1 else ratio * self.effects[a])
+        # What rounding leaves of equal scores is no difference.
+        tie = tie_tolerance(max(abs(self.scores[a]), abs(self.scores[b])), self.units.n)
+        drawn = np.where(np.abs(found.replicates) <= tie, 0.0, found.replicates)
         # Where nothing differs nothing says how much it could.
-        return replace(found, worth=worth or np.inf)
+        return replace(found, replicates=drawn, worth=worth or np.inf)
 
 
 def resample(scored: Sequence[Scored], options: Options) -> list[Sample]:

@@ -247,14 +247,16 @@ def paired_bootstrap_test(
             f"anything about uncertainty"
         )
     alternative, n_resamples, seed = _options(alternative, n_resamples, rng)
-    columns, difference, _ = _prepared(pairs)
+    columns, difference, tie = _prepared(pairs)
     m = int(np.count_nonzero(pairs[:, 0] != pairs[:, 1]))
     sides = 2 if alternative == "two-sided" else 1
     error, factor, degrees = student.spread(_moves(columns, difference))
     spread = Spread(error, factor, max(min(degrees, m - 1.0), 1.0))
     by_t = student.pvalue(difference, error, spread.degrees, alternative)
     totals = bootstrap_totals(columns, n_resamples, seed)
-    pvalue = bootstrap.pvalue(_mean_difference(totals, len(pairs)), spread, by_t, alternative)
+    drawn = _mean_difference(totals, len(pairs))
+    drawn[np.abs(drawn) <= tie] = 0.0
+    pvalue = bootstrap.pvalue(drawn, spread, by_t, alternative)
     # m segments can be swapped in 2^m ways.
     pvalue = min(1.0, max(pvalue, sides * 0.5**m))
     return _result(columns, difference, pvalue, False, n_resamples, seed, alternative)
