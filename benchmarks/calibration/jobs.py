@@ -143,7 +143,7 @@ def _numbers() -> Iterator[Job]:
     ):
         made, small = Made(simulated.few_differ, (m, sizes), sizes), (n, m) == (300, 20)
         yield Job("few differing", f"{m} of {n}", made, n, trials=1000, subset=small)
-    for n, kind in ((30, "normal"), (30, "Student's t"), (30, "skewed")):
+    for n, kind in ((30, "normal"), (30, "Student's t"), (30, "skewed"), (100, "lognormal 1")):
         made = Made(simulated.numbers, (kind,))
         yield Job("tails", f"{kind}, N = {n}", made, n, trials=1000, subset=kind == "normal")
     for n, kind in ((100, "perplexity"), (500, "macro-F1")):
@@ -199,7 +199,6 @@ def _limits() -> Iterator[Job]:
     for row, make, arguments, n in (
         ("0/1 .95, 10 + 1000 items", simulated.total, ("0/1", 0.95, 0.95), (10, 1000)),
         ("0/1 .99, 50 + 50 items", simulated.total, ("0/1", 0.99, 0.99), (50, 50)),
-        ("lognormal 1, N = 100", simulated.numbers, ("lognormal 1",), 100),
         ("lognormal 1.5, N = 100", simulated.numbers, ("lognormal 1.5",), 100),
         ("perplexity, hard texts are long, N = 100", simulated.items, ("perplexity, hard",), 100),
     ):
