@@ -175,9 +175,17 @@ class Planner:
     pairs: Sequence[Pair]
     options: Options
 
-    def __call__(self, *question: Any) -> Power:
-        """Plan for all pairs under all metrics, with the first five fields of a `Question`."""
-        asked = Question(*question, self.options.confidence_level, self.options.alternative)
+    def __call__(
+        self,
+        difference: float | None,
+        n_segments: int | None,
+        runs: int | None,
+        level: float,
+        target: float,
+    ) -> Power:
+        """Plan for all pairs under all metrics, as `power` does."""
+        confidence, alternative = self.options.confidence_level, self.options.alternative
+        asked = Question(difference, n_segments, runs, level, target, confidence, alternative)
         units, first = self.samples[0].units, self.samples[0].effects[0].runs
         n, pilot_runs = asked.n_segments or units.n, first[0][2] if first else None
         least = 2 if units.codes is None else 2 * (int(units.codes.max()) + 1)
@@ -197,9 +205,10 @@ class Planner:
             same += [(sample, pair) for pair in self.pairs if not sample.differ(*pair)[0]]
             found += [_pair(sample, pair, asked, n, runs) for pair in some]
             signatures.append(_signature(sample, asked, found[-1].test))
-        test = asked.difference, asked.target, asked.level, asked.alternative, asked.confidence_level
-        found_on = tuple(found), units.n, n, units.unit
-        result = Power(*found_on, *test, tuple(signatures), (), runs, pilot_runs)
+        result = Power(
+            tuple(found), units.n, n, units.unit, difference, target, level, alternative,
+            confidence, tuple(signatures), n_runs=runs, pilot_runs=pilot_runs,
+        )  # fmt: skip
         notes = *assumptions(result, len(units.labels)), *_left_out(same), *size_notes(units)
         return replace(result, notes=notes)
 

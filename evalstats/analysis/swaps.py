@@ -69,7 +69,7 @@ class _Differences:
 def _all(of: Scored, pair: Pair) -> Floats:
     """Return differences after all swaps, `(2^m,)`, the first of which swaps nothing."""
     (a, b), differs = pair, of.differs(*pair)
-    swaps = all_swap_totals(np.eye(np.count_nonzero(differs)))
+    swaps = all_swap_totals(np.eye(int(np.count_nonzero(differs))))
     column = np.cumsum(differs) - 1
     moved = []
     for block in of.blocks:

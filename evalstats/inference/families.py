@@ -14,10 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-#: Pairs whose null values are worked out together; they bound the memory.
-_TOGETHER = 256
-#: Values this close, relative to their size, are ties.
-_TIE = 1e-9
+#: Pairs whose null values are in memory together; values this close, relative to size, are ties.
+_TOGETHER, _TIE = 256, 1e-9
 
 
 def holm(pvalues: ArrayLike) -> Floats:
@@ -67,7 +65,11 @@ def benjamini_hochberg(pvalues: ArrayLike) -> Floats:
 
 
 #: Adjustments that need nothing but p-values.
-ADJUSTMENTS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "none": np.array}
+ADJUSTMENTS: dict[str, Callable[[ArrayLike], Floats]] = {
+    "holm": holm,
+    "benjamini-hochberg": benjamini_hochberg,
+    "none": np.array,
+}
 
 
 def step_down(

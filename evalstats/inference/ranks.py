@@ -68,7 +68,7 @@ def clusters(better: Verdicts, order: NDArray[np.intp]) -> NDArray[np.int64]:
     in the tables of the WMT shared tasks (Kocmi et al., 2022).
     """
     in_order = better[np.ix_(order, order)]
-    begins = [place > 0 and np.all(in_order[:place, place:]) for place in range(len(order))]
+    begins = [place > 0 and bool(np.all(in_order[:place, place:])) for place in range(len(order))]
     return np.asarray(1 + np.cumsum(begins)[np.argsort(order)])
 
 
