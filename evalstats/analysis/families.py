@@ -68,10 +68,14 @@ class OwnErrors:
 
     def _totals(self, values: Floats) -> Floats:
         """Return resampled sums of values, `(p, N) -> (p, B)`."""
-        whole, steps = _whole_numbers(values.T)
+        # Above the least of them no number is negative, and single precision will do. As weights
+        # sum to N in every resample, what is below cancels out.
+        least = np.min(values, axis=1, keepdims=True)
+        whole, steps = _whole_numbers((values - least).T)
         rows = rows_of(self.units, self.options.seed)
         totals = weighted_totals(rows, whole, self.n_resamples, self.options.executor)
-        return np.asarray(totals.T * steps[:, None])
+        moved = (totals - np.sum(whole, axis=0)) * steps
+        return np.asarray(moved.T + np.sum(values, axis=1, keepdims=True))
 
     def _of_strata(self, values: Floats) -> list[tuple[int, Floats]]:
         """Return the number of units of each stratum, and resampled sums in it, `(S, B)`."""

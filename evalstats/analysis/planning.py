@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from evalstats.checks import integer, real, share
 from evalstats.errors import InputError
 from evalstats.inference import power, student
 from evalstats.inference.counts import wilson
-from evalstats.inference.student import Spread
+from evalstats.inference.student import Runs, Spread
 from evalstats.results.power import Power, assumptions
 from evalstats.results.records import PairPower, RunPower
 from evalstats.results.signatures import signature
@@ -26,10 +26,10 @@ from evalstats.results.signatures import signature
 ENDLESS = 10**12
 #: The curve goes so far below and above the sizes in question, or over these numbers of runs.
 _REACH, _RUNS = 8, (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
-Squares = list[tuple[float, float, int]]
 
 
-class Question(NamedTuple):
+@dataclass(frozen=True)
+class Question:
     """What is asked: a size of difference, the units and runs of the plan, the test's power."""
 
     difference: float | None
@@ -40,8 +40,8 @@ class Question(NamedTuple):
     confidence_level: float
     alternative: str
 
-    def checked(self) -> Question:
-        """Return it if it can be answered."""
+    def __post_init__(self) -> None:
+        """Refuse what cannot be answered."""
         level, size = share(self.level, "significance_level"), self.difference
         if not level < real(self.target, "power", 0.0) < 1:
             raise InputError(
@@ -56,7 +56,6 @@ class Question(NamedTuple):
         for name, given in (("n_segments", self.n_segments), ("runs", self.runs)):
             if given is not None:
                 integer(given, name, 2, ENDLESS)
-        return self
 
 
 @dataclass(frozen=True)
@@ -85,23 +84,31 @@ class Design:
 
     def power(self, difference: float, n: int, runs: int = 1) -> float:
         """Return how often a difference of this size is found on n units of so many runs."""
-        degrees, asked = max((self.degrees + 1) * n / self.n - 1, 1.0), self.asked
-        sides = "two-sided" if asked.alternative == "two-sided" else "greater"
+        degrees, level = max((self.degrees + 1) * n / self.n - 1, 1.0), self.asked.level
+        sides = 2 if self.asked.alternative == "two-sided" else 1
         if self.scale:
             size = min(difference / self.scale, 1.0), self.discordant, n * self.worth
-            return power.mcnemar_power(*size, asked.level, sides, degrees)
-        error, degrees, stretch = power.of_runs(*self._parts(n, runs, degrees, runs))
+            return power.mcnemar_power(*size, level, sides, degrees)
+        segments = Spread(self.deviation(runs) / n**0.5, 1.0, degrees)
+        error, degrees, stretch = power.of_runs(segments, self._squares(n, runs, runs))
         if self.side is not None:
-            # The same variances, as sure as the pilot is of them.
-            known = self._parts(n, runs, self.degrees, self.n_runs)
-            found = student.with_runs(*known) if self.of_runs else known[0]
-            error *= power.spread_bounds(found.degrees, asked.confidence_level)[self.side]
-        return power.t_power(difference / error, degrees, asked.level, sides, stretch)
+            # The same variances, as sure as the pilot is of them: a chi-square interval.
+            known = student.with_runs(
+                segments._replace(degrees=self.degrees), self._squares(n, runs, self.n_runs)
+            )
+            error *= self._bound(known.degrees)
+        return power.t_power(difference / error, degrees, level, sides, stretch)
 
-    def _parts(self, n: int, runs: int, degrees: float, counted: int) -> tuple[Spread, Squares]:
-        """Return the spread of segments, and the mean squares of each system's runs."""
-        squares = [((r + e / n) / runs, e / n / runs, counted) for r, e in self.of_runs]
-        return Spread(self.deviation(runs) / n**0.5, 1.0, degrees), squares
+    def _squares(self, n: int, runs: int, counted: int) -> list[Runs]:
+        """Return the mean squares of each system's runs."""
+        return [((r + e / n) / runs, e / n / runs, counted) for r, e in self.of_runs]
+
+    def _bound(self, degrees: float) -> float:
+        """Return the bound of a true standard deviation over a sample's."""
+        from scipy.special import chdtri
+
+        tail = (1 - self.asked.confidence_level) / 2
+        return float(np.sqrt(degrees / chdtri(degrees, 1 - tail if self.side else tail)))
 
     def deviation(self, runs: int) -> float:
         """Return the standard deviation of a unit: units' part of the error is this over √n."""
@@ -119,7 +126,8 @@ class Design:
 
     def least(self, n: int, runs: int) -> float | None:
         """Return the least difference that is found with the target power, if any is."""
-        step = self.scale / 1000 if self.scale else power.of_runs(*self._parts(n, runs, 1.0, 2))[0]
+        of_runs = sum(r for r, _ in self.of_runs) / runs
+        step = float(np.hypot(self.deviation(runs) / n**0.5, of_runs**0.5))
         return power.least_difference(lambda d: self.power(d, n, runs), self.asked.target, step)
 
     def needed(self, difference: float, runs: int = 1) -> int | None:
@@ -145,9 +153,9 @@ def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
     effect, outcomes, differ = sample.difference(*pair), sample.of.outcomes, sample.differ(*pair)[0]
     if outcomes is not None and differ:
         gained, lost, n = outcomes.changed(*pair, effect.spread)
-        degrees = np.inf if outcomes.plain else effect.spread.degrees
-        found = Design(asked, sample.units.n, degrees, scale=outcomes.scale)
-        return replace(found, discordant=(gained + lost) / n, worth=n / sample.units.n)
+        degrees, total = np.inf if outcomes.plain else effect.spread.degrees, sample.units.n
+        found = Design(asked, total, degrees, scale=outcomes.scale)
+        return replace(found, discordant=(gained + lost) / n, worth=n / total)
     rounding = 1e-12 * float(np.max(np.abs(sample.scores[list(pair)])))
     if effect.spread.error > rounding:
         return by_t(effect, asked)
@@ -159,11 +167,13 @@ def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
     )
 
 
+@dataclass(frozen=True)
 class Planner:
     """What a `Comparison` keeps for `Comparison.power`: its samples, pairs and options."""
 
-    def __init__(self, samples: Sequence[Sample], pairs: Sequence[Pair], options: Options) -> None:
-        self.samples, self.pairs, self.options = samples, pairs, options
+    samples: Sequence[Sample]
+    pairs: Sequence[Pair]
+    options: Options
 
     def __call__(
         self,
@@ -173,12 +183,9 @@ class Planner:
         level: float,
         target: float,
     ) -> Power:
-        """Plan as `power` does."""
-        test = level, target, self.options.confidence_level, self.options.alternative
-        return self.planned(Question(difference, n_segments, runs, *test).checked())
-
-    def planned(self, asked: Question) -> Power:
-        """Plan for all pairs under all metrics."""
+        """Plan for all pairs under all metrics, as `power` does."""
+        confidence, alternative = self.options.confidence_level, self.options.alternative
+        asked = Question(difference, n_segments, runs, level, target, confidence, alternative)
         units, first = self.samples[0].units, self.samples[0].effects[0].runs
         n, pilot_runs = asked.n_segments or units.n, first[0][2] if first else None
         least = 2 if units.codes is None else 2 * (int(units.codes.max()) + 1)
@@ -198,9 +205,10 @@ class Planner:
             same += [(sample, pair) for pair in self.pairs if not sample.differ(*pair)[0]]
             found += [_pair(sample, pair, asked, n, runs) for pair in some]
             signatures.append(_signature(sample, asked, found[-1].test))
-        size, _, _, level, target, confidence, side = asked
-        test = size, target, level, side, confidence, tuple(signatures)
-        result = Power(tuple(found), units.n, n, units.unit, *test, (), runs, pilot_runs)
+        result = Power(
+            tuple(found), units.n, n, units.unit, difference, target, level, alternative,
+            confidence, tuple(signatures), n_runs=runs, pilot_runs=pilot_runs,
+        )  # fmt: skip
         notes = *assumptions(result, len(units.labels)), *_left_out(same), *size_notes(units)
         return replace(result, notes=notes)
 
@@ -230,12 +238,11 @@ def _pair(sample: Sample, pair: Pair, asked: Question, n: int, planned: int | No
     plan, size, runs = designed(sample, pair, asked), asked.difference, planned or 1
     low, high = plan.bounds()
     found = _bounded("minimum", [d.least(n, runs) for d in (plan, low, high)])
-    found |= {**_bounded("power", [None] * 3), **_bounded("needed", [None] * 3)}
     if size is not None:
         # The more the next units vary, the less is found.
         found |= _bounded("power", [d.power(size, n, runs) for d in (plan, high, low)])
         found |= _bounded("needed", [d.needed(size, runs) for d in (plan, low, high)])
-    sizes = _sizes(n, sample.units.n, found["needed"] or n)
+    sizes = _sizes(n, sample.units.n, found.get("needed") or n)
     return PairPower(
         metric=sample.of.name,
         baseline=sample.of.systems[pair[0]],
@@ -253,12 +260,12 @@ def _pair(sample: Sample, pair: Pair, asked: Question, n: int, planned: int | No
 
 
 def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
-    size, found = plan.asked.difference, _bounded("runs_needed", [None] * 3)
+    size, found = plan.asked.difference, {}
     if size is not None:
         needed = [d.runs_needed(size, n) for d in (plan, *plan.bounds())]
-        found = _bounded("runs_needed", needed)
-        found["fewest_runs"] = plan.runs_needed(size, ENDLESS)
-    runs = tuple(sorted({*_RUNS, planned, found["runs_needed"] or planned}))
+        fewest = plan.runs_needed(size, ENDLESS)
+        found = {**_bounded("runs_needed", needed), "fewest_runs": fewest}
+    runs = tuple(sorted({*_RUNS, planned, found.get("runs_needed") or planned}))
     return RunPower(
         run_deviation=float(np.sqrt(sum(r for r, _ in plan.of_runs))),
         limit=plan.least(ENDLESS, planned),

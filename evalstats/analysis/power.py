@@ -84,10 +84,8 @@ def power(
     Notes
     -----
     The noncentral t distribution, with the noncentrality :math:`\sqrt{n}\,\delta/s` for a pilot's
-    standard error of s/√N, whose ν degrees of freedom become (ν + 1)n/N - 1. Of 0/1 scores the
-    normal approximation of McNemar's test (Miettinen, 1968; Connor, 1987). Of R runs of each system
-    the variance on n segments has a part that segments and runs share out, and one that only runs
-    do: Miller's (2024) where these add nothing. `docs/power.md` has the formulas.
+    standard error of s/√N; of 0/1 scores McNemar's test (Miettinen, 1968; Connor, 1987).
+    `docs/power.md` has the formulas, and those of several runs.
 
     Examples
     --------
@@ -100,10 +98,11 @@ def power(
     """
     # Nothing is drawn: t is all that is asked for.
     options = Options(confidence_level, "t", "t", alternative, executor=executor)
-    test = significance_level, power, options.confidence_level, options.alternative
-    question = Question(difference, n_segments, runs, *test).checked()
+    asked = difference, n_segments, runs, significance_level, power
+    # What cannot be answered is refused before the texts are read.
+    Question(*asked, options.confidence_level, options.alternative)
     given = Given(hypotheses, references, metrics, groups, strata, aggregate)
     as_pairs(given.systems, baseline, "power")
     samples, options = samples_of(given, options, progress)
     pairs = as_pairs(samples[0].of.systems, baseline, "power")
-    return Planner(samples, pairs, options).planned(question)
+    return Planner(samples, pairs, options)(*asked)

@@ -7,7 +7,7 @@ Everything is done for all systems at once, and all metrics of a call have the s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -108,13 +108,20 @@ class Sample:
 
     def difference(self, a: int, b: int, ratio: float = 1.0) -> Effect:
         """Return the score of system b less `ratio` times that of system a."""
-        _, worth = self.differ(a, b)
-        found = self.effects[b] - (self.effects[a] if ratio == 1 else ratio * self.effects[a])
+        first, second = self.effects[a], self.effects[b]
+        influence = None
+        if first.influence is not None and second.influence is not None:
+            influence = second.influence - ratio * first.influence
+        # In place: the arithmetic of effects copies replicates, and many pairs have many of them.
+        drawn = second.replicates - ratio * first.replicates
         # What rounding leaves of equal scores is no difference.
-        tie = tie_tolerance(max(abs(self.scores[a]), abs(self.scores[b])), self.units.n)
-        drawn = np.where(np.abs(found.replicates) <= tie, 0.0, found.replicates)
+        tie = tie_tolerance(max(abs(first.value), abs(second.value)), self.units.n)
+        drawn[np.abs(drawn) <= tie] = 0.0
+        value = second.value - ratio * first.value
+        runs = (-ratio * first).runs if first.runs else ()
         # Where nothing differs nothing says how much it could.
-        return replace(found, replicates=drawn, worth=worth or np.inf)
+        worth = self.differ(a, b)[1] or np.inf
+        return Effect(value, influence, drawn, self.units, second.runs + runs, worth)
 
 
 def resample(scored: Sequence[Scored], options: Options) -> list[Sample]:

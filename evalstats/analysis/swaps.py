@@ -13,7 +13,7 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.resampled import split, totals_scored
 from evalstats.analysis.sampling import Pair, Sample
 from evalstats.analysis.scored import Scored
-from evalstats.inference import randomisation
+from evalstats.inference.randomisation import randomization_pvalue, tie_tolerance
 from evalstats.resampling.totals import all_swap_totals
 from evalstats.resampling.weights import Halves
 
@@ -29,46 +29,29 @@ def swapped_pvalues(
     columns = iter(_random(sample, drawn, options).T if drawn else ())
     found = []
     for (a, b), exact in zip(pairs, enumerated, strict=True):
-        observed = float(sample.scores[b] - sample.scores[a])
-        largest = float(np.max(np.abs(sample.scores[[a, b]])))
-        tie = randomisation.tie_tolerance(largest, sample.units.n)
-        shuffled = _all(sample, (a, b)) if exact else next(columns)
-        test = (
-            randomisation.exact_randomization_pvalue
-            if exact
-            else randomisation.randomization_pvalue
-        )
-        found.append((test(observed, shuffled, options.alternative, tie), exact))
+        first, second = sample.scores[[a, b]]
+        tie = tie_tolerance(max(abs(first), abs(second)), sample.units.n)
+        shuffled = _all(sample.of, (a, b)) if exact else next(columns)
+        p = randomization_pvalue(second - first, shuffled, options.alternative, tie, exact)
+        found.append((p, exact))
     return found
 
 
 def _random(sample: Sample, pairs: Sequence[Pair], options: Options) -> Floats:
     """Return differences after random swaps, `(B, P)`: the same swaps for all pairs."""
     # What moves from one system to another follows from what moves to the first.
-    moving = replace(sample.of, blocks=tuple(
+    blocks = [
         replace(block, rows=_wide(block.rows) - _wide(block.rows[:1])) for block in sample.of.blocks
-    ))  # fmt: skip
+    ]
+    moving = replace(sample.of, blocks=tuple(blocks))
     rows = Halves(sample.units.n, options.seed)
-    (found,) = totals_scored(
-        [moving], rows, options.n_resamples, options, _Shuffled(sample.of, pairs)
-    )
+    differences = _Differences(sample.of, pairs)
+    (found,) = totals_scored([moving], rows, options.n_resamples, options, differences)
     return found
 
 
-def _all(sample: Sample, pair: Pair) -> Floats:
-    """Return differences after all swaps, `(2^m,)`, the first of which swaps nothing."""
-    (a, b), of = pair, sample.of
-    wide = np.zeros((sample.units.n, sum(block.rows.shape[2] for block in of.blocks)))
-    ends = np.cumsum([block.rows.shape[2] for block in of.blocks])
-    for block, end in zip(of.blocks, ends, strict=True):
-        own = wide[:, end - block.rows.shape[2] : end]
-        own[block.places] = _wide(block.rows[b]) - _wide(block.rows[a])
-    moved = np.split(all_swap_totals(wide[of.differs(a, b)]), ends[:-1], axis=1)
-    return _difference(of, (a, b), moved)
-
-
 @dataclass
-class _Shuffled:
+class _Differences:
     """Differences of pairs from totals of random halves less those of the first system."""
 
     of: Scored
@@ -83,15 +66,30 @@ class _Shuffled:
         return [np.stack(found, axis=1)]
 
 
+def _all(of: Scored, pair: Pair) -> Floats:
+    """Return differences after all swaps, `(2^m,)`, the first of which swaps nothing."""
+    (a, b), differs = pair, of.differs(*pair)
+    swaps = all_swap_totals(np.eye(int(np.count_nonzero(differs))))
+    column = np.cumsum(differs) - 1
+    moved = []
+    for block in of.blocks:
+        here = differs[block.places]
+        rows = _wide(block.rows[:, here])
+        moved.append(swaps[:, column[block.places][here]] @ (rows[b] - rows[a]))
+    return _difference(of, pair, moved)
+
+
 def _difference(of: Scored, pair: Pair, moved: Sequence[Floats]) -> Floats:
     """Return the difference after statistics `(R, k)` a block moved from system b to a."""
-    a, b = pair
-    ends = [
-        of.score([side * m + block.totals[i] for m, block in zip(moved, of.blocks, strict=True)],
-                 "swapped outputs", i)
-        for i, side in ((a, 1.0), (b, -1.0))
-    ]  # fmt: skip
-    return ends[1] - ends[0]
+    first, second = (
+        of.score(
+            [block.totals[i] + side * m for block, m in zip(of.blocks, moved, strict=True)],
+            "swapped outputs",
+            i,
+        )
+        for i, side in zip(pair, (1.0, -1.0), strict=True)
+    )
+    return second - first
 
 
 def _wide(values: NDArray[Any]) -> NDArray[Any]:

@@ -1,14 +1,9 @@
-r"""One bootstrap rule: from replicates to an interval, and to the p-value of any null value.
+"""One bootstrap rule: from replicates to an interval, and to the p-value of any null value.
 
-The interval is the expanded percentile interval (Hesterberg, 2015): the middle of the replicates,
-widened for few units. Its bounds are the k-th smallest and the k-th largest of B replicates,
-
-    k = ⌊(B + 1)·Φ(f·t_ν(α/2))⌋
-
-with the factor f and the degrees of freedom ν of `student.spread`. The p-value of a null value is
-the smallest level α at which this interval leaves it out, so that both say the same of every value.
-Where so few replicates lie beyond a bound that there is none (k = 0), or where units are so few
-that the middle of the replicates is no interval (ν < 5), t takes its place.
+The interval is the expanded percentile interval (Hesterberg, 2015), from the k-th smallest to the
+k-th largest replicate; the p-value of a null value is the smallest level at which it is left out.
+Where no replicate lies beyond a bound (k = 0), or units are so few that the middle of the
+replicates is no interval (ν < 5), t takes its place. `docs/method.md` has the formulas.
 """
 
 from __future__ import annotations
@@ -28,9 +23,9 @@ LEAST_DEGREES = 5.0
 
 
 def widened(share: float, spread: Spread, sides: int = 2) -> float:
-    """Return the p-value of a null value that has so small a share of the replicates beyond it.
+    """Return the p-value of a null value with a share of the replicates beyond it.
 
-    s·F_ν(Φ⁻¹(share)/f) with s = 2 sides, or 1, at most 1.
+    s·F_ν(Φ⁻¹(share)/f) of s sides, at most 1.
     """
     from scipy.special import ndtri, stdtr
 
@@ -45,14 +40,12 @@ def tail(alpha: float, spread: Spread) -> float:
 
 
 def rank(alpha: float, n_resamples: int, spread: Spread) -> int:
-    """Return k, the place of the bounds among B replicates; 0 where there is none.
+    """Return k = ⌊(B + 1)·Φ(f·t_ν(α/2))⌋, the place of the bounds among B replicates.
 
-    It is the largest number whose p-value is at most α, which makes the interval and the p-value
-    agree also where rounding could tell them apart.
+    The largest number whose p-value is at most α, so that the interval and the p-value agree also
+    where rounding could tell them apart.
     """
     n = n_resamples + 1
-    if n_resamples == 0 or spread.degrees < LEAST_DEGREES:
-        return 0
     k = int(n * tail(alpha, spread))
     while k > 0 and widened(k / n, spread) > alpha:
         k -= 1
@@ -66,16 +59,8 @@ def interval(
 ) -> Bounds:
     """Return the closed interval of confidence 1 - α: all null values that are not rejected.
 
-    Parameters
-    ----------
-    replicates : ndarray, shape (B,)
-        Of the quantity; none where t decides alone.
-    spread : Spread
-        Its standard error, factor and degrees of freedom.
-    alpha : float
-        In (0, 1).
-    by_t : callable
-        Returns the t interval at the same level, where it is needed.
+    Of the replicates `(B,)` of a quantity, none where t decides alone, and its spread; `by_t`
+    returns the t interval at the same level.
 
     Examples
     --------
@@ -96,16 +81,8 @@ def interval(
 def pvalue(distances: Floats, spread: Spread, by_t: float, alternative: str = "two-sided") -> float:
     """Return the smallest level at which the interval leaves a null value out.
 
-    Parameters
-    ----------
-    distances : ndarray, shape (B,)
-        Replicates less the null value.
-    spread : Spread
-        As in `interval`.
-    by_t : float
-        The p-value of t, which also decides where no replicate lies beyond the null value.
-    alternative : {"two-sided", "greater", "less"}
-        One-sided tests ask how many replicates are not on the side that they claim.
+    Of replicates less the null value, `(B,)`, and the p-value of t. One-sided tests (alternative
+    "greater" or "less") ask how many replicates are not on the side that they claim.
 
     Examples
     --------
@@ -118,11 +95,8 @@ def pvalue(distances: Floats, spread: Spread, by_t: float, alternative: str = "t
         return by_t
     not_above = n - int(np.count_nonzero(distances > 0))
     not_below = n - int(np.count_nonzero(distances < 0))
-    sides, count = {
-        "two-sided": (2, min(not_above, not_below)),
-        "greater": (1, not_above),
-        "less": (1, not_below),
-    }[alternative]
+    counts = {"greater": not_above, "less": not_below, "two-sided": min(not_above, not_below)}
+    count, sides = counts[alternative], 2 if alternative == "two-sided" else 1
     found = widened((count + 1) / (n + 1), spread, sides)
     return min(found, by_t) if count == 0 else found
 
@@ -130,31 +104,20 @@ def pvalue(distances: Floats, spread: Spread, by_t: float, alternative: str = "t
 def percentile(replicates: Floats, confidence_level: float) -> Bounds:
     """Return the quantiles α/2 and 1-α/2 of the replicates (Efron, 1979), interpolated."""
     tail = (1 - confidence_level) / 2
-    # NumPy sorts with vector instructions and selects without them: sorting first is faster.
-    low, high = np.quantile(np.sort(replicates), [tail, 1 - tail])
+    low, high = np.quantile(replicates, [tail, 1 - tail])
     return float(low), float(high)
 
 
 def bca(replicates: Floats, observed: float, jackknife: Floats, confidence_level: float) -> Bounds:
     """Return the bias-corrected and accelerated interval (Efron, 1987).
 
-    Parameters
-    ----------
-    replicates : ndarray, shape (B,)
-    observed : float
-    jackknife : ndarray, shape (N,)
-        The value without each segment in turn.
-    confidence_level : float
-
-    Notes
-    -----
-    Where all replicates lie on one side of the observed value, the share below it is taken to be
-    half a replicate, so that the interval stays finite (`scipy.stats.bootstrap` gives NaN there).
+    Of replicates `(B,)`, and values without each segment in turn, `(N,)`.
     """
     from scipy.special import ndtr, ndtri
 
     n = len(replicates)
     below = float(np.mean(replicates < observed) + np.mean(replicates == observed) / 2)
+    # Half a replicate at least, where SciPy's interval is not a number.
     bias = float(ndtri(np.clip(below, 0.5 / n, 1 - 0.5 / n)))
     deviation = np.mean(jackknife) - jackknife
     power = float(np.sum(deviation**2)) ** 1.5

@@ -1,9 +1,8 @@
 """Intervals and tests of 0/1 scores: shares, and differences of paired shares.
 
-A share lies on a lattice, and resampling few items of it misleads: where no item differs, or none
-fails, every replicate is the same. These methods count instead. Items in groups or strata count as
-their effective number, and the normal quantile becomes that of t (Kott and Carr, 1997; Dean and
-Pagano, 2015).
+Resampling few items misleads: where no item differs, or none fails, every replicate is the same.
+Items in groups or strata count as their effective number, and the normal quantile becomes that of
+t (Kott and Carr, 1997; Dean and Pagano, 2015).
 """
 
 from __future__ import annotations
@@ -17,11 +16,8 @@ _EDGE = 1e-12
 def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
     """Return the score interval of a share of n items (Wilson, 1927).
 
-    All p with ``(p̂ - p)² <= z² p(1 - p)/n``. It stays within 0 and 1, and is an interval of
-    positive length where all items succeed, or none.
+    All p with ``(p̂ - p)² <= z² p(1 - p)/n``, where z is the quantile.
 
-    Examples
-    --------
     >>> [round(x, 3) for x in wilson(1.0, 10, 1.959964)]
     [0.722, 1.0]
     """
@@ -41,17 +37,8 @@ def tango(gained: float, lost: float, n: float, quantile: float) -> tuple[float,
 
     .. math:: |b - c - n\Delta| \le z \sqrt{n (2 \tilde q + \Delta (1 - \Delta))}
 
-    with b items gained, c lost, and q̃ the maximum-likelihood share of lost items given Δ. It is an
-    interval of positive length where no item differs.
-
-    Parameters
-    ----------
-    gained, lost : float
-        Items on which the system succeeds and the baseline does not, and the reverse.
-    n : float
-        Number of items.
-    quantile : float
-        z.
+    with b of n items gained (only the system succeeds on them), c lost, z the quantile, and q̃ the
+    maximum-likelihood share of lost items given Δ.
 
     Examples
     --------
@@ -62,13 +49,14 @@ def tango(gained: float, lost: float, n: float, quantile: float) -> tuple[float,
 
     observed = (gained - lost) / n
 
-    def bound(end: float, limit: float) -> float:
+    def bound(end: float) -> float:
+        limit = -np.sign(end) * quantile
         if abs(tango_distance(gained, lost, n, end)) <= quantile or observed == np.sign(end):
             return float(np.sign(end))
         span = (min(end, observed), max(end, observed))
         return float(brentq(lambda d: tango_distance(gained, lost, n, d) - limit, *span))
 
-    return bound(-1 + _EDGE, quantile), bound(1 - _EDGE, -quantile)
+    return bound(-1 + _EDGE), bound(1 - _EDGE)
 
 
 def tango_distance(gained: float, lost: float, n: float, difference: float) -> float:
@@ -76,8 +64,6 @@ def tango_distance(gained: float, lost: float, n: float, difference: float) -> f
 
     For a difference of 0 its square is McNemar's (1947), (b - c)²/(b + c).
 
-    Examples
-    --------
     >>> tango_distance(12, 4, 50, 0.0)
     2.0
     """

@@ -1,10 +1,8 @@
 """Several comparisons at once: adjusted p-values, and how large the largest difference gets.
 
-Holm's adjustment allows for the worst dependence there could be. The differences of pairs of
-systems depend on one another strongly, and resampling them together shows how: step-down max-T
-(Westfall and Young, 1993; Romano and Wolf, 2005, 2016) asks how often the largest of all
-differences, each over its own standard error, is as large when none is real. What has been rejected
-no longer takes part in that maximum.
+Step-down max-T (Westfall and Young, 1993; Romano and Wolf, 2005, 2016) asks how often the largest
+of all differences, each over its own standard error, is as large when none is real. What has been
+rejected no longer takes part in that maximum.
 """
 
 from __future__ import annotations
@@ -16,20 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-#: Pairs whose null values are worked out together; they bound the memory.
-_TOGETHER = 256
-#: Values this close, relative to their size, are ties.
-_TIE = 1e-9
+#: Pairs whose null values are in memory together; values this close, relative to size, are ties.
+_TOGETHER, _TIE = 256, 1e-9
 
 
 def holm(pvalues: ArrayLike) -> Floats:
-    """Step down from the smallest; controls the family-wise error rate (Holm, 1979).
+    """Multiply the i-th smallest of m p-values by m - i + 1, and keep their order (Holm, 1979).
 
-    The i-th smallest p-value is multiplied by m - i + 1, and no adjusted value may be below one
-    that comes before it.
-
-    Examples
-    --------
     >>> holm([0.01, 0.04, 0.03]).round(2).tolist()
     [0.03, 0.06, 0.06]
     """
@@ -40,14 +31,10 @@ def holm_over(parts: ArrayLike, pvalues: ArrayLike) -> Floats:
     """Adjust p-values over parts within each of which they are adjusted already.
 
     Holm's method (1979) with parts in place of hypotheses: the i-th smallest p-value is multiplied
-    by the number of parts of which it or a larger one is left. Where the first false claim is made,
-    all parts with a true null hypothesis are left; if the probability of a false claim in one
-    part is at most its p-value, as of step-down max-T, that of any is at most α, however the parts
-    depend on one another. With one p-value a part it is Holm's method, with one part it changes
-    nothing.
+    by the number of parts of which it or a larger one is left. If that of a part holds the
+    probability of any false claim in it, as of step-down max-T, so do these, however parts depend
+    on one another.
 
-    Examples
-    --------
     >>> holm_over(["a", "a", "b"], [0.01, 0.04, 0.03]).round(2).tolist()
     [0.02, 0.06, 0.06]
     """
@@ -67,7 +54,7 @@ def benjamini_hochberg(pvalues: ArrayLike) -> Floats:
 
     The i-th smallest p-value is multiplied by m/i, and no adjusted value may be above one that
     comes after it. Proved for independent and for positively dependent p-values (Benjamini and
-    Yekutieli, 2001). The same as `scipy.stats.false_discovery_control`, without loading it.
+    Yekutieli, 2001).
     """
     p = np.asarray(pvalues, dtype=np.float64)
     order = np.argsort(-p, kind="stable")
@@ -77,36 +64,21 @@ def benjamini_hochberg(pvalues: ArrayLike) -> Floats:
     return adjusted
 
 
-def unadjusted(pvalues: ArrayLike) -> Floats:
-    """Return the p-values as they are."""
-    return np.array(pvalues, dtype=np.float64)
-
-
 #: Adjustments that need nothing but p-values.
-ADJUSTMENTS = {"holm": holm, "benjamini-hochberg": benjamini_hochberg, "none": unadjusted}
+ADJUSTMENTS: dict[str, Callable[[ArrayLike], Floats]] = {
+    "holm": holm,
+    "benjamini-hochberg": benjamini_hochberg,
+    "none": np.array,
+}
 
 
 def step_down(
     null: Callable[[NDArray[np.intp]], Floats], observed: Floats, n_resamples: int
 ) -> tuple[NDArray[np.int64], Floats]:
-    """Count, for each pair, the resamples whose largest null value is at least as large.
+    """Count the resamples whose largest null value is at least the observed one of each pair.
 
-    Parameters
-    ----------
-    null : callable
-        Returns the null values of some pairs, `(p, B)`: their differences in every resample less
-        the observed one, over their standard errors; absolute values where the test is two-sided.
-    observed : ndarray, shape (P,)
-        The differences in the same units.
-    n_resamples : int
-        B.
-
-    Returns
-    -------
-    counts : ndarray of int, shape (P,)
-        #{max_{l >= j} T*_l >= T_j}, over the pairs l that are no more significant than pair j.
-    largest : ndarray, shape (B,)
-        The maxima over all pairs, whose quantile makes simultaneous intervals.
+    Of observed values T `(P,)`, and null values T* `(p, B)`, which `null` returns for some pairs:
+    #{max_l T*_l >= T_j} over the pairs l with T_l <= T_j, `(P,)`; and the maxima over all, `(B,)`.
     """
     largest = np.full(n_resamples, -np.inf)
     counts = np.empty(len(observed), dtype=np.int64)

@@ -1,8 +1,4 @@
-"""How much each segment moves a score: influence values, and the scores without each segment.
-
-Influence values come from the gradient alone (the infinitesimal jackknife; Jaeckel, 1972; Efron
-and Tibshirani, 1993, chapter 21): the score's derivative by a segment's weight.
-"""
+"""How much each segment moves a score: influence values, and the scores without each segment."""
 
 from __future__ import annotations
 
@@ -19,9 +15,9 @@ Floats = NDArray[np.float64]
 def influence_values(metric: Metric, statistics: NDArray[Any]) -> Floats:
     """Return each segment's influence on the corpus score, `(S, N, k) -> (S, N)`.
 
-    The derivative of the score by the segment's weight, ∇f(T)·s_i, centred. For BLEU, chrF, TER
-    and every other score that does not change when the corpus is doubled, the values sum to zero
-    by themselves; centring makes the rest (where smoothing acts) comparable.
+    The derivative of the score by the segment's weight (the infinitesimal jackknife; Jaeckel,
+    1972), ∇f(T)·s_i, centred: of a score that does not change when the corpus is doubled, as BLEU,
+    the values sum to zero by themselves.
     """
     gradient = metric.gradient(np.sum(statistics, axis=1, dtype=np.float64))
     found = np.einsum("snk,sk->sn", statistics.astype(np.float64, copy=False), gradient)

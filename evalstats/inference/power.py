@@ -1,23 +1,20 @@
-r"""Power: how often a test finds a difference of a given size, and what it needs to find it.
+"""Power: how often a test finds a difference of a given size, and what it needs to find it.
 
 The t test's power is the noncentral t distribution's (Cohen, 1988). The score test of paired 0/1
 scores holds the difference against √ψ, for a share ψ of segments that differ, while the difference
-itself varies by √(ψ - δ²) (Miettinen, 1968; Connor, 1987):
-
-.. math:: \Phi\bigl((\delta \sqrt n - z_\alpha \sqrt\psi) / \sqrt{\psi - \delta^2}\bigr).
-
-That is t with infinitely many degrees of freedom, the noncentrality δ√n/√(ψ - δ²), and a critical
-value that is √ψ/√(ψ - δ²) times as long: one function has both.
+itself varies by √(ψ - δ²) (Miettinen, 1968; Connor, 1987): t with infinitely many degrees of
+freedom, and a critical value that is √ψ/√(ψ - δ²) times as long. `docs/power.md` has the formulas.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from evalstats.inference.counts import tango_distance
-from evalstats.inference.student import Spread
+from evalstats.inference.student import Runs, Spread
 
 #: From so many degrees of freedom the t distributions are normal ones.
 _NORMAL = 1e5
@@ -28,58 +25,38 @@ _LEAST_VARIANCE, _MOST = 1e-6, 10**15
 
 
 def t_power(
-    noncentrality: float,
-    degrees_of_freedom: float,
-    level: float,
-    alternative: str = "two-sided",
-    stretch: float = 1.0,
+    noncentrality: float, degrees: float, level: float, sides: int = 2, stretch: float = 1.0
 ) -> float:
     """Return how often t with so many degrees of freedom rejects at a level.
 
-    Parameters
-    ----------
-    noncentrality : float
-        The true difference over the standard error.
-    degrees_of_freedom : float
-    level : float
-        In (0, 1).
-    alternative : {"two-sided", "greater", "less"}
-    stretch : float
-        What the critical value is multiplied by.
+    The noncentrality is the true difference over the standard error, on the side that is tested
+    where there is one; the critical value is multiplied by the stretch.
 
-    Examples
-    --------
     >>> round(t_power(0.2 * 10, 99, 0.05), 4)    # 100 differences, 0.2 standard deviations
     0.5083
     """
     from scipy.special import nctdtr, ndtr, ndtri, stdtrit
 
-    if alternative == "less":
-        noncentrality = -noncentrality
-    tail = level / 2 if alternative == "two-sided" else level
-    is_normal = degrees_of_freedom >= _NORMAL
-    critical = -stretch * float(ndtri(tail) if is_normal else stdtrit(degrees_of_freedom, tail))
+    is_normal, tail = degrees >= _NORMAL, level / sides
+    critical = -stretch * float(ndtri(tail) if is_normal else stdtrit(degrees, tail))
 
     def beyond(shift: float) -> float:
         if is_normal:
             return float(ndtr(shift - critical))
         # By its mirror image, where the distribution function loses no digits. On the other side,
         # where P(T > 0) is Φ(shift), it is lost, and not a number where it is next to nothing.
-        found = float(nctdtr(degrees_of_freedom, -min(shift, _FAR), -critical))
+        found = float(nctdtr(degrees, -min(shift, _FAR), -critical))
         return 0.0 if shift < -_OUT_OF_REACH or np.isnan(found) else found
 
-    found = beyond(noncentrality)
-    return found + beyond(-noncentrality) if alternative == "two-sided" else found
+    return beyond(noncentrality) + (beyond(-noncentrality) if sides == 2 else 0.0)
 
 
-def of_runs(
-    segments: Spread, runs: Sequence[tuple[float, float, int]]
-) -> tuple[float, float, float]:
+def of_runs(segments: Spread, runs: Sequence[Runs]) -> tuple[float, float, float]:
     """Return error, degrees of freedom and stretch of the t of means over runs, for `t_power`.
 
-    `student.with_runs` has estimates of these mean squares, m with d degrees. As it takes no part
-    of runs to be below 0 its error is too long, on average by the stretch; and as squares of
-    estimates are m²(1 + 2/d) on average, it has fewer degrees than Satterthwaite's of m.
+    `student.with_runs` estimates these mean squares, m with d degrees. As it takes no part to be
+    below 0 its error is too long, on average by the stretch; and as squares of estimates are
+    m²(1 + 2/d) on average, it has fewer degrees than Satterthwaite's of m.
     """
     from scipy.special import chdtrc
 
@@ -102,8 +79,8 @@ def mcnemar_power(
     discordant: float,
     n_segments: float,
     level: float,
-    alternative: str = "two-sided",
-    degrees_of_freedom: float = np.inf,
+    sides: int = 2,
+    degrees: float = np.inf,
 ) -> float:
     """Return how often McNemar's score test of a difference of paired shares rejects at a level.
 
@@ -113,10 +90,10 @@ def mcnemar_power(
     >>> round(mcnemar_power(0.4, 0.5, 22, 0.05), 2)    # Connor (1987): 22 for 0.8
     0.8
     """
-    psi = max(discordant, abs(difference))
+    psi = max(discordant, difference)
     variance = max(psi - difference**2, _LEAST_VARIANCE)
-    shift, stretch = difference * np.sqrt(n_segments / variance), np.sqrt(psi / variance)
-    return t_power(float(shift), degrees_of_freedom, level, alternative, float(stretch))
+    shift, stretch = difference * (n_segments / variance) ** 0.5, (psi / variance) ** 0.5
+    return t_power(shift, degrees, level, sides, stretch)
 
 
 def items_within(margin: float, discordant: float, level: float, power: float) -> float:
@@ -152,26 +129,10 @@ def least_difference(power: Callable[[float], float], target: float, step: float
 
 
 def least_size(power: Callable[[int], float], target: float) -> int | None:
-    """Return the least number from 2 on whose power reaches the target; `None` if none does."""
-    low, high = 1, 2
-    while power(high) < target:
-        if high > _MOST:
-            return None
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if power(middle) >= target else (middle, high)
-    return high
+    """Return the least number from 2 on whose power reaches the target; `None` if none does.
 
-
-def spread_bounds(degrees: float, confidence_level: float) -> tuple[float, float]:
-    """Return bounds of a true standard deviation over a sample's, a chi-square interval.
-
-    >>> [round(bound, 3) for bound in spread_bounds(5, 0.95)]
-    [0.624, 2.453]
+    `power` must not fall as numbers grow.
     """
-    from scipy.special import chdtri
-
-    tail = (1 - confidence_level) / 2
-    low, high = (float(np.sqrt(degrees / chdtri(degrees, p))) for p in (tail, 1 - tail))
-    return low, high
+    sizes = range(2, _MOST)
+    place = bisect_left(sizes, target, key=power)
+    return sizes[place] if place < len(sizes) else None

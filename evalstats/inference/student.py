@@ -1,9 +1,7 @@
 """Standard errors with their degrees of freedom, and the t intervals and t tests made of them.
 
 A score of units that were drawn (segments, or groups of them) varies by what each unit adds to it,
-its influence value. Everything here follows from the sums of squares of these values within
-strata: the standard error, the factor by which resamples spread too little, and how many degrees of
-freedom so few units, or units of so unlike sizes, leave.
+its influence value. `docs/method.md` has the formulas.
 """
 
 from __future__ import annotations
@@ -15,20 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
+#: Between-run mean square and interaction of a system, as `mean_squares` has them, and its runs.
+Runs = tuple[float, float, int]
 
 
 class Spread(NamedTuple):
-    """How much a quantity varies.
-
-    Attributes
-    ----------
-    error : float
-        Standard error.
-    factor : float
-        The standard error over that of resamples, at least 1.
-    degrees : float
-        Degrees of freedom of the standard error, at least 1.
-    """
+    """Standard error, over that of resamples (at least 1), and degrees of freedom (at least 1)."""
 
     error: float
     factor: float
@@ -38,8 +28,6 @@ class Spread(NamedTuple):
 def kish(sizes: ArrayLike) -> float:
     """Return how many units of one size are worth as much as these, (Σs)²/Σs² (Kish, 1965).
 
-    Examples
-    --------
     >>> kish([5, 5, 5]), round(kish([76, 2, 1, 1]), 2)
     (3.0, 1.11)
     """
@@ -52,20 +40,15 @@ def spread(
     sizes: NDArray[np.int64] | None = None,
     codes: NDArray[np.intp] | None = None,
 ) -> Spread:
-    r"""Return standard error, factor and degrees of freedom of a quantity, from influence values.
+    """Return standard error, factor and degrees of freedom of a quantity.
 
-    .. math:: \mathrm{se}^2 = \sum_t w_t, \quad w_t = \frac{g_t}{g_t - 1} \sum_{i \in t} u_i^2,
-        \quad f^2 = \frac{\sum_t w_t}{\sum_i u_i^2},
-        \quad \nu = \frac{(\sum_t w_t)^2}{\sum_t w_t^2 / (g_t - 1)}
-
-    with the influence values u centred within strata, Kish's (1965) number g of the units of a
-    stratum, and ν after Welch (1947) and Satterthwaite (1946). For segments that is the ordinary
-    standard error, √(N/(N - 1)) and N - 1. Where nothing varies, f and ν are those of all units.
+    Of w = Σu²·g/(g - 1) in each stratum: √Σw, √(Σw/Σu²) and (Σw)²/Σ(w²/(g - 1)), with Kish's
+    number g of its units (Welch, 1947; Satterthwaite, 1946).
 
     Parameters
     ----------
     influence : ndarray, shape (N,)
-        Of every unit on the quantity; with weights of strata in it, where it is an average.
+        Of every unit on the quantity, u once centred within strata.
     sizes : ndarray of int, shape (N,), optional
         Segments of each unit; all alike by default.
     codes : ndarray of int, shape (N,), optional
@@ -77,12 +60,12 @@ def spread(
     >>> round(error, 4), round(factor, 4), degrees
     (1.1547, 1.1547, 3.0)
     """
-    strata = np.zeros(len(influence), dtype=np.intp) if codes is None else codes
-    numbers = _numbers(strata, sizes)
-    squares = np.bincount(strata, weights=centred(influence, codes) ** 2)
+    strata, numbers = _strata(len(influence), sizes, codes)
+    squares = np.bincount(strata, weights=_centred(influence, codes) ** 2)
     variances = squares * numbers / (numbers - 1)
     total = float(np.sum(variances))
     if not total > 0:
+        # Where nothing varies, all units together say how many they are.
         g = float(len(influence)) if sizes is None else kish(sizes)
         return Spread(total**0.5, (g / (g - 1)) ** 0.5, max(g - 1, 1.0))
     # Of shares: fourth powers of large or small scores are no numbers.
@@ -95,27 +78,28 @@ def unbiased(
     sizes: NDArray[np.int64] | None = None,
     codes: NDArray[np.intp] | None = None,
 ) -> Floats:
-    """Return influence values whose sum of squares is the squared error, `(..., N) -> (..., N)`."""
-    strata = np.zeros(influence.shape[-1], dtype=np.intp) if codes is None else codes
-    numbers = _numbers(strata, sizes)
-    return np.asarray(centred(influence, codes) * np.sqrt(numbers / (numbers - 1))[strata])
+    """Return influence values whose sum of squares is the squared error, `(S, N) -> (S, N)`."""
+    strata, numbers = _strata(influence.shape[-1], sizes, codes)
+    return np.asarray(_centred(influence, codes) * np.sqrt(numbers / (numbers - 1))[strata])
 
 
-def _numbers(strata: NDArray[np.intp], sizes: NDArray[np.int64] | None) -> Floats:
-    """Return Kish's number of the units of each stratum."""
+def _strata(
+    n: int, sizes: NDArray[np.int64] | None, codes: NDArray[np.intp] | None
+) -> tuple[NDArray[np.intp], Floats]:
+    """Return the stratum of each unit, and Kish's number of the units of each stratum."""
+    strata = np.zeros(n, dtype=np.intp) if codes is None else codes
     if sizes is None:
-        return np.bincount(strata).astype(np.float64)
+        return strata, np.bincount(strata).astype(np.float64)
     each = sizes.astype(np.float64)
-    return np.asarray(np.bincount(strata, each) ** 2 / np.bincount(strata, each**2))
+    return strata, np.asarray(np.bincount(strata, each) ** 2 / np.bincount(strata, each**2))
 
 
-def centred(influence: Floats, codes: NDArray[np.intp] | None = None) -> Floats:
+def _centred(influence: Floats, codes: NDArray[np.intp] | None) -> Floats:
     """Return influence values less their mean within each stratum, `(..., N) -> (..., N)`."""
     if codes is None:
         return np.asarray(influence - np.mean(influence, axis=-1, keepdims=True))
-    counts = np.bincount(codes)
-    rows = influence.reshape(-1, influence.shape[-1])
-    means = np.stack([np.bincount(codes, weights=row) / counts for row in rows])
+    rows = np.atleast_2d(influence)
+    means = np.stack([np.bincount(codes, weights=row) for row in rows]) / np.bincount(codes)
     return np.asarray(influence - means[:, codes].reshape(influence.shape))
 
 
@@ -135,42 +119,24 @@ def quantile(degrees: float, alpha: float) -> float:
 def pvalue(distance: float, error: float, degrees: float, alternative: str = "two-sided") -> float:
     """Return the p-value of a distance from a null value, t with so many degrees of freedom.
 
-    Without a standard error any distance is infinitely many of them. Infinitely many degrees of
-    freedom make it a normal deviate.
+    Without a standard error any distance is infinitely many of them.
     """
+    from scipy.special import ndtr, stdtr
+
     t = float(np.copysign(np.inf, distance)) if distance else 0.0
     if error > 0:
         t = distance / error
-    if alternative == "two-sided":
-        return min(1.0, 2 * _tail(-abs(t), degrees))
-    return _tail(-t if alternative == "greater" else t, degrees)
-
-
-def _tail(t: float, degrees: float) -> float:
-    from scipy.special import ndtr, stdtr
-
-    return float(ndtr(t) if np.isinf(degrees) else stdtr(degrees, t))
+    beyond = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
+    tail = float(ndtr(beyond) if np.isinf(degrees) else stdtr(degrees, beyond))
+    return min(1.0, 2 * tail) if alternative == "two-sided" else tail
 
 
 def mean_squares(scores: Floats, influence: Floats) -> tuple[float, float]:
-    r"""Return the variance of the mean of R runs, and what segments and runs do together in it.
+    """Return the variance between R runs of their mean score, and what is not the runs' own in it.
 
-    Scores vary with the segment, with the run (its seed) and with both at once, as in a two-way
-    analysis of variance with random effects (Searle, Casella and McCulloch, 1992, chapter 4):
-
-    .. math:: \mathrm{Var} = \frac{\sigma_s^2}{N} + \frac{\sigma_r^2}{R} + \frac{\sigma_e^2}{RN}.
-
-    Parameters
-    ----------
-    scores : ndarray, shape (R,)
-        Corpus score of each run, R at least 2.
-    influence : ndarray, shape (R, N)
-        Of each segment on the score of each run, centred over segments.
-
-    Returns
-    -------
-    tuple of float
-        Estimates of (σ_r² + σ_e²/N)/R, which has R - 1 degrees of freedom, and of σ_e²/RN.
+    Scores `(R,)` and influence values `(R, N)` vary with the segment, with the run (its seed) and
+    with both at once, σ_s²/N + σ_r²/R + σ_e²/RN (Searle, Casella and McCulloch, 1992, chapter 4):
+    estimates of (σ_r² + σ_e²/N)/R, which has R - 1 degrees of freedom, and of σ_e²/RN.
     """
     n_runs, n = influence.shape
     between = float(np.var(scores, ddof=1)) / n_runs
@@ -179,27 +145,20 @@ def mean_squares(scores: Floats, influence: Floats) -> tuple[float, float]:
     return between, together
 
 
-def with_runs(segments: Spread, runs: Sequence[tuple[float, float, int]]) -> Spread:
-    """Return the spread of means over runs from that of segments and two mean squares a system.
+def with_runs(segments: Spread, runs: Sequence[Runs]) -> Spread:
+    """Return the spread of means over runs from that of segments, σ_s² and σ_e², and of runs.
 
-    The spread between segments holds the first and the last term of `mean_squares`, the spread
-    between runs the second and the last: the last is taken off once. Degrees of freedom are
-    Satterthwaite's (1946), each source with its whole mean square, and at least R - 1.
+    What both hold, σ_e²/RN, is taken off once. Degrees of freedom are Satterthwaite's (1946), each
+    source with its whole mean square, and at least R - 1.
 
-    Parameters
-    ----------
-    segments : Spread
-        Of the mean over runs.
-    runs : sequence of (float, float, int)
-        `mean_squares` of each system, and its number of runs R.
-
-    Examples
-    --------
     >>> found = with_runs(Spread(3.0, 1.0, 999.0), [(16.0, 0.0, 5)])
     >>> found.error, round(found.degrees, 2)
     (5.0, 9.75)
     """
+    if not runs:
+        return segments
     total = segments.error**2 + sum(max(between - both, 0.0) for between, both, _ in runs)
+    # Of shares, as in `spread`.
     scale = total or 1.0
     squares = (segments.error**2 / scale) ** 2 / segments.degrees
     squares += sum((between / scale) ** 2 / (n - 1) for between, _, n in runs)

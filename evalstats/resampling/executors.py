@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from evalstats.errors import InputError, InputTypeError
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
+    from concurrent.futures import Executor
 
 #: Where work is done: an executor, so many threads of this process, or `None` for all its cores;
 #: and perhaps who is told how far it is.
@@ -21,8 +21,7 @@ Workers: TypeAlias = "Executor | int | Reporting | None"
 
 #: Pieces for a thread at most, so that all end together and an interruption need not wait long;
 #: and pieces for an executor, whose size is not known.
-_PIECES_A_THREAD = 16
-_PIECES_ELSEWHERE = 32
+_PIECES_A_THREAD, _PIECES_ELSEWHERE = 16, 32
 
 #: Called as ``tell(done, total)`` after each piece.
 Tell: TypeAlias = "Callable[[int, int], object] | None"
@@ -33,10 +32,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Reporting:
-    """Where to work, and what to call as ``progress(done, total, "resampling")`` meanwhile.
-
-    It goes wherever an `executor` does.
-    """
+    """Where to work, and what to call as ``progress(done, total, "resampling")`` meanwhile."""
 
     executor: Workers
     progress: Callable[[int, int, str], object]
@@ -107,25 +103,29 @@ def run_all(
 
 
 def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor, tell: Tell) -> list[R]:
-    from concurrent.futures import BrokenExecutor
+    from concurrent.futures import BrokenExecutor, Future
 
-    futures: list[Any] = []
+    futures: list[Future[R]] = []
     results: list[R] = []
-    broken: BrokenExecutor | None = None
+    warned = False
     try:
         for piece in pieces:
-            futures.append(_submit(executor, work, piece))
+            try:
+                futures.append(executor.submit(work, piece))
+            except BrokenExecutor as error:
+                futures.append(Future())
+                futures[-1].set_exception(error)
         for piece, future in zip(pieces, futures, strict=True):
             try:
                 results.append(future.result())
             except BrokenExecutor as error:
-                if broken is None:
+                if not warned:
                     warnings.warn(
                         f"the executor broke ({error}); what it lost is done in this process",
                         RuntimeWarning,
                         stacklevel=2,
                     )
-                broken = error
+                warned = True
                 results.append(work(piece))
             if tell is not None:
                 tell(len(results), len(pieces))
@@ -134,14 +134,3 @@ def _gather(work: Callable[[T], R], pieces: Sequence[T], executor: Executor, tel
             future.cancel()
         raise
     return results
-
-
-def _submit(executor: Executor, work: Callable[[T], R], piece: T) -> Future[R]:
-    from concurrent.futures import BrokenExecutor, Future
-
-    try:
-        return executor.submit(work, piece)
-    except BrokenExecutor as error:
-        failed: Future[R] = Future()
-        failed.set_exception(error)
-        return failed

@@ -18,24 +18,20 @@ _MOST_MOVED = 0.01
 def on_grid(values: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
     """Round statistics to the grid on which sums are exact, `(S, N, k) -> (S, N, k)`.
 
-    Raises
-    ------
-    InputError
-        Where rounding would move what a system's numbers say, or its difference to the first
-        system: numbers that have a large offset in common and vary little. `names` are those of
-        the k columns.
+    Refuse numbers that have a large offset in common and vary little, where that would move what a
+    system's numbers say, or its difference to the first system. `names` are those of the k columns.
     """
     if values.dtype.kind in "iu":
         return values
     n_systems, n_segments, k = values.shape
     columns = values.transpose(1, 0, 2).reshape(n_segments, -1)
     grid = exact_grid(columns)
-    if grid is not columns:
-        grid = grid.reshape(n_segments, n_systems, k).transpose(1, 0, 2)
-        for j in np.flatnonzero(np.any(grid != values, axis=(0, 1))):
-            _check_rounding(values[..., j], grid[..., j], names[int(j)])
-        return np.ascontiguousarray(grid)
-    return values
+    if grid is columns:
+        return values
+    grid = grid.reshape(n_segments, n_systems, k).transpose(1, 0, 2)
+    for j in np.flatnonzero(np.any(grid != values, axis=(0, 1))):
+        _check_rounding(values[..., j], grid[..., j], names[int(j)])
+    return np.ascontiguousarray(grid)
 
 
 def _check_rounding(values: NDArray[Any], grid: NDArray[Any], name: str) -> None:

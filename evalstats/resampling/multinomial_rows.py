@@ -25,18 +25,10 @@ _MEANS = 1 << 10
 def multinomial_rows(
     rng: np.random.Generator, sums: NDArray[np.int64], n_segments: int
 ) -> NDArray[np.uint8]:
-    """Draw independent multinomial(m; 1/n, ..., 1/n) rows, each with a sum m of its own, `(R, n)`.
+    """Draw independent multinomial(m; 1/n, ..., 1/n) rows, `(R, n)`, with sums m of `(R,)`.
 
     A count above 255 would not fit. A count is binomial(m, 1/n); where m is n, or the share of n
     of N segments in N draws, it exceeds 255 with probability below 10^-490.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    sums : ndarray of int64, shape (R,)
-        m of each row.
-    n_segments : int
-        n, at least 1.
     """
     mean = _mean_for(int(np.min(sums)), n_segments)
     rows = poisson_counts(mean, rng, (len(sums), n_segments))

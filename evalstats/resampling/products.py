@@ -26,17 +26,14 @@ _LEAST_EXPONENT = -1074
 _CALL_SIZE = (1 << 19) - 1
 #: Columns in one BLAS call, at most, so that enough of it is left for segments.
 _CALL_COLUMNS = 128
-#: Weights converted at a time: what is done with them stays within a core's own cache.
-_BLOCK_WEIGHTS = 1 << 18
 
 
 def exact_grid(statistics: NDArray[Any], weight_total: int | None = None) -> NDArray[Any]:
     """Round statistics to a grid on which weighted sums are exact, `(N, k) -> (N, k)`.
 
     Whole numbers are on it as long as their sums have 53 bits. Other columns are rounded to
-    multiples of a power of two chosen so that the sum of the weights, w (N by default), times the
-    largest value has 53 bits: no value moves by more than w·2^-53 of the largest in its column,
-    for w = N what one ordinary summation may err by. No sum depends on its order.
+    multiples of a power of two: no value moves by more than w·2^-53 of the largest in its column,
+    with the sum w of the weights (N by default), what one ordinary summation may err by.
 
     Raises
     ------
@@ -80,15 +77,7 @@ def _whole(statistics: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 class ExactProduct:
-    """Multiply rows of weights by the same statistics.
-
-    Parameters
-    ----------
-    statistics : ndarray, shape (N, K)
-        On the grid of `exact_grid`.
-    largest : int
-        No weight exceeds it.
-    """
+    """Multiply rows of weights, none above `largest`, by statistics `(N, K)` on the exact grid."""
 
     def __init__(self, statistics: NDArray[Any], largest: int) -> None:
         self.n_columns = statistics.shape[1]
@@ -112,15 +101,11 @@ class ExactProduct:
         totals = np.empty((self.n_columns, len(weights)))
         for columns, statistics in self._parts:
             tile = _CALL_SIZE // (ROW_GROUP * len(columns))
-            width = min(tile, len(statistics))
-            step = max(1, _BLOCK_WEIGHTS // (width * ROW_GROUP)) * ROW_GROUP
-            for start in range(0, len(weights), step):
-                rows = weights[start : start + step]
-                found = np.zeros((len(rows), len(columns)))
-                for first in range(0, len(statistics), tile):
-                    segments = slice(first, first + tile)
-                    found += _product(rows[:, segments], statistics[segments])
-                totals[columns, start : start + step] = found.T
+            found = np.zeros((len(weights), len(columns)))
+            for first in range(0, len(statistics), tile):
+                segments = slice(first, first + tile)
+                found += _product(weights[:, segments], statistics[segments])
+            totals[columns] = found.T
         return totals
 
 

@@ -1,8 +1,4 @@
-"""Resampling within strata: each stratum (a domain, a language, a task) keeps its own size.
-
-Where a test set was put together from so many segments of each kind, another one like it would have
-as many of each, and what a score owes to that mixture is no part of its uncertainty.
-"""
+"""Resampling within strata: each stratum (a domain, a language, a task) keeps its own size."""
 
 from __future__ import annotations
 
@@ -13,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.resampling.executors import Workers, as_workers, pieces_of, run_all
+from evalstats.resampling.executors import Workers
 from evalstats.resampling.multinomial_rows import multinomial_rows
 from evalstats.resampling.products import ExactProduct, exact_grid
-from evalstats.resampling.weights import Weights, batches
+from evalstats.resampling.totals import over_batches
+from evalstats.resampling.weights import Weights
 
 Floats = NDArray[np.float64]
 
@@ -31,12 +28,8 @@ def places_of(codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
 class Stratified(Weights):
     """The bootstrap within strata: a row is multinomial in each, with as many draws as segments.
 
-    One stratum gives the rows of `Multinomial`.
-
-    Attributes
-    ----------
-    codes : ndarray of int, shape (N,)
-        Number of the stratum of each segment, from 0 on, none left out.
+    `codes` `(N,)` are the strata of the segments, from 0 on, none left out. One stratum gives the
+    rows of `Multinomial`.
     """
 
     codes: NDArray[np.intp]
@@ -65,46 +58,22 @@ def stratum_totals(
 ) -> Floats:
     """Sum statistics within each stratum, with each of B rows of weights, and score the sums.
 
-    Parameters
-    ----------
-    weights : Weights
-    parts : sequence of (ndarray, ndarray)
-        Places of the units of each stratum, `(n,)`, and their statistics, `(n, K)`.
-    n_resamples : int
-        B.
-    executor
-        As in `bootstrap_totals`.
-    then : callable
-        Makes `(R, ...)` of the totals of R resamples, `(R, K)` a stratum: the scores of many strata
-        take less memory than their totals.
-
-    Returns
-    -------
-    ndarray, shape (B, ...)
+    A part has the places of the units of a stratum, `(n,)`, and their statistics, `(n, K)`. `then`
+    makes `(R, ...)` of the totals of R resamples, `(R, K)` a stratum: the scores of many strata
+    take less memory than their totals. Returns `(B, ...)`.
     """
-    workers = as_workers(executor)
     products = [
         (places, ExactProduct(exact_grid(statistics, weights.total), weights.largest))
         for places, statistics in parts
     ]
-    work = _Work(weights, products, n_resamples, then)
-    pieces = pieces_of(weights.n_batches(n_resamples), workers)
-    return np.concatenate(run_all(work, pieces, workers))
+    return over_batches(_Work(products, then), weights, n_resamples, executor)
 
 
 @dataclass
 class _Work:
-    weights: Weights
     products: list[tuple[NDArray[np.intp], ExactProduct]]
-    n_resamples: int
     then: Callable[[list[Floats]], Floats]
 
-    def __call__(self, numbers: range) -> Floats:
-        return np.concatenate(
-            [
-                self.then(
-                    [np.ascontiguousarray(product(rows[:, p]).T) for p, product in self.products]
-                )
-                for _, rows in batches(self.weights, self.n_resamples, numbers)
-            ]
-        )
+    def __call__(self, rows: NDArray[Any]) -> Floats:
+        totals = (product(rows[:, places]) for places, product in self.products)
+        return self.then([np.ascontiguousarray(found.T) for found in totals])

@@ -7,21 +7,10 @@ from numpy.typing import NDArray
 
 
 def generator(seed: int, key: tuple[int, ...], number: int) -> np.random.Generator:
-    """Return a generator at the beginning of a stream.
+    """Return a generator at the beginning of a stream: the number-th of what a key draws.
 
     Streams are those of NumPy: `SeedSequence(seed, spawn_key=(*key, number))` seeds PCG64.
 
-    Parameters
-    ----------
-    seed : int
-        Of everything, at least 0.
-    key : tuple of int
-        What is drawn: one key for each use of random numbers.
-    number : int
-        Which stream of this key, at least 0.
-
-    Examples
-    --------
     >>> generator(1, (0,), 5).random() == generator(1, (0,), 5).random()
     True
     >>> generator(1, (0,), 5).random() == generator(1, (0,), 6).random()

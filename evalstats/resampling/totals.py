@@ -1,13 +1,13 @@
 """Rows of weights, and the totals they give: `weights @ statistics`, `(B, N) @ (N, k) -> (B, k)`.
 
-A resample is a row of weights (`weights`): multinomial rows are the bootstrap, 0/1 rows are
-approximate randomisation. One matrix serves every system and every metric of a call, so all
-comparisons are paired by construction. Batches of rows are drawn and multiplied (`products`)
-wherever there is room for them (`executors`); no choice of where changes a bit.
+One matrix serves every system and every metric of a call, so all comparisons are paired by
+construction. Batches of rows are drawn and multiplied wherever there is room for them; no choice of
+where changes a bit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import also_called, integer
 from evalstats.errors import InputError
-from evalstats.resampling.executors import Tell, Workers, as_workers, pieces_of, run_all
+from evalstats.resampling.executors import Workers, as_workers, pieces_of, run_all
 from evalstats.resampling.products import ExactProduct, exact_grid
 from evalstats.resampling.weights import (
     Bayesian,
@@ -53,11 +53,10 @@ def bootstrap_weights(
 ) -> NDArray[Any]:
     """Draw bootstrap resamples as rows of weights, `(B, N)`.
 
-    Row b says how much each of the N segments counts in resample b. Multinomial weights say how
-    often it was drawn, with replacement (Efron, 1979), and sum to N, or to `n_draws`. Bayesian
-    weights are uniform over all weights that sum to N (Rubin, 1981). The same `n_segments` and the
-    same seed give the same rows in every call, the rows that `estimate` and `compare` use, so that
-    systems evaluated on different days stay paired.
+    Multinomial weights say how often a segment was drawn, with replacement (Efron, 1979), and sum
+    to N, or to `n_draws`. Bayesian weights are uniform over all weights that sum to N (Rubin,
+    1981). The same `n_segments` and the same seed give the same rows in every call, the rows that
+    `estimate` and `compare` use, so that systems evaluated on different days stay paired.
 
     Parameters
     ----------
@@ -71,8 +70,7 @@ def bootstrap_weights(
         What a row is.
     n_draws : int, optional
         Segments drawn for a multinomial row, 1 to N; N by default. Fewer are the m-out-of-n
-        bootstrap (Bickel, Götze and van Zwet, 1997): a replicate then spreads as the score of a
-        corpus of m segments does, √(N/m) times as much as that of N.
+        bootstrap (Bickel, Götze and van Zwet, 1997).
 
     Returns
     -------
@@ -90,8 +88,6 @@ def bootstrap_weights(
     >>> weights = bootstrap_weights(n_segments=5, n_resamples=1000, rng=1)
     >>> weights.shape, set(weights.sum(axis=1).tolist())
     ((1000, 5), {5})
-    >>> bootstrap_weights(n_segments=5, n_resamples=1, rng=1, kind="bayesian").round(2)
-    array([[...]])
     """
     n_segments = integer(n_segments, "n_segments", 1)
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
@@ -128,12 +124,11 @@ def bootstrap_totals(
     kind: str = "multinomial",
     n_draws: int | None = None,
     executor: Workers = None,
-    block_rows: int | None = None,
 ) -> NDArray[np.float64]:
     """Sum statistics over each of B bootstrap resamples, `(N, k) -> (B, k)`.
 
-    What `bootstrap_weights(N, B, rng) @ statistics` gives, without the matrix ever being in memory
-    and exact in every bit: `metric.score` of the result are the replicates.
+    What `bootstrap_weights(N, B, rng) @ statistics` gives, exact in every bit and without the
+    matrix ever being in memory.
 
     Parameters
     ----------
@@ -144,8 +139,6 @@ def bootstrap_totals(
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
-    block_rows : int, optional
-        Rows multiplied at a time, at most; changes no bit of the result.
 
     Returns
     -------
@@ -177,25 +170,16 @@ def bootstrap_totals(
         raise InputError("statistics must be finite")
     n_resamples = integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES)
     weights = recipe(len(table), as_seed(rng), *as_kind(kind, n_draws, len(table)))
-    return weighted_totals(weights, table, n_resamples, executor, block_rows)
+    return weighted_totals(weights, table, n_resamples, executor)
 
 
-def swap_totals(
-    statistics: NDArray[Any],
-    n_resamples: int,
-    seed: int,
-    *,
-    executor: Workers = None,
-    block_rows: int | None = None,
-    tell: Tell = None,
-) -> NDArray[np.float64]:
+def swap_totals(statistics: NDArray[Any], n_resamples: int, seed: int) -> NDArray[np.float64]:
     """Sum statistics over B random halves of the segments, `(N, k) -> (B, k)`.
 
-    Each segment is in a half with probability 1/2. With systems A and B stacked in the columns,
-    `total_A - half_A + half_B` is the total of A after the segments of that half were swapped.
+    With systems A and B stacked in the columns, `total_A - half_A + half_B` is the total of A after
+    the segments of that half were swapped.
     """
-    weights = Halves(len(statistics), seed)
-    return weighted_totals(weights, statistics, n_resamples, executor, block_rows, tell)
+    return weighted_totals(Halves(len(statistics), seed), statistics, n_resamples)
 
 
 def all_swap_totals(statistics: NDArray[Any]) -> NDArray[np.float64]:
@@ -207,69 +191,41 @@ def all_swap_totals(statistics: NDArray[Any]) -> NDArray[np.float64]:
     return totals
 
 
-def bootstrap_errors(
-    weights: Weights, statistics: NDArray[np.float64], gradients: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the standard error of a score within each bootstrap resample, `(B,)`.
-
-    √(N/(N-1) Σ_i w_i (z_i - z̄)²) with the influence values z_i = ∇f(T*)·s_i of the resample, the
-    weights being those of the resamples.
-
-    Parameters
-    ----------
-    weights : Weights
-        Multinomial, N draws a row.
-    statistics : ndarray, shape (N, k)
-    gradients : ndarray, shape (B, k)
-        Gradient of the score at the totals of each resample.
-    """
-    n_segments = len(statistics)
-    errors = np.empty(len(gradients))
-    for resamples, rows in batches(weights, len(gradients)):
-        influence = gradients[resamples] @ statistics.T
-        influence -= (np.einsum("bn,bn->b", rows, influence) / n_segments)[:, None]
-        squares = np.einsum("bn,bn,bn->b", rows, influence, influence)
-        errors[resamples] = np.sqrt(n_segments / (n_segments - 1) * squares)
-    return errors
-
-
 def weighted_totals(
-    weights: Weights,
-    statistics: NDArray[Any],
-    n_resamples: int,
-    executor: Workers = None,
-    block_rows: int | None = None,
-    tell: Tell = None,
+    weights: Weights, statistics: NDArray[Any], n_resamples: int, executor: Workers = None
 ) -> NDArray[np.float64]:
     """Sum statistics with each of B rows of weights, `(N, k) -> (B, k)`.
 
     The totals of one column are neighbours in memory, as scores go through them.
     """
-    if block_rows is not None:
-        block_rows = integer(block_rows, "block_rows", 1)
-    workers = as_workers(executor)
     product = ExactProduct(exact_grid(statistics, weights.total), weights.largest)
-    work = _Work(weights, product, n_resamples, block_rows)
-    pieces = pieces_of(weights.n_batches(n_resamples), workers)
-    columns: NDArray[np.float64] = np.concatenate(run_all(work, pieces, workers, tell), axis=1)
+    columns = over_batches(product, weights, n_resamples, executor, axis=1)
     if weights.scale != 1:
         columns *= weights.scale
     return np.asarray(columns.T)
 
 
-@dataclass
-class _Work:
-    """Totals of some batches, `(K, R)`."""
+def over_batches(
+    work: Callable[[NDArray[Any]], NDArray[np.float64]],
+    weights: Weights,
+    n_resamples: int,
+    executor: Workers,
+    axis: int = 0,
+) -> NDArray[np.float64]:
+    """Return what some work makes of all rows of weights `(R, N)`, joined along an axis."""
+    workers = as_workers(executor)
+    pieces = pieces_of(weights.n_batches(n_resamples), workers)
+    found = run_all(_OnBatches(work, weights, n_resamples, axis), pieces, workers)
+    return np.concatenate(found, axis=axis)
 
+
+@dataclass
+class _OnBatches:
+    work: Callable[[NDArray[Any]], NDArray[np.float64]]
     weights: Weights
-    product: ExactProduct
     n_resamples: int
-    block_rows: int | None
+    axis: int
 
     def __call__(self, numbers: range) -> NDArray[np.float64]:
-        totals = []
-        for _, rows in batches(self.weights, self.n_resamples, numbers):
-            step = self.block_rows or len(rows)
-            for start in range(0, len(rows), step):
-                totals.append(self.product(rows[start : start + step]))
-        return np.concatenate(totals, axis=1)
+        drawn = batches(self.weights, self.n_resamples, numbers)
+        return np.concatenate([self.work(rows) for _, rows in drawn], axis=self.axis)

@@ -33,11 +33,7 @@ _MOST_ROWS = 85 * ROW_GROUP
 
 
 def as_seed(rng: Rng) -> int:
-    """Return a seed: the int itself, a draw from the generator, or fresh entropy for `None`.
-
-    The seed goes into the signature of a result, so that it can be made again even when the
-    randomness came from a generator or from the operating system.
-    """
+    """Return a seed: the int itself, a draw from the generator, or fresh entropy for `None`."""
     if rng is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
     if isinstance(rng, np.random.Generator):
@@ -53,14 +49,7 @@ def as_seed(rng: Rng) -> int:
 
 @dataclass(frozen=True)
 class Weights:
-    """A recipe for rows of weights, `(B, N)`; B is up to the caller.
-
-    Attributes
-    ----------
-    n_segments : int
-        N, at least 1.
-    seed : int
-    """
+    """A recipe for rows of weights of N segments, `(B, N)`; B is up to the caller."""
 
     n_segments: int
     seed: int
@@ -102,8 +91,7 @@ class Weights:
 class Multinomial(Weights):
     """The bootstrap (Efron, 1979): how often each segment was drawn, with replacement.
 
-    `draws` is the sum of a row: N for the bootstrap, fewer for the m-out-of-n bootstrap (Bickel,
-    Götze and van Zwet, 1997).
+    `draws` is the sum of a row: N, or fewer for the m-out-of-n bootstrap.
     """
 
     draws: int
@@ -154,8 +142,7 @@ class Halves(Weights):
 class Bayesian(Weights):
     """The Bayesian bootstrap (Rubin, 1981): gaps between sorted uniform numbers.
 
-    Integers that sum to `total`, 2^16 to 2^17 for every segment, so that they can be counted
-    exactly; a weight is off by less than 2^-15 of its mean.
+    Integers, 2^16 to 2^17 for every segment: a weight is off by less than 2^-15 of its mean.
     """
 
     stream = 2

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
 
 from evalstats.checks import choice
 from evalstats.errors import InputError
 from evalstats.results import power_plot, report
-from evalstats.results.records import PairPower, RunPower, distinct
+from evalstats.results.records import PairPower, distinct, of_metric, plain_record
 from evalstats.results.report import Table
 from evalstats.results.results import Result
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+#: Of more pairs only those are shown that need most.
+_MOST_PAIRS = 10
+Show = Callable[[Any], str]
+#: A header, and what a row shows under it.
+Column = tuple[str, Show]
 
 
 @dataclass(frozen=True)
@@ -69,133 +75,124 @@ class Power(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return settings and pairs as plain Python values; `None` is what cannot be."""
-        settings = ("n_pilot", "n_segments", "unit", "difference", "target", "significance_level")
-        others = ("alternative", "confidence_level", "n_runs", "pilot_runs")
-        return {
-            **{name: getattr(self, name) for name in (*settings, *others)},
-            "pairs": [pair.to_dict() for pair in self.pairs],
-            "signatures": list(self.signatures),
-            "notes": list(self.notes),
-        }
+        return {**plain_record(self), "pairs": [pair.to_dict() for pair in self]}
 
-    def plot(
-        self, metric: str | None = None, ax: Axes | None = None, *, over: str = "segments"
-    ) -> Axes:
+    def plot(self, metric: str | None = None, ax: Any = None, *, over: str = "segments") -> Any:
         """Draw power, or the least difference, over the number of segments, or of runs.
 
         Parameters
         ----------
         metric : str, optional
-            Its printed name, in any case; can be left out where there is one.
-        ax : matplotlib Axes, optional
+            Its printed name, in any case; by default all of them, each in a panel.
+        ax : matplotlib Axes, or one for each metric, optional
             Where to draw.
         over : {"segments", "runs"}
             ``"runs"`` where the pilot has several of each system.
         """
         choice(over, ("segments", "runs"), "over")
-        if over == "runs" and self.n_runs is None:
-            raise InputError("over='runs' needs a pilot with several runs of each system")
-        return power_plot.power(
-            self.pairs,
-            "run" if over == "runs" else self.unit,
-            self.n_runs if over == "runs" and self.n_runs else self.n_segments,
-            difference=self.difference,
-            target=self.target,
-            metric=metric,
-            ax=ax,
-        )
+        unit, planned = self.unit, self.n_segments
+        if over == "runs":
+            if self.n_runs is None:
+                raise InputError("over='runs' needs a pilot with several runs of each system")
+            unit, planned = "run", self.n_runs
+        names = distinct(p.metric for p in self) if metric is None else [metric]
+        panels = [of_metric(self.pairs, name) for name in names]
+        return power_plot.power(panels, unit, planned, self.difference, self.target, ax)
 
     def _records(self) -> list[dict[str, Any]]:
-        curve = ("sizes", "powers", "minimums", "runs", "run_powers", "run_minimums")
-        records = [pair.to_dict() for pair in self.pairs]
-        return [{k: v for k, v in record.items() if k not in curve} for record in records]
-
-    def _tables(self, digits: int | None = None) -> list[Table]:
-        tables = []
-        for metric in distinct([pair.metric for pair in self.pairs]):
-            pairs = [pair for pair in self.pairs if pair.metric == metric]
-            tables.append(self._pair_table(pairs, digits))
-            if self.n_runs is not None:
-                tables.append(self._run_table(pairs, digits))
-            if len(pairs) == 1:
-                (pair,) = pairs
-                of_segments = pair.sizes, pair.minimums, pair.powers
-                tables.append(self._curve_table(pair, self.unit, *of_segments, digits))
-                if (of := pair.of_runs) is not None:
-                    of_runs = of.runs, of.run_minimums, of.run_powers
-                    tables.append(self._curve_table(pair, "run", *of_runs, digits))
-        return tables
+        curves = ("sizes", "powers", "minimums", "runs", "run_powers", "run_minimums")
+        return [{k: v for k, v in p.to_dict().items() if k not in curves} for p in self]
 
     def _footer(self) -> list[str]:
         return [*self.notes, *self.signatures]
 
-    def _pair_table(self, pairs: Sequence[PairPower], digits: int | None) -> Table:
-        decimals = _decimals([pair.minimum for pair in pairs], digits)
-        level = f"[{report.level(self.confidence_level)}]"
-        header = ["system", "baseline", "std. dev.", "least difference", level]
-        if self.difference is not None:
-            header += [f"power for {self.difference:g}", level, f"{self.unit}s needed", level]
-        rows = []
-        for pair in pairs:
-            minimums = [
-                "none" if x is None else report.number(x, decimals)
-                for x in (pair.minimum, pair.minimum_low, pair.minimum_high)
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        tables = []
+        for metric in distinct(p.metric for p in self):
+            pairs = [p.to_dict() for p in of_metric(self.pairs, metric)]
+            tables += self._pair_tables(metric, pairs, digits)
+            if len(pairs) == 1:
+                curves = [(self.unit, "sizes", "minimums", "powers")]
+                curves += [("run", "runs", "run_minimums", "run_powers")] if self.n_runs else []
+                tables += [self._curve(pairs[0], *curve, digits) for curve in curves]
+        return tables
+
+    def _pair_tables(
+        self, metric: str, pairs: Sequence[dict[str, Any]], digits: int | None
+    ) -> list[Table]:
+        """Lay out the pairs that need most, and what runs of each system add."""
+        points, unit = _points([p["minimum"] for p in pairs], digits), self.unit
+        level, notes = f"[{report.level(self.confidence_level)}]", list[str]()
+        if len(pairs) > _MOST_PAIRS:
+            pairs = sorted(pairs, key=lambda p: -np.inf if (x := p["minimum"]) is None else -x)
+            most, least = (points(pairs[i]["minimum"]) for i in (_MOST_PAIRS, -1))
+            notes.append(
+                f"and {len(pairs) - _MOST_PAIRS:,} pairs with least differences from {least} to "
+                f"{most}; CSV, JSON and data frames have all"
+            )
+            pairs = pairs[:_MOST_PAIRS]
+
+        def bounded(header: str, name: str, show: Show) -> list[Column]:
+            low, high = f"{name}_low", f"{name}_high"
+            return [
+                (header, lambda p: show(p[name])),
+                (level, lambda p: f"[{show(p[low])}, {show(p[high])}]"),
             ]
-            row = [pair.system, pair.baseline, report.number(pair.standard_deviation, decimals)]
-            row += _with_interval(minimums)
-            if self.difference is not None:
-                powers = (pair.power, pair.power_low, pair.power_high)
-                row += _with_interval([report.number(x or 0.0, 2) for x in powers])
-                needed = (pair.needed, pair.needed_low, pair.needed_high)
-                row += _with_interval([_count(x) for x in needed])
-            rows.append(tuple(row))
-        arrow = report.direction(pairs[0].higher_is_better)
-        runs = "" if not self.n_runs else f", {self.n_runs:,} runs (pilot {self.pilot_runs})"
+
+        names: list[Column] = [(key, itemgetter(key)) for key in ("system", "baseline")]
+        columns = [*names, ("std. dev.", lambda p: points(p["standard_deviation"]))]
+        columns += bounded("least difference", "minimum", points)
+        of_runs = [*names, ("std. dev. of runs", lambda p: points(p["run_deviation"]))]
+        of_runs += [(f"least difference, any {unit}s", lambda p: points(p["limit"]))]
+        if self.difference is not None:
+            columns += bounded(f"power for {self.difference:g}", "power", _points([], 2))
+            columns += bounded(f"{unit}s needed", "needed", _count)
+            of_runs += bounded("runs needed", "runs_needed", _count)
+            of_runs += [("fewest runs", lambda p: _count(p["fewest_runs"]))]
+        runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""
         title = (
-            f"{pairs[0].metric} {arrow}, {self.n_segments:,} {self.unit}s "
-            f"(pilot {self.n_pilot:,}){runs}, power {self.target:g} at level "
+            f"{metric} {report.direction(pairs[0]['higher_is_better'])}, {self.n_segments:,} "
+            f"{unit}s (pilot {self.n_pilot:,}){runs}, power {self.target:g} at level "
             f"{self.significance_level:g}, {self.alternative}"
         )
-        return Table(title, tuple(header), tuple(rows), "<<" + ">" * (len(header) - 2))
+        tables = [_table(title, columns, pairs, notes)]
+        if self.n_runs:
+            title = f"{metric}, runs of each system on {self.n_segments:,} {unit}s"
+            tables.append(_table(title, of_runs, pairs))
+        return tables
 
-    def _run_table(self, pairs: Sequence[PairPower], digits: int | None) -> Table:
-        """Return what runs add, and how many of them are needed."""
-        decimals = _decimals([pair.minimum for pair in pairs], digits)
-        header = ["system", "baseline", "std. dev. of runs", f"least difference, any {self.unit}s"]
-        if self.difference is not None:
-            header += ["runs needed", f"[{report.level(self.confidence_level)}]", "fewest runs"]
-        rows = []
-        for pair in pairs:
-            of = pair.of_runs or RunPower()
-            row = [pair.system, pair.baseline, report.number(of.run_deviation or 0.0, decimals)]
-            row.append("none" if of.limit is None else report.number(of.limit, decimals))
-            if self.difference is not None:
-                needed = (of.runs_needed, of.runs_needed_low, of.runs_needed_high)
-                row += _with_interval([_count(x) for x in needed])
-                row.append(_count(of.fewest_runs))
-            rows.append(tuple(row))
-        title = f"{pairs[0].metric}, runs of each system on {self.n_segments:,} {self.unit}s"
-        return Table(title, tuple(header), tuple(rows), "<<" + ">" * (len(header) - 2))
-
-    def _curve_table(
-        self,
-        pair: PairPower,
-        unit: str,
-        sizes: Sequence[int],
-        minimums: Sequence[float | None],
-        powers: Sequence[float],
+    def _curve(
+        self, pair: dict[str, Any], unit: str, sizes: str, minimums: str, powers: str,
         digits: int | None,
-    ) -> Table:
-        decimals = _decimals(minimums, digits)
-        header = [f"{unit}s", "least difference"]
-        columns = [[f"{n:,}" for n in sizes]]
-        columns.append(["none" if x is None else report.number(x, decimals) for x in minimums])
+    ) -> Table:  # fmt: skip
+        points, share = _points(pair[minimums], digits), _points([], 2)
+        columns: list[Column] = [
+            (f"{unit}s", lambda i: _count(pair[sizes][i])),
+            ("least difference", lambda i: points(pair[minimums][i])),
+        ]
         if self.difference is not None:
-            header.append(f"power for {self.difference:g}")
-            columns.append([report.number(x, 2) for x in powers])
-        title = f"{pair.metric}, {pair.system} - {pair.baseline}, by number of {unit}s"
-        rows = tuple(zip(*columns, strict=True))
-        return Table(title, tuple(header), rows, ">" * len(header))
+            columns.append((f"power for {self.difference:g}", lambda i: share(pair[powers][i])))
+        title = f"{pair['metric']}, {pair['system']} - {pair['baseline']}, by number of {unit}s"
+        return _table(title, columns, range(len(pair[sizes])))
+
+
+def _table(
+    title: str, columns: Sequence[Column], rows: Sequence[Any], notes: Sequence[str] = ()
+) -> Table:
+    header = tuple(name for name, _ in columns)
+    cells = tuple(tuple(show(row) for _, show in columns) for row in rows)
+    align = "".join("<" if name in ("system", "baseline") else ">" for name in header)
+    return Table(title, header, cells, align, tuple(notes))
+
+
+def _points(values: Sequence[float | None], digits: int | None) -> Show:
+    """Return how numbers are shown that have as many decimals as these need."""
+    decimals = report.decimals([x for x in values if x]) if digits is None else digits
+    return lambda x: "none" if x is None else report.number(x, decimals)
+
+
+def _count(value: int | None) -> str:
+    return "none" if value is None else f"{value:,}"
 
 
 def assumptions(result: Power, n_strata: int) -> Iterator[str]:
@@ -222,16 +219,3 @@ def assumptions(result: Power, n_strata: int) -> Iterator[str]:
             f"finds {result.difference:g} with this power, since runs alone vary too much; 'fewest "
             f"runs' says with how many some number does."
         )
-
-
-def _count(value: int | None) -> str:
-    return "none" if value is None else f"{value:,}"
-
-
-def _decimals(values: Sequence[float | None], digits: int | None) -> int:
-    return report.decimals([x for x in values if x]) if digits is None else digits
-
-
-def _with_interval(cells: Sequence[str]) -> tuple[str, str]:
-    found, low, high = cells
-    return found, f"[{low}, {high}]"

@@ -3,61 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.plots import BLUE, GREY, SKY, SMALL, VERMILLION, name_axes, own_axes, wrapped
-from evalstats.results.records import PairPower, of_metric
+from evalstats.results.records import PairPower
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 #: More lines than these are told apart by nobody; each has a colour and a marker of its own.
 _LINES = ((BLUE, "o"), (VERMILLION, "s"), ("#009E73", "^"), ("#CC79A7", "D"), (SKY, "v"))
+_HEIGHT = 2.4  # inches
 
 
 def power(
+    panels: Sequence[Sequence[PairPower]],
+    unit: str,
+    planned: int,
+    difference: float | None,
+    target: float,
+    ax: Any = None,
+) -> Any:
+    """Draw power for a difference over the number of segments, or of runs, one line a pair.
+
+    Without a difference: the least one that is found with the target power. Each metric has a
+    panel. `Power.plot` is the way here.
+    """
+    if any(len(pairs) > len(_LINES) for pairs in panels):
+        raise InputError(
+            f"{len(panels[0])} pairs are too many lines, {len(_LINES)} is the most; plan with "
+            f"baseline=, or with fewer systems"
+        )
+    if ax is None:
+        figure: Any = own_axes(_HEIGHT * len(panels)).figure
+        figure.clear()
+        ax = figure.subplots(len(panels), 1)
+    axes = np.ravel(ax)
+    if len(axes) != len(panels):
+        raise InputError(f"ax must be {len(panels)} axes, one for each metric, got {len(axes)}")
+    for one, pairs in zip(axes, panels, strict=True):
+        _panel(one, pairs, unit, planned, difference, target)
+    return axes if len(panels) > 1 else axes[0]
+
+
+def _panel(
+    axes: Axes,
     pairs: Sequence[PairPower],
     unit: str,
     planned: int,
-    *,
     difference: float | None,
     target: float,
-    metric: str | None = None,
-    ax: Axes | None = None,
-) -> Axes:
-    """Draw power for a difference over the number of segments, or of runs, one line a pair.
-
-    Without a difference: the least one that is found with the target power. `Power.plot` is the
-    way here. More than five pairs raise an `InputError`: plan with a baseline, or fewer systems.
-    """
-    shown = of_metric(pairs, metric)
-    if len(shown) > len(_LINES):
-        raise InputError(
-            f"{len(shown)} pairs are too many lines, {len(_LINES)} is the most; plan with "
-            f"baseline=, or with fewer systems"
-        )
-    axes = own_axes(2.4) if ax is None else ax
+) -> None:
     axes.set_xscale("log")
-    for pair, (colour, marker) in zip(shown, _LINES, strict=False):
+    for pair, (colour, marker) in zip(pairs, _LINES, strict=False):
         sizes, values = pair.sizes, pair.minimums if difference is None else pair.powers
         if unit == "run" and (of := pair.of_runs) is not None:
             sizes, values = of.runs, of.run_minimums if difference is None else of.run_powers
         heights = [np.nan if value is None else value for value in values]
-        axes.plot(
-            sizes,
-            heights,
-            color=colour,
-            marker=marker,
-            markersize=3,
-            linewidth=1,
-            label=wrapped(f"{pair.system} − {pair.baseline}", 30),
-        )
+        name = wrapped(f"{pair.system} − {pair.baseline}", 30)
+        axes.plot(sizes, heights, marker, ls="-", color=colour, ms=3, lw=1, label=name)
     axes.axvline(planned, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
-    about = f"{shown[0].metric} {report.direction(shown[0].higher_is_better)}"
+    about = f"{pairs[0].metric} {report.direction(pairs[0].higher_is_better)}"
     if difference is None:
         axes.set_yscale("log")
         axes.set_ylabel(wrapped(f"least difference in {about}", 28), fontsize=SMALL)
@@ -70,4 +80,3 @@ def power(
     name_axes(axes, title, f"{unit}s, dotted: {planned:,}")
     axes.tick_params(which="minor", labelsize=SMALL - 1)
     axes.legend(fontsize=SMALL - 1, frameon=False)
-    return axes

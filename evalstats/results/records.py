@@ -188,10 +188,8 @@ class RunPower:
         Runs of each system that find the difference on the segments that are planned.
     fewest_runs : int or None
         With fewer runs no number of segments finds it.
-    runs : tuple of int
-        Numbers of runs of their curve.
-    run_minimums, run_powers : tuple of float
-        Least difference, and power, with each of them.
+    runs, run_minimums, run_powers : tuple
+        Least difference, and power, with each of some numbers of runs.
     """
 
     run_deviation: float | None = None
@@ -224,10 +222,8 @@ class PairPower(Record):
         How often the difference that was asked about is found; `None` where none was.
     needed, needed_low, needed_high : int or None
         Segments that find it with the target power.
-    sizes : tuple of int
-        Numbers of segments of the curve.
-    minimums, powers : tuple of float
-        Least difference, and power, on each of them; no powers where no difference was asked about.
+    sizes, minimums, powers : tuple
+        Least difference, and power where a difference was asked about, on some numbers of segments.
     higher_is_better : bool
         Direction of the metric.
     discordant : float or None
@@ -244,16 +240,16 @@ class PairPower(Record):
     minimum: float | None
     minimum_low: float | None
     minimum_high: float | None
-    power: float | None
-    power_low: float | None
-    power_high: float | None
-    needed: int | None
-    needed_low: int | None
-    needed_high: int | None
-    sizes: tuple[int, ...]
-    minimums: tuple[float | None, ...]
-    powers: tuple[float, ...]
-    higher_is_better: bool
+    power: float | None = None
+    power_low: float | None = None
+    power_high: float | None = None
+    needed: int | None = None
+    needed_low: int | None = None
+    needed_high: int | None = None
+    sizes: tuple[int, ...] = ()
+    minimums: tuple[float | None, ...] = ()
+    powers: tuple[float, ...] = ()
+    higher_is_better: bool = True
     discordant: float | None = None
     of_runs: RunPower | None = None
 

@@ -82,7 +82,7 @@ def _block(
     resample = column.astype(np.uint64) + groups[0] * np.uint64(_GROUP)
     again = (low[segment], high[segment], resample, _SECOND)
     first, second, _, _ = philox4x32(again, key, _shaped(work, (len(segment),)))
-    counts[left_over] = table.rest.counts(first | (second << np.uint64(32)))
+    counts[left_over] = table.left_over(first | (second << np.uint64(32)))
     return np.asarray(counts.reshape(len(ids), -1).T)
 
 

@@ -185,12 +185,13 @@ def paired_permutation_test(
         )
     columns, difference, tolerance = _prepared(pairs)
     if enumerate_all:
-        halves, test = all_swap_totals(columns[differs]), randomisation.exact_randomization_pvalue
+        halves = all_swap_totals(columns[differs])
     else:
         halves = swap_totals(columns, n_resamples, seed)
-        test = randomisation.randomization_pvalue
     flipped = difference - 2 * _mean_difference(halves, len(pairs))
-    pvalue = test(difference, flipped, alternative, tolerance)
+    pvalue = randomisation.randomization_pvalue(
+        difference, flipped, alternative, tolerance, enumerate_all
+    )
     done = enumerate_all, len(halves), seed, alternative
     return _result(columns, difference, pvalue, *done)
 
