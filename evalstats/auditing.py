@@ -12,7 +12,7 @@ import numpy as np
 from evalstats.analysis.compare import compare
 from evalstats.analysis.inputs import given_tables, is_statistics
 from evalstats.checks import also_called, integer
-from evalstats.compat.evaluatio.metrics.bleu import reversal_pvalues
+from evalstats.compat.evaluatio.corpora import reversal_pvalues
 from evalstats.inference.randomisation import monte_carlo_error
 from evalstats.metrics import BLEU
 from evalstats.resampling.totals import MOST_RESAMPLES
@@ -218,13 +218,12 @@ def audit(
     evaluatio bleu_bootstrap_test 0.2... calibrated 0.4...
     """
     # Loaded here: sacreBLEU takes longer to load than this library.
-    from evalstats.compat.sacrebleu.draws import Counted, environment_seed
-    from evalstats.compat.sacrebleu.paired import paired_bootstrap, paired_randomization
+    from evalstats.compat.sacrebleu import draws
     from evalstats.compat.sacrebleu.twins import to_sacrebleu
 
     n_bootstrap = integer(n_bootstrap, "n_bootstrap", 2, MOST_RESAMPLES)
     n_randomization = integer(n_randomization, "n_randomization", 2, MOST_RESAMPLES)
-    sacrebleu_seed = environment_seed()
+    sacrebleu_seed = draws.environment_seed()
     seed = as_seed(rng)
     if is_statistics(hypotheses):
         tables = given_tables(hypotheses, references, metrics)
@@ -238,12 +237,12 @@ def audit(
     comparison = compare(tables, baseline=baseline, n_resamples=n_resamples, rng=seed)
     order = sorted(range(len(systems)), key=lambda i: systems[i] != baseline)
     both = zip(twins, tables, strict=True)
-    counted = [[Counted(twin, table.values[i]) for i in order] for twin, table in both]
+    counted = [[draws.Counted(twin, table.values[i]) for i in order] for twin, table in both]
     # sacreBLEU takes 0 for "no seed".
     bootstrap, randomization = (np.random.default_rng(sacrebleu_seed or None) for _ in range(2))
     printed = {
-        _BS: (n_bootstrap, paired_bootstrap(counted, n_bootstrap, bootstrap)[0]),
-        _AR: (n_randomization, paired_randomization(counted, n_randomization, randomization)),
+        _BS: (n_bootstrap, draws.paired_bootstrap(counted, n_bootstrap, bootstrap)[0]),
+        _AR: (n_randomization, draws.paired_randomization(counted, n_randomization, randomization)),
         _EVALUATIO: (n_resamples, [_reversals(t, order, n_resamples, seed) for t in tables]),
     }
     places = product(range(len(tables)), range(len(order) - 1))

@@ -10,7 +10,7 @@ import sacrebleu.metrics as sacre
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a as Theirs
 
 from evalstats.compat.sacrebleu import twins
-from evalstats.compat.sacrebleu.counting import count
+from evalstats.compat.sacrebleu.metrics import count
 from evalstats.compat.sacrebleu.draws import Counted
 from evalstats.compat.sacrebleu.scores import scores_of_totals
 from evalstats.errors import InputError

@@ -1,13 +1,8 @@
 """Paired tests of per-segment scores: is one system's mean larger than another's.
 
-The generic form of what `compare` does under `Mean`, for two lists of numbers: COMET, chrF of
-sentences, edits, a judge's marks. The weights and the p-values are those of `compare`.
-
-- The *permutation test* flips the sign of each difference by a coin (Fisher, 1935). Its null
-  hypothesis: whose score is whose does not matter on any segment.
-- The *bootstrap* draws segments again. Its null hypothesis: the mean difference is zero on the
-  population of segments. The p-value is the smallest level at which the expanded percentile
-  interval leaves zero out (`evalstats.inference.bootstrap`).
+For two lists of numbers: COMET, chrF of sentences, edits, a judge's marks. The *permutation test*
+flips the sign of each difference by a coin (Fisher, 1935): does it matter whose score is whose? The
+*bootstrap* draws segments again: is the mean difference zero on the population of segments?
 """
 
 from __future__ import annotations
@@ -53,16 +48,12 @@ class PairedTestResult(Record):
     ----------
     difference : float
         Mean of x1 less mean of x2.
-    pvalue : float
-        In (0, 1].
-    pvalue_error : float
-        Monte-Carlo standard error of the p-value; 0 when it is exact.
+    pvalue, pvalue_error : float
+        In (0, 1], and its Monte-Carlo standard error: 0 when it is exact.
     exact : bool
         Whether all sign patterns were enumerated.
-    n_resamples : int
-        Resamples that were drawn, or sign patterns that were enumerated.
-    seed : int
-        What the draws can be made again with.
+    n_resamples, seed : int
+        Resamples drawn, or sign patterns enumerated; what the draws can be made again with.
     alternative : str
         The alternative hypothesis.
     n_segments : int
@@ -91,14 +82,9 @@ class PairedTestResult(Record):
         return iter((self.difference, self.pvalue))
 
     def confidence_interval(self, confidence_level: float = 0.95) -> Interval:
-        """Return the t interval of the mean difference, as SciPy's `ttest_rel` does.
+        """Return the t interval of the difference, as SciPy's `ttest_rel`; one bound if one-sided.
 
-        Of a one-sided test it has one bound, and infinity for the other.
-
-        Raises
-        ------
-        InputError
-            For one segment, or a level out of (0, 1).
+        Raises `InputError` for one segment, or a level out of (0, 1).
         """
         level = share(confidence_level, "confidence_level")
         if self.n_segments < 2:
@@ -131,8 +117,8 @@ def paired_permutation_test(
     .. math:: p = \frac{\#\{|\bar d^*| \ge |\bar d|\} + 1}{B + 1}, \quad
         d^*_i = \pm (x_{1i} - x_{2i})
 
-    or the share of all 2^m sign patterns of the m differences that are not 0, the observed one
-    among them, when these are enumerated.
+    (Phipson and Smyth, 2010), or the share of all 2^m sign patterns of the m differences that are
+    not 0, the observed one among them, when these are enumerated.
 
     Parameters
     ----------
@@ -148,20 +134,11 @@ def paired_permutation_test(
     rng : int or numpy.random.Generator, optional
         Seed or generator; `None` asks for fresh entropy.
 
-    Returns
-    -------
-    PairedTestResult
-
     Raises
     ------
     InputError
         For differing lengths, no scores, NaN or infinity, an option out of range, or too many
         segments to enumerate.
-
-    References
-    ----------
-    Fisher (1935), "The Design of Experiments", section 21; Phipson and Smyth (2010), "Permutation
-    p-values should never be zero".
 
     Examples
     --------
@@ -183,16 +160,15 @@ def paired_permutation_test(
             f"exact needs all 2^{m} sign patterns, and 2^{_MOST_ENUMERATED} is the most; "
             f"leave it out to draw n_resamples of them"
         )
-    columns, difference, tolerance = _prepared(pairs)
+    columns, difference, tolerance = prepared(pairs)
     if enumerate_all:
         halves, test = all_swap_totals(columns[differs]), randomisation.exact_randomization_pvalue
     else:
         halves = swap_totals(columns, n_resamples, seed)
         test = randomisation.randomization_pvalue
-    flipped = difference - 2 * _mean_difference(halves, len(pairs))
+    flipped = difference - 2 * mean_difference(halves, len(pairs))
     pvalue = test(difference, flipped, alternative, tolerance)
-    done = enumerate_all, len(halves), seed, alternative
-    return _result(columns, difference, pvalue, *done)
+    return _result(columns, difference, pvalue, enumerate_all, len(halves), seed, alternative)
 
 
 @also_called(seed="rng")
@@ -219,18 +195,10 @@ def paired_bootstrap_test(
     alternative, n_resamples, rng
         As in `paired_permutation_test`.
 
-    Returns
-    -------
-    PairedTestResult
-
     Raises
     ------
     InputError
         For differing lengths, fewer than two segments, NaN or infinity, an option out of range.
-
-    References
-    ----------
-    Hesterberg (2015), "What teachers should know about the bootstrap".
 
     Examples
     --------
@@ -240,21 +208,16 @@ def paired_bootstrap_test(
     >>> round(result.difference, 3), 0.15 < result.pvalue < 0.3, result.pvalue_error < 0.01
     (-0.018, True, True)
     """
-    pairs = as_paired_scores(x1, x2)
-    if len(pairs) < 2:
-        raise InputError(
-            f"x1 has {len(pairs)} score; the bootstrap needs at least two segments to say "
-            f"anything about uncertainty"
-        )
+    pairs = enough(as_paired_scores(x1, x2))
     alternative, n_resamples, seed = _options(alternative, n_resamples, rng)
-    columns, difference, tie = _prepared(pairs)
+    columns, difference, tie = prepared(pairs)
     m = int(np.count_nonzero(pairs[:, 0] != pairs[:, 1]))
     sides = 2 if alternative == "two-sided" else 1
     error, factor, degrees = student.spread(_moves(columns, difference))
     spread = Spread(error, factor, max(min(degrees, m - 1.0), 1.0))
     by_t = student.pvalue(difference, error, spread.degrees, alternative)
     totals = bootstrap_totals(columns, n_resamples, seed)
-    drawn = _mean_difference(totals, len(pairs))
+    drawn = mean_difference(totals, len(pairs))
     drawn[np.abs(drawn) <= tie] = 0.0
     pvalue = bootstrap.pvalue(drawn, spread, by_t, alternative)
     # m segments can be swapped in 2^m ways.
@@ -262,22 +225,30 @@ def paired_bootstrap_test(
     return _result(columns, difference, pvalue, False, n_resamples, seed, alternative)
 
 
+def enough(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores of at least two segments, or say that there are not as many."""
+    if len(pairs) < 2:
+        raise InputError(
+            f"x1 has {len(pairs)} score; the bootstrap needs at least two segments to say "
+            f"anything about uncertainty"
+        )
+    return pairs
+
+
 def _options(alternative: str, n_resamples: int, rng: Rng) -> tuple[str, int, int]:
     chosen = option(alternative, ALTERNATIVES, "alternative")
     return chosen, integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES), as_seed(rng)
 
 
-def _prepared(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
+def prepared(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
     """Return the scores on the exact grid `(N, 2)`, their mean difference, and what is a tie."""
     columns = on_grid(pairs.T[:, :, None], ["x1 or x2"])[..., 0].T
-    totals = np.sum(columns, axis=0)
-    n = len(columns)
-    largest = float(np.max(np.abs(totals))) / n
-    difference = float(_mean_difference(totals, n))
-    return columns, difference, randomisation.tie_tolerance(largest, n)
+    totals, n = np.sum(columns, axis=0), len(columns)
+    tolerance = randomisation.tie_tolerance(float(np.max(np.abs(totals))) / n, n)
+    return columns, float(mean_difference(totals, n)), tolerance
 
 
-def _mean_difference(totals: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+def mean_difference(totals: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     """Return mean differences from totals of both systems, `(..., 2) -> (...)`."""
     return np.asarray((totals[..., 0] - totals[..., 1]) / n)
 
