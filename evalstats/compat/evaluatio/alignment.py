@@ -79,14 +79,8 @@ def lowest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
     path = []
     while i and j:
         path.append((i - 1, j - 1))
-        above, left, corner = table[i - 1][j], table[i][j - 1], table[i - 1][j - 1]
-        lowest = min(above, left, corner)
-        if above == lowest:
-            i -= 1
-        elif left == lowest:
-            j -= 1
-        else:
-            i, j = i - 1, j - 1
+        steps = ((i - 1, j), (i, j - 1), (i - 1, j - 1))
+        i, j = min(steps, key=lambda step: table[step[0]][step[1]])
     return np.array(path[::-1], dtype=np.int64).reshape(-1, 2)
 
 
@@ -121,13 +115,7 @@ def poi_error_rate(
     *,
     optimal: bool = False,
 ) -> float:
-    """Return errors per point of interest of all pairs, NaN where there is no such point.
-
-    Examples
-    --------
-    >>> poi_error_rate([["a", "b", "c"]], [["a", "x"]], [[False, True, True]])
-    1.0
-    """
+    """Return errors per point of interest of all pairs, NaN where there is no such point."""
     refs = token_segments(references, "references")
     hyps = token_segments(hypotheses, "hypotheses")
     flags = listed(points_of_interest, "points_of_interest", "flags, one list a segment")

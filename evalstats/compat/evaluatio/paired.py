@@ -44,22 +44,9 @@ class Interval(NamedTuple):
 class PairedTestResult(Record):
     """The verdict of a paired test; ``difference, pvalue = result`` unpacks it.
 
-    Attributes
-    ----------
-    difference : float
-        Mean of x1 less mean of x2.
-    pvalue, pvalue_error : float
-        In (0, 1], and its Monte-Carlo standard error: 0 when it is exact.
-    exact : bool
-        Whether all sign patterns were enumerated.
-    n_resamples, seed : int
-        Resamples drawn, or sign patterns enumerated; what the draws can be made again with.
-    alternative : str
-        The alternative hypothesis.
-    n_segments : int
-        N.
-    standard_error : float
-        Of the difference, as its interval takes it; 0 for one segment.
+    `difference` is the mean of x1 less the mean of x2, `pvalue` in (0, 1], `pvalue_error` its
+    Monte-Carlo standard error: 0 where `exact`, all sign patterns enumerated. `n_resamples` were
+    drawn or enumerated, with `seed` they can be again; `standard_error` is the difference's.
     """
 
     difference: float
@@ -102,6 +89,43 @@ class PairedTestResult(Record):
         return "paired test"
 
 
+class Pairs:
+    """Scores of two systems on the exact grid, `(N, 2)`, their mean difference, what is a tie."""
+
+    def __init__(self, x1: object, x2: object, least: int = 1) -> None:
+        pairs = as_paired_scores(x1, x2)
+        self.n = len(pairs)
+        if self.n < least:
+            raise InputError(
+                f"x1 has {self.n} score; the bootstrap needs at least two segments to say "
+                f"anything about uncertainty"
+            )
+        # As they were given: rounding to the grid may tell equal scores apart.
+        self.differs = pairs[:, 0] != pairs[:, 1]
+        self.columns = on_grid(pairs.T[:, :, None], ["x1 or x2"])[..., 0].T
+        sums = np.sum(self.columns, axis=0)
+        self.difference = float(self.mean_difference(sums))
+        self.tie = randomisation.tie_tolerance(float(np.max(np.abs(sums))) / self.n, self.n)
+
+    def mean_difference(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return mean differences from totals of both systems, `(..., 2) -> (...)`."""
+        return np.asarray((totals[..., 0] - totals[..., 1]) / self.n)
+
+    def spread(self) -> Spread:
+        """Return the spread of the mean difference, from its influence values."""
+        moves = (self.columns[:, 0] - self.columns[:, 1] - self.difference) / self.n
+        return student.spread(np.asarray(moves))
+
+    def result(
+        self, pvalue: float, exact: bool, n_resamples: int, seed: int, alternative: str
+    ) -> PairedTestResult:
+        """Return the verdict."""
+        error = 0.0 if exact else randomisation.monte_carlo_error(pvalue, n_resamples)
+        spread = self.spread().error if self.n > 1 else 0.0
+        how = exact, n_resamples, seed, alternative
+        return PairedTestResult(self.difference, pvalue, error, *how, self.n, spread)
+
+
 @also_called(seed="rng")
 def paired_permutation_test(
     x1: ArrayLike,
@@ -137,8 +161,7 @@ def paired_permutation_test(
     Raises
     ------
     InputError
-        For differing lengths, no scores, NaN or infinity, an option out of range, or too many
-        segments to enumerate.
+        For bad scores, an option out of range, or too many segments to enumerate.
 
     Examples
     --------
@@ -146,29 +169,25 @@ def paired_permutation_test(
     >>> x2 = [0.80, 0.85, 0.75, 0.88, 0.82]
     >>> paired_permutation_test(x1, x2).pvalue    # 2 of 32 sign patterns
     0.0625
-    >>> paired_permutation_test(x1, x2, alternative="greater").pvalue
-    0.03125
     """
-    pairs = as_paired_scores(x1, x2)
+    pairs = Pairs(x1, x2)
     alternative, n_resamples, seed = _options(alternative, n_resamples, rng)
-    # As they were given: rounding to the grid may tell equal scores apart.
-    differs = pairs[:, 0] != pairs[:, 1]
-    m = int(np.count_nonzero(differs))
+    m = int(np.count_nonzero(pairs.differs))
     enumerate_all = 2**m <= n_resamples if exact is None else flag(exact, "exact")
     if enumerate_all and m > _MOST_ENUMERATED:
         raise InputError(
             f"exact needs all 2^{m} sign patterns, and 2^{_MOST_ENUMERATED} is the most; "
             f"leave it out to draw n_resamples of them"
         )
-    columns, difference, tolerance = prepared(pairs)
     if enumerate_all:
-        halves, test = all_swap_totals(columns[differs]), randomisation.exact_randomization_pvalue
+        halves = all_swap_totals(pairs.columns[pairs.differs])
+        test = randomisation.exact_randomization_pvalue
     else:
-        halves = swap_totals(columns, n_resamples, seed)
+        halves = swap_totals(pairs.columns, n_resamples, seed)
         test = randomisation.randomization_pvalue
-    flipped = difference - 2 * mean_difference(halves, len(pairs))
-    pvalue = test(difference, flipped, alternative, tolerance)
-    return _result(columns, difference, pvalue, enumerate_all, len(halves), seed, alternative)
+    flipped = pairs.difference - 2 * pairs.mean_difference(halves)
+    pvalue = test(pairs.difference, flipped, alternative, pairs.tie)
+    return pairs.result(pvalue, enumerate_all, len(halves), seed, alternative)
 
 
 @also_called(seed="rng")
@@ -186,19 +205,8 @@ def paired_bootstrap_test(
         q = \frac{\min(\#\{\bar d^* \le 0\}, \#\{\bar d^* \ge 0\}) + 1}{B + 1}
 
     which is the smallest level at which the expanded percentile interval (Hesterberg, 2015) leaves
-    0 out. Where no replicate lies beyond 0, or n < 6, t decides.
-
-    Parameters
-    ----------
-    x1, x2 : array_like of float, shape (N,)
-        At least two finite scores of two systems, segment by segment.
-    alternative, n_resamples, rng
-        As in `paired_permutation_test`.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, fewer than two segments, NaN or infinity, an option out of range.
+    0 out. Where no replicate lies beyond 0, or n < 6, t decides. Parameters and errors are those
+    of `paired_permutation_test`; at least two segments are needed.
 
     Examples
     --------
@@ -208,74 +216,21 @@ def paired_bootstrap_test(
     >>> round(result.difference, 3), 0.15 < result.pvalue < 0.3, result.pvalue_error < 0.01
     (-0.018, True, True)
     """
-    pairs = enough(as_paired_scores(x1, x2))
+    pairs = Pairs(x1, x2, least=2)
     alternative, n_resamples, seed = _options(alternative, n_resamples, rng)
-    columns, difference, tie = prepared(pairs)
-    m = int(np.count_nonzero(pairs[:, 0] != pairs[:, 1]))
-    sides = 2 if alternative == "two-sided" else 1
-    error, factor, degrees = student.spread(_moves(columns, difference))
+    m = int(np.count_nonzero(pairs.differs))
+    error, factor, degrees = pairs.spread()
     spread = Spread(error, factor, max(min(degrees, m - 1.0), 1.0))
-    by_t = student.pvalue(difference, error, spread.degrees, alternative)
-    totals = bootstrap_totals(columns, n_resamples, seed)
-    drawn = mean_difference(totals, len(pairs))
-    drawn[np.abs(drawn) <= tie] = 0.0
+    by_t = student.pvalue(pairs.difference, error, spread.degrees, alternative)
+    drawn = pairs.mean_difference(bootstrap_totals(pairs.columns, n_resamples, seed))
+    drawn[np.abs(drawn) <= pairs.tie] = 0.0
     pvalue = bootstrap.pvalue(drawn, spread, by_t, alternative)
     # m segments can be swapped in 2^m ways.
-    pvalue = min(1.0, max(pvalue, sides * 0.5**m))
-    return _result(columns, difference, pvalue, False, n_resamples, seed, alternative)
-
-
-def enough(pairs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the scores of at least two segments, or say that there are not as many."""
-    if len(pairs) < 2:
-        raise InputError(
-            f"x1 has {len(pairs)} score; the bootstrap needs at least two segments to say "
-            f"anything about uncertainty"
-        )
-    return pairs
+    least = (2 if alternative == "two-sided" else 1) * 0.5**m
+    pvalue = min(1.0, max(pvalue, least))
+    return pairs.result(pvalue, False, n_resamples, seed, alternative)
 
 
 def _options(alternative: str, n_resamples: int, rng: Rng) -> tuple[str, int, int]:
     chosen = option(alternative, ALTERNATIVES, "alternative")
     return chosen, integer(n_resamples, "n_resamples", 1, MOST_RESAMPLES), as_seed(rng)
-
-
-def prepared(pairs: NDArray[np.float64]) -> tuple[NDArray[np.float64], float, float]:
-    """Return the scores on the exact grid `(N, 2)`, their mean difference, and what is a tie."""
-    columns = on_grid(pairs.T[:, :, None], ["x1 or x2"])[..., 0].T
-    totals, n = np.sum(columns, axis=0), len(columns)
-    tolerance = randomisation.tie_tolerance(float(np.max(np.abs(totals))) / n, n)
-    return columns, float(mean_difference(totals, n)), tolerance
-
-
-def mean_difference(totals: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Return mean differences from totals of both systems, `(..., 2) -> (...)`."""
-    return np.asarray((totals[..., 0] - totals[..., 1]) / n)
-
-
-def _result(
-    columns: NDArray[np.float64],
-    difference: float,
-    pvalue: float,
-    exact: bool,
-    n_resamples: int,
-    seed: int,
-    alternative: str,
-) -> PairedTestResult:
-    n, moves = len(columns), _moves(columns, difference)
-    return PairedTestResult(
-        difference=difference,
-        pvalue=pvalue,
-        pvalue_error=0.0 if exact else randomisation.monte_carlo_error(pvalue, n_resamples),
-        exact=exact,
-        n_resamples=n_resamples,
-        seed=seed,
-        alternative=alternative,
-        n_segments=n,
-        standard_error=student.spread(moves).error if n > 1 else 0.0,
-    )
-
-
-def _moves(columns: NDArray[np.float64], difference: float) -> NDArray[np.float64]:
-    """Return influence values on the mean difference, `(N,)`."""
-    return np.asarray((columns[:, 0] - columns[:, 1] - difference) / len(columns))
