@@ -10,9 +10,6 @@ import math
 import numpy as np
 import pytest
 import sacrebleu
-
-import evalstats as es
-from evalstats.compat.evaluatio.alignment import Alignment, optimal_alignment
 from evalstats.compat.evaluatio.effect_size.cohen import cohens_d_independent, cohens_d_paired
 from evalstats.compat.evaluatio.inference.ci import (
     ConfidenceInterval,
@@ -29,6 +26,9 @@ from evalstats.compat.evaluatio.inference.multiple_testing import (
     holm_correction,
 )
 from evalstats.compat.evaluatio.metrics import bleu, cer, chrf, pier, uer, wer
+
+import evalstats as es
+from evalstats.compat.evaluatio.alignment import Alignment, optimal_alignment
 
 NAN, INF = float("nan"), float("inf")
 

@@ -13,17 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import check_same_length, flag
 from evalstats.metrics.base import Floats, signature_of
 from evalstats.metrics.ratios import Quotient
-from evalstats.text.ids import shared_ids
-from evalstats.text.levenshtein import levenshtein
-from evalstats.text.ragged import Ragged
-from evalstats.text.references import References, as_pairs
-from evalstats.text.token_sequences import (
+from evalstats.text.ids import (
     edit_table,
     is_plain,
     matches,
+    shared_ids,
     shared_numbers,
     token_segments,
 )
+from evalstats.text.levenshtein import levenshtein
+from evalstats.text.ragged import Ragged
+from evalstats.text.references import References, as_pairs
 from evalstats.text.tokenization import character_blocks, tokenize_blocks
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evalstats.checks import check_same_length, flag, listed
 from evalstats.errors import InputError
 from evalstats.metrics.alignment import GAP, as_points, at_points, shortest_path
-from evalstats.text.token_sequences import edit_table, matches, token_segments
+from evalstats.text.ids import edit_table, matches, token_segments
 
 __all__ = ["Alignment", "optimal_alignment"]
 
