@@ -14,13 +14,13 @@ from evalstats.analysis.estimate import estimate
 from evalstats.analysis.power import power
 from evalstats.analysis.suite import Suite
 from evalstats.auditing import Audit, AuditedTest, audit
-from evalstats.compat.evaluatio.effect_size.cohen import cohens_d, cohens_d_paired
-from evalstats.compat.evaluatio.inference.paired import (
+from evalstats.compat.evaluatio.corpora import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
+from evalstats.compat.evaluatio.effects import cohens_d, cohens_d_paired
+from evalstats.compat.evaluatio.paired import (
     PairedTestResult,
     paired_bootstrap_test,
     paired_permutation_test,
 )
-from evalstats.compat.evaluatio.metrics.bleu import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.metrics import (
     BLEU,

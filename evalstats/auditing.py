@@ -12,7 +12,7 @@ import numpy as np
 from evalstats.analysis.compare import compare
 from evalstats.analysis.inputs import given_tables, is_statistics
 from evalstats.checks import also_called, integer
-from evalstats.compat.evaluatio.metrics.bleu import reversal_pvalues
+from evalstats.compat.evaluatio.corpora import reversal_pvalues
 from evalstats.inference.randomisation import monte_carlo_error
 from evalstats.metrics import BLEU
 from evalstats.resampling.totals import MOST_RESAMPLES
@@ -63,24 +63,11 @@ MEANINGS = {
 class AuditedTest:
     """One test of another tool, of one system against the baseline under one metric.
 
-    Attributes
-    ----------
-    metric, baseline, system : str
-        What is compared.
-    difference : float
-        Score of the system minus score of the baseline.
-    test : str
-        The tool and its test.
-    pvalue : float
-        What the tool prints.
-    pvalue_error : float
-        0 where that is the very number, from the tool's own draws; the Monte-Carlo standard error
-        where the tool draws anew in every run.
-    calibrated : float
-        The p-value of `compare`, two-sided, of this comparison alone: the smallest level at which
-        the bootstrap interval of the difference leaves 0 out.
-    null, sides, ties : str
-        What `pvalue` tests: the null hypothesis, the sides, what is made of ties.
+    `difference` is the system's score minus the baseline's; `pvalue` what the tool prints, the very
+    number where `pvalue_error` is 0, within that Monte-Carlo standard error where the tool draws
+    anew in every run. `calibrated` is the p-value of `compare`, two-sided, of this comparison
+    alone. `null`, `sides` and `ties` say what `pvalue` tests: the null hypothesis, the sides, what
+    is made of ties.
     """
 
     metric: str
@@ -112,18 +99,9 @@ class AuditedTest:
 class Audit(Result):
     """p-values of other tools beside the calibrated ones; iterating gives `AuditedTest`.
 
-    Attributes
-    ----------
-    tests : tuple of AuditedTest
-        Metric by metric, system by system.
-    comparison : Comparison
-        The calibrated tests, with intervals and adjusted p-values.
-    n_bootstrap, n_randomization : int
-        Resamples and trials of sacreBLEU's two tests.
-    sacrebleu_seed : int or None
-        What its draws were seeded with; `None` for fresh entropy.
-    notes : tuple of str
-        What a careful reader should know.
+    `tests` has them metric by metric, system by system; `comparison` the calibrated tests, with
+    intervals and adjusted p-values; `n_bootstrap`, `n_randomization` and `sacrebleu_seed` (`None`
+    for fresh entropy) belong to sacreBLEU's tests; `notes` are what a careful reader should know.
     """
 
     tests: tuple[AuditedTest, ...]
@@ -218,13 +196,12 @@ def audit(
     evaluatio bleu_bootstrap_test 0.2... calibrated 0.4...
     """
     # Loaded here: sacreBLEU takes longer to load than this library.
-    from evalstats.compat.sacrebleu.draws import Counted, environment_seed
-    from evalstats.compat.sacrebleu.paired import paired_bootstrap, paired_randomization
+    from evalstats.compat.sacrebleu import draws
     from evalstats.compat.sacrebleu.twins import to_sacrebleu
 
     n_bootstrap = integer(n_bootstrap, "n_bootstrap", 2, MOST_RESAMPLES)
     n_randomization = integer(n_randomization, "n_randomization", 2, MOST_RESAMPLES)
-    sacrebleu_seed = environment_seed()
+    sacrebleu_seed = draws.environment_seed()
     seed = as_seed(rng)
     if is_statistics(hypotheses):
         tables = given_tables(hypotheses, references, metrics)
@@ -238,58 +215,42 @@ def audit(
     comparison = compare(tables, baseline=baseline, n_resamples=n_resamples, rng=seed)
     order = sorted(range(len(systems)), key=lambda i: systems[i] != baseline)
     both = zip(twins, tables, strict=True)
-    counted = [[Counted(twin, table.values[i]) for i in order] for twin, table in both]
+    counted = [[draws.Counted(twin, table.values[i]) for i in order] for twin, table in both]
     # sacreBLEU takes 0 for "no seed".
     bootstrap, randomization = (np.random.default_rng(sacrebleu_seed or None) for _ in range(2))
     printed = {
-        _BS: (n_bootstrap, paired_bootstrap(counted, n_bootstrap, bootstrap)[0]),
-        _AR: (n_randomization, paired_randomization(counted, n_randomization, randomization)),
+        _BS: (n_bootstrap, draws.paired_bootstrap(counted, n_bootstrap, bootstrap)[0]),
+        _AR: (n_randomization, draws.paired_randomization(counted, n_randomization, randomization)),
         _EVALUATIO: (n_resamples, [_reversals(t, order, n_resamples, seed) for t in tables]),
     }
     places = product(range(len(tables)), range(len(order) - 1))
     tests = [
-        _audited(difference, name, pvalues[m][i], n, sacrebleu_seed)
-        for difference, (m, i) in zip(comparison, places, strict=True)
+        _audited(d, name, pvalues[m][i], n, name != _EVALUATIO and bool(sacrebleu_seed))
+        for d, (m, i) in zip(comparison, places, strict=True)
         for name, (n, pvalues) in printed.items()
         if pvalues[m]
     ]
-    return Audit(
-        tests=tuple(tests),
-        comparison=comparison,
-        n_bootstrap=n_bootstrap,
-        n_randomization=n_randomization,
-        sacrebleu_seed=sacrebleu_seed,
-        notes=(*_notes(tests, sacrebleu_seed, len(order) - 1), *comparison.notes),
-    )
+    notes = *_notes(tests, sacrebleu_seed, len(order) - 1), *comparison.notes
+    made = n_bootstrap, n_randomization, sacrebleu_seed
+    return Audit(tuple(tests), comparison, *made, notes)
 
 
-def _audited(
-    difference: Difference, name: str, pvalue: float, n: int, sacrebleu_seed: int | None
-) -> AuditedTest:
-    reproduced = name != _EVALUATIO and bool(sacrebleu_seed)
-    return AuditedTest(
-        metric=difference.metric,
-        baseline=difference.baseline,
-        system=difference.system,
-        difference=difference.difference,
-        test=name,
-        pvalue=pvalue,
-        pvalue_error=0.0 if reproduced else monte_carlo_error(pvalue, n),
-        calibrated=difference.pvalue,
-        **MEANINGS[name]._asdict(),
-    )
+def _audited(d: Difference, name: str, pvalue: float, n: int, reproduced: bool) -> AuditedTest:
+    error = 0.0 if reproduced else monte_carlo_error(pvalue, n)
+    what = d.metric, d.baseline, d.system, d.difference, name
+    return AuditedTest(*what, pvalue, error, d.pvalue, *MEANINGS[name])
 
 
 def _reversals(
     table: SegmentStatistics, order: list[int], n_resamples: int, seed: int
 ) -> list[float]:
     """Return evaluatio's p-values, none for a metric other than its BLEU."""
-    metric = table.metric
-    if not isinstance(metric, BLEU):
-        return []
     # evaluatio always leaves out the orders longer than the output, whatever it is told.
-    its = replace(metric, effective_order=True)
-    if its.signature != BLEU(effective_order=True).signature:
+    its = BLEU(effective_order=True)
+    metric = table.metric
+    if not isinstance(metric, BLEU) or replace(metric, effective_order=True).signature != (
+        its.signature
+    ):
         return []
     return reversal_pvalues(its, table.values[order], n_resamples, seed)
 

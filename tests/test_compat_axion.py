@@ -2,7 +2,6 @@
 
 import asyncio
 import difflib
-import json
 import math
 
 import hypothesis.strategies as st
@@ -108,20 +107,32 @@ def test_documented_examples_run_with_only_the_import_changed(capsys):
     ]  # fmt: skip
 
 
-def test_edge_scores_of_axion_and_what_effective_order_makes_of_them():
-    assert score(axion.SentenceBLEU(), "the cat", "the cat") == 0.0
-    assert score(axion.SentenceBLEU(n_grams=2), "the cat", "the cat") == 1.0
-    assert score(axion.SentenceBLEU(effective_order=True), "the cat", "the cat") == 1.0
-    assert score(axion.SentenceBLEU(), "a b c d", "e") == 0.3021
-    assert score(axion.SentenceBLEU(), "a b c d", "") == 0.3021
-    assert score(axion.SentenceBLEU(), "", "") == 0.0
-    assert score(axion.SentenceBLEU(), None, "a") == 0.0
-    assert score(axion.SentenceBLEU(smoothing=False), "a b c d x", "a b c y z") == 0.0
-    # Several references; and long enough texts, where nothing changes.
-    assert score(axion.SentenceBLEU(), "a b c d", ["x y z w", "a b c d"]) == 1.0
-    for actual, expected, documented in DOCUMENTED:
-        assert score(axion.SentenceBLEU(), actual, expected) == documented
-        assert score(axion.SentenceBLEU(effective_order=True), actual, expected) == documented
+#: A metric, a candidate, its references, and axion's score, or what the keyword makes of it.
+SCORES = [
+    (axion.SentenceBLEU(), "the cat", "the cat", 0.0),
+    (axion.SentenceBLEU(n_grams=2), "the cat", "the cat", 1.0),
+    (axion.SentenceBLEU(effective_order=True), "the cat", "the cat", 1.0),
+    (axion.SentenceBLEU(), "a b c d", "e", 0.3021),
+    (axion.SentenceBLEU(), "a b c d", "", 0.3021),
+    (axion.SentenceBLEU(), "", "", 0.0),
+    (axion.SentenceBLEU(), None, "a", 0.0),
+    (axion.SentenceBLEU(smoothing=False), "a b c d x", "a b c y z", 0.0),
+    (axion.SentenceBLEU(), "a b c d", ["x y z w", "a b c d"], 1.0),
+    *((axion.SentenceBLEU(), *row) for row in DOCUMENTED),
+    *((axion.SentenceBLEU(effective_order=True), *row) for row in DOCUMENTED),
+    (axion.LevenshteinRatio(), "tide", "diet", 0.25),
+    (axion.LevenshteinRatio(), "diet", "tide", 0.5),
+    (axion.LevenshteinRatio(), "kitten", "sitting", 0.6154),
+    (axion.LevenshteinRatio(), "", "", 1.0),
+    (axion.LevenshteinRatio(edit_distance=True), "kitten", "sitting", 0.5714),
+    (axion.LevenshteinRatio(edit_distance=True), "", "", 1.0),
+    (axion.LevenshteinRatio(edit_distance=True), "HELLO", ["bye", "hello"], 1.0),
+]
+
+
+@pytest.mark.parametrize("metric, actual, expected, value", SCORES)
+def test_scores_by_hand(metric, actual, expected, value):
+    assert score(metric, actual, expected) == value
 
 
 @settings(max_examples=25)
@@ -133,15 +144,6 @@ def test_levenshtein_ratio_is_axion_s_and_edit_distance_is_levenshtein_s(actual,
     longer = max(len(actual), len(expected), 1)
     distance = pytest.importorskip("rapidfuzz.distance").Levenshtein.distance(actual, expected)
     assert score(exact, actual, expected) == round(1 - distance / longer, 4)
-
-
-def test_levenshtein_ratio_by_hand():
-    ratio, distance = axion.LevenshteinRatio(), axion.LevenshteinRatio(edit_distance=True)
-    assert (score(ratio, "tide", "diet"), score(ratio, "diet", "tide")) == (0.25, 0.5)
-    assert score(ratio, "kitten", "sitting") == 0.6154
-    assert score(distance, "kitten", "sitting") == round(1 - 3 / 7, 4)
-    assert score(ratio, "", "") == score(distance, "", "") == 1.0
-    assert score(distance, "HELLO", ["bye", "hello"]) == 1.0
 
 
 def test_thresholds_by_class_or_name_and_defaults():
@@ -207,44 +209,6 @@ def test_a_batch_is_its_items_one_by_one(sample):
     assert [r.score for r in results] == [run(metric.execute(item)).score for item in items]
 
 
-def test_items_have_the_fields_and_methods_of_axion_s():
-    item = axion.DatasetItem("out", latency=0.5, trace="{}", user_tags=["a"], metadata='{"a": 1}')
-    assert (item.latency, item.additional_input, item.additional_output) == (0.5, {}, {})
-    assert item.get("latency") == dict(item.items())["latency"] == 0.5
-    assert item.get("nothing", 3) == 3
-    assert dict(zip(item.keys(), item.values(), strict=True)) == item.to_dict() == vars(item)
-    item.update({"query": "q", "latency": 2.0}, overwrite=False)
-    assert (item.query, item.single_turn_query, item.latency) == ("q", "q", 0.5)
-    item.update_runtime(latency=1.0, query="not of a run")
-    assert (item.query, item.latency) == ("q", 1.0)
-    item.merge_metadata({"b": 2})
-    item.merge_metadata("no JSON")
-    assert json.loads(item.metadata) == {"a": 1, "b": 2, "raw": "no JSON"}
-    other = axion.DatasetItem(expected_output="known", id="another")
-    own = item.id
-    item.update(other)
-    assert (item.id, item.actual_output, item.expected_output) == (own, "out", "known")
-
-
-@pytest.mark.parametrize("strategy, words", [("last", ("c", "d")), ("first", ("a", "b"))])
-def test_conversations_fill_in_what_is_not_given(strategy, words):
-    said = [("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d")]
-    as_dicts = [{"role": role, "content": text} for role, text in said]
-    classes = {"user": axion.HumanMessage, "assistant": axion.AIMessage}
-    as_objects = [classes[role](content=text) for role, text in said]
-    for messages in (as_dicts, as_objects):
-        talk = axion.MultiTurnConversation(messages, reference_text="d")
-        item = axion.DatasetItem(conversation=talk, conversation_extraction_strategy=strategy)
-        assert (item.query, item.actual_output, item.expected_output) == (*words, "d")
-        assert item.single_turn_query is None
-        assert len(item.to_dict()["conversation"]["messages"]) == 4
-        assert run(axion.LevenshteinRatio().execute(item)).score == (strategy == "last")
-        given = axion.DatasetItem("given", conversation=messages)
-        assert (given.actual_output, given.query) == ("given", "c")
-    silent = axion.DatasetItem(conversation=[axion.HumanMessage("a")])
-    assert (silent.query, silent.actual_output) == ("a", None)
-
-
 def test_metrics_take_what_axion_s_take():
     metric = axion.SentenceBLEU(metric_name="mine", threshold=None, model_name="m", llm=None)
     assert (metric.name, metric.threshold) == ("mine", 0.5)
@@ -253,29 +217,17 @@ def test_metrics_take_what_axion_s_take():
     (tested,) = run(runner.execute_batch([axion.DatasetItem("a b", "a c")]))
     assert [(s.name, s.threshold) for s in tested.score_results] == [("mine", 0.1)]
 
-    paths = {"actual_output": "additional_output.text.short", "expected_output": "document_text"}
-    mapped = axion.LevenshteinRatio(field_mapping=paths)
-    item = {"additional_output": {"text": {"short": "abc"}}, "document_text": "abc", "more": 1}
-    empty = {"actual_output": "abc", "document_text": "abc"}
-    tested = run(axion.MetricRunner([mapped]).execute_batch([item, empty]))
-    assert tested[0].score == 1.0
-    assert math.isnan(tested[1].score)
-    assert "actual_output in 'additional_output.text.short', where the item has none" in (
-        tested[1].score_results[0].explanation
-    )
 
+def test_modules_of_axion():
+    from evalstats.compat.axion.dataset import DatasetItem
+    from evalstats.compat.axion.metrics import SentenceBleu
+    from evalstats.compat.axion.metrics.heuristic.bleu import SentenceBLEU
+    from evalstats.compat.axion.metrics.heuristic.levenshtein import LevenshteinRatio
+    from evalstats.compat.axion.runners import MetricRunner
 
-def test_datasets_are_built_as_in_axion():
-    dataset = axion.Dataset(name="set", description="d", version="2.0")
-    dataset.add_item({"query": "q", "actual_output": "a b", "some_extra_field": 1})
-    dataset.add_items(
-        [axion.DatasetItem("a b", "a b"), {"conversation": [{"role": "ai", "content": "x"}]}]
-    )
-    assert (len(dataset), dataset[0].query, dataset[-1].actual_output) == (3, "q", "x")
-    scored = run(axion.MetricRunner([axion.LevenshteinRatio()]).execute_batch(dataset))
-    assert [result.test_case for result in scored] == list(dataset)
-    made = axion.Dataset.create(name="n", items=["one", {"query": "two"}])
-    assert [item.query for item in made] == ["one", "two"]
+    assert DatasetItem is axion.DatasetItem
+    assert SentenceBLEU is SentenceBleu is axion.SentenceBLEU
+    assert (LevenshteinRatio, MetricRunner) == (axion.LevenshteinRatio, axion.MetricRunner)
 
 
 @pytest.mark.parametrize(
@@ -286,18 +238,28 @@ def test_datasets_are_built_as_in_axion():
         (lambda: axion.SentenceBLEU(threshold="high"), "threshold must be a number"),
         (lambda: axion.MetricRunner(axion.SentenceBLEU()), "metrics must be a list"),
         (lambda: axion.MetricRunner([axion.SentenceBLEU]), r"metrics\[0\] must be a metric"),
-        (lambda: axion.MetricRunner([axion.SentenceBLEU()], {"BLEU": 0.5}), "thresholds names 'BLEU'; the metrics are SentenceBLEU"),
-        (lambda: run(axion.MetricRunner([axion.SentenceBLEU()]).execute_batch("a")), "evaluation_inputs must be a list"),
-        (lambda: run(axion.MetricRunner([axion.SentenceBLEU()]).execute_batch([{"actual": "a"}])), r"evaluation_inputs\[0\] has no 'actual_output'; its keys are actual"),
-        (lambda: run(axion.SentenceBLEU().execute("a")), "item must be a DatasetItem or a dict, got str"),
+        (
+            lambda: axion.MetricRunner([axion.SentenceBLEU()], {"BLEU": 0.5}),
+            "thresholds names 'BLEU'; the metrics are SentenceBLEU",
+        ),
+        (
+            lambda: run(axion.MetricRunner([axion.SentenceBLEU()]).execute_batch("a")),
+            "evaluation_inputs must be a list",
+        ),
+        (
+            lambda: run(
+                axion.MetricRunner([axion.SentenceBLEU()]).execute_batch([{"actual": "a"}])
+            ),
+            r"evaluation_inputs\[0\] has no 'actual_output'; its keys are actual",
+        ),
+        (
+            lambda: run(axion.SentenceBLEU().execute("a")),
+            "item must be a DatasetItem or a dict, got str",
+        ),
         (lambda: axion.SentenceBLEU(treshold=0.5), "SentenceBLEU has no option 'treshold'"),
-        (lambda: axion.DatasetItem().update("a"), "Unsupported update type str; give a DatasetItem"),
-        (lambda: axion.DatasetItem().update({"outptu": 1}), "no field 'outptu'; it has actual_output"),
-        (lambda: axion.DatasetItem(conversation=[]), "messages is empty"),
-        (lambda: axion.DatasetItem(conversation_extraction_strategy="x"), "must be one of first, last; got 'x'"),
         (lambda: axion.TestResult(axion.DatasetItem(), []).score, "score is ambiguous: 0 metrics"),
     ],
-)  # fmt: skip
+)
 def test_errors_are_named(call, message):
     with pytest.raises(es.InputError, match=message):
         call()

@@ -2,15 +2,11 @@
 
 import math
 
-import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
 
 import evalstats as es
 from evalstats.compat import nltk
 from evalstats.compat.futureagi import BLEUScore, TestCase, TextMetricInput
-
-texts = st.lists(st.sampled_from(["a", "b", "c", "A."]), max_size=9).map(" ".join)
 
 CAT = TestCase(response="the cat is on the mat", expected_text="there is a cat on the mat")
 
@@ -37,25 +33,20 @@ def test_documented_example():
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("method", [f"method{i}" for i in range(8)])
-@settings(max_examples=12)
-@given(texts, st.lists(texts, min_size=1, max_size=3), st.integers(1, 5))
-def test_scores_are_nltk_s_on_whitespace_tokens(method, response, expected, order):
-    theirs = pytest.importorskip("nltk.translate.bleu_score")
-    result = value(
+@pytest.mark.parametrize("order", [1, 3, 5])
+def test_scores_are_nltk_s_on_whitespace_tokens(method, order):
+    response, expected = "a b  c a b A.", ["a b c", "b\ta b A."]
+    found = value(
         {"max_n_gram": order, "smooth": method}, response=response, expected_text=expected
     )
+    options = (1 / order,) * order, getattr(nltk.SmoothingFunction(), method)
     try:
-        score = theirs.sentence_bleu(
-            [text.split() for text in expected],
-            response.split(),
-            (1 / order,) * order,
-            getattr(theirs.SmoothingFunction(), method),
-        )
-    except (AssertionError, IndexError):
+        score = nltk.sentence_bleu([text.split() for text in expected], response.split(), *options)
+    except es.InputError:
         assert method == "method6"
-        assert math.isnan(result)
+        assert math.isnan(found)
     else:
-        assert result == pytest.approx(score, rel=1e-12, abs=0)
+        assert found == score
 
 
 def test_both_versions_names_and_dicts():
@@ -79,25 +70,10 @@ def test_both_versions_names_and_dicts():
 def test_further_fields_are_ignored_as_pydantic_ignores_them():
     fields = {"response": CAT.response, "expected_response": CAT.expected_text}
     expected = BLEUScore().compute_one(fields)
-    further = {**fields, "query": "Where?", "context": ["mat"], 3: 4}
-    assert BLEUScore().compute_one(further) == expected
+    assert BLEUScore().compute_one({**fields, "query": "Where?", 3: 4}) == expected
     case = TestCase(**fields, query="Where?", context=["mat"])
     assert BLEUScore().compute_one(case) == expected
     assert case == TestCase(**fields)
-    assert repr(case) == repr(TestCase(**fields))
-
-
-def test_messages_speak_of_the_field_that_was_given():
-    for item, message in (
-        (TestCase(response="a"), "expected_response .* is needed$"),
-        ({"response": "a", "query": "b"}, "is needed; the keys are response, query"),
-        (TestCase("a", expected_response=3), "^expected_response must be a string .* got 3"),
-        (TestCase("a", expected_response=[]), "^expected_response is empty"),
-        (TestCase("a", expected_text=3), "^expected_text must be a string .* got 3"),
-        ({"expected_response": "a"}, "response must be a string, got NoneType; the keys are"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            BLEUScore().compute_one(item)
 
 
 def test_corpus_mode_is_one_score_of_the_batch():
@@ -161,24 +137,29 @@ def test_one_bad_item_does_not_lose_the_batch():
     assert "1 left out: item 1" in unusable.reason
 
 
-def test_empty_and_identical_texts():
-    assert value(None, response="", expected_text="reference text") == 0.0
-    assert value(None, response="hypothesis text", expected_text="") == 0.0
-    same = "The quick brown fox jumps over the lazy dog"
-    assert value(None, response=same, expected_text=same) == 1.0
+CAT_FIELDS = {"response": CAT.response, "expected_text": CAT.expected_text}
+SAME = {"response": "a b c d e f", "expected_text": "a b c d e f"}
 
 
-def test_corrected_scores_are_within_0_and_1():
-    same = {"response": "a b c d e f", "expected_text": "a b c d e f"}
-    assert value({"smooth": "method7"}, **same) == pytest.approx(1.1167471)
-    assert value({"smooth": "method7", "corrected": True}, **same) == 1.0
-    assert value({"corrected": True}, response="a b", expected_text="a b") == 1.0
-
-
-def test_weights():
-    weighted = value({"max_n_gram": 2, "weights": [0.8, 0.2]}, **vars(CAT))
-    # 5/6 and 2/5, six tokens against seven.
-    assert weighted == pytest.approx(math.exp(1 - 7 / 6) * (5 / 6) ** 0.8 * (2 / 5) ** 0.2)
+@pytest.mark.parametrize(
+    "config, fields, expected",
+    [
+        (None, {"response": "", "expected_text": "reference text"}, 0.0),
+        (None, {"response": "hypothesis text", "expected_text": ""}, 0.0),
+        (None, SAME, 1.0),
+        ({"smooth": "method7"}, SAME, 1.1167471),
+        ({"smooth": "method7", "corrected": True}, SAME, 1.0),
+        ({"corrected": True}, {"response": "a b", "expected_text": "a b"}, 1.0),
+        # 5/6 and 2/5, six tokens against seven.
+        (
+            {"max_n_gram": 2, "weights": [0.8, 0.2]},
+            CAT_FIELDS,
+            math.exp(1 - 7 / 6) * (5 / 6) ** 0.8 * (2 / 5) ** 0.2,
+        ),
+    ],
+)
+def test_scores_by_hand(config, fields, expected):
+    assert value(config, **fields) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -85,21 +85,6 @@ def test_every_score_is_nltk_s(theirs, method, corpus, weights, auto_reweigh, pa
         assert type(np.ravel(result)[0]) is type(np.ravel(expected)[0])
 
 
-@pytest.mark.parametrize("order", [1, 4, 6])
-def test_corpus_scores_of_real_text_are_nltk_s(theirs, sample, order):
-    hypotheses = [text.split() for text in sample.systems["baseline"][:40]]
-    references = [[text.split() for text in entry] for entry in sample.references[:40]]
-    weights = (1 / order,) * order
-    for method in METHODS if order == 4 else METHODS[:5]:
-        expected, result = (
-            module.corpus_bleu(
-                references, hypotheses, weights, getattr(module.SmoothingFunction(), method)
-            )
-            for module in (theirs, ours)
-        )
-        assert result == pytest.approx(expected, rel=1e-12)
-
-
 @settings(max_examples=15)
 @given(corpora, st.integers(1, 6))
 def test_helpers_are_nltk_s(theirs, corpus, n):
@@ -115,28 +100,6 @@ def test_helpers_are_nltk_s(theirs, corpus, n):
         assert closest == theirs.closest_ref_length(references, length)
         penalty = ours.brevity_penalty(closest, length)
         assert penalty == theirs.brevity_penalty(closest, length)
-
-
-#: Edge values of NLTK 3.10.4, methods 1 to 5 and 7, and 6 where it is defined.
-GOLDEN = [
-    ("a", "abcde", [0.0032570, 0.0108905, 0.0064756, 0.0183156, 0.0035248, None, 0.0035248]),
-    ("ab", "abcde", [0.0705600, 0.1577768, 0.1326740, 0.0493985, 0.0871151, None, 0.0972620]),
-    ("abc", "abcde", [0.2887157, 0.4317306, 0.4317306, 0.2955844, 0.3610430, 0.5134171, 0.3833522]),
-    ("a", "a", [0.1778279, 0.5946036, 0.3535534, 1.0, 0.1924501, None, 0.1924501]),
-    ("abcdef", "abcdef", [1, 1, 1, 1, 1.1167471, 1, 1.1167471]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("hypothesis, reference, scores", GOLDEN)
-def test_edge_values(hypothesis, reference, scores):
-    for number, expected in enumerate(scores, start=1):
-        method = getattr(ours.SmoothingFunction(), f"method{number}")
-        if expected is None:
-            with pytest.raises(AssertionError, match="match of three tokens"):
-                ours.sentence_bleu([list(reference)], list(hypothesis), smoothing_function=method)
-            continue
-        score = ours.sentence_bleu([list(reference)], list(hypothesis), smoothing_function=method)
-        assert score == pytest.approx(expected, abs=1e-7)
 
 
 def examples_of(module):
@@ -195,27 +158,15 @@ def test_warnings_point_at_the_caller_s_line():
         assert {warning.filename for warning in caught} == {__file__}
 
 
-def test_k_and_alpha_of_zero():
-    """Numbers of NLTK 3.10.4 where it has one; an error of its kind in place of infinity."""
+def test_k_and_alpha_of_zero_where_texts_are_short():
+    """An error of NLTK's kind in place of infinity; corrected, missing orders have no part in it."""
     zero = ours.SmoothingFunction(k=0, alpha=0)
-    one = ours.sentence_bleu([["a"]], ["a"], smoothing_function=zero.method7)
-    assert one == pytest.approx(0.1924500897298753)
-    assert ours.sentence_bleu([["a"]], ["a"], smoothing_function=zero.method4) == 1.0
     two, three = list("cb"), list("ccb")
-    for call in (
-        lambda: ours.sentence_bleu([two], two, smoothing_function=zero.method4),
-        lambda: ours.sentence_bleu([two], two, smoothing_function=zero.method7),
-        lambda: ours.corpus_bleu([[three, list("ca")]], [three], (0.2,) * 5, zero.method6, True),
-        lambda: ours.sentence_bleu([three], list("bxc"), (0.5, 0.5), zero.method7, corrected=True),
-    ):  # fmt: skip
-        with pytest.raises(ZeroDivisionError, match="makes a precision infinite") as caught:
-            call()
-        assert isinstance(caught.value, es.InputError)
-    # Corrected, orders that the text is too short for have no part in it.
-    assert ours.sentence_bleu([two], two, smoothing_function=zero.method4, corrected=True) == 1.0
-    assert (
-        ours.sentence_bleu([three], three, smoothing_function=zero.method6, corrected=True) == 1.0
-    )
+    with pytest.raises(ZeroDivisionError, match="k makes a precision infinite") as caught:
+        ours.sentence_bleu([two], two, smoothing_function=zero.method4)
+    assert isinstance(caught.value, es.InputError)
+    for text, method in ((two, zero.method4), (three, zero.method6)):
+        assert ours.sentence_bleu([text], text, smoothing_function=method, corrected=True) == 1.0
 
 
 def test_smoothing_functions_of_ones_own_are_called_as_nltk_calls_them(theirs):
@@ -264,17 +215,6 @@ def test_corrected_is_within_0_and_1_and_does_not_depend_on_the_order(method, co
 
     assert 0 <= run(corpus) <= 1
     assert run(corpus) == run(shuffled)
-
-
-def test_uncorrected_methods_5_to_7_depend_on_the_order_of_the_sentences(theirs):
-    # The reason for `corrected`; where NLTK changes, its numbers are to be looked at again.
-    hypotheses = [list("abcdefg"), list("abxd")]
-    references = [[list("abcdefg")], [list("abcd")]]
-    for method in ("method5", "method6", "method7"):
-        smooth = getattr(theirs.SmoothingFunction(), method)
-        one = theirs.corpus_bleu(references, hypotheses, smoothing_function=smooth)
-        two = theirs.corpus_bleu(references[::-1], hypotheses[::-1], smoothing_function=smooth)
-        assert one != two
 
 
 @pytest.mark.parametrize("method", [None, *METHODS])
@@ -337,26 +277,31 @@ def test_corrected_takes_functions_of_ones_own_and_several_weights():
 
 
 @pytest.mark.parametrize(
-    "call, error, message",
+    "function, arguments, error, message",
     [
-        (lambda: ours.corpus_bleu([[["a"]]], []), AssertionError, "has 1 entries but hypotheses has 0"),
-        (lambda: ours.corpus_bleu([], []), ZeroDivisionError, "hypotheses is empty"),
-        (lambda: ours.sentence_bleu([], ["a"]), es.InputError, r"list_of_references\[0\] is empty"),
-        (lambda: ours.sentence_bleu([["a"]], "a cat"), es.InputTypeError, r"hypotheses\[0\] must be a list of tokens, got a bare str; .*list\(text\)"),
-        (lambda: ours.sentence_bleu(["a cat"], ["a"]), es.InputTypeError, r"list_of_references\[0\]\[0\] must be a list of tokens, got a bare str"),
-        (lambda: ours.sentence_bleu("a cat", ["a"]), es.InputTypeError, "bare str"),
-        (lambda: ours.sentence_bleu([["a"]], None), es.InputTypeError, r"hypotheses\[0\] must be a list of tokens, got NoneType"),
-        (lambda: ours.sentence_bleu([["a"]], [["a"]]), es.InputTypeError, "hashable tokens"),
-        (lambda: ours.sentence_bleu([["a"]], ["a"], ()), es.InputError, "weights is empty"),
-        (lambda: ours.modified_precision([["a"]], ["a"], 0), es.InputError, "n must be at least 1, got 0"),
-        (lambda: ours.modified_precision([["a"]], ["a"], -1), es.InputError, "n must be at least 1, got -1"),
-        (lambda: ours.modified_precision(["a"], ["a"], 1), es.InputTypeError, r"references\[0\] must be a list of tokens"),
-        (lambda: ours.sentence_bleu([list("abc")], list("abc"), (0.5, 0.5), ours.SmoothingFunction().method6), AssertionError, "three orders or more, got the precisions 1, 1"),
+        (ours.corpus_bleu, ([[["a"]]], []), AssertionError, "has 1 entries but hypotheses has 0"),
+        (ours.corpus_bleu, ([], []), ZeroDivisionError, "hypotheses is empty"),
+        (ours.sentence_bleu, ([], ["a"]), es.InputError, r"list_of_references\[0\] is empty"),
+        (ours.sentence_bleu, ([["a"]], "a cat"), es.InputTypeError, r"list\(text\)"),
+        (ours.sentence_bleu, (["a cat"], ["a"]), es.InputTypeError, r"references\[0\]\[0\] must"),
+        (ours.sentence_bleu, ("a cat", ["a"]), es.InputTypeError, "bare str"),
+        (ours.sentence_bleu, ([["a"]], None), es.InputTypeError, r"hypotheses\[0\] must be a list"),
+        (ours.sentence_bleu, ([["a"]], [["a"]]), es.InputTypeError, "hashable tokens"),
+        (ours.sentence_bleu, ([["a"]], ["a"], ()), es.InputError, "weights is empty"),
+        (
+            ours.sentence_bleu,
+            ([list("abc")], list("abc"), (0.5, 0.5), ours.SmoothingFunction().method6),
+            AssertionError,
+            "three orders or more",
+        ),
+        (ours.modified_precision, ([["a"]], ["a"], 0), es.InputError, "n must be at least 1"),
+        (ours.modified_precision, ([["a"]], ["a"], -1), es.InputError, "n must be at least 1"),
+        (ours.modified_precision, (["a"], ["a"], 1), es.InputTypeError, r"references\[0\] must be"),
     ],
-)  # fmt: skip
-def test_errors_are_named(call, error, message):
+)
+def test_errors_are_named(function, arguments, error, message):
     with pytest.raises(error, match=message) as caught:
-        call()
+        function(*arguments)
     assert isinstance(caught.value, es.InputError)
 
 

@@ -1,6 +1,8 @@
-"""Perplexity, correlation, RMSE, Brier score, ECE, pass@k: the oracles' numbers, what is refused."""
+"""Scores of classes and of numbers: the oracles' values, special cases, and what is refused."""
 
 import math
+import sys
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -8,125 +10,280 @@ import pytest
 from scipy import stats
 
 import evalstats as es
+from evalstats.metrics.confusion import MEASURES, RATES
 
-N_TABLES = [30, pytest.param(1000, marks=pytest.mark.thorough)]
+metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is a test extra")
+calibration = pytest.importorskip("sklearn.calibration")
 
-
-def sklearn(module="metrics"):
-    name = f"sklearn.{module}"
-    return pytest.importorskip(name, reason="scikit-learn is a test extra")
+NAN = float("nan")
+LABELS = ("owl", "cat", "dog", "eel")
+n_tables = pytest.mark.parametrize("n", [25, pytest.param(500, marks=pytest.mark.thorough)])
 
 
 def score(metric, *items):
     return float(metric.score(metric.statistics(*items).sum(axis=0)))
 
 
-def test_perplexity_of_a_coin():
+# Classes.
+
+
+def truths(gold, predicted, labels, single=True):
+    """Return scikit-learn's scores, undefined ones 0; of single rates, those of the second class."""
+    found = {"accuracy": metrics.accuracy_score(gold, predicted)}
+    quick = {"assume_finite": True, "skip_parameter_validation": True}
+    with warnings.catch_warnings(), sys.modules["sklearn"].config_context(**quick):
+        warnings.simplefilter("ignore")
+        for average in (None, "macro", "micro", "weighted"):
+            options = {"labels": labels, "average": average, "zero_division": 0}
+            four = [
+                *metrics.precision_recall_fscore_support(gold, predicted, **options)[:3],
+                metrics.jaccard_score(gold, predicted, **options),
+            ]
+            for rate, value in zip(("precision", "recall", "f1", "iou"), four, strict=True):
+                found[f"{average}-{rate}" if average else rate] = value if average else value[1]
+        if single:
+            kappa = metrics.cohen_kappa_score(gold, predicted, labels=labels)
+            found["kappa"] = np.nan_to_num(kappa)
+            found["mcc"] = metrics.matthews_corrcoef(gold, predicted)
+            found["balanced-accuracy"] = metrics.balanced_accuracy_score(gold, predicted)
+    return found
+
+
+def metric_of(measure, n_labels=4, **options):
+    positive = LABELS[1] if measure in RATES else None
+    return es.Confusion(LABELS[:n_labels], measure, positive, **options)
+
+
+@n_tables
+def test_single_labels_score_as_in_scikit_learn(n):
+    """Some classes rare or absent, few items or many."""
+    rng = np.random.default_rng(0)
+    for table in range(n):
+        k, size = 2 + table % 3, int(rng.integers(1, 60))
+        gold = rng.choice(k, size=size, p=rng.dirichlet(np.full(k, 0.5)))
+        wrong = rng.random(size) < rng.random()
+        predicted = np.where(wrong, rng.integers(k, size=size), gold)
+        if rng.random() < 0.05:
+            predicted[:] = gold[:] = gold[0]
+        gold, predicted = ([LABELS[i] for i in codes] for codes in (gold, predicted))
+        expected = truths(gold, predicted, LABELS[:k])
+        assert expected.keys() == set(MEASURES)
+        for measure, value in expected.items():
+            found = score(metric_of(measure, k), predicted, gold)
+            assert found == pytest.approx(value, abs=1e-12), (measure, gold, predicted)
+
+
+@n_tables
+def test_label_sets_score_as_in_scikit_learn(n):
+    rng = np.random.default_rng(7)
+    for _ in range(n):
+        gold, predicted = rng.random((2, int(rng.integers(1, 10)), 4)) < rng.random()
+        sets = [[{LABELS[k] for k in np.flatnonzero(row)} for row in x] for x in (predicted, gold)]
+        for measure, value in truths(gold.astype(int), predicted.astype(int), None, False).items():
+            found = score(metric_of(measure, multilabel=True), *sets)
+            assert found == pytest.approx(value, abs=1e-12), measure
+
+
+def test_matrices_score_as_all_their_items():
+    rng = np.random.default_rng(3)
+    gold, predicted = rng.integers(3, size=(2, 5, 40))
+    pairs = zip(gold, predicted, strict=True)
+    images = np.stack([metrics.confusion_matrix(g, p, labels=range(3)) for g, p in pairs])
+    for measure in ("miou", "micro-f1", "accuracy", "kappa", "weighted-iou"):
+        whole = score(es.Confusion(range(3), measure), predicted.ravel(), gold.ravel())
+        metric = es.Confusion(range(3), measure, matrices=True)
+        assert score(metric, images) == pytest.approx(whole)
+    found = es.compare({"A": images, "B": images[:, ::-1]}, None, metric, n_resamples=99)
+    assert found.estimates[0].n_segments == 5
+
+
+def test_which_classes_count():
+    gold, predicted = [0, 1, 1, 0, 1, 1], [0, 1, 0, 1, 1, 1]
+    binary = es.Confusion([0, 1], "f1")
+    assert score(binary, predicted, gold) == metrics.f1_score(gold, predicted)
+    assert binary.signature == "confusion:f1|classes:2|positive:1"
+    gold, predicted = ["owl", "cat", "cat"], ["owl", "cat", "dog"]
+    omitted = es.Confusion(LABELS, "macro-f1", absent="omit")
+    expected = metrics.f1_score(gold, predicted, average="macro")
+    assert score(omitted, predicted, gold) == pytest.approx(expected)
+
+
+def test_published_example():
+    """The README of jacobgil/confidenceinterval; errors by the delta method, and of resamples."""
+    gold = [0, 1, 2, 2, 2, 1, 1, 1, 0, 2, 2, 1, 0, 2, 2, 1, 2, 2, 1, 1]
+    predicted = [0, 1, 0, 0, 2, 1, 1, 1, 0, 2, 2, 1, 0, 1, 2, 1, 2, 2, 1, 1]
+    published = {
+        "macro-precision": (0.8296, 0.0809, 0.0893),
+        "macro-recall": (0.8889, 0.0524, 0.0847),
+        "macro-f1": (0.8304, 0.0891, 0.1028),
+    }
+    for measure, (value, delta, resampled) in published.items():
+        metric = es.Confusion([0, 1, 2], measure)
+        found = es.estimate(predicted, gold, metric, method="t")
+        assert round(found.score, 4) == value
+        # Ours divides by N - 1.
+        assert round(found.standard_error * np.sqrt(19 / 20), 4) == delta
+        found = es.estimate(predicted, gold, metric)
+        assert np.std(found.replicates) == pytest.approx(resampled, rel=0.03)
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_one_class_only_scores_a_number(measure):
+    metric = metric_of(measure)
+    totals = metric.statistics(["cat"] * 3, ["cat"] * 3).sum(axis=0)
+    assert np.isfinite(metric.score(totals))
+    assert np.all(np.isfinite(metric.gradient(totals)))
+
+
+def test_labels_may_be_numbers_names_arrays_and_columns():
+    pandas = pytest.importorskip("pandas")
+    gold, predicted = np.array([1, 2, 2, 3, 1, 3]), np.array([1, 2, 3, 3, 1, 1])
+    names = ["", "one", "two", "three"]
+    as_text = [[names[i] for i in codes] for codes in (predicted, gold)]
+    found = [
+        es.estimate(predicted, gold, es.Confusion([1, 2, 3])),
+        es.estimate(*as_text, es.Confusion(names[1:])),
+        es.estimate(pandas.Series(predicted), pandas.Series(gold), es.Confusion((1, 2, 3))),
+    ]
+    assert len({(e.score, e.low, e.high) for e in found}) == 1
+
+
+def test_systems_are_compared_under_several_measures():
+    rng = np.random.default_rng(0)
+    gold = rng.integers(3, size=200)
+    systems = {
+        name: np.where(rng.random(200) < share, gold, rng.integers(3, size=200))
+        for name, share in {"A": 0.4, "B": 0.8}.items()
+    }
+    measures = [es.Confusion(range(3), measure) for measure in ("macro-f1", "mcc", "accuracy")]
+    result = es.compare(systems, gold, measures, n_resamples=999)
+    assert [d.metric for d in result] == ["macro-F1", "MCC", "accuracy"]
+    assert all(d.pvalue < 0.01 and 0 < d.low < d.difference < d.high for d in result)
+    # Accuracy is a share of items, and has the methods of such shares.
+    expected = list(result)[2]
+    assert expected.method == "tango"
+    marks = {name: (found == gold).astype(float) for name, found in systems.items()}
+    (same,) = es.compare(marks, metrics=es.Mean("accuracy"), n_resamples=999)
+    assert (same.low, same.high, same.pvalue) == (expected.low, expected.high, expected.pvalue)
+
+
+def test_text_metrics_and_classes_share_a_call():
+    gold, predicted = ["yes", "no", "no", "yes"] * 5, ["yes", "no", "yes", "yes"] * 5
+    both = ["chrf", es.Confusion(["no", "yes"], "f1", "yes")]
+    found = es.estimate({"A": predicted}, gold, both, n_resamples=99)
+    assert [e.metric for e in found] == ["chrF2", "F1"]
+    assert found[1].score == pytest.approx(0.8)
+
+
+def test_batches_add_up():
+    gold, predicted = ["a", "b", "a", "b"], ["a", "b", "b", "b"]
+    metric = es.Confusion(["a", "b"], "mcc")
+    collected = es.Accumulator(metric)
+    collected.update(predicted[:3], gold[:3])
+    collected.update(predicted[3:], gold[3:])
+    assert collected.compute() == score(metric, predicted, gold)
+    with pytest.raises(es.InputError, match="got MCC, whose references are no text"):
+        es.Monitor(gold, metric)
+
+
+# What an output is: one entry, or one a run.
+
+
+PROBABILITIES = np.random.default_rng(0).dirichlet(np.ones(3), 60).tolist()
+ROWS = [(row[0], 1) for row in PROBABILITIES]
+BITS = [0, 1, 0, 1, 1, 0] * 10
+
+
+@pytest.mark.parametrize(
+    "metric, outputs, gold",
+    [
+        (es.Brier(range(3)), PROBABILITIES, [0, 1, 2] * 20),
+        (es.ECE(), ROWS, None),
+        (es.Perplexity("token", nll=True), ROWS, None),
+        (es.Correlation(), [row[0] for row in ROWS], range(60)),
+        (es.Confusion([0, 1], "f1"), [1, *BITS[1:]], BITS),
+        (es.Confusion([0, 1], multilabel=True), [{1}, *({b} for b in BITS[1:])], [{0}] * 60),
+    ],
+    ids=repr,
+)
+def test_rows_of_numbers_are_no_runs(metric, outputs, gold):
+    one = es.compare({"A": outputs, "B": outputs[::-1]}, gold, metric, n_resamples=99)
+    assert [e.n_segments for e in one.estimates] == [60, 60]
+    assert one.estimates[0].run_error is None
+    runs = {"A": [outputs, outputs[::-1]], "B": [outputs[::-1]] * 2}
+    assert es.compare(runs, gold, metric).estimates[0].run_error is not None
+
+
+# Numbers.
+
+
+def test_perplexity():
     # Ten fair coins a word: 2^10 equally likely words.
     rows = [(-n * 10 * math.log(2), n) for n in (3, 5, 12)]
     assert score(es.Perplexity("word"), rows) == pytest.approx(1024)
     assert score(es.BitsPerUnit("word"), rows) == pytest.approx(10)
     losses = [(-ll, n) for ll, n in rows]
     assert score(es.Perplexity("word", nll=True), losses) == pytest.approx(1024)
-
-
-def test_perplexity_of_items_is_the_harness_perplexity():
-    found = [-0.3, -2.5, -0.01]
-    assert score(es.Perplexity("item"), found) == pytest.approx(math.exp(-np.mean(found)))
+    items = [-0.3, -2.5, -0.01]
+    assert score(es.Perplexity("item"), items) == pytest.approx(math.exp(-np.mean(items)))
     assert es.Perplexity("item").name == "perplexity"
-
-
-def test_a_perplexity_beyond_all_numbers_is_refused_by_name():
     with pytest.raises(es.InputError, match=r"word perplexity of the corpus .* is not finite"):
         es.estimate([[-1e4, 2], [-1e4, 3]], metric=es.Perplexity("word"))
 
 
-@pytest.mark.parametrize("n_tables", N_TABLES)
-def test_correlation_and_rmse_are_those_of_scipy_and_scikit_learn(n_tables):
-    metrics, rng = sklearn(), np.random.default_rng(0)
-    for _ in range(n_tables):
+@n_tables
+def test_numbers_score_as_in_scipy_and_scikit_learn(n):
+    rng = np.random.default_rng(0)
+    for _ in range(n):
         x, y = rng.normal(rng.normal(0, 50, 2)[:, None], 1, (2, int(rng.integers(2, 50))))
         x = x + rng.normal() * y
         assert score(es.Correlation(), x, y) == pytest.approx(stats.pearsonr(x, y)[0], abs=1e-9)
-        expected = metrics.root_mean_squared_error(y, x)
-        assert score(es.RMSE(), x, y) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("n_tables", N_TABLES)
-def test_brier_scores_are_those_of_scikit_learn(n_tables):
-    metrics, rng = sklearn(), np.random.default_rng(1)
-    for _ in range(n_tables):
-        k, n = int(rng.integers(3, 6)), int(rng.integers(2, 40))
-        probabilities = rng.dirichlet(np.ones(k), n)
-        gold = rng.integers(k, size=n)
-        expected = metrics.brier_score_loss(gold, probabilities, labels=range(k))
-        assert score(es.Brier(range(k)), probabilities, gold) == pytest.approx(expected)
+        assert score(es.RMSE(), x, y) == pytest.approx(metrics.root_mean_squared_error(y, x))
+        k, size = int(rng.integers(3, 6)), int(rng.integers(2, 40))
+        shares, gold = rng.dirichlet(np.ones(k), size), rng.integers(k, size=size)
+        expected = metrics.brier_score_loss(gold, shares, labels=range(k))
+        assert score(es.Brier(range(k)), shares, gold) == pytest.approx(expected)
+        # lm-evaluation-harness writes it so.
+        squares = (shares - np.eye(k)[gold]) ** 2
+        assert expected == pytest.approx(np.mean(np.sum(squares, axis=1)))
         happened = gold == 0
-        expected = metrics.brier_score_loss(happened, probabilities[:, 0], pos_label=True)
-        assert score(es.Brier(), probabilities[:, 0], happened) == pytest.approx(expected)
+        expected = metrics.brier_score_loss(happened, shares[:, 0], pos_label=True)
+        assert score(es.Brier(), shares[:, 0], happened) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("n_tables", N_TABLES)
-def test_ece_is_that_of_scikit_learns_calibration_curve(n_tables):
-    curve, rng = sklearn("calibration").calibration_curve, np.random.default_rng(2)
-    for _ in range(n_tables):
-        n, bins = int(rng.integers(1, 200)), int(rng.integers(1, 20))
+@n_tables
+def test_ece_is_that_of_scikit_learns_calibration_curve(n):
+    rng = np.random.default_rng(2)
+    for _ in range(n):
+        size, bins = int(rng.integers(2, 200)), int(rng.integers(1, 20))
         # On the edges of bins too.
-        confidence = rng.choice([rng.random(n), rng.integers(bins + 1, size=n) / bins])
-        right = rng.random(n) < confidence
-        right[0] = not right[-1] if n > 1 else right[0]
-        if len(set(right)) < 2:
-            continue
-        shares, means = curve(right, confidence, n_bins=bins)
-        edges = np.linspace(0, 1, bins + 1)
-        place = np.searchsorted(edges[1:-1], confidence)
+        confidence = rng.choice([rng.random(size), rng.integers(bins + 1, size=size) / bins])
+        right = rng.random(size) < confidence
+        right[0] = not right[-1]
+        shares, means = calibration.calibration_curve(right, confidence, n_bins=bins)
+        place = np.searchsorted(np.linspace(0, 1, bins + 1)[1:-1], confidence)
         counts = np.bincount(place)[np.unique(place)]
-        expected = np.sum(counts * np.abs(shares - means)) / n
+        expected = np.sum(counts * np.abs(shares - means)) / size
         pairs = np.stack([confidence, right], axis=1)
         assert score(es.ECE(bins), pairs) == pytest.approx(expected, abs=1e-12)
-
-
-def test_ece_by_hand():
     # Two bins: (0.25 + 0.5) for one right answer, 0.75 for none, and the last bin is empty.
     pairs = [(0.25, 1), (0.5, 0), (0.75, 0), (0.0, 0)]
     assert score(es.ECE(2), pairs) == pytest.approx((0.25 + 0.75) / 4)
-    assert score(es.ECE(4), [(0.5, 1)]) == 0.5
-
-
-def test_brier_score_of_lm_evaluation_harness():
-    """Its formula: the mean over items of the sum over classes of squared distances to one-hot."""
-    rng = np.random.default_rng(3)
-    predictions, gold = rng.dirichlet(np.ones(4), 50), rng.integers(4, size=50)
-    expected = np.mean(np.sum((predictions - np.eye(4)[gold]) ** 2, axis=1))
-    assert score(es.Brier(range(4)), predictions, gold) == pytest.approx(expected)
-    two = np.stack([1 - predictions[:, 0], predictions[:, 0]], axis=1)
-    happened = (gold == 0).astype(int)
-    twice = 2 * score(es.Brier(), predictions[:, 0], happened)
-    assert score(es.Brier([0, 1]), two, happened) == pytest.approx(twice)
 
 
 def test_pass_at_k_is_the_share_of_subsets_with_a_right_answer():
     for n in range(1, 7):
         for k in range(1, n + 1):
-            expected = [
-                np.mean([min(subset) < c for subset in combinations(range(n), k)])
-                for c in range(n + 1)
-            ]
-            found = es.pass_at_k(n, range(n + 1), k)
-            np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-def test_pass_at_k_of_many_answers():
-    n, c = np.array([1000, 10_000, 200]), np.array([1, 7, 200])
+            subsets = list(combinations(range(n), k))
+            expected = [np.mean([min(subset) < c for subset in subsets]) for c in range(n + 1)]
+            np.testing.assert_allclose(es.pass_at_k(n, range(n + 1), k), expected, atol=1e-12)
+    many = [(1000, 1), (10_000, 7), (200, 200)]
     for k in (1, 10, 100):
-        exact = [
-            1 - math.comb(a - b, k) / math.comb(a, k)
-            for a, b in zip(n.tolist(), c.tolist(), strict=True)
-        ]
-        np.testing.assert_allclose(es.pass_at_k(n, c, k), exact, rtol=1e-11)
+        exact = [1 - math.comb(n - c, k) / math.comb(n, k) for n, c in many]
+        np.testing.assert_allclose(es.pass_at_k(*zip(*many, strict=True), k), exact, rtol=1e-11)
 
 
-def test_numbers_without_spread_do_not_correlate():
+def test_extremes_of_a_correlation():
     for constant in (0.0, 0.1, -1 / 3, 1e7 + 0.1):
         totals = es.Correlation().statistics([constant] * 7, range(7)).sum(axis=0)
         assert es.Correlation().score(totals) == 0
@@ -135,9 +292,6 @@ def test_numbers_without_spread_do_not_correlate():
     found = es.estimate([1, 1, 2], [1, 2, 3], es.Correlation(), n_resamples=200)
     assert np.all(np.abs(found.replicates) <= 1)
     assert 0 in found.replicates
-
-
-def test_perfect_correlation_is_1_and_no_more():
     rng = np.random.default_rng(0)
     for _ in range(200):
         x = rng.normal(rng.normal(0, 100), 1, 9)
@@ -146,15 +300,13 @@ def test_perfect_correlation_is_1_and_no_more():
 
 def test_large_numbers_that_vary_little_need_a_centre():
     x, y = np.random.default_rng(0).normal(size=(2, 100))
-    with pytest.raises(
-        es.InputError, match=r"hypotheses lie around 1e\+06 and vary by .*centre=\("
-    ):
+    with pytest.raises(es.InputError, match=r"hypotheses lie around 1e\+06 .*centre=\("):
         es.estimate(x + 1e6, y + 1e6, es.Correlation())
     centred = es.Correlation(centre=(1e6, 1e6))
     expected = es.estimate(x, y, es.Correlation(), n_resamples=99)
     found = es.estimate(x + 1e6, y + 1e6, centred, n_resamples=99)
-    assert found.score == pytest.approx(expected.score, abs=1e-9)
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-8)
+    for name in ("score", "low", "high"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=1e-8)
     assert "centre:1e+06,1e+06" in found.signature
 
 
@@ -170,6 +322,9 @@ def test_errors_without_any_are_0():
     assert (found.score, found.low, found.high) == (0, 0, 0)
 
 
+# Refusals.
+
+
 @pytest.mark.parametrize(
     "metric, row, message",
     [
@@ -182,7 +337,7 @@ def test_errors_without_any_are_0():
         (es.ECE(1), [1, 2, 0], "has more in a bin than its items"),
         (es.Confusion([0, 1], "f1"), [2, 1, 1], "has more right than there are"),
         (es.Confusion([0, 1], "accuracy"), [2, 1], "has more right than there are"),
-        (es.Confusion([0, 1], "accuracy"), [0.5, 1], "is not a whole number, but accuracy counts"),
+        (es.Confusion([0, 1], "accuracy"), [0.5, 1], "is not a whole number"),
     ],
     ids=repr,
 )
@@ -191,73 +346,96 @@ def test_statistics_that_cannot_be(metric, row, message):
         metric.check_statistics(np.array([row]))
 
 
-PROBABILITIES = np.random.default_rng(0).dirichlet(np.ones(3), 60).tolist()
-ROWS = [(row[0], 1) for row in PROBABILITIES]
-
-
 @pytest.mark.parametrize(
-    "metric, outputs, gold",
+    "make, arguments, message",
     [
-        (es.Brier(range(3)), PROBABILITIES, [0, 1, 2] * 20),
-        (es.ECE(), ROWS, None),
-        (es.Perplexity("token", nll=True), ROWS, None),
-        (es.Correlation(), [row[0] for row in ROWS], range(60)),
+        (es.Confusion, ("ab",), "labels must be a list of labels, got a bare str"),
+        (es.Confusion, (["a"],), r"labels must be all classes, at least 2, got \['a'\]"),
+        (es.Confusion, (["a", "a"],), "labels must differ, got 'a' twice"),
+        (es.Confusion, ([0.5, 1],), r"labels\[0\] must be a string or an integer, got 0.5"),
+        (es.Confusion, (["a\n", "b"],), r"labels\[0\] must be printable text"),
+        (es.Confusion, (["a", "b"], "macro"), "measure must be one of accuracy, .*'macro'"),
+        (es.Confusion, (["a", "b"], "f1"), "positive must be one of the labels for .*'f1'"),
+        (es.Confusion, (["a", "b"], "f1", "c"), "labels for measure 'f1', got 'c'"),
+        (es.Confusion, ([0, 1], "mcc", 1), "positive must be left out for measure 'mcc'"),
+        (es.Confusion, ([0, 1], "mcc", None, True), "'mcc' is of items with one label"),
+        (es.Confusion, ([0, 1], "macro-f1", None, 1), "multilabel must be True or False"),
+        (es.Confusion, ([0, 1], "macro-f1", None, True, True), "cannot both be True"),
+        (es.Confusion, ([0, 1], "mcc", None, False, False, "nan"), "absent must be one of"),
+        (es.Perplexity, ("sentence",), "unit must be one of word, byte, .*'sentence'"),
+        (es.Perplexity, ("word", "yes"), "nll must be True or False"),
+        (es.Correlation, ("spearman",), "only Pearson's correlation is a function of sums"),
+        (es.Correlation, ("pearson", 3), "centre must be two numbers, got 3"),
+        (es.Correlation, ("pearson", (1, "a")), "centre must be a number, got str 'a'"),
+        (es.Brier, (["a"],), "labels must be all classes, at least 2"),
+        (es.ECE, (0,), "bins must be at least 1, got 0"),
+        (es.ECE, (10**6,), "bins must be at most 10000"),
+        (es.pass_at_k, (5, [6], 1), r"c\[0\] must be at most n, got 6 right of 5"),
+        (es.pass_at_k, ([5, 2], [1, 1], 3), "n must be at least k: problem 1 has 2 answers"),
+        (es.pass_at_k, (5, [1], 0), "k must be at least 1, got 0"),
+        (es.pass_at_k, (5, [1.5], 1), r"c\[0\] must be a number of answers, got 1.5"),
+        (es.pass_at_k, (5, [-1], 1), r"c\[0\] must be a number of answers, got -1"),
+        (es.pass_at_k, ([5, 5], [1], 1), "n and c must be the same length, .* got 2 and 1"),
+        (es.pass_at_k, (5, [], 1), "c is empty"),
     ],
-    ids=repr,
 )
-def test_rows_of_numbers_are_no_runs(metric, outputs, gold):
-    one = es.compare({"A": outputs, "B": outputs[::-1]}, gold, metric, n_resamples=99)
-    assert [e.n_segments for e in one.estimates] == [60, 60]
-    assert one.estimates[0].run_error is None
-    runs = {"A": [outputs, outputs[::-1]], "B": [outputs[::-1]] * 2}
-    assert es.compare(runs, gold, metric).estimates[0].run_error is not None
+def test_parameters_that_do_not_fit(make, arguments, message):
+    with pytest.raises(es.InputError, match=message):
+        make(*arguments)
+
+
+YES_NO = es.Confusion(["no", "yes"])
+SETS = es.Confusion(["no", "yes"], multilabel=True)
+COUNTS = es.Confusion(["no", "yes"], matrices=True)
 
 
 @pytest.mark.parametrize(
-    "make, message",
+    "metric, items, message",
     [
-        (lambda: es.Perplexity("sentence"), "unit must be one of word, byte, .*'sentence'"),
-        (lambda: es.Perplexity(nll="yes"), "nll must be True or False"),
-        (lambda: es.Perplexity().statistics([[-1, 2], [3, 4]]),
-         r"log-likelihoods\[1\] is 3, and a log-likelihood must be at most 0; say nll=True"),
-        (lambda: es.BitsPerUnit(nll=True).statistics([[-1, 2]]),
-         r"log-likelihoods\[0\] is -1, and a negative log-likelihood must be at least 0; say nll=F"),
-        (lambda: es.Perplexity("word").statistics([[-1, 2], [-1, 0]]),
-         r"log-likelihoods\[1\] has 0 words; every row must be \(log-likelihood, number of words\)"),
-        (lambda: es.Perplexity("word").statistics([-1, -2]), r"must have shape \(N, 2\), got \(2,\)"),
-        (lambda: es.Perplexity("item").statistics([[-1, 2]]), r"must have shape \(N,\), got \(1, 2"),
-        (lambda: es.Perplexity("item").statistics([-1, float("-inf")]), r"\[1\] is -inf; scores"),
-        (lambda: es.Perplexity().statistics([]), "log-likelihoods is empty"),
-        (lambda: es.Correlation("spearman"), "only Pearson's correlation is a function of sums"),
-        (lambda: es.Correlation(centre=3), "centre must be two numbers, got 3"),
-        (lambda: es.Correlation(centre=(1, "a")), "centre must be a number, got str 'a'"),
-        (lambda: es.Correlation().statistics([1, 2], [1]), "must be the same length, got 2, 1"),
-        (lambda: es.Correlation().statistics([1, 2]), "references is None; give gold numbers"),
-        (lambda: es.RMSE().statistics([1, "a"], [1, 2]), "hypotheses must be numbers"),
-        (lambda: es.RMSE().statistics([1, 2], [1, float("nan")]), r"references\[1\] is nan; scores"),
-        (lambda: es.Brier().statistics([1.5], [1]), r"hypotheses\[0\] is 1.5, and a probability"),
-        (lambda: es.Brier().statistics([0.5], [2]), r"references\[0\] is 2, which is none of .* 0, 1"),
-        (lambda: es.Brier().statistics([0.5]), "references is None; give outcomes, 0 or 1"),
-        (lambda: es.Brier(["a"]), "labels must be all classes, at least 2"),
-        (lambda: es.Brier("ab"), "labels must be a list of labels, got a bare str"),
-        (lambda: es.Brier([0, 1]).statistics([[0.5, 0.4]], [1]), r"hypotheses\[0\] sums to 0.9, and"),
-        (lambda: es.Brier([0, 1]).statistics([[0.5, 0.5]], [7]), r"references\[0\] is 7, which is none"),
-        (lambda: es.Brier([0, 1]).statistics([0.5], [1]), r"must have shape \(N, 2\), got \(1,\)"),
-        (lambda: es.Brier([0, 1]).statistics([[2, -1]], [1]), r"hypotheses\[0, 0\] is 2, and a prob"),
-        (lambda: es.ECE(0), "bins must be at least 1, got 0"),
-        (lambda: es.ECE(10**6), "bins must be at most 10000"),
-        (lambda: es.ECE().statistics([(90, 1)]), r"hypotheses\[0, 0\] is 90, .* divided by 100"),
-        (lambda: es.ECE().statistics([(0.9, 0.5)]), r"hypotheses\[0\] is correct 0.5 times; every"),
-        (lambda: es.ECE().statistics([0.9]), r"hypotheses must have shape \(N, 2\), got \(1,\)"),
-        (lambda: es.pass_at_k(5, [6], 1), r"c\[0\] must be at most n, got 6 right of 5"),
-        (lambda: es.pass_at_k([5, 2], [1, 1], 3), "n must be at least k: problem 1 has 2 answers"),
-        (lambda: es.pass_at_k(5, [1], 0), "k must be at least 1, got 0"),
-        (lambda: es.pass_at_k(5, [1.5], 1), r"c\[0\] must be a number of answers, got 1.5"),
-        (lambda: es.pass_at_k(5, [-1], 1), r"c\[0\] must be a number of answers, got -1"),
-        (lambda: es.pass_at_k([5, 5], [1], 1), "n and c must be the same length, .* got 2 and 1"),
-        (lambda: es.pass_at_k(5, [], 1), "c is empty"),
+        (YES_NO, (["yes", "maybe"], ["yes", "no"]), r"hypotheses\[1\] is 'maybe', .* 2 labels"),
+        (YES_NO, (["yes", "no"], ["yes", None]), r"references\[1\] is None, which is none of"),
+        (YES_NO, (["yes", 1], ["yes", "no"]), r"hypotheses\[1\] is 1, which is none of"),
+        (YES_NO, (["yes", ["no"]], ["yes", "no"]), r"hypotheses\[1\] is \['no'\], which is none"),
+        (YES_NO, (["yes"], ["yes", "no"]), "must be the same length, got 1, 2"),
+        (YES_NO, (["yes"], None), "references is None; give gold labels"),
+        (YES_NO, ("yes", ["yes"]), "hypotheses must be a list of predictions, got a bare str"),
+        (YES_NO, ([], []), "hypotheses is empty; give at least one segment"),
+        (SETS, (["yes"], [["yes"]]), r"hypotheses\[0\] must be a list of labels, got a bare str"),
+        (SETS, ([["yes"]], [["ja"]]), r"references\[0\]\[0\] is 'ja', which is none of the 2"),
+        (SETS, ([["no", "no"]], [["no"]]), r"hypotheses\[0\] has a label twice"),
+        (COUNTS, ([[1, 2]],), r"hypotheses must have shape \(N, 2, 2\), one confusion matrix"),
+        (COUNTS, ([[[1, 2], [3]]],), r"hypotheses must have shape \(N, 2, 2\)"),
+        (COUNTS, ([[[1, 2], [3, -1]]],), r"hypotheses\[0, 1, 1\] is -1; counts are 0, 1, 2"),
+        (COUNTS, ([[[1, 2], [3, 0.5]]],), r"hypotheses\[0, 1, 1\] is 0.5; counts are 0, 1, 2"),
+        (COUNTS, (np.zeros((0, 2, 2)),), "hypotheses is empty"),
+        (es.Perplexity(), ([[-1, 2], [3, 4]],), r"\[1\] is 3, .* at most 0; say nll=True"),
+        (es.BitsPerUnit(nll=True), ([[-1, 2]],), r"\[0\] is -1, .* at least 0; say nll=False"),
+        (es.Perplexity("word"), ([[-1, 2], [-1, 0]],), r"log-likelihoods\[1\] has 0 words"),
+        (es.Perplexity("word"), ([-1, -2],), r"must have shape \(N, 2\), got \(2,\)"),
+        (es.Perplexity("item"), ([[-1, 2]],), r"must have shape \(N,\), got \(1, 2"),
+        (es.Perplexity("item"), ([-1, float("-inf")],), r"\[1\] is -inf; scores"),
+        (es.Perplexity(), ([],), "log-likelihoods is empty"),
+        (es.Correlation(), ([1, 2], [1]), "must be the same length, got 2, 1"),
+        (es.Correlation(), ([1, 2],), "references is None; give gold numbers"),
+        (es.RMSE(), ([1, "a"], [1, 2]), "hypotheses must be numbers"),
+        (es.RMSE(), ([1, 2], [1, NAN]), r"references\[1\] is nan; scores"),
+        (es.Brier(), ([1.5], [1]), r"hypotheses\[0\] is 1.5, and a probability"),
+        (es.Brier(), ([0.5], [2]), r"references\[0\] is 2, which is none of .* 0, 1"),
+        (es.Brier(), ([0.5],), "references is None; give outcomes, 0 or 1"),
+        (es.Brier([0, 1]), ([[0.5, 0.4]], [1]), r"hypotheses\[0\] sums to 0.9, and"),
+        (es.Brier([0, 1]), ([[0.5, 0.5]], [7]), r"references\[0\] is 7, which is none"),
+        (es.Brier([0, 1]), ([0.5], [1]), r"must have shape \(N, 2\), got \(1,\)"),
+        (es.Brier([0, 1]), ([[2, -1]], [1]), r"hypotheses\[0, 0\] is 2, and a prob"),
+        (es.ECE(), ([(90, 1)],), r"hypotheses\[0, 0\] is 90, .* divided by 100"),
+        (es.ECE(), ([(0.9, 0.5)],), r"hypotheses\[0\] is correct 0.5 times; every"),
+        (es.ECE(), ([0.9],), r"hypotheses must have shape \(N, 2\), got \(1,\)"),
     ],
-)  # fmt: skip
-def test_bad_input(make, message):
+)
+def test_items_that_do_not_fit(metric, items, message):
     with pytest.raises(es.InputError, match=message):
-        make()
+        metric.statistics(*items)
+
+
+def test_a_system_with_an_unknown_label_is_named():
+    with pytest.raises(es.InputError, match=r"system 'B': hypotheses\[0\] is 'x', which is none"):
+        es.compare({"A": ["no", "no"], "B": ["x", "no"]}, ["no", "no"], YES_NO)

@@ -10,8 +10,8 @@ import sacrebleu.metrics as sacre
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a as Theirs
 
 from evalstats.compat.sacrebleu import twins
-from evalstats.compat.sacrebleu.counting import count
 from evalstats.compat.sacrebleu.draws import Counted
+from evalstats.compat.sacrebleu.metrics import count
 from evalstats.compat.sacrebleu.scores import scores_of_totals
 from evalstats.errors import InputError
 from evalstats.text import sacrebleu as tokenizers

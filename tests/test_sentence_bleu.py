@@ -35,38 +35,6 @@ def naive_counts(hypothesis, references, n):
     return correct, len(grams)
 
 
-def naive_score(hypothesis, references, method, order=4):
-    """Sentence BLEU with the methods 0 to 7, order by order as the table of SentenceBLEU has it."""
-    counts = [naive_counts(hypothesis, references, n) for n in range(1, order + 2)]
-    if counts[0][0] == 0:
-        return 0.0
-    h, k, p = len(hypothesis), 0, []
-    for n, (c, t) in enumerate(counts, start=1):
-        ratio = c / max(t, 1)
-        if n <= order and c == 0 and method in (1, 3, 4, 7):
-            k += 1
-            smoothed = {1: 0.1, 3: 1 / 2**k, 4: math.log(h) / (2**k * 5)}
-            ratio = smoothed[4 if method == 7 else method] / max(t, 1)
-        if method == 2 and n > 1:
-            ratio = (c + 1) / (max(t, 1) + 1)
-        if method == 6 and n > 2:
-            prior = p[-1] ** 2 / p[-2] if p[-2] else 0
-            ratio = (c + 5 * prior) / (t + 5)
-        p.append(ratio)
-    if method in (5, 7):
-        before = p[0] + 1
-        for i in range(order):
-            before = p[i] = (before + p[i] + p[i + 1]) / 3
-    p = p[:order]
-    if method == 4 and h == 1:
-        p = [x for x in p if x > 0]
-    if min(p) == 0:
-        return 0.0
-    closest = min((abs(len(r) - h), len(r)) for r in references)[1]
-    penalty = min(1.0, math.exp(1 - closest / h))
-    return penalty * math.exp(sum(math.log(x) for x in p) / order)
-
-
 @settings(max_examples=50)
 @given(corpora, st.integers(1, 6))
 def test_counting_at_once_is_counting_one_by_one(corpus, order):
@@ -78,16 +46,25 @@ def test_counting_at_once_is_counting_one_by_one(corpus, order):
         assert row[2:].tolist() == [c for c, _ in counts] + [t for _, t in counts]
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("method", range(8))
 @settings(max_examples=25)
 @given(corpora, st.integers(1, 6))
-def test_methods_of_chen_and_cherry_against_the_naive_version(method, corpus, order):
-    hypotheses, references = map(list, zip(*corpus, strict=True))
+def test_methods_of_chen_and_cherry_are_nltks(method, corpus, order):
+    """NLTK's methods 5 and 7 look at five-grams whatever the order, method 6 needs three tokens."""
+    theirs = pytest.importorskip("nltk.translate.bleu_score")
+    order = 4 if method in (5, 7) else order
     bleu = es.SentenceBLEU(order, smoothing=f"method{method}")
-    scores = bleu.scores(hypotheses, references)
-    expected = [naive_score(h, r, method, order) for h, r in corpus]
-    np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-300)
-    assert scores.tolist() == [bleu.score(h, r) for h, r in corpus]
+    smooth = getattr(theirs.SmoothingFunction(), f"method{method}")
+    scores = bleu.scores(*map(list, zip(*corpus, strict=True)))
+    for score, (hypothesis, references) in zip(scores, corpus, strict=True):
+        assert score == bleu.score(hypothesis, references)
+        try:
+            expected = theirs.sentence_bleu(references, hypothesis, (1 / order,) * order, smooth)
+        except (AssertionError, IndexError):
+            assert method == 6
+            continue
+        assert score == pytest.approx(expected, rel=1e-12, abs=1e-40)
 
 
 @pytest.mark.parametrize(
@@ -383,13 +360,6 @@ def test_one_segment_by_itself_is_the_segment_in_a_test_set(text, reference):
         bleu = es.SentenceBLEU(**options)
         one = bleu.score(text, reference)
         assert bleu.scores([text, "a b"], [reference, "a"])[0] == one
-
-
-def test_scores_go_into_comparisons_as_means(sample):
-    bleu = es.SentenceBLEU()
-    scores = {name: bleu.scores(texts, sample.references) for name, texts in sample.systems.items()}
-    result = es.compare(scores, metrics=es.Mean("sentence BLEU"), baseline="baseline")
-    assert {d.system: d.pvalue < 0.05 for d in result}["clearly-better"]
 
 
 def test_references_are_one_entry_per_segment():

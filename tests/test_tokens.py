@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import evalstats as es
 from evalstats.compat.evaluatio.alignment import lowest_path
 from evalstats.metrics.alignment import GAP, shortest_path
-from evalstats.text.token_sequences import edit_table, matches
+from evalstats.text.ids import edit_table, matches
 from tests.pairs import plain_distance
 
 NAN = float("nan")

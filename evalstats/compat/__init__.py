@@ -1,6 +1,6 @@
 """Drop-in replacements: the peers by their own module paths, with the import changed.
 
-- `sacrebleu`: metrics, significance tests, functions and command line of sacreBLEU
+- `sacrebleu`: metrics, significance tests and functions of sacreBLEU, paired tests of its command
 - `evaluatio`: metrics, intervals, tests and effect sizes of evaluatio
 - `nltk`: `nltk.translate.bleu_score`
 - `axion`: axion's SentenceBleu and LevenshteinRatio, its items and its runner
@@ -8,3 +8,33 @@
 
 May import every room but `training`.
 """
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import partial
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+
+def add_modules(package: str, table: Mapping[str, tuple[str, str]]) -> None:
+    """Make modules of a peer's paths: `{path: (file, names)}`, names loaded when asked for.
+
+    They can be imported like files, ``import package.path`` and ``from package.path import name``.
+    """
+    for path, (file, names) in table.items():
+        module = package
+        for part in path.split("."):
+            parent, module = module, f"{module}.{part}"
+            made = sys.modules.setdefault(module, ModuleType(module, f"Names of `{path}`."))
+            setattr(sys.modules[parent], part, made)
+        found = names.split()
+        vars(made).update(__all__=found, __getattr__=partial(_from_file, module, file, found))
+
+
+def _from_file(module: str, file: str, names: list[str], name: str) -> Any:
+    if name not in names:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+    return getattr(import_module(file), name)

@@ -31,21 +31,12 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import MOST_ORDER
 from evalstats.metrics.sentence_bleu import weight_matrix
 
-__all__ = [
-    "BLEUScore",
-    "BatchRunResult",
-    "EvalResult",
-    "EvalResultMetric",
-    "TestCase",
-    "TextMetricInput",
-]
-
 MODES = ("sentence", "corpus")
 METHODS = tuple(f"method{i}" for i in range(8))
 CONFIG = ("mode", "max_n_gram", "weights", "smooth", "corrected")
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(init=False)
 class TestCase:
     """One output, and the reference or list of references, `expected_response` since version 1.
 
@@ -58,16 +49,10 @@ class TestCase:
     expected_text: Any = None
     expected_response: Any = None
 
-    def __init__(
-        self,
-        response: Any = None,
-        expected_text: Any = None,
-        expected_response: Any = None,
-        **further: Any,
-    ) -> None:
-        object.__setattr__(self, "response", response)
-        object.__setattr__(self, "expected_text", expected_text)
-        object.__setattr__(self, "expected_response", expected_response)
+    def __init__(self, *texts: Any, **fields: Any) -> None:
+        names = ("response", "expected_text", "expected_response")
+        given = {**fields, **dict(zip(names, texts, strict=False))}
+        vars(self).update({name: given.get(name) for name in names})
 
 
 TextMetricInput = TestCase
@@ -107,18 +92,15 @@ class BatchRunResult:
 class BLEUScore:
     """BLEU of whitespace tokens with NLTK's smoothing, case-sensitive, 0 to 1.
 
-    Parameters
-    ----------
-    config : dict, optional
-        Any of these; other keys and values raise an `InputError`.
+    `config` may have these; other keys and values raise an `InputError`.
 
-        - ``mode``: ``"sentence"`` (default), a score for each item; or ``"corpus"``, one for all.
-        - ``max_n_gram``: highest n-gram order, 4 by default.
-        - ``weights``: one for each order, non-negative with sum 1; all equal by default.
-        - ``smooth``: ``"method0"`` to ``"method7"`` of `evalstats.SentenceBLEU`, by default
-          ``"method1"``. Methods 5 and 7 may exceed 1.
-        - ``corrected``: True gives the formula's number where NLTK's differs; see
-          `evalstats.compat.nltk`.
+    - ``mode``: ``"sentence"`` (default), a score for each item; or ``"corpus"``, one for all.
+    - ``max_n_gram``: highest n-gram order, 4 by default.
+    - ``weights``: one for each order, non-negative with sum 1; all equal by default.
+    - ``smooth``: ``"method0"`` to ``"method7"`` of `evalstats.SentenceBLEU`, by default
+      ``"method1"``. Methods 5 and 7 may exceed 1.
+    - ``corrected``: True gives the formula's number where NLTK's differs; see
+      `evalstats.compat.nltk`.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -170,11 +152,11 @@ class BLEUScore:
             except InputError as error:
                 problems.append(f"item {i}: {error}")
         score, reason = math.nan, "no item can be scored"
-        if pairs:
-            try:
+        try:
+            if pairs:
                 score, reason = self._score(pairs), f"{self._reason()}, {len(pairs)} items"
-            except InputError as error:
-                reason = str(error)
+        except InputError as error:
+            reason = str(error)
         left_out = f"; {len(problems)} left out: {'; '.join(problems)}" if problems else ""
         return EvalResult(score, reason + left_out)
 

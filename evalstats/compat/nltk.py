@@ -31,7 +31,6 @@ Examples
 
 from __future__ import annotations
 
-import inspect
 import math
 import sys
 import warnings
@@ -50,6 +49,7 @@ from evalstats.metrics.bleu import brevity_penalty as _penalty
 from evalstats.metrics.sentence_bleu import geometric_mean, weight_matrix
 from evalstats.metrics.smoothing import Floats
 from evalstats.metrics.token_lists import TokenList, as_token_list
+from evalstats.text.layout import callers_level
 
 __all__ = [
     "SmoothingFunction",
@@ -120,40 +120,33 @@ def corpus_bleu(
 ) -> Any:
     """Score a corpus, 0 to 1 (methods 5 to 7 may exceed 1); the integer 0 where nothing matches.
 
-    Parameters
-    ----------
-    list_of_references, hypotheses
-        N lists of token lists, and N token lists.
-    weights : sequence of float, or several of them
-        One for each order, used as given; several give a list of scores.
-    smoothing_function : callable, optional
-        A method of `SmoothingFunction`, or any function that is called as
-        ``f(p_n, references=..., hypothesis=..., hyp_len=...)`` with a list of fractions, the
-        last sentence's references and tokens, and the length of all hypotheses, and returns
-        the precisions. Without one, every order without a match gives a `UserWarning`.
-    auto_reweigh : bool
-        Weigh only as many orders as there are tokens if these are fewer than 4 and the weights
-        are the default.
-    corrected : bool
-        Give the formula's number where NLTK's differs (see the module); the weights must then be
-        non-negative with sum 1, and `auto_reweigh` has nothing to do.
-
-    Raises
-    ------
-    InputError
-        For bad input; an `UnusableError` where NLTK raises an error too (see the module).
+    Several lists of weights give a list of scores. A `smoothing_function` of your own is called as
+    ``f(p_n, references=..., hypothesis=..., hyp_len=...)`` with a list of fractions, the last
+    sentence's references and tokens, and the length of all hypotheses. With `corrected` (see the
+    module) weights must be non-negative with sum 1, and `auto_reweigh` has nothing to do.
     """
     outputs, by_segment = _checked(list_of_references, hypotheses)
-    rows, several = _weights(weights)
+    rows = _weights(weights)
     order = max(map(len, rows))
-    if corrected:
-        scores = _corrected(outputs, by_segment, rows, order, smoothing_function)
-        return scores if several else scores[0]
+    score = _corrected if corrected else _as_nltk
+    scores = score(outputs, by_segment, rows, order, smoothing_function, auto_reweigh)
+    return scores if len(rows) > 1 else scores[0]
+
+
+def _as_nltk(
+    outputs: list[TokenList],
+    by_segment: list[list[TokenList]],
+    rows: list[Any],
+    order: int,
+    smoothing_function: Smoother | None,
+    auto_reweigh: bool,
+) -> list[float]:
+    """Return one score for each row of weights, with the last sentence's n-grams."""
     statistics = _statistics(outputs, by_segment, order)
     hyp_len, ref_len, *correct = statistics[:, : 2 + order].sum(axis=0).tolist()
     total = np.maximum(statistics[:, 2 + order :], 1).sum(axis=0).tolist()
     if correct[0] == 0:
-        return [0] * len(rows) if several else 0
+        return [0] * len(rows)
     smooth = smoothing_function or SmoothingFunction().method0
     p_n = smooth(
         [Precision(c, t) for c, t in zip(correct, total, strict=True)],
@@ -161,22 +154,18 @@ def corpus_bleu(
         hypothesis=outputs[-1],
         hyp_len=hyp_len,
     )
-    penalty = brevity_penalty(ref_len, hyp_len)
     scores = []
     for row in rows:
         if auto_reweigh and hyp_len < len(UNIFORM) and row == UNIFORM:
             row = (1 / hyp_len,) * hyp_len
         # Orders beyond the weights do not count, and neither do precisions of zero.
         logs = (w * math.log(p) for w, p in zip(row, p_n, strict=False) if p > 0)
-        scores.append(penalty * math.exp(math.fsum(logs)))
-    return scores if several else scores[0]
+        scores.append(brevity_penalty(ref_len, hyp_len) * math.exp(math.fsum(logs)))
+    return scores
 
 
 def modified_precision(references: Sequence[TokenList], hypothesis: TokenList, n: int) -> Precision:
-    """Return clipped matches over n-grams of one sentence, an unreduced fraction.
-
-    The denominator is 1 for a hypothesis without n-grams. An order below 1 raises `InputError`.
-    """
+    """Return clipped matches over n-grams (at least 1) of one sentence, an unreduced fraction."""
     n = integer(n, "n", 1)
     tokens, known = _segment(references, hypothesis, ("references", "hypothesis"))
     correct, total = token_lists.clipped_counts(tokens, known, n)
@@ -196,25 +185,24 @@ def brevity_penalty(closest_ref_len: int, hyp_len: int) -> float:
 
 
 class SmoothingFunction:
-    """The methods of Chen and Cherry (2014); formulas in `evalstats.SentenceBLEU`.
+    """The methods of Chen and Cherry (2014), by number; formulas in `evalstats.SentenceBLEU`.
 
     Method 1 puts `epsilon` in the place of no matches, `alpha` weighs the trend in method 6, and
     `k` is K of the methods 4 and 7.
     """
 
     def __init__(self, epsilon: float = 0.1, alpha: float = 5, k: float = 5) -> None:
-        self.epsilon = epsilon
-        self.alpha = alpha
-        self.k = k
+        self.epsilon, self.alpha, self.k = epsilon, alpha, k
 
     def method0(self, p_n: Precisions, *args: Any, **kwargs: Any) -> Any:
         """Smooth nothing: the smallest positive number stands for 0, with a warning."""
         for order, precision in enumerate(p_n, start=1):
             if precision == 0:
-                _warn_caller(
+                warnings.warn(
                     f"\nThe hypothesis contains 0 counts of {order}-gram overlaps.\n"
                     f"Without smoothing its BLEU is practically 0, whatever the other orders are.\n"
-                    f"Use lower orders or a method of SmoothingFunction()."
+                    f"Use lower orders or a method of SmoothingFunction().",
+                    stacklevel=callers_level(),
                 )
         return [precision or sys.float_info.min for precision in p_n]
 
@@ -231,22 +219,18 @@ class SmoothingFunction:
         return smoothing.exponential(*_counts(p_n)).tolist()
 
     def method4(
-        self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
+        self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = 0, **_: Any
     ) -> Any:
         """Shrink method 3's counts by the logarithm of the length."""
         length = hyp_len or len(hypothesis)
         return _finite(smoothing.by_length, *_counts(p_n), self.k, length, name="k").tolist()
 
-    def method5(
-        self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
-    ) -> Any:
+    def method5(self, p_n: Any, references: Any, hypothesis: Any, *args: Any, **_: Any) -> Any:
         """Average with the neighbouring orders; after the last one comes the five-grams'."""
         following = modified_precision(references, hypothesis, 5)
         return smoothing.averaged(np.array([*p_n, following], dtype=np.float64)).tolist()
 
-    def method6(
-        self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
-    ) -> Any:
+    def method6(self, p_n: Any, references: Any, hypothesis: Any, *args: Any, **_: Any) -> Any:
         """Interpolate with the trend of the orders below, from three-grams on."""
         if len(p_n) < 3 or p_n[2] == 0:
             raise UnusableError(
@@ -258,19 +242,11 @@ class SmoothingFunction:
         return _finite(smoothing.interpolated, correct, total, self.alpha, name="alpha").tolist()
 
     def method7(
-        self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = None, **kwargs: Any
+        self, p_n: Any, references: Any, hypothesis: Any, hyp_len: Any = 0, **_: Any
     ) -> Any:
         """Apply method 4, then method 5."""
         p_n = self.method4(p_n, references, hypothesis, hyp_len)
-        return self.method5(p_n, references, hypothesis, hyp_len)
-
-
-def _warn_caller(message: str) -> None:
-    """Warn of the line that called into evalstats, through however many functions."""
-    frame, level = inspect.currentframe(), 0
-    while frame is not None and str(frame.f_globals.get("__name__")).startswith("evalstats."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, stacklevel=level + 1)
+        return self.method5(p_n, references, hypothesis)
 
 
 def _finite(function: Callable[..., Floats], *counts: Any, name: str, where: Any = True) -> Floats:
@@ -293,6 +269,7 @@ def _corrected(
     rows: list[Any],
     order: int,
     smoothing_function: Smoother | None,
+    _: bool,
 ) -> list[float]:
     """Return one score for each row of weights, from the whole corpus' counts."""
     weights = weight_matrix(rows, order)
@@ -316,8 +293,7 @@ def _corrected(
             hyp_len=int(sums[0]),
         )
     means = geometric_mean(precisions, weights, counting)
-    scores: list[float] = np.minimum(_penalty(sums[0], sums[1]) * means, 1.0).tolist()
-    return scores
+    return list(np.minimum(_penalty(sums[0], sums[1]) * means, 1.0).tolist())
 
 
 def _core_method(function: Smoother | None) -> smoothing.Smoothing | None:
@@ -342,14 +318,12 @@ def _statistics(
     return token_lists.corpus_statistics(outputs, by_segment, order)
 
 
-def _weights(weights: Any) -> tuple[list[Any], bool]:
-    """Return the rows of weights, and whether the result is a list."""
+def _weights(weights: Any) -> list[Any]:
+    """Return the rows of weights; a single one gives a number in place of a list, as in NLTK."""
     if not len(weights):
         raise InputError("weights is empty; give one for each order")
-    # A list of one row gives one number, as in NLTK.
     given = weights if np.ndim(weights[0]) > 0 else [weights]
-    rows = [row if isinstance(row, tuple) else list(row) for row in given]
-    return rows, len(rows) > 1
+    return [row if isinstance(row, tuple) else list(row) for row in given]
 
 
 def _checked(

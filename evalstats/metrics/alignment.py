@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import check_same_length, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.text.token_sequences import edit_table, matches, token_segments
+from evalstats.text.ids import edit_table, matches, token_segments
 
 #: Stands for "no token" in an alignment.
 GAP = -1

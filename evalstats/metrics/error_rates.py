@@ -13,17 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import check_same_length, flag
 from evalstats.metrics.base import Floats, signature_of
 from evalstats.metrics.ratios import Quotient
-from evalstats.text.ids import shared_ids
-from evalstats.text.levenshtein import levenshtein
-from evalstats.text.ragged import Ragged
-from evalstats.text.references import References, as_pairs
-from evalstats.text.token_sequences import (
+from evalstats.text.ids import (
     edit_table,
     is_plain,
     matches,
+    shared_ids,
     shared_numbers,
     token_segments,
 )
+from evalstats.text.levenshtein import levenshtein
+from evalstats.text.ragged import Ragged
+from evalstats.text.references import References, as_pairs
 from evalstats.text.tokenization import character_blocks, tokenize_blocks
 
 
@@ -40,8 +40,8 @@ class ErrorRate(Quotient):
     #: Whether the length is that of an average reference, which may be a fraction.
     averages: ClassVar[bool] = False
 
-    def _empty(self, sums: Floats) -> ArrayLike:
-        return np.where(sums[..., 0] > 0, 1.0, 0.0)
+    def _empty(self, top: Floats) -> ArrayLike:
+        return np.where(top > 0, self.scale, 0.0)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse parts of edits, and of tokens where references are not averaged over."""
@@ -116,11 +116,6 @@ class CER(LevenshteinRate):
     r"""Character error rate of the corpus: edits of all segments per character of all references.
 
     As `WER`, with Unicode code points for words: ``é`` may be one or two, and whitespace counts.
-
-    Parameters
-    ----------
-    lowercase : bool
-        Lowercase first.
 
     Examples
     --------

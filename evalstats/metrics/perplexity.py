@@ -132,15 +132,8 @@ class BitsPerUnit(_PerUnit):
 
     .. math:: -\sum_i \ell_i \,/\, \left(\ln 2 \sum_i n_i\right)
 
-    With the rows and the errors of `Perplexity`. lm-evaluation-harness's ``bits_per_byte`` is
-    ``BitsPerUnit("byte")``.
-
-    Parameters
-    ----------
-    unit : {"byte", "word", "character", "token", "item"}
-        What is counted.
-    nll : bool
-        Whether rows hold *negative* log-likelihoods.
+    With the parameters, rows and errors of `Perplexity`. lm-evaluation-harness's ``bits_per_byte``
+    is ``BitsPerUnit("byte")``, the default.
 
     Examples
     --------

@@ -33,23 +33,27 @@ def ratio_gradient(numerator: Floats, denominator: Floats, scale: float) -> tupl
 class Quotient(Metric):
     """A score of two sums: `scale` times the first over the second, or a function of that."""
 
-    scale: ClassVar[float] = 1.0
+    scale: float = 1.0
     #: Why the first is not negative either; empty where it may be.
     unsigned: ClassVar[str] = ""
 
-    def _empty(self, sums: Floats) -> ArrayLike:
-        """Return what the quotient is where the second sum is 0."""
+    def _sums(self, totals: ArrayLike) -> tuple[Floats, Floats]:
+        """Return both sums, `(..., k) -> (...)`."""
+        sums = np.asarray(totals, dtype=np.float64)
+        return sums[..., 0], sums[..., 1]
+
+    def _empty(self, top: Floats) -> ArrayLike:
+        """Return what the score is where the second sum is 0."""
         return 0.0
 
     def score(self, totals: ArrayLike) -> Floats:
-        """Return the quotient of the sums, `(..., 2) -> (...)`."""
-        sums = np.asarray(totals, dtype=np.float64)
-        return self.scale * ratio(sums[..., 0], sums[..., 1], self._empty(sums))
+        """Return the quotient of the sums, `(..., k) -> (...)`."""
+        top, bottom = self._sums(totals)
+        return np.where(bottom != 0, self.scale * ratio(top, bottom, 0.0), self._empty(top))
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient of the score, `(..., 2) -> (..., 2)`; 0 where it is undefined."""
-        sums = np.asarray(totals, dtype=np.float64)
-        return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], self.scale), axis=-1)
+        """Return the gradient of the score, `(..., k) -> (..., k)`; 0 where it is undefined."""
+        return np.stack(ratio_gradient(*self._sums(totals), self.scale), axis=-1)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse negative counts, and negative sums where `unsigned` says why."""
@@ -103,7 +107,7 @@ class Mean(Quotient):
 
 
 @dataclass(frozen=True)
-class Ratio(Metric):
+class Ratio(Quotient):
     r"""A ratio of sums of per-segment numbers: micro-averaged F1, error rates, shares.
 
     .. math:: \mathrm{scale} \cdot \sum_j a_j T_j \,/\, \sum_j b_j T_j
@@ -193,11 +197,11 @@ class Ratio(Metric):
         top, bottom = (sums @ np.array(side) for side in (self.numerator, self.denominator))
         return np.asarray(top), np.asarray(bottom)
 
-    def score(self, totals: ArrayLike) -> Floats:
-        """Return scale · numerator / denominator, `(..., k) -> (...)`."""
-        top, bottom = self._sums(totals)
-        scaled = self.scale * ratio(top, bottom, 0.0)
-        return np.where(bottom != 0, scaled, float(self.zero_division))
+    def _empty(self, top: Floats) -> ArrayLike:
+        return float(self.zero_division)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse nothing: the numbers may be any."""
 
     def gradient(self, totals: ArrayLike) -> Floats:
         """Return the gradient of the score, `(..., k) -> (..., k)`; 0 where it is undefined."""

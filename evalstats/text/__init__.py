@@ -3,10 +3,10 @@
 - `references`, `layout`, `frames`: texts and references as users give them, one entry a segment;
   sacreBLEU's layout, recognised; columns and frames of pandas and polars
 - `tokenization`, `sacrebleu`: sacreBLEU's tokenisers, for a corpus at once or line by line
-- `characters`, `ragged`, `ids`: code points, rows of unequal length, one integer for equal tokens
-- `token_sequences`: segments that are tokenised already, of tokens of any type
+- `characters`, `ragged`, `ids`: code points, rows of unequal length, one integer for equal tokens,
+  also of segments that are tokenised already
 - `ngrams`, `ngram_index`: n-gram counts and clipped matches
-- `levenshtein`, `equal_tokens`: edit distances of many pairs at once
+- `levenshtein`: edit distances of many pairs at once
 - `tercom`: the edits of TER, with its shifts
 
 May import `checks` and `errors`.

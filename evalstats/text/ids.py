@@ -3,6 +3,10 @@
 The V distinct tokens of the references are numbered 1 to V; every other token of a hypothesis gets
 V + 1. Such tokens match nothing and statistics need only their number, so the vocabulary does not
 grow with the hypotheses and serves every system. The ids are exact: nothing is hashed to them.
+
+Segments may be tokenised already: words, subwords, phones, any objects, the same where ``==`` says
+so. Tokens with a hash become integers; segments with tokens that have none (lists, objects that
+define ``__eq__`` alone) or that differ from themselves (NaN) are compared token by token.
 """
 
 from __future__ import annotations
@@ -10,15 +14,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import count, repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.checks import listed
 from evalstats.text.characters import UNICODE
-from evalstats.text.ragged import Ragged, concatenate
+from evalstats.text.ragged import Index, Ragged, concatenate
 from evalstats.text.references import References
-from evalstats.text.tokenization import Tokens
+from evalstats.text.tokenization import Tokens, from_lists
 
 
 class Vocabulary(NamedTuple):
@@ -91,3 +96,99 @@ def _numbers(
         return Ragged(numbers, tokens.offsets)
 
     return concatenate([of_block(tokens) for tokens in blocks])
+
+
+def token_segments(value: object, name: str) -> list[list[Any]]:
+    """Return sequences of tokens as lists, refusing bare strings."""
+    return [
+        listed(tokens, f"{name}[{i}]", "tokens")
+        for i, tokens in enumerate(listed(value, name, "token sequences"))
+    ]
+
+
+def is_plain(tokens: list[Any]) -> bool:
+    """Return whether integers can stand for the tokens: all have a hash and equal themselves."""
+    try:
+        return all(bool(token == token) for token in set(tokens))
+    except TypeError:
+        return False
+
+
+def shared_numbers(hyps: list[list[Any]], refs: list[list[Any]]) -> tuple[Ragged, Ragged]:
+    """Return the same number for equal tokens of segments that are plain."""
+    ids, vocabulary = learn_ids([from_lists(refs)])
+    return look_up_ids([from_lists(hyps)], vocabulary), ids
+
+
+def matches(hypothesis: list[Any], reference: list[Any]) -> NDArray[np.bool_]:
+    """Return which tokens of two sequences are the same, `(H, R)`."""
+    if is_plain(hypothesis) and is_plain(reference):
+        hyp, ref = shared_numbers([hypothesis], [reference])
+        return np.equal.outer(hyp.values, ref.values)
+    same = [[bool(r == h) for r in reference] for h in hypothesis]
+    return np.array(same, dtype=np.bool_).reshape(len(hypothesis), len(reference))
+
+
+def edit_table(same: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return the edit distances of all pairs of prefixes, `(H, R) -> (H + 1, R + 1)`.
+
+    Row by row. An insertion costs 1 per column, so that with the column number subtracted the best
+    of all insertions is a running minimum.
+    """
+    n_hyp, n_ref = same.shape
+    steps = np.arange(n_ref + 1)
+    table = np.empty((n_hyp + 1, n_ref + 1), dtype=np.int64)
+    table[0] = steps
+    for i in range(n_hyp):
+        row = table[i] + 1
+        np.minimum(row[1:], table[i, :-1] + ~same[i], out=row[1:])
+        np.minimum.accumulate(row - steps, out=row)
+        table[i + 1] = row + steps
+    return table
+
+
+class Groups(NamedTuple):
+    """Groups of equal tokens within each pair of a hypothesis and a reference.
+
+    Edit distances ask one thing of tokens: which of the other side are equal. `hyp` and `ref` are
+    the group of every token, (T_hyp,) and (T_ref,); `pair` the pair that a group belongs to, and
+    `hyp_count` and `ref_count` its tokens on either side, (G,). The tokens of group g in the
+    references are ``positions[first[g]:first[g] + ref_count[g]]``, ascending positions within their
+    own reference; (G,) and (T_ref,).
+    """
+
+    hyp: Index
+    ref: Index
+    pair: Index
+    hyp_count: Index
+    ref_count: Index
+    first: Index
+    positions: Index
+
+
+def group_tokens(hyps: Ragged, refs: Ragged) -> Groups:
+    """Give the tokens of every (hypothesis, reference) pair a group per distinct value.
+
+    Groups are numbered by pair, then by value.
+    """
+    n_hyp = len(hyps.values)
+    values = np.concatenate([hyps.values, refs.values])
+    numbers = np.arange(len(hyps))
+    pair_of = np.concatenate([np.repeat(numbers, hyps.lengths), np.repeat(numbers, refs.lengths)])
+    low, high = int(values.min(initial=0)), int(values.max(initial=0))
+    if low < 0 or ((high + 1) * len(hyps)).bit_length() > 63:
+        values = np.unique(values, return_inverse=True)[1]
+        high = len(values)
+    keys, group = np.unique(pair_of * (high + 1) + values, return_inverse=True)
+    hyp, ref = group[:n_hyp], group[n_hyp:]
+    ref_count = np.bincount(ref, minlength=len(keys))
+    position = np.arange(len(ref)) - np.repeat(refs.offsets[:-1], refs.lengths)
+    return Groups(
+        hyp=hyp,
+        ref=ref,
+        pair=keys // (high + 1),
+        hyp_count=np.bincount(hyp, minlength=len(keys)),
+        ref_count=ref_count,
+        first=np.cumsum(ref_count) - ref_count,
+        positions=position[np.argsort(ref, kind="stable")],
+    )

@@ -47,14 +47,14 @@ def warn_if_transposed(rows: Sequence[Any]) -> None:
             f"references has {n} entries of {n} texts each, and they look like sacreBLEU's layout: "
             f"{n} streams. They are read as one entry per segment; if they are streams, give "
             f"evalstats.from_streams(*references), if not, evalstats.References(references)",
-            stacklevel=_callers_level(),
+            stacklevel=callers_level(),
         )
 
 
-def _callers_level() -> int:
+def callers_level() -> int:
     """Return how many calls up the code is that called this library."""
     level, frame = 0, sys._getframe(1)
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("evalstats."):
+    while frame.f_back and str(frame.f_globals.get("__name__")).startswith("evalstats."):
         level, frame = level + 1, frame.f_back
     return level + 1
 

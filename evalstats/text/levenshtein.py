@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evalstats.text.equal_tokens import group_tokens
+from evalstats.text.ids import group_tokens
 from evalstats.text.ragged import Bits, Index, Ragged, active_counts, expand, offsets_of, slices
 
 _BLOCK_TOKENS = 1 << 18

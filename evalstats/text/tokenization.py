@@ -285,17 +285,6 @@ def _western() -> dict[int, Any]:
     }
 
 
-@cache
-def _rules_none() -> _Rules:
-    return _Rules(str, _classes({}), SPACE, _no_cuts)
-
-
-@cache
-def _rules_13a() -> _Rules:
-    return _Rules(_prepare_13a, _classes(_western()), SPACE, _rule_cuts)
-
-
-@cache
 def _rules_zh() -> _Rules:
     members = _western()
     chinese = np.zeros(UNICODE, dtype=np.bool_)
@@ -307,22 +296,18 @@ def _rules_zh() -> _Rules:
     return _Rules(str.strip, _classes({**members, ISOLATED: chinese}), SPACE | DIGIT, _rule_cuts)
 
 
-@cache
 def _rules_intl() -> _Rules:
     # It comes with sacreBLEU, whose tokeniser reads its Unicode tables; Python's may be older.
     import regex
 
-    members = {
-        PUNCTUATION: table_of(regex.compile(r"\p{P}+")),
-        DIGIT: table_of(regex.compile(r"\p{N}+")),
-        ISOLATED: table_of(regex.compile(r"\p{S}+")),
-    }
+    classes = {PUNCTUATION: r"\p{P}+", DIGIT: r"\p{N}+", ISOLATED: r"\p{S}+"}
+    members = {bit: table_of(regex.compile(pattern)) for bit, pattern in classes.items()}
     return _Rules(str.rstrip, _classes(members), SPACE | DIGIT, _rule_cuts)
 
 
 _RULES: dict[str, Callable[[], _Rules]] = {
-    "13a": _rules_13a,
-    "intl": _rules_intl,
-    "none": _rules_none,
-    "zh": _rules_zh,
+    "13a": cache(lambda: _Rules(_prepare_13a, _classes(_western()), SPACE, _rule_cuts)),
+    "intl": cache(_rules_intl),
+    "none": cache(lambda: _Rules(str, _classes({}), SPACE, _no_cuts)),
+    "zh": cache(_rules_zh),
 }

@@ -1,4 +1,11 @@
-"""Alignment, as in ``evaluatio.alignment``; see `evalstats.align`."""
+"""`evaluatio.alignment` and `evaluatio.metrics.pier`; see `evalstats.align` and `poi_errors`.
+
+Tokens are of any type and compared by ``==``. evaluatio's path does not always have the fewest
+edits: of a repeated word, one may be missing without being an error. ``optimal=True`` takes one
+that has. Points of interest are flags, one for each token of the reference, as evaluatio's
+documentation has it and its `poi_edit_distance` does. Its `poi_error_rate` wants them for the
+hypothesis: swap the first two arguments to get that number.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import flag, listed
-from evalstats.metrics.alignment import GAP, shortest_path
-from evalstats.text.token_sequences import edit_table, matches
+from evalstats.checks import check_same_length, flag, listed
+from evalstats.errors import InputError
+from evalstats.metrics.alignment import GAP, as_points, at_points, shortest_path
+from evalstats.text.ids import edit_table, matches, token_segments
 
 __all__ = ["Alignment", "optimal_alignment"]
 
@@ -30,10 +38,8 @@ def optimal_alignment(
 ) -> list[Alignment]:
     """Return the span of the hypothesis for every token of the reference, in its order.
 
-    Tokens are of any type and compared by ``==``; without tokens on either side there is no span.
-    evaluatio's spans do not always come from an alignment with the fewest edits (`lowest_path`).
-    ``optimal=True`` gives those that do: one token each, or an empty span where the token is
-    missing; inserted tokens are in none.
+    Without tokens on either side there is no span. With ``optimal=True`` a span is one token, or
+    empty where the token is missing; inserted tokens are in none.
 
     Examples
     --------
@@ -65,20 +71,68 @@ def lowest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
 
     It steps to the neighbour with the smallest distance, whatever the step itself costs; of equals
     it leaves out a token of the hypothesis first, then one of the reference, then one of both. The
-    path pairs tokens without gaps, may have a token in several pairs, and does not always have the
-    fewest edits: of a repeated word, one that is missing is paired with the one that is there.
+    path pairs tokens without gaps, may have a token in several pairs, and of a repeated word one
+    that is missing is paired with the one that is there.
     """
     table = edit_table(same).tolist()
     i, j = same.shape
     path = []
     while i and j:
         path.append((i - 1, j - 1))
-        above, left, corner = table[i - 1][j], table[i][j - 1], table[i - 1][j - 1]
-        lowest = min(above, left, corner)
-        if above == lowest:
-            i -= 1
-        elif left == lowest:
-            j -= 1
-        else:
-            i, j = i - 1, j - 1
+        steps = ((i - 1, j), (i, j - 1), (i - 1, j - 1))
+        i, j = min(steps, key=lambda step: table[step[0]][step[1]])
     return np.array(path[::-1], dtype=np.int64).reshape(-1, 2)
+
+
+def poi_edit_distance(
+    references: Iterable[Any],
+    hypotheses: Iterable[Any],
+    points_of_interest: Iterable[bool],
+    *,
+    optimal: bool = False,
+) -> int:
+    """Return the errors at points of interest of one pair.
+
+    Examples
+    --------
+    >>> poi_edit_distance(["no", "no"], ["no"], [True, True])
+    0
+    >>> poi_edit_distance(["no", "no"], ["no"], [True, True], optimal=True)
+    1
+    """
+    ref = listed(references, "references", "tokens")
+    hyp = listed(hypotheses, "hypotheses", "tokens")
+    points = as_points(points_of_interest, len(ref), "points_of_interest")
+    if hyp and not ref:
+        raise InputError("references is empty; a point of interest is a token of the reference")
+    return _errors(hyp, ref, points, flag(optimal, "optimal"))
+
+
+def poi_error_rate(
+    references: Iterable[Iterable[Any]],
+    hypotheses: Iterable[Iterable[Any]],
+    points_of_interest: Iterable[Iterable[bool]],
+    *,
+    optimal: bool = False,
+) -> float:
+    """Return errors per point of interest of all pairs, NaN where there is no such point."""
+    refs = token_segments(references, "references")
+    hyps = token_segments(hypotheses, "hypotheses")
+    flags = listed(points_of_interest, "points_of_interest", "flags, one list a segment")
+    check_same_length(references=refs, hypotheses=hyps, points_of_interest=flags)
+    best = flag(optimal, "optimal")
+    masks = [
+        as_points(row, len(ref), f"points_of_interest[{i}]")
+        for i, (row, ref) in enumerate(zip(flags, refs, strict=True))
+    ]
+    errors = sum(_errors(*pair, best) for pair in zip(hyps, refs, masks, strict=True))
+    n_points = sum(int(np.count_nonzero(mask)) for mask in masks)
+    return errors / n_points if n_points else float("nan")
+
+
+def _errors(hyp: list[Any], ref: list[Any], points: NDArray[np.bool_], optimal: bool) -> int:
+    if not hyp:
+        # Every token of the reference is missing, on any path.
+        return int(np.count_nonzero(points))
+    same = matches(hyp, ref)
+    return at_points(shortest_path(same) if optimal else lowest_path(same), same, points)

@@ -9,15 +9,16 @@ import numpy as np
 from sacrebleu.significance import Result, estimate_ci
 
 from evalstats.checks import choice, flag, integer, listed
-from evalstats.compat.sacrebleu.counting import Streams, as_streams, count
 from evalstats.compat.sacrebleu.draws import (
     Array,
     Counted,
     Groups,
     bootstrap_scores,
     environment_seed,
+    paired_bootstrap,
+    paired_randomization,
 )
-from evalstats.compat.sacrebleu.paired import paired_bootstrap, paired_randomization
+from evalstats.compat.sacrebleu.metrics import Streams, as_streams, count
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.text.references import as_texts
@@ -30,37 +31,19 @@ _DEFAULT_SAMPLES = {"ar": 10_000, "bs": 1_000}
 class PairedTest:
     """Compare systems with the first one, as sacreBLEU's class of this name does.
 
-    Scores, p-values, means and half-widths are sacreBLEU's, from its own draws for the same
-    `$SACREBLEU_SEED`. **Know what the p-values are**: that of "bs" is one-sided in effect
-    (`evalstats.compat.sacrebleu.paired.moses_bootstrap_pvalue`); `evalstats.compare` has
-    calibrated ones, and `evalstats.audit` puts both side by side.
+    Systems are pairs of a name and N outputs, the baseline first; references are streams of N
+    entries, or `None` for those that the metrics were made with. Scores, p-values, means and
+    half-widths are sacreBLEU's, from its own draws for the same `$SACREBLEU_SEED`. Metrics are of
+    `evalstats.compat.sacrebleu.metrics`, of sacreBLEU, or of your own class, which counts and
+    scores itself. `n_jobs` has no effect; bad input raises an `InputError`.
 
-    Parameters
-    ----------
-    named_systems : sequence of (str, sequence of str)
-        Name and N outputs of each system, the baseline first.
-    metrics : mapping of str to Metric
-        Of `evalstats.compat.sacrebleu.metrics`, of sacreBLEU, or of your own class. Your own count
-        and score themselves, at their speed; so do sacreBLEU's count with references of their own.
-    references : sequence of sequence of str, optional
-        Reference streams, each of N entries; `None` for those that the metrics were made with.
-    test_type : {"ar", "bs"}
-        Approximate randomisation, or paired bootstrap resampling.
-    n_samples : int
-        Trials; 0 for the default, 10,000 (ar) or 1,000 (bs).
-    n_ar_confidence : int
-        Resamples for the intervals of "ar"; -1 for none, 0 for 1,000.
-    n_jobs : int
-        Accepted and without effect.
-    faithful : bool
-        Reproduce sacreBLEU's three defects as well: seed 0 draws from the operating system,
-        identical systems get p = 1/(n_samples + 1), and "ar" loses the fraction of k in add-k
-        smoothing. By default seed 0 is a seed, identical systems get p = 1, and k is k.
+    **Know what the p-values are**: that of "bs" is one-sided in effect
+    (`draws.moses_bootstrap_pvalue`); `evalstats.compare` has calibrated ones, and
+    `evalstats.audit` puts both side by side.
 
-    Raises
-    ------
-    InputError
-        For texts, lengths, options or names of metrics that do not fit.
+    ``faithful=True`` reproduces sacreBLEU's three defects as well: seed 0 draws from the operating
+    system, identical systems get p = 1/(n_samples + 1), and "ar" loses the fraction of k in add-k
+    smoothing. By default seed 0 is a seed, identical systems get p = 1, and k is k.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from itertools import count
 
 import numpy as np
 
-from evalstats.text.equal_tokens import Groups, group_tokens
+from evalstats.text.ids import Groups, group_tokens
 from evalstats.text.ragged import Index, Ragged, slices
 from evalstats.text.tercom.beam import Rows, beam_widths, unswap
 from evalstats.text.tercom.shifts import Candidates, align, find_candidates

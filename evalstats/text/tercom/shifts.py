@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evalstats.text.equal_tokens import Groups
+from evalstats.text.ids import Groups
 from evalstats.text.ragged import Index, Ragged, expand, offsets_of, slices
 from evalstats.text.tercom.beam import Path
 

@@ -1,4 +1,20 @@
-"""The functions that evaluatio has for words, characters and tokens of any kind, written once."""
+"""`evaluatio.metrics.wer`, `cer` and `uer`: one set of functions, for three kinds of token.
+
+Words are what white space separates, characters are code points, and tokens of any kind are the
+same where ``==`` says so. Rates are fractions and may exceed 1: infinite against an empty
+reference, NaN for nothing against nothing. New code may prefer `evalstats.WER`, `evalstats.CER`,
+and `evalstats.token_edits` with `Ratio`.
+
+Examples
+--------
+>>> references, hypotheses = ["hello world", "a b c"], ["hello work", "a b c"]
+>>> word_edit_distance_per_pair(references, hypotheses)
+[1, 0]
+>>> character_error_rate_per_pair(["aaaaaa", "aa"], ["aaabbb", "aa"])
+[0.5, 0.0]
+>>> universal_error_rate([["a", 1], [None]], [["a", 2], [None]])
+0.3333333333333333
+"""
 
 from __future__ import annotations
 
@@ -11,13 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import check_same_length, listed
-from evalstats.compat.evaluatio.inference.ci import ConfidenceInterval, error_rate_ci, rates
+from evalstats.compat.evaluatio.scores import ConfidenceInterval, error_rate_ci, rates
 from evalstats.errors import InputTypeError
 from evalstats.metrics import CER
 from evalstats.metrics.error_rates import token_edits
 from evalstats.resampling.weights import Rng
 
-__all__ = ["CHARACTERS", "TOKENS", "WORDS", "ConfidenceInterval"]
+__all__ = ["ConfidenceInterval"]
 
 Segments = Iterable[Any]
 #: Python splits words at the four information separators, Unicode and evaluatio do not.
@@ -88,3 +104,16 @@ def _texts(references: Segments, hypotheses: Segments) -> list[list[str]]:
 
 
 WORDS, CHARACTERS, TOKENS = map(ErrorRate, (_count_words, _count_characters, _count_tokens))
+
+word_edit_distance_per_pair = WORDS.edits_per_pair
+character_edit_distance_per_pair = CHARACTERS.edits_per_pair
+universal_edit_distance_per_pair = TOKENS.edits_per_pair
+word_error_rate_per_pair = WORDS.rate_per_pair
+character_error_rate_per_pair = CHARACTERS.rate_per_pair
+universal_error_rate_per_pair = TOKENS.rate_per_pair
+word_error_rate = WORDS.rate
+character_error_rate = CHARACTERS.rate
+universal_error_rate = TOKENS.rate
+word_error_rate_ci = WORDS.interval
+character_error_rate_ci = CHARACTERS.interval
+universal_error_rate_ci = TOKENS.interval

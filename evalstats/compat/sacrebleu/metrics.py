@@ -1,4 +1,20 @@
-"""How a corpus is counted and resampled under sacreBLEU's metrics, by us where we have a twin."""
+"""`sacrebleu.metrics`: sacreBLEU's classes, counted and resampled by evalstats.
+
+Each derives from sacreBLEU's class, so that parameters, scores, `format()`, signatures and
+`isinstance` are its own. Settings and texts that sacreBLEU would bend raise an `InputError`.
+
+Examples
+--------
+>>> metric = BLEU()
+>>> metric.corpus_score(["the cat sat on a mat"], [["the cat sat on the mat"]])
+BLEU = 53.73 83.3/60.0/50.0/33.3 (BP = 1.000 ratio = 1.000 hyp_len = 6 ref_len = 6)
+>>> print(metric.get_signature())
+nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:...
+>>> CHRF(word_order=2).corpus_score(["a cat sat"], [["the cat sat"]])
+chrF2++ = 55.00
+>>> TER().corpus_score(["on the mat sat the cat"], [["the cat sat on the mat"]])
+TER = 33.33
+"""
 
 from __future__ import annotations
 
@@ -9,7 +25,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sacrebleu.metrics.base import Score
+from sacrebleu.metrics import base, helpers
+from sacrebleu.metrics import bleu as _bleu
+from sacrebleu.metrics import chrf as _chrf
+from sacrebleu.metrics import ter as _ter
 
 from evalstats.checks import integer
 from evalstats.compat.sacrebleu.draws import Counted, bootstrap_scores, environment_seed
@@ -17,6 +36,9 @@ from evalstats.compat.sacrebleu.twins import OURS, from_sacrebleu
 from evalstats.errors import InputError
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.text.references import References, as_texts, from_streams
+
+__all__ = ["BLEU", "CHRF", "METRICS", "TER"]
+__all__ += ["BLEUScore", "CHRFScore", "TERScore", "base", "helpers"]
 
 Streams = Sequence[Sequence[str | None]]
 
@@ -34,13 +56,9 @@ def count(metric: Any, hypotheses: Any, references: Any) -> NDArray[Any]:
     """Return the statistics of every segment under one of sacreBLEU's metrics, `(N, k)`.
 
     References are streams, or `None` for those that the metric was made with. A metric that is
-    neither sacreBLEU's nor ours, but a class of the user's own, counts itself.
-
-    Raises
-    ------
-    InputError
-        For a bare string, entries that are not strings, streams of another length than the
-        hypotheses, a segment without reference.
+    neither sacreBLEU's nor ours, but a class of the user's own, counts itself. Bare strings,
+    entries that are not strings, streams of another length than the hypotheses, or a segment
+    without reference raise an `InputError`.
     """
     texts = as_texts(hypotheses)
     if references is None and isinstance(metric, Corpus):
@@ -97,11 +115,6 @@ class Corpus:
 
         With `n_bootstrap` > 1 the score, an object of sacreBLEU, has the mean and half-width of a
         bootstrap interval from so many of sacreBLEU's draws.
-
-        Raises
-        ------
-        InputError
-            For texts or lengths that do not fit, or `n_bootstrap` below 1.
         """
         n_resamples = integer(n_bootstrap, "n_bootstrap", 1, MOST_RESAMPLES)
         counted = Counted(self, count(self, hypotheses, references))
@@ -111,5 +124,27 @@ class Corpus:
             self.n_bootstrap, self.seed = n_resamples, str(seed).lower()
             rng = np.random.default_rng(seed)
             ((replicates,),) = bootstrap_scores([[counted]], n_resamples, rng)
-            score.estimate_ci([Score(score.name, replicate) for replicate in replicates])
+            score.estimate_ci([base.Score(score.name, replicate) for replicate in replicates])
         return score
+
+
+class BLEU(Corpus, _bleu.BLEU):  # type: ignore[misc]
+    """sacreBLEU's BLEU."""
+
+    kind, __signature__ = "BLEU", signature(_bleu.BLEU)
+
+
+class CHRF(Corpus, _chrf.CHRF):  # type: ignore[misc]
+    """sacreBLEU's chrF; `word_order=2` makes it chrF++."""
+
+    kind, __signature__ = "CHRF", signature(_chrf.CHRF)
+
+
+class TER(Corpus, _ter.TER):  # type: ignore[misc]
+    """sacreBLEU's TER."""
+
+    kind, __signature__ = "TER", signature(_ter.TER)
+
+
+BLEUScore, CHRFScore, TERScore = _bleu.BLEUScore, _chrf.CHRFScore, _ter.TERScore
+METRICS = {"BLEU": BLEU, "CHRF": CHRF, "TER": TER}

@@ -1,38 +1,31 @@
-"""Percentile bootstrap intervals, as in ``evaluatio.inference.ci``.
+"""`evaluatio.inference.ci` and `evaluatio.inference.hypothesis`: its intervals and its tests.
 
-The bounds are the order statistics that evaluatio takes, and `mean` is the observed score.
+`x`, `x1` and `x2` are finite scores of one or two systems, segment by segment. Unlike the
+bootstrap of `evalstats.compare`, evaluatio's corrects nothing for few segments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import as_scores, check_same_length, integer, share
+from evalstats.checks import as_scores, check_same_length, flag, integer, share
+from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError, InputTypeError
+from evalstats.inference.randomisation import randomization_pvalue
 from evalstats.metrics import Mean
 from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng
 from evalstats.results import report
 
-__all__ = ["ConfidenceInterval", "bootstrap_confidence_interval", "error_rate_ci"]
-
 Array = NDArray[Any]
 
 
 class ConfidenceInterval(NamedTuple):
-    """A confidence interval around an observed score.
-
-    Attributes
-    ----------
-    mean : float
-        The score on the observed segments (evaluatio's name for it).
-    lower, upper : float
-        Bounds of the interval.
-    """
+    """A confidence interval around an observed score, which evaluatio calls `mean`."""
 
     mean: float
     lower: float
@@ -46,14 +39,7 @@ class ConfidenceInterval(NamedTuple):
 def bootstrap_confidence_interval(
     x: Iterable[float], iterations: int, alpha: float, *, rng: Rng = 12345
 ) -> ConfidenceInterval:
-    """Return the mean of finite scores, of which there must be one, with its interval.
-
-    Examples
-    --------
-    >>> ci = bootstrap_confidence_interval([0.4, 0.7, 0.5, 0.9], 1000, 0.05)
-    >>> print(f"{ci.mean:.3f}", 0.4 <= ci.lower < ci.mean < ci.upper <= 0.9)
-    0.625 True
-    """
+    """Return the mean of scores, of which there must be one, with its interval."""
     n_resamples, level = resamples(iterations), share(alpha, "alpha")
     metric = Mean("mean")
     statistics = metric.statistics(as_scores(x, "x"))
@@ -73,12 +59,6 @@ def error_rate_ci(
 
     Counts are errors and exposures tokens, whole numbers of at least 0, one of each for every
     segment. A resample without errors and without tokens has no rate, and raises an `InputError`.
-
-    Examples
-    --------
-    >>> ci = error_rate_ci([1, 0, 3, 2, 0, 1], [4, 5, 6, 4, 5, 6], 1000, 0.05)
-    >>> print(f"{ci.mean:.3f}", ci.lower < ci.mean < ci.upper)
-    0.233 True
     """
     n_resamples, level = resamples(iterations), share(alpha, "alpha")
     columns = [_counts(counts, "counts"), _counts(exposure, "exposure")]
@@ -134,3 +114,46 @@ def _order_statistics(replicates: Array, alpha: float) -> tuple[float, float]:
     low, high = (min(int(np.floor(part * n)), n - 1) for part in (alpha / 2, 1 - alpha / 2))
     ordered = np.partition(replicates, [low, high])
     return ordered[low], ordered[high]
+
+
+def paired_bootstrap_test(
+    x1: Iterable[float], x2: Iterable[float], iterations: int, *, rng: Rng = 12345
+) -> float:
+    """Return the two-sided p-value of the centred bootstrap, for two segments or more.
+
+    (count + 1)/(B + 1) over the resamples in which the mean difference moves by at least as much
+    as it lies from 0, ``|Δ* - Δ| >= |Δ|`` (Hall and Wilson, 1991, first guideline).
+    """
+    n_resamples, pairs = resamples(iterations), paired.Pairs(x1, x2, least=2)
+    drawn = pairs.mean_difference(bootstrap_totals(pairs.columns, n_resamples, rng))
+    moved = drawn - pairs.difference
+    return randomization_pvalue(pairs.difference, moved, tolerance=pairs.tie)
+
+
+def paired_permutation_test(
+    x1: Iterable[float],
+    x2: Iterable[float],
+    iterations: int,
+    two_tailed: bool = True,
+    *,
+    exact: bool = False,
+    rng: Rng = 12345,
+) -> float:
+    """Return the p-value of random sign flips; with ``two_tailed=False``, for x1 greater than x2.
+
+    With ``exact=True`` all sign patterns of at most 20 differences are enumerated, none drawn.
+
+    Examples
+    --------
+    >>> x1, x2 = [0.85, 0.90, 0.78, 0.92, 0.88], [0.80, 0.85, 0.75, 0.88, 0.82]
+    >>> paired_permutation_test(x1, x2, 9999, exact=True)
+    0.0625
+    """
+    return paired.paired_permutation_test(
+        cast(Any, x1),
+        cast(Any, x2),
+        alternative="two-sided" if flag(two_tailed, "two_tailed") else "greater",
+        exact=flag(exact, "exact"),
+        n_resamples=resamples(iterations),
+        rng=rng,
+    ).pvalue

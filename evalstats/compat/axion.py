@@ -1,0 +1,370 @@
+"""axion's heuristic text metrics and their runner: `SentenceBLEU`, `LevenshteinRatio`.
+
+Scores are those of axion's code, rounded to four digits. Two keywords give what the names say:
+``SentenceBLEU(effective_order=True)`` leaves out orders that are longer than the candidate, which
+otherwise scores 0 even where it is perfect; ``LevenshteinRatio(edit_distance=True)`` compares by
+edit distance, where axion matches blocks (Ratcliff and Obershelp, 1988, as in `difflib`).
+
+Nothing is sent anywhere, and a whole data set is scored at once. The names can also be had from
+axion's modules: `dataset`, `metrics`, `metrics.heuristic.bleu`, `runners`.
+
+Examples
+--------
+>>> import asyncio
+>>> from evalstats.compat.axion import DatasetItem, MetricRunner, SentenceBleu
+>>> item = DatasetItem("The cat sat on the mat.", "The cat is sitting on the mat.")
+>>> runner = MetricRunner(metrics=[SentenceBleu()], thresholds={"SentenceBleu": 0.4})
+>>> (tested,) = asyncio.run(runner.execute_batch([item]))
+>>> [(score.name, score.score, score.passed) for score in tested.score_results]
+[('Sentence BLEU', 0.4139, True)]
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from evalstats.checks import flag, integer, listed, real
+from evalstats.compat import add_modules
+from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import sentence_bleu
+from evalstats.metrics.base import MOST_ORDER
+from evalstats.metrics.error_rates import CER
+
+DIGITS = 4
+
+#: Candidates, each with its references.
+Pairs = Sequence[tuple[str, list[str]]]
+
+
+@dataclass
+class DatasetItem:
+    """One test case: a candidate and its reference, or several (axion takes one).
+
+    Absent texts count as empty, as in axion. All else is kept for reports.
+    """
+
+    actual_output: str | None = None
+    expected_output: str | Sequence[str] | None = None
+    query: str | None = None
+    retrieved_content: Any = None
+    metadata: Any = None
+    id: str = field(default_factory=lambda: str(uuid4()))
+    additional_input: dict[str, Any] = field(default_factory=dict, kw_only=True)
+    additional_output: dict[str, Any] = field(default_factory=dict, kw_only=True)
+    latency: float | None = field(default=None, kw_only=True)
+    trace: Any = field(default=None, kw_only=True)
+
+    def texts(self) -> tuple[str, list[str]]:
+        """Return candidate and references, or say why they are not text."""
+        actual = "" if self.actual_output is None else self.actual_output
+        known = "" if self.expected_output is None else self.expected_output
+        known = [known] if isinstance(known, str) else known
+        if not isinstance(actual, str):
+            raise InputTypeError(
+                f"actual_output must be a string or None, got {type(actual).__name__}"
+            )
+        strings = isinstance(known, (list, tuple)) and all(isinstance(text, str) for text in known)
+        if not strings or not known:
+            raise InputTypeError(
+                f"expected_output must be a string, a list of strings or None, got {known!r:.40}"
+            )
+        return actual, list(known)
+
+
+@dataclass
+class Dataset:
+    """Test cases under a name."""
+
+    items: list[DatasetItem] = field(default_factory=list)
+    name: str = "dataset"
+
+
+def _as_items(inputs: Any, name: str) -> list[DatasetItem]:
+    """Return the items of a `Dataset`, a sequence of items or dicts, or a data frame."""
+    if isinstance(inputs, Dataset):
+        inputs = inputs.items
+    elif hasattr(inputs, "to_dict") and hasattr(inputs, "columns"):
+        inputs = inputs.to_dict("records")
+    entries = listed(inputs, name, "dataset items")
+    return [_as_item(entry, f"{name}[{i}]") for i, entry in enumerate(entries)]
+
+
+def _as_item(entry: object, name: str) -> DatasetItem:
+    """Return an item, made of a dict if need be; keys that are no fields are ignored, as in axion.
+
+    A dict must have both texts.
+    """
+    if isinstance(entry, Mapping):
+        for key in ("actual_output", "expected_output"):
+            if key not in entry:
+                raise InputError(f"{name} has no {key!r}; its keys are {', '.join(entry)}")
+        known = DatasetItem.__dataclass_fields__
+        return DatasetItem(**{key: value for key, value in entry.items() if key in known})
+    if not isinstance(entry, DatasetItem):
+        raise InputTypeError(f"{name} must be a DatasetItem or a dict, got {type(entry).__name__}")
+    return entry
+
+
+@dataclass(frozen=True)
+class MetricEvaluationResult:
+    """Score of one item, 0 to 1, and what it is made of."""
+
+    score: float
+    explanation: str | None = None
+
+    def pretty(self) -> str:
+        """Return score and explanation as text."""
+        return f"score: {self.score}" + (f"\n{self.explanation}" if self.explanation else "")
+
+
+#: What axion's metrics take as well, and one without a model has no use for.
+_UNUSED = {
+    "description", "embed_model", "embed_model_name", "examples", "input_model", "instruction",
+    "llm", "llm_provider", "metric_category", "metric_description", "model_name",
+    "optional_fields", "output_model", "required_fields", "tags",
+}  # fmt: skip
+
+
+class AxionMetric(ABC):
+    """What the metrics share.
+
+    `threshold` is the least score that passes, unless the runner sets it, by default the metric's
+    own; `metric_name` or `name` take the place of the metric's name in results. What axion's
+    metrics take for their models, `model_name` and the like, has no effect.
+    """
+
+    name: str
+    aliases: ClassVar[tuple[str, ...]]
+    default_threshold: ClassVar[float]
+
+    def __init__(
+        self,
+        *,
+        threshold: float | None = None,
+        metric_name: str | None = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> None:
+        least = self.default_threshold if threshold is None else threshold
+        self.threshold = real(least, "threshold", 0.0)
+        self.name = metric_name or name or type(self).name
+        for option in sorted(set(options) - _UNUSED):
+            raise InputTypeError(f"{type(self).__name__} has no option {option!r}")
+
+    async def execute(self, item: DatasetItem, **kwargs: Any) -> MetricEvaluationResult:
+        """Score one item; raises `InputError` where `MetricRunner` records it."""
+        return self.measure([_as_item(item, "item").texts()])[0]
+
+    @abstractmethod
+    def measure(self, pairs: Pairs) -> list[MetricEvaluationResult]:
+        """Score candidates against their references, of which there is at least one pair."""
+
+    def known_as(self) -> tuple[str, ...]:
+        """Return all names that thresholds may call the metric by."""
+        return tuple(dict.fromkeys((*self.aliases, self.name)))
+
+
+class SentenceBLEU(AxionMetric):
+    """Sentence BLEU of whitespace tokens, 0 to 1, rounded to four digits.
+
+    Parameters
+    ----------
+    n_grams : int
+        Highest n-gram order.
+    case_sensitive : bool
+        False lowercases first.
+    smoothing : bool
+        Add 1 to matches and n-grams at every order, so that nothing in common scores more than 0
+        (0.3021 for four tokens). False scores 0 where an order has no match.
+    effective_order : bool
+        True leaves out orders longer than the candidate, which make its score 0 in axion.
+    **options
+        See `AxionMetric`; the threshold is 0.5 by default.
+    """
+
+    name = "Sentence BLEU"
+    aliases = ("SentenceBLEU", "SentenceBleu", "sentence_bleu", name)
+    default_threshold = 0.5
+
+    def __init__(
+        self,
+        n_grams: int = 4,
+        case_sensitive: bool = False,
+        smoothing: bool = True,
+        *,
+        effective_order: bool = False,
+        **options: Any,
+    ) -> None:
+        super().__init__(**options)
+        self._bleu = sentence_bleu.SentenceBLEU(
+            integer(n_grams, "n_grams", 1, MOST_ORDER - 1),
+            smoothing="add-one" if flag(smoothing, "smoothing") else "none",
+            tokenize="none",
+            case_sensitive=case_sensitive,
+            effective_order=effective_order,
+        )
+
+    def measure(self, pairs: Pairs) -> list[MetricEvaluationResult]:
+        """Score candidates at once."""
+        rows = self._bleu.statistics(*map(list, zip(*pairs, strict=True)))
+        scores = self._bleu.from_statistics(rows).tolist()
+        return [
+            MetricEvaluationResult(round(score, DIGITS), _counts(row))
+            for score, row in zip(scores, rows.tolist(), strict=True)
+        ]
+
+
+#: axion's documentation spells it so, its code does not.
+SentenceBleu = SentenceBLEU
+
+
+class LevenshteinRatio(AxionMetric):
+    """Similarity of the characters of two texts, 0 to 1, rounded to four digits.
+
+    By default axion's, ``difflib.SequenceMatcher(None, actual, expected).ratio()``, which changes
+    when the texts change places; with `edit_distance` Levenshtein's (1966): 1 - edits / length of
+    the longer text, and 1 for two empty ones. Of several references the most similar one counts.
+    `options` are those of `AxionMetric`; the threshold is 0.2 by default.
+    """
+
+    name = "Levenshtein Ratio"
+    aliases = ("LevenshteinRatio", "levenshtein_ratio", name)
+    default_threshold = 0.2
+
+    def __init__(
+        self, case_sensitive: bool = False, *, edit_distance: bool = False, **options: Any
+    ) -> None:
+        super().__init__(**options)
+        self.case_sensitive = flag(case_sensitive, "case_sensitive")
+        self.edit_distance = flag(edit_distance, "edit_distance")
+
+    def measure(self, pairs: Pairs) -> list[MetricEvaluationResult]:
+        """Score candidates one by one."""
+        best = [max(self._ratio(actual, expected) for expected in known) for actual, known in pairs]
+        return [MetricEvaluationResult(round(score, DIGITS)) for score in best]
+
+    def _ratio(self, actual: str, expected: str) -> float:
+        if not self.case_sensitive:
+            actual, expected = actual.lower(), expected.lower()
+        if not self.edit_distance:
+            return difflib.SequenceMatcher(None, actual, expected).ratio()
+        edits = int(CER().statistics([actual], [expected])[0, 0])
+        return 1.0 - edits / max(len(actual), len(expected), 1)
+
+
+def _counts(row: list[int]) -> str:
+    n = (len(row) - 2) // 2
+    matches = (f"{c}/{t}" for c, t in zip(row[2 : 2 + n], row[2 + n :], strict=True))
+    orders = f"1- to {n}-grams" if n > 1 else "single tokens"
+    return f"{row[0]} tokens against {row[1]}; matches of {orders}: {', '.join(matches)}"
+
+
+@dataclass(frozen=True)
+class MetricScore:
+    """One metric's verdict on one item: `passed` is ``score >= threshold``.
+
+    An item that cannot be scored has the score NaN, no verdict, and the reason as its explanation.
+    """
+
+    id: str
+    name: str
+    score: float
+    threshold: float
+    passed: bool | None
+    explanation: str | None
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """All verdicts on one item."""
+
+    __test__: ClassVar[bool] = False  # not a test case of pytest's
+
+    test_case: DatasetItem
+    score_results: list[MetricScore]
+
+    @property
+    def score(self) -> float:
+        """The score, if there is one metric (axion's documentation reads it here)."""
+        if len(self.score_results) != 1:
+            raise InputError(
+                f"score is ambiguous: {len(self.score_results)} metrics; read score_results"
+            )
+        return self.score_results[0].score
+
+
+class MetricRunner:
+    """Scores data sets with several metrics of this module.
+
+    `thresholds` has the least score that passes by a metric's class name (``"SentenceBLEU"``) or
+    name (``"Sentence BLEU"``), by default each metric's own; other names raise an `InputError`.
+    axion's further options, such as `max_concurrent`, have nothing to do.
+    """
+
+    def __init__(
+        self,
+        metrics: Sequence[AxionMetric],
+        thresholds: Mapping[str, float] | None = None,
+        **options: Any,
+    ) -> None:
+        self.metrics = listed(metrics, "metrics", "metrics of this module")
+        for i, metric in enumerate(self.metrics):
+            if not isinstance(metric, AxionMetric):
+                raise InputTypeError(
+                    f"metrics[{i}] must be a metric of evalstats.compat.axion, "
+                    f"got {type(metric).__name__}"
+                )
+        known = [name for metric in self.metrics for name in metric.known_as()]
+        self.thresholds: dict[str, float] = {}
+        for name, value in (thresholds or {}).items():
+            if name not in known:
+                raise InputError(f"thresholds names {name!r}; the metrics are {', '.join(known)}")
+            self.thresholds[name] = real(value, f"thresholds[{name!r}]", 0.0)
+
+    async def execute_batch(
+        self, evaluation_inputs: Any, *, show_progress: bool = True
+    ) -> list[TestResult]:
+        """Score every item with every metric; one result for each item, in order.
+
+        Items are a `Dataset`, a sequence of `DatasetItem` or dict, or a data frame. One that cannot
+        be scored does not affect the others. `show_progress` has no effect.
+        """
+        items = _as_items(evaluation_inputs, "evaluation_inputs")
+        pairs, problems = [], {}
+        for i, item in enumerate(items):
+            try:
+                pairs.append(item.texts())
+            except InputError as error:
+                problems[i] = f"Error executing metric: {error}"
+        results = [TestResult(item, []) for item in items]
+        for metric in self.metrics:
+            set_here = [self.thresholds[n] for n in metric.known_as() if n in self.thresholds]
+            least = [*set_here, metric.threshold][0]
+            scored = iter(metric.measure(pairs) if pairs else [])
+            for i, item in enumerate(items):
+                if i in problems:
+                    verdict = (math.nan, least, None, problems[i])
+                else:
+                    found = next(scored)
+                    verdict = (found.score, least, found.score >= least, found.explanation)
+                results[i].score_results.append(MetricScore(item.id, metric.name, *verdict))
+        return results
+
+    #: axion's documentation calls it so, its code does not.
+    run = execute_batch
+
+
+_MODULES = {
+    "dataset": "Dataset DatasetItem",
+    "metrics": "LevenshteinRatio MetricEvaluationResult SentenceBLEU SentenceBleu",
+    "metrics.heuristic.bleu": "SentenceBLEU",
+    "metrics.heuristic.levenshtein": "LevenshteinRatio",
+    "runners": "MetricRunner MetricScore TestResult",
+}
+add_modules(__name__, {path: (__name__, names) for path, names in _MODULES.items()})

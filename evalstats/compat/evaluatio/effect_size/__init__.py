@@ -1,1 +1,0 @@
-"""Effect sizes."""

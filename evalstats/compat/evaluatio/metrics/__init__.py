@@ -1,1 +1,0 @@
-"""Metrics and what can be inferred about them."""

@@ -1,0 +1,356 @@
+"""What holds for every metric, stated once; text metrics are sacreBLEU's to the last count."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evalstats as es
+from evalstats.metrics import as_metric
+from evalstats.metrics.base import Metric
+from evalstats.metrics.confusion import MEASURES, RATES
+from tests import naive
+from tests.conftest import SACREBLEU_METRICS, TEXT_METRICS, metric_id, nasty_corpora
+
+HYPOTHESES = ["The cat sat on a mat.", "It's 3.14, (really)!", "", "你好 世界", "ok"]
+REFERENCES = [
+    ["The cat sat on the mat."],
+    ["It is 3.14 (really)!", "Pi."],
+    ["x"],
+    ["你好，世界"],
+    ["ok", ""],
+]
+
+N = 300
+RNG = np.random.default_rng(5)
+CLASSES = ("a", "b", "c")
+F1 = es.Ratio("F1", columns=("tp", "fp", "fn"), numerator=(2, 0, 0), denominator=(2, 1, 1))
+X, P = RNG.random((2, N))
+Y, HIT = X + RNG.random(N), RNG.integers(2, size=N)
+DISTRIBUTIONS = RNG.dirichlet(np.ones(3), N)
+GOLD, PREDICTED = (np.array(CLASSES)[RNG.integers(3, size=N)].tolist() for _ in range(2))
+PAIRS = np.stack([P, HIT + 0.5], axis=1)
+#: Metrics whose outputs are no text, with outputs and references for each.
+NUMBERS = [
+    (es.Mean("COMET"), X),
+    (es.Mean("MQM", higher_is_better=False), X),
+    (es.Ratio("rate", scale=100), PAIRS),
+    (F1, RNG.integers(9, size=(N, 3))),
+    (es.Perplexity("word", nll=True), PAIRS),
+    (es.Perplexity("item"), -X),
+    (es.BitsPerUnit("byte"), -PAIRS * [1, -1]),
+    *((es.Confusion(CLASSES, m, "b" if m in RATES else None), PREDICTED, GOLD) for m in MEASURES),
+    (es.Confusion(CLASSES, "macro-f1", absent="omit"), PREDICTED, GOLD),
+    (es.Confusion(CLASSES, "macro-iou", absent="omit"), PREDICTED, GOLD),
+    (es.Confusion(CLASSES, multilabel=True), [set(x) for x in PREDICTED], [set(x) for x in GOLD]),
+    (es.Confusion(CLASSES, matrices=True), RNG.integers(9, size=(N, 3, 3))),
+    (es.Correlation(), X, Y),
+    (es.Correlation(centre=[1, -2]), X, Y),
+    (es.RMSE(), X, Y),
+    (es.Brier(), P, HIT),
+    (es.Brier(CLASSES), DISTRIBUTIONS, GOLD),
+    (es.ECE(3), np.stack([P, HIT], axis=1)),
+]
+RUNS = [
+    (es.MeanOfRuns(es.RMSE(), 2), [X, P], Y),
+    (es.MeanOfRuns(F1, 2), [PAIRS[:, [0, 1, 1]]] * 2),
+]
+TABLES = {metric_id(metric): (metric, items) for metric, *items in [*NUMBERS, *RUNS]}
+METRICS = [*TEXT_METRICS, *(metric for metric, _ in TABLES.values())]
+
+every_metric = pytest.mark.parametrize("metric", METRICS, ids=metric_id)
+sacrebleus = pytest.mark.parametrize("metric", SACREBLEU_METRICS, ids=metric_id)
+
+
+class Harmonic(Metric):
+    """A custom metric without a gradient of its own."""
+
+    name = "harmonic"
+    columns = ("a", "b")
+    uses_references = False
+
+    def statistics(self, hypotheses, references=None):
+        return np.asarray(hypotheses, dtype=float)
+
+    def score(self, totals):
+        totals = np.asarray(totals, dtype=float)
+        return 2 / (1 / totals[..., 0] + 1 / totals[..., 1])
+
+
+def smooth_totals(metric, rng, n):
+    """Draw totals at which the score is smooth: no zero, no order without n-grams."""
+    totals = rng.integers(40, 90, size=(n, len(metric.columns))).astype(float)
+    if isinstance(metric, es.BLEU):
+        order = metric.max_ngram_order
+        totals[..., 2 + order :] += 100
+        totals[..., 0] = 60 + 0.25 * rng.random(n)
+    if isinstance(metric, es.CHRF):
+        totals[..., 2::3] /= 2
+    return totals
+
+
+# Every metric.
+
+
+@every_metric
+def test_scores_leave_totals_alone_and_rows_to_themselves(metric):
+    totals = np.random.default_rng(3).integers(0, 40, size=(5, 7, len(metric.columns)))
+    for dtype in (np.int64, np.float64):
+        given = totals.astype(dtype)
+        given.setflags(write=False)
+        scores, gradients = metric.score(given), metric.gradient(given)
+        np.testing.assert_array_equal(given, totals)
+        assert scores.shape == (5, 7)
+        assert gradients.shape == totals.shape
+        for index in np.ndindex(5, 7):
+            np.testing.assert_array_equal(scores[index], metric.score(given[index]))
+
+
+@every_metric
+def test_nothing_at_all_scores_a_number(metric):
+    zeros = np.zeros((2, len(metric.columns)))
+    expected = 1 if isinstance(metric, es.Perplexity) else 0
+    np.testing.assert_allclose(metric.score(zeros), expected, atol=1e-12)
+    assert not np.any(metric.gradient(zeros))
+
+
+@every_metric
+def test_gradient_is_the_derivative(metric):
+    rng = np.random.default_rng(5)
+    if metric in TEXT_METRICS:
+        totals = smooth_totals(metric, rng, 30)
+    else:
+        _, items = TABLES[metric_id(metric)]
+        totals = metric.statistics(*items).reshape(5, N // 5, -1).sum(axis=1)
+    expected = Metric.gradient(metric, totals)
+    np.testing.assert_allclose(metric.gradient(totals), expected, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(metric.gradient(totals[0]), expected[0], rtol=1e-5, atol=1e-7)
+
+
+def test_the_gradient_by_differences_makes_no_total_negative():
+    assert np.all(np.isfinite(Metric.gradient(es.RMSE(), [0.0, 4.0])))
+
+
+@pytest.mark.parametrize("smooth", ["exp", "floor", "add-k"])
+def test_bleu_gradient_where_smoothing_acts(smooth):
+    metric = es.BLEU(smooth_method=smooth)
+    totals = np.array([20.0, 25, 9, 4, 0, 0, 20, 16, 12, 8])
+    with np.errstate(invalid="ignore"):
+        numeric = Metric.gradient(metric, totals)
+    # The matches that are zero are a jump, not a slope: there the two differ by design.
+    columns = [0, 1, 2, 3, 6, 7, 8, 9]
+    np.testing.assert_allclose(metric.gradient(totals)[columns], numeric[columns], rtol=1e-6)
+
+
+@pytest.mark.parametrize("metric, items", [(m, i) for m, *i in NUMBERS], ids=str)
+def test_files_rebuild_the_metric(metric, items, tmp_path):
+    table = es.SegmentStatistics([metric.statistics(*items)], ["A"], metric)
+    table.save(tmp_path / "a.npz")
+    found = es.SegmentStatistics.load(tmp_path / "a.npz")
+    assert found == table
+    assert found.metric == metric
+
+
+# Metrics of text.
+
+
+def test_statistics_do_not_depend_on_order_or_neighbours(text_metric):
+    rows = text_metric.statistics(HYPOTHESES, REFERENCES)
+    order = [3, 1, 4, 0, 2]
+    shuffled = [[texts[i] for i in order] for texts in (HYPOTHESES, REFERENCES)]
+    np.testing.assert_array_equal(text_metric.statistics(*shuffled), rows[order])
+    for i in range(5):
+        alone = text_metric.statistics([HYPOTHESES[i]], [REFERENCES[i]])
+        np.testing.assert_array_equal(alone, rows[[i]])
+
+
+def test_identical_text_gets_exactly_the_best_score(text_metric):
+    texts = ["one two three four five six seven eight nine ten", "the cat sat on the mat today ok"]
+    score = text_metric.score(text_metric.statistics(texts, texts).sum(axis=0))
+    assert score == (100.0 if text_metric.higher_is_better else 0.0)
+
+
+def test_duplicating_the_corpus_changes_nothing(text_metric):
+    # Long matches, so that every order has some and no smoothing acts.
+    hypotheses = ["one two three four five six seven eight", "the cat sat on the mat"]
+    references = ["one two three four five six seven nine", "the cat sat on a mat"]
+    totals = text_metric.statistics(hypotheses, references).sum(axis=0)
+    if getattr(text_metric, "smooth_method", "") != "add-k":
+        assert text_metric.score(2 * totals) == pytest.approx(float(text_metric.score(totals)))
+
+
+@settings(max_examples=25)
+@given(corpus=nasty_corpora)
+@sacrebleus
+def test_statistics_of_nasty_text_are_sacrebleus(metric, corpus):
+    hypotheses, references = corpus
+    expected = naive.sacrebleu_statistics(metric, hypotheses, references)
+    rows = metric.statistics(hypotheses, references)
+    assert rows.shape == (len(hypotheses), len(metric.columns))
+    np.testing.assert_array_equal(rows, expected)
+    if metric.name == "TER" and not rows.any():
+        return  # Nothing against nothing: 0 for us and sacreBLEU 2.4 and later, 100 before.
+    score = naive.sacrebleu_score(metric, expected.sum(axis=0))
+    assert metric.score(rows.sum(axis=0)) == pytest.approx(score, abs=1e-9)
+
+
+@sacrebleus
+def test_signature_is_sacrebleus(metric):
+    twin = naive.sacrebleu_twin(metric)
+    twin.num_refs = 1
+    theirs = dict(part.split(":") for part in str(twin.get_signature()).split("|"))
+    ours = dict(part.split(":") for part in metric.signature.split("|"))
+    assert ours.pop("sacrebleu") == theirs.pop("version")
+    assert theirs.pop("nrefs") == "1"
+    # The order is ours: sacreBLEU's signature does not tell it.
+    ours.pop("order", None)
+    assert ours == theirs
+
+
+SMOOTHING = [("exp", None), ("none", None), ("floor", None), ("floor", 0.0), ("floor", 0.5)]
+SMOOTHING += [("add-k", None), ("add-k", 0.0), ("add-k", 0.3)]
+SETTINGS = [
+    *(
+        es.BLEU(smooth_method=how, smooth_value=v, max_ngram_order=order, effective_order=eff)
+        for (how, v), order, eff in itertools.product(SMOOTHING, [1, 2, 4, 9], [False, True])
+    ),
+    *(
+        es.CHRF(char_order=c, word_order=w, beta=beta, eps_smoothing=eps)
+        for (c, w), beta, eps in itertools.product(
+            [(6, 0), (6, 2), (1, 0), (0, 1)], [0, 0.5, 1, 2, 3], [False, True]
+        )
+    ),
+    es.TER(),
+]
+
+
+@st.composite
+def possible_totals(draw, metric):
+    """Draw totals as statistics can be: matches at most n-grams, n-grams falling by order."""
+    if isinstance(metric, es.TER):
+        return [float(draw(st.integers(1, 9))), float(draw(st.fractions(0, 9)))]
+    totals = []
+    if isinstance(metric, es.CHRF):
+        for _ in range(metric.char_order + metric.word_order):
+            hyp, ref = draw(st.integers(0, 9)), draw(st.integers(0, 9))
+            totals += [hyp, ref, draw(st.integers(0, min(hyp, ref)))]
+        return totals
+    size = {"min_size": metric.max_ngram_order, "max_size": metric.max_ngram_order}
+    total = sorted(draw(st.lists(st.integers(0, 9), **size)), reverse=True)
+    lengths = [draw(st.integers(0, 12)), draw(st.integers(0, 12))]
+    return [*lengths, *(draw(st.integers(0, t)) for t in total), *total]
+
+
+@settings(max_examples=10)
+@given(data=st.data())
+@pytest.mark.parametrize("metric", SETTINGS, ids=repr)
+def test_scores_for_every_setting_are_sacrebleus(metric, data):
+    totals = data.draw(possible_totals(metric))
+    expected = naive.sacrebleu_score(metric, [float(t) for t in totals])
+    assert metric.score(totals) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("step", [13, pytest.param(1, marks=pytest.mark.thorough)])
+def test_wmt_published_scores(published_scores, en_de, en_zh, step):
+    """Published scores of both pairs, BLEU and chrF, references A, B and both."""
+    sets = {"en-de": en_de, "en-zh": en_zh}
+    references = {(pair, r): sets[pair].prepared(r) for pair in sets for r in ("A", "B", "all")}
+    assert len(published_scores) == 132
+    for row in published_scores[::step]:
+        kind, label = row["metric"].split("-")
+        metric = es.CHRF() if kind == "chrf" else es.BLEU(trg_lang=row["pair"][-2:])
+        hypotheses = sets[row["pair"]].systems[row["system"]]
+        rows = metric.statistics(hypotheses, references[row["pair"], label])
+        found = float(metric.score(rows.sum(axis=0)))
+        assert found == pytest.approx(float(row["score"]), abs=1e-9)
+
+
+@pytest.mark.parametrize("name, extra", [("ja-mecab", r"sacrebleu\[ja\]"), ("ko-mecab", r"\[ko\]")])
+def test_tokenizer_whose_extra_is_missing(name, extra):
+    module = {"ja-mecab": "MeCab", "ko-mecab": "mecab_ko"}[name]
+    try:
+        __import__(module)
+    except ImportError:
+        with pytest.raises(es.MissingExtraError, match=f"tokenize='{name}' needs .*{extra}"):
+            es.BLEU(tokenize=name)
+    else:
+        assert es.BLEU(tokenize=name).tokenizer == name
+
+
+# Metrics of one's own, and names.
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "bca", "t"])
+def test_a_custom_metric_through_everything(method):
+    rng = np.random.default_rng(2)
+    systems = {name: rng.random((50, 2)) + 1 for name in "AB"}
+    result = es.compare(systems, None, Harmonic(), method=method, n_resamples=200)
+    (difference,) = result
+    assert difference.low < difference.difference < difference.high
+    assert "custom:Harmonic" in result.signatures[0]
+
+
+def test_a_custom_metric_that_misses_segments_or_scores_no_number_is_refused():
+    class Short(Harmonic):
+        def statistics(self, hypotheses, references=None):
+            return super().statistics(hypotheses)[1:]
+
+    class Bad(Harmonic):
+        def score(self, totals):
+            return np.full(np.shape(totals)[:-1], np.nan)
+
+    with pytest.raises(es.InputError, match=r"shape \(N, k\) = \(3, 2\), got \(2, 2\)"):
+        es.estimate(np.ones((3, 2)), None, Short())
+    with pytest.raises(es.InputError, match="harmonic of the corpus of system 'A' is not finite"):
+        es.compare({"A": np.ones((3, 2)), "B": np.ones((3, 2))}, None, Bad())
+
+
+def test_mean_and_ratio_by_hand():
+    assert es.Mean("x").score([6.0, 4.0]) == 1.5
+    assert F1.score([3, 1, 2]) == pytest.approx(2 * 3 / (2 * 3 + 1 + 2))
+    assert es.Ratio("r", scale=100, zero_division=7).score([[1, 4], [1, 0]]).tolist() == [25, 7]
+    assert F1.signature == "ratio:1*(2*tp)/(2*tp+1*fp+1*fn)"
+
+
+def test_metrics_by_name():
+    assert as_metric("bleu") == as_metric("BLEU") == es.BLEU()
+    assert as_metric("chrf++") == as_metric("chrF2++") == es.CHRF(word_order=2)
+    assert as_metric("ter") == es.TER()
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: es.BLEU(smooth_method="moses"), "smooth_method must be one of none, floor"),
+        (lambda: es.BLEU(smooth_value=-1), "smooth_value must be a finite number of at least 0"),
+        (lambda: es.BLEU(smooth_value=float("nan")), "smooth_value must be a finite number"),
+        (lambda: es.BLEU(max_ngram_order=0), "max_ngram_order must be at least 1, got 0"),
+        (lambda: es.BLEU(max_ngram_order=2.0), "max_ngram_order must be an integer"),
+        (lambda: es.BLEU(max_ngram_order=10**6), "max_ngram_order must be at most 1000"),
+        (lambda: es.BLEU(trg_lang=["zh"]), r"trg_lang must be a string, got \['zh'\]"),
+        (lambda: es.BLEU(tokenize=""), "tokenize must be one of none, zh, .*; got ''"),
+        (lambda: es.BLEU(lowercase="yes"), "lowercase must be True or False"),
+        (lambda: es.CHRF(char_order=0), "char_order and word_order are both 0"),
+        (lambda: es.CHRF(char_order=-1), "char_order must be at least 0"),
+        (lambda: es.CHRF(beta=-1), "beta must be a finite number of at least 0"),
+        (lambda: es.TER(normalized=1), "normalized must be True or False"),
+        (lambda: es.Mean(""), "name must be non-empty text"),
+        (lambda: es.Ratio("r", numerator=(1,)), "numerator needs one coefficient for each"),
+        (lambda: es.Ratio("r", columns="ab"), "columns must be a list of names, got 'ab'"),
+        (lambda: as_metric("blue"), "metric must be one of bleu, .*; got 'blue'"),
+        (lambda: as_metric(es.BLEU), r"metric must be an object.* write BLEU\(\)"),
+        (lambda: as_metric(3), "metric must be a name or a Metric object, got int"),
+        (lambda: es.Mean("x").statistics([1, float("nan")]), r"scores\[1\] is nan"),
+        (lambda: es.Mean("x").statistics([1, float("inf")]), r"scores\[1\] is inf"),
+        (lambda: es.Mean("x").statistics(["a"]), "scores must be numbers"),
+        (lambda: es.Mean("x").statistics([[1, 2]]), r"scores must have shape \(N,\)"),
+        (lambda: es.Mean("x").statistics([]), "scores is empty"),
+        (lambda: es.Ratio("x").statistics([1, 2]), r"numbers must have shape \(N, 2\)"),
+        (lambda: es.Ratio("x").statistics([[1, 2], [1]]), "numbers must be numbers of one shape"),
+    ],
+)
+def test_bad_parameters_are_named(make, message):
+    with pytest.raises(es.InputError, match=message):
+        make()
