@@ -1,0 +1,170 @@
+"""Streams, Poisson counts and multinomial rows: exact in their probabilities, and independent.
+
+Every false alarm of a chi-square test has probability 1e-4; seeds are fixed.
+"""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evalstats.resampling.multinomial_rows import multinomial_rows
+from evalstats.resampling.poisson import LARGEST, LEFT_OVER, byte_table, poisson_counts, thresholds
+from evalstats.resampling.streams import generator, random_bytes
+from evalstats.resampling.totals import bootstrap_weights
+
+
+def chi_square(counts, pmf):
+    """Return the p-value of counts against pmf(0), pmf(1), ...; the last bin is the rest."""
+    total, shares = len(counts), pmf(np.arange(10))
+    tail = total * (1 - np.cumsum(shares))
+    last = int(np.flatnonzero(tail >= 5)[-1]) + 1 if np.any(tail >= 5) else 0
+    if not last:
+        return 1.0
+    observed = np.bincount(np.minimum(counts, last), minlength=last + 1)
+    return stats.chisquare(observed, [*(total * shares[:last]), tail[last - 1]]).pvalue
+
+
+def test_streams_are_those_of_numpy_and_every_one_is_another():
+    spawned = np.random.SeedSequence(9).spawn(1)[0].spawn(4)[3]
+    expected = np.random.Generator(np.random.PCG64(spawned)).integers(1 << 62, size=5)
+    np.testing.assert_array_equal(generator(9, (0,), 3).integers(1 << 62, size=5), expected)
+    given = [
+        (seed, key, number)
+        for seed in (0, 1, 2**70)
+        for key in ((0,), (1,), (17, 0), (17, 1))
+        for number in (*range(50), 10**9)
+    ]
+    drawn = {tuple(generator(*g).bit_generator.random_raw(2).tolist()) for g in given}
+    assert len(drawn) == len(given)
+
+
+def test_bytes_are_uniform_and_those_of_whole_words():
+    words = generator(1, (0,), 0).bit_generator.random_raw(125)
+    for size in (0, 1, 7, 8, 9, 1000):
+        drawn = random_bytes(generator(1, (0,), 0), size)
+        assert drawn.tobytes() == b"".join(int(w).to_bytes(8, "little") for w in words)[:size]
+    observed = np.bincount(random_bytes(generator(3, (0,), 0), 10**6), minlength=256)
+    assert stats.chisquare(observed).pvalue > 1e-4
+
+
+def test_importing_streams_does_not_load_random_numbers():
+    code = (
+        "import sys, numpy; before = 'numpy.random' in sys.modules; import evalstats.resampling.streams;"
+        "assert before or 'numpy.random' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("mean", [0.0, 1e-300, 1e-6, 0.01, 0.25, 0.8, 0.9667, 0.9999, 1.0])
+def test_bytes_and_the_rest_are_poisson(mean):
+    """Shares of bytes plus shares of thresholds are the probabilities, to 2^-60."""
+    table = byte_table(mean)
+    counts = np.frombuffer(table.counts, dtype=np.uint8)
+    assert len(counts) == 256
+    share_left = np.count_nonzero(counts == LEFT_OVER) / 256
+    edges = [0, *(int(t) for t in table.thresholds), 2**64]
+    second = np.diff(np.array(edges, dtype=object)).astype(float) / 2.0**64
+    for k in range(LARGEST + 1):
+        share = np.count_nonzero(counts == k) / 256
+        share += share_left * second[k] if k < len(second) else 0.0
+        assert share == pytest.approx(stats.poisson.pmf(k, mean), rel=1e-10, abs=2.0**-60)
+    # At every threshold, and one below.
+    for k, t in enumerate(table.thresholds):
+        found = table.left_over(np.array([t - np.uint64(1), t]))
+        assert found.tolist() == [np.sum(table.thresholds < t), np.sum(table.thresholds <= t)]
+        assert found[1] >= k + 1
+
+
+def test_thresholds_are_exact():
+    parts = [3, 0, 5, 10**6, 1, 0, 2, 10**9, 0]
+    expected = [sum(parts[: k + 1]) * 2**64 // sum(parts) for k in range(7)]
+    assert thresholds(parts).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "mean, shape",
+    [(0.96, (30, 20_000)), (1.0, (30_000, 8)), (0.3, (21, 8)), (0.002, (9, 10**5)), (0.0, (3, 99))],
+)
+def test_counts_are_poisson(mean, shape):
+    """All cells, the first and last of each row, and the last row."""
+    counts = poisson_counts(mean, np.random.default_rng(11), shape)
+    assert counts.shape == shape
+    for some in (counts.ravel(), counts[:, 0], counts[:, -1], counts[-1]):
+        assert chi_square(some, lambda k: stats.poisson.pmf(k, mean)) > 1e-4
+
+
+def test_left_over_bytes_are_anywhere():
+    """Counts of 5 or more, which no byte means, in 64 places of several blocks."""
+    counts = poisson_counts(1.0, np.random.default_rng(12), (64, 12_345))
+    assert max(byte_table(1.0).counts[: byte_table(1.0).n_owned]) == 4
+    observed = np.count_nonzero(counts >= 5, axis=1)
+    assert stats.chisquare(observed).pvalue > 1e-4
+    assert observed.sum() == pytest.approx(counts.size * stats.poisson.sf(4, 1.0), rel=0.1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 40, 100, 700, 70_000])
+def test_rows_are_multinomial_with_sums_of_their_own(n):
+    """Two sums in turn, the first and the last cell: rows that were drawn again are so too."""
+    n_rows = 6000 if n < 1000 else 40
+    sums = np.where(np.arange(n_rows) % 2, max(1, 3 * n // 4), n)
+    rows = multinomial_rows(np.random.default_rng(5), sums, n)
+    assert rows.shape == (n_rows, n)
+    np.testing.assert_array_equal(rows.sum(axis=1), sums)
+    for total in set(sums.tolist()) if 1 < n < 1000 else ():
+        for cell in (0, n - 1):
+            cells = rows[sums == total][:, cell]
+            assert chi_square(cells, lambda k, m=total: stats.binom.pmf(k, m, 1 / n)) > 1e-4
+    # A shard may be given more draws than it has segments, or none.
+    sums = np.array([130, 0, 150, 200])
+    rows = multinomial_rows(np.random.default_rng(2), sums, n)
+    np.testing.assert_array_equal(rows.sum(axis=1), sums)
+
+
+def test_a_row_as_a_whole():
+    """All 35 rows of four segments against multinomial probabilities."""
+    n, rows = 4, 50_000
+    found, counts = np.unique(bootstrap_weights(n, rows, rng=5), axis=0, return_counts=True)
+    shares = np.array([stats.multinomial.pmf(row, n, [1 / n] * n) for row in found])
+    assert shares.sum() == pytest.approx(1)
+    assert stats.chisquare(counts, rows * shares).pvalue > 1e-4
+
+
+#: How far the other three of four rows are from the first: neighbours, within a batch, across
+#: batches (of 2,040 rows here), and the corners of rectangles, as rows that share bits would be.
+QUADRUPLES = [(1, 2, 3), (511, 1024, 1500), (2040, 4080, 6120), (1, 32, 33), (3, 45, 48)]
+
+
+@pytest.mark.parametrize("apart", QUADRUPLES)
+def test_four_rows_are_independent(apart):
+    """The first cell of four rows, 0, 1 or more: 81 joint outcomes of quadruples without overlap."""
+    n, taken, chosen = 6, set(), []
+    cells = np.minimum(bootstrap_weights(n, 40_960 + apart[-1], rng=7)[:, 0], 2)
+    for first in range(40_960):
+        rows = {first, *(first + a for a in apart)}
+        if not taken & rows:
+            taken |= rows
+            chosen.append(first)
+    joint = sum(3**i * cells[np.array(chosen) + a] for i, a in enumerate((0, *apart)))
+    shares = stats.binom.pmf([0, 1], n, 1 / n)
+    shares = np.append(shares, 1 - shares.sum())
+    expected = np.einsum("i,j,k,l->ijkl", *[shares] * 4).ravel() * len(chosen)
+    assert stats.chisquare(np.bincount(joint, minlength=81), expected).pvalue > 1e-4
+
+
+def test_what_one_segment_decides_and_no_two_rows_are_alike():
+    """How often each segment is left out: variance, kurtosis and tails as of a binomial.
+
+    41,000 averages: the standard error of their variance is 0.007, of their kurtosis 0.024, of the
+    share beyond 3 standard errors 0.0003; rows that share bits in fours have a kurtosis of 3.14.
+    Correlations of a batch's rows are below 6 standard errors.
+    """
+    rows = [bootstrap_weights(2048, 504, rng=seed) for seed in range(20)]
+    p = (1 - 1 / 2048) ** 2048
+    z = (np.mean(np.array(rows) == 0, axis=1) - p) / np.sqrt(p * (1 - p) / 504)
+    assert np.var(z) == pytest.approx(1, abs=0.035)
+    assert stats.kurtosis(z.ravel(), fisher=False) == pytest.approx(3, abs=0.12)
+    assert np.mean(np.abs(z) > 3) == pytest.approx(0.0027, abs=0.0015)
+    assert np.max(np.abs(np.corrcoef(rows[0].astype(float)) - np.eye(504))) < 0.13
