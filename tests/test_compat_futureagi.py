@@ -148,8 +148,6 @@ SAME = {"response": "a b c d e f", "expected_text": "a b c d e f"}
         (None, {"response": "hypothesis text", "expected_text": ""}, 0.0),
         (None, SAME, 1.0),
         ({"smooth": "method7"}, SAME, 1.1167471),
-        ({"smooth": "method7", "corrected": True}, SAME, 1.0),
-        ({"corrected": True}, {"response": "a b", "expected_text": "a b"}, 1.0),
         # 5/6 and 2/5, six tokens against seven.
         (
             {"max_n_gram": 2, "weights": [0.8, 0.2]},
@@ -172,7 +170,6 @@ def test_scores_by_hand(config, fields, expected):
         ({"weights": [0.5, 0.5]}, "weights has 2 entries but max_n_gram is 4"),
         ({"weights": [[0.25] * 4] * 4}, "weights must be one list of numbers"),
         ({"weight": [0.25] * 4}, "config has no 'weight'; it may have mode, max_n_gram"),
-        ({"corrected": 1}, "corrected must be True or False"),
         ("sentence", "config must be a dict, got str"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The NLTK adapter against NLTK itself: scores, warnings, errors; and what `corrected` corrects."""
+"""The NLTK adapter against NLTK itself: scores, warnings, errors."""
 
 import doctest
 import inspect
@@ -158,15 +158,11 @@ def test_warnings_point_at_the_caller_s_line():
         assert {warning.filename for warning in caught} == {__file__}
 
 
-def test_k_and_alpha_of_zero_where_texts_are_short():
-    """An error of NLTK's kind in place of infinity; corrected, missing orders have no part in it."""
-    zero = ours.SmoothingFunction(k=0, alpha=0)
-    two, three = list("cb"), list("ccb")
+def test_k_of_zero_is_an_error_of_nltks_kind():
+    zero, text = ours.SmoothingFunction(k=0), list("cb")
     with pytest.raises(ZeroDivisionError, match="k makes a precision infinite") as caught:
-        ours.sentence_bleu([two], two, smoothing_function=zero.method4)
+        ours.sentence_bleu([text], text, smoothing_function=zero.method4)
     assert isinstance(caught.value, es.InputError)
-    for text, method in ((two, zero.method4), (three, zero.method6)):
-        assert ours.sentence_bleu([text], text, smoothing_function=method, corrected=True) == 1.0
 
 
 def test_smoothing_functions_of_ones_own_are_called_as_nltk_calls_them(theirs):
@@ -200,80 +196,6 @@ def test_precisions_compare_and_hash_as_the_fractions_they_are():
     assert hash(half) == hash(Fraction(1, 2))
     assert half + Fraction(1, 4) == 0.75
     assert half < 1
-
-
-@pytest.mark.parametrize("method", [None, *METHODS])
-@settings(max_examples=10)
-@given(corpora, st.randoms(use_true_random=False))
-def test_corrected_is_within_0_and_1_and_does_not_depend_on_the_order(method, corpus, rng):
-    smooth = method and getattr(ours.SmoothingFunction(), method)
-    shuffled = rng.sample(corpus, len(corpus))
-
-    def run(rows):
-        hypotheses, references = map(list, zip(*rows, strict=True))
-        return ours.corpus_bleu(references, hypotheses, smoothing_function=smooth, corrected=True)
-
-    assert 0 <= run(corpus) <= 1
-    assert run(corpus) == run(shuffled)
-
-
-@pytest.mark.parametrize("method", [None, *METHODS])
-def test_corrected_scores_identical_texts_one(method):
-    smooth = method and getattr(ours.SmoothingFunction(), method)
-    for length in range(1, 12):
-        text = list("abcdefghijkl")[:length]
-        score = ours.sentence_bleu([text], text, smoothing_function=smooth, corrected=True)
-        assert score == pytest.approx(1.0)
-    lengths = (6, 2, 3)
-    texts = [list("abcdef")[:length] for length in lengths]
-    references = [[text] for text in texts]
-    score = ours.corpus_bleu(references, texts, smoothing_function=smooth, corrected=True)
-    assert score == pytest.approx(1.0)
-    # NLTK counts n-grams that the short sentences do not have: 11/11, 8/8, 5/6, 3/5.
-    assert ours.corpus_bleu(references, texts) == pytest.approx(0.5**0.25)
-
-
-@pytest.mark.parametrize("method", METHODS)
-@settings(max_examples=12)
-@given(corpora)
-def test_corrected_sentences_are_the_core_s(method, corpus):
-    smooth = getattr(ours.SmoothingFunction(epsilon=0.2, alpha=4, k=3), method)
-    value = {"method1": 0.2, "method4": 3, "method6": 4, "method7": 3}.get(method)
-    core = es.SentenceBLEU(smoothing=method, smooth_value=value, effective_order=True)
-    for hypothesis, references in corpus:
-        score = ours.sentence_bleu(
-            references, hypothesis, smoothing_function=smooth, corrected=True
-        )
-        assert score == min(core.score(hypothesis, references), 1.0)
-
-
-@settings(max_examples=15)
-@given(corpora)
-def test_corrected_corpus_score_is_sacrebleu_s(corpus):
-    hypotheses, references = map(list, zip(*corpus, strict=True))
-    texts = [" ".join(hypothesis) for hypothesis in hypotheses]
-    entries = [[" ".join(reference) for reference in entry] for entry in references]
-    for method, name in (("method0", "none"), ("method3", "exp"), ("method1", "floor")):
-        smooth = getattr(ours.SmoothingFunction(), method)
-        score = ours.corpus_bleu(references, hypotheses, smoothing_function=smooth, corrected=True)
-        metric = es.BLEU(tokenize="none", smooth_method=name, effective_order=True)
-        expected = metric.score(metric.statistics(texts, entries).sum(axis=0))
-        assert 100 * score == pytest.approx(float(expected))
-
-
-def test_corrected_takes_functions_of_ones_own_and_several_weights():
-    class Halved(ours.SmoothingFunction):
-        def method1(self, p_n, *args, **kwargs):
-            return [p / 2 for p in p_n]
-
-    text = list("abc")
-    half = ours.sentence_bleu([text], text, smoothing_function=Halved().method1, corrected=True)
-    assert half == pytest.approx(0.5)
-    both = ours.sentence_bleu([text], list("abx"), [(1.0,), (0.5, 0.5)], corrected=True)
-    assert both == pytest.approx([2 / 3, (2 / 3 / 2) ** 0.5])
-    assert ours.sentence_bleu([text], ["x"], [(1.0,), (0.5, 0.5)], corrected=True) == [0.0, 0.0]
-    with pytest.raises(es.InputError, match="must sum to 1"):
-        ours.sentence_bleu([text], text, (1, 1), corrected=True)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from sacrebleu.metrics import BLEU, CHRF
 
 import evalstats as es
 from evalstats.text import ngram_index
-from evalstats.text.ragged import Ragged, blocks, concatenate, offsets_of
 from tests import fuzz
 from tests.fuzz import TOKENIZERS, check_bleu, check_chrf
 from tests.naive import streams
@@ -63,11 +62,6 @@ def test_options_on_real_data(request, pair):
     check_bleu(hypotheses, references, tokenize="13a", lowercase=True, max_ngram_order=9)
     check_chrf(hypotheses, references, lowercase=True, whitespace=True, beta=1)
     check_chrf(hypotheses, references, char_order=10, word_order=4, eps_smoothing=True)
-
-
-@given(seed=st.integers(0, 2**64))
-def test_fuzzed_corpora(seed):
-    fuzz.check_corpus(random.Random(seed))
 
 
 @pytest.mark.parametrize("n", [100, pytest.param(1500, marks=pytest.mark.thorough)])
@@ -162,25 +156,3 @@ def test_chrf_scores_to_the_last_bit(counts, beta, eps):
     theirs = CHRF(char_order=2, beta=beta, eps_smoothing=eps)
     ours = es.CHRF(char_order=2, beta=beta, eps_smoothing=eps)
     assert ours.score(rows).tolist() == [theirs._compute_f_score(row) for row in rows]
-
-
-@given(lengths=st.lists(st.integers(0, 20)), limit=st.integers(1, 50), most=st.integers(1, 5))
-def test_blocks_cover_the_rows_in_bounded_ranges(lengths, limit, most):
-    ranges = list(blocks(offsets_of(np.array(lengths, dtype=np.int64)), limit, most))
-    assert [row for start, stop in ranges for row in range(start, stop)] == list(
-        range(len(lengths))
-    )
-    for start, stop in ranges:
-        assert 1 <= stop - start <= most
-        assert sum(lengths[start:stop]) <= limit or stop - start == 1
-
-
-def test_ragged_rows_and_take():
-    ragged = Ragged(np.array([5, 6, 7, 8]), np.array([0, 1, 1, 4]))
-    assert ragged.rows(1, 3).offsets.tolist() == [0, 0, 3]
-    taken = ragged.take(np.array([2, 0, 2, 1]))
-    assert taken.values.tolist() == [6, 7, 8, 5, 6, 7, 8]
-    assert taken.lengths.tolist() == [3, 1, 3, 0]
-    joined = concatenate([ragged, taken])
-    assert joined.lengths.tolist() == [1, 0, 3, 3, 1, 3, 0]
-    assert len(concatenate([])) == 0

@@ -10,7 +10,7 @@ from sacrebleu.metrics import CHRF
 from sacrebleu.metrics.bleu import _get_tokenizer
 
 from evalstats.text import characters, tokenization
-from evalstats.text.characters import UNICODE, code_points, string_of, whitespace_table
+from evalstats.text.characters import UNICODE, string_of, whitespace_table
 from evalstats.text.ids import learn_ids, look_up_ids, shared_ids
 from evalstats.text.references import References
 from tests.fuzz import CLASSES, PIECES, TOKENIZERS
@@ -111,12 +111,6 @@ def test_characters(texts, lowercase, whitespace):
     lists = token_lists(tokenization.character_blocks(texts, lowercase, whitespace))
     lowered = [t.lower() for t in texts] if lowercase else texts
     assert lists == [list(t) if whitespace else list("".join(t.split())) for t in lowered]
-
-
-def test_code_points_invert():
-    text = "".join(map(chr, range(UNICODE)))
-    assert np.array_equal(code_points(text), np.arange(UNICODE))
-    assert string_of(code_points(text)) == text
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7, 100])

@@ -25,7 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from evalstats.checks import choice, flag, integer, listed
+from evalstats.checks import choice, integer, listed
 from evalstats.compat import nltk
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import MOST_ORDER
@@ -33,7 +33,7 @@ from evalstats.metrics.sentence_bleu import weight_matrix
 
 MODES = ("sentence", "corpus")
 METHODS = tuple(f"method{i}" for i in range(8))
-CONFIG = ("mode", "max_n_gram", "weights", "smooth", "corrected")
+CONFIG = ("mode", "max_n_gram", "weights", "smooth")
 
 
 @dataclass(init=False)
@@ -99,8 +99,6 @@ class BLEUScore:
     - ``weights``: one for each order, non-negative with sum 1; all equal by default.
     - ``smooth``: ``"method0"`` to ``"method7"`` of `evalstats.SentenceBLEU`, by default
       ``"method1"``. Methods 5 and 7 may exceed 1.
-    - ``corrected``: True gives the formula's number where NLTK's differs; see
-      `evalstats.compat.nltk`.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
@@ -114,7 +112,6 @@ class BLEUScore:
         n = integer(given.get("max_n_gram", 4), "max_n_gram", 1, MOST_ORDER - 1)
         self.max_n_gram = n
         self.smooth = choice(given.get("smooth", "method1"), METHODS, "smooth")
-        self.corrected = flag(given.get("corrected", False), "corrected")
         weights = given.get("weights")
         if weights is not None and len(listed(weights, "weights", "numbers")) != n:
             raise InputError(f"weights has {len(weights)} entries but max_n_gram is {n}")
@@ -163,7 +160,7 @@ class BLEUScore:
     def _score(self, pairs: Sequence[tuple[list[str], list[list[str]]]]) -> float:
         hypotheses, references = zip(*pairs, strict=True)
         options = tuple(self.weights), getattr(nltk.SmoothingFunction(), self.smooth)
-        return float(nltk.corpus_bleu(references, hypotheses, *options, corrected=self.corrected))
+        return float(nltk.corpus_bleu(references, hypotheses, *options))
 
     def _reason(self) -> str:
         return f"BLEU-{self.max_n_gram}, {self.smooth}, mode: {self.mode}"

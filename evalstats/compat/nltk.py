@@ -1,16 +1,8 @@
 """NLTK's BLEU: the names, arguments and numbers of ``nltk.translate.bleu_score`` 3.10.
 
-Where NLTK's numbers are not what they say, `corrected=True` gives the formula's:
-
-- Methods 5, 6 and 7 look at the last sentence of a corpus only, so that `corpus_bleu` depends on
-  the order of the sentences; corrected, at the whole corpus. Methods 5 and 7 look at five-grams
-  whatever the weights; corrected, at the order after the last one.
-- A sentence of fewer than n tokens adds an n-gram that it does not have to the denominators;
-  corrected, it adds none, and orders that no output is long enough for are left out, the other
-  weights rescaled to sum to 1. An identical short sentence scores 1.
-- An order whose precision is zero is dropped where a method leaves it zero, and stands for
-  2.2e-308 without smoothing; corrected, the score is 0.
-- Scores above 1; corrected, at most 1.
+They are not always what they say: short sentences count n-grams that they do not have, methods 5 to
+7 look at the last sentence of a corpus only, and scores can exceed 1. `evalstats.SentenceBLEU` has
+the methods' formulas, `evalstats.BLEU` those of a corpus.
 
 Text that was not split is refused: NLTK compares it character by character. Lists that differ in
 length, method 6 without a matching three-gram, and a K or alpha of 0 that would divide by zero
@@ -25,8 +17,6 @@ Examples
 >>> method4 = SmoothingFunction().method4
 >>> round(sentence_bleu([["a", "cat"]], ["a", "cat"], smoothing_function=method4), 4)
 0.2214
->>> sentence_bleu([["a", "cat"]], ["a", "cat"], smoothing_function=method4, corrected=True)
-1.0
 """
 
 from __future__ import annotations
@@ -35,18 +25,14 @@ import math
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evalstats.checks import integer, listed
 from evalstats.errors import InputError
 from evalstats.metrics import smoothing, token_lists
-from evalstats.metrics.bleu import brevity_penalty as _penalty
-from evalstats.metrics.sentence_bleu import geometric_mean, weight_matrix
 from evalstats.metrics.smoothing import Floats
 from evalstats.metrics.token_lists import TokenList, as_token_list
 from evalstats.text.layout import callers_level
@@ -94,16 +80,12 @@ def sentence_bleu(
     weights: Any = UNIFORM,
     smoothing_function: Smoother | None = None,
     auto_reweigh: bool = False,
-    *,
-    corrected: bool = False,
 ) -> Any:
     """Score one sentence, 0 to 1 (methods 5 to 7 may exceed 1); see `corpus_bleu`.
 
     For many sentences, `evalstats.SentenceBLEU.scores` is several times as fast.
     """
-    return corpus_bleu(
-        [references], [hypothesis], weights, smoothing_function, auto_reweigh, corrected=corrected
-    )
+    return corpus_bleu([references], [hypothesis], weights, smoothing_function, auto_reweigh)
 
 
 bleu = sentence_bleu
@@ -115,38 +97,24 @@ def corpus_bleu(
     weights: Any = UNIFORM,
     smoothing_function: Smoother | None = None,
     auto_reweigh: bool = False,
-    *,
-    corrected: bool = False,
 ) -> Any:
     """Score a corpus, 0 to 1 (methods 5 to 7 may exceed 1); the integer 0 where nothing matches.
 
     Several lists of weights give a list of scores. A `smoothing_function` of your own is called as
     ``f(p_n, references=..., hypothesis=..., hyp_len=...)`` with a list of fractions, the last
-    sentence's references and tokens, and the length of all hypotheses. With `corrected` (see the
-    module) weights must be non-negative with sum 1, and `auto_reweigh` has nothing to do.
+    sentence's references and tokens, and the length of all hypotheses.
     """
     outputs, by_segment = _checked(list_of_references, hypotheses)
     rows = _weights(weights)
     order = max(map(len, rows))
-    score = _corrected if corrected else _as_nltk
-    scores = score(outputs, by_segment, rows, order, smoothing_function, auto_reweigh)
-    return scores if len(rows) > 1 else scores[0]
-
-
-def _as_nltk(
-    outputs: list[TokenList],
-    by_segment: list[list[TokenList]],
-    rows: list[Any],
-    order: int,
-    smoothing_function: Smoother | None,
-    auto_reweigh: bool,
-) -> list[float]:
-    """Return one score for each row of weights, with the last sentence's n-grams."""
-    statistics = _statistics(outputs, by_segment, order)
+    if len(outputs) == 1:
+        statistics = token_lists.segment_statistics(outputs[0], by_segment[0], order)[None]
+    else:
+        statistics = token_lists.corpus_statistics(outputs, by_segment, order)
     hyp_len, ref_len, *correct = statistics[:, : 2 + order].sum(axis=0).tolist()
     total = np.maximum(statistics[:, 2 + order :], 1).sum(axis=0).tolist()
     if correct[0] == 0:
-        return [0] * len(rows)
+        return [0] * len(rows) if len(rows) > 1 else 0
     smooth = smoothing_function or SmoothingFunction().method0
     p_n = smooth(
         [Precision(c, t) for c, t in zip(correct, total, strict=True)],
@@ -161,7 +129,7 @@ def _as_nltk(
         # Orders beyond the weights do not count, and neither do precisions of zero.
         logs = (w * math.log(p) for w, p in zip(row, p_n, strict=False) if p > 0)
         scores.append(brevity_penalty(ref_len, hyp_len) * math.exp(math.fsum(logs)))
-    return scores
+    return scores if len(rows) > 1 else scores[0]
 
 
 def modified_precision(references: Sequence[TokenList], hypothesis: TokenList, n: int) -> Precision:
@@ -249,11 +217,11 @@ class SmoothingFunction:
         return self.method5(p_n, references, hypothesis)
 
 
-def _finite(function: Callable[..., Floats], *counts: Any, name: str, where: Any = True) -> Floats:
+def _finite(function: Callable[..., Floats], *counts: Any, name: str) -> Floats:
     """Return smoothed precisions, or say which parameter divided one of them by zero."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         precisions = function(*counts)
-    if not np.all(np.isfinite(precisions), where=where):
+    if not np.all(np.isfinite(precisions)):
         raise UnusableError(f"{name} makes a precision infinite here; use a positive {name}")
     return precisions
 
@@ -261,61 +229,6 @@ def _finite(function: Callable[..., Floats], *counts: Any, name: str, where: Any
 def _counts(p_n: Precisions) -> tuple[Floats, Floats]:
     counts = np.array([(p.numerator, p.denominator) for p in p_n], dtype=np.float64)
     return counts[:, 0], counts[:, 1]
-
-
-def _corrected(
-    outputs: list[TokenList],
-    by_segment: list[list[TokenList]],
-    rows: list[Any],
-    order: int,
-    smoothing_function: Smoother | None,
-    _: bool,
-) -> list[float]:
-    """Return one score for each row of weights, from the whole corpus' counts."""
-    weights = weight_matrix(rows, order)
-    method = _core_method(smoothing_function)
-    seen = order if method is None else order + method.ahead
-    sums = _statistics(outputs, by_segment, seen).sum(axis=0).astype(np.float64)
-    correct, total = sums[2 : 2 + seen], sums[2 + seen :]
-    counting = total[:order] > 0
-    if correct[0] == 0:
-        return [0.0] * len(rows)
-    if method is not None:
-        name = "alpha" if method.name == "method6" else "k"
-        precisions = _finite(method.precisions, correct, total, name=name, where=counting)
-    elif smoothing_function is not None:
-        existing = zip(correct[counting], total[counting], strict=True)
-        precisions = np.zeros(order)
-        precisions[counting] = smoothing_function(
-            [Precision(int(c), int(t)) for c, t in existing],
-            references=by_segment[-1],
-            hypothesis=outputs[-1],
-            hyp_len=int(sums[0]),
-        )
-    means = geometric_mean(precisions, weights, counting)
-    return list(np.minimum(_penalty(sums[0], sums[1]) * means, 1.0).tolist())
-
-
-def _core_method(function: Smoother | None) -> smoothing.Smoothing | None:
-    """Return the core's method behind a method of `SmoothingFunction`; none for other functions."""
-    if function is None:
-        return smoothing.NAMED["none"]
-    name: str = getattr(function, "__name__", "")
-    owner: Any = getattr(function, "__self__", None)
-    ours = isinstance(owner, SmoothingFunction) and name in smoothing.NAMED
-    if not ours or getattr(type(owner), name) is not getattr(SmoothingFunction, name):
-        return None
-    values = {"method1": owner.epsilon, "method4": owner.k, "method6": owner.alpha}
-    values["method7"] = owner.k
-    return replace(smoothing.NAMED[name], value=values.get(name, smoothing.NAMED[name].value))
-
-
-def _statistics(
-    outputs: list[TokenList], by_segment: list[list[TokenList]], order: int
-) -> NDArray[np.int64]:
-    if len(outputs) == 1:
-        return token_lists.segment_statistics(outputs[0], by_segment[0], order)[None]
-    return token_lists.corpus_statistics(outputs, by_segment, order)
 
 
 def _weights(weights: Any) -> list[Any]:
