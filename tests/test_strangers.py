@@ -159,7 +159,7 @@ class Bomb:
 
 
 GOOD = STATISTICS.values
-HUGE = npy(GOOD).replace(b"(2, 2, 10)", b"(2, 2, 9999999999999)").replace(b" " * 12 + b"\n", b"\n")
+HUGE = npy(GOOD).replace(b"(2, 2, 10)", b"(2, 2, 9999999999999)").replace(b" " * 11 + b"\n", b"\n")
 NEGATIVE, NAN = GOOD.copy(), GOOD.astype(float)
 NEGATIVE[1, 1, 3], NAN[0, 1, 2] = -1, np.nan
 
