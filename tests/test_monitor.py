@@ -10,8 +10,8 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.inference.counts import tango
-from evalstats.training import boundaries, history, monitor, selection
-from evalstats.training.selection import Bags, Contest
+from evalstats.training import boundary, history, monitor, selection
+from evalstats.training.selection import BestSoFar, OutOfBag
 
 
 def noise(seed, n_checks, n_segments=100, spread=1.0):
@@ -78,8 +78,8 @@ def test_numbers_are_those_of_estimate_and_compare(sample, metric):
         assert check.standard_error == pytest.approx(expected.standard_error)
     assert [check.improved for check in checks] == [False, False, True, False]
     assert [check.compared_with for check in checks] == [None, 0, 0, 20]
-    assert [check.best_step for check in checks] == [0, 0, 20, 20]
-    assert [check.highest_step for check in checks] == [0, 10, 20, 20]
+    assert [check.best.step for check in checks] == [0, 0, 20, 20]
+    assert [check.highest.step for check in checks] == [0, 10, 20, 20]
     result = es.compare(sample.systems, sample.references, metric, method="t", baseline="baseline")
     differences = {d.system: d for d in result}
     for check, name in zip(checks[1:3], names[1:3], strict=True):
@@ -177,14 +177,14 @@ def test_copies_are_no_improvement(sample):
     assert [check.checks_without_improvement for check in checks] == [0, 1, 2, 3, 4]
     assert [check.should_stop for check in checks] == [False] * 3 + [True] * 2
     assert monitor.should_stop
-    assert monitor.chosen.step == 0
-    assert (monitor.chosen.optimism, monitor.chosen.agreement) == (0, 1)
+    assert monitor.selected.step == 0
+    assert (monitor.selected.optimism, monitor.selected.agreement) == (0, 1)
 
 
 def test_checks_and_the_chosen_one_are_readable():
     first, second = noise(3, 2, n_segments=400)[0]
     monitor = watched([first / 10, second / 10 + 0.001])
-    check, chosen = monitor.last, monitor.chosen
+    check, chosen = monitor.last, monitor.selected
     # The standard error is about 0.007: two digits of it are four decimals.
     assert str(monitor.checks[0]) == (
         f"step 0: judge {monitor.checks[0].score:.4f} "
@@ -224,10 +224,10 @@ def test_lower_is_better():
     )
     assert [check.improved for check in up.checks] == [i == 3 for i in range(6)]
     for a, b in zip(up.checks, down.checks, strict=True):
-        assert (a.score, a.pvalue, a.highest_step) == (-b.score, b.pvalue, b.highest_step)
-    assert up.chosen.corrected == -down.chosen.corrected
-    assert up.chosen.corrected > up.chosen.score
-    assert down.chosen.corrected < down.chosen.score
+        assert (a.score, a.pvalue, a.highest.step) == (-b.score, b.pvalue, b.highest.step)
+    assert up.selected.corrected == -down.selected.corrected
+    assert up.selected.corrected > up.selected.score
+    assert down.selected.corrected < down.selected.score
 
 
 def test_documents_vary_as_a_whole(sample):
@@ -335,7 +335,7 @@ def test_the_chosen_score_is_corrected_for_the_choosing():
     observed, corrected = [], []
     for run in range(60):
         scores, truth = noise(run, 12)
-        chosen = watched(scores, n_resamples=100, rng=run).chosen
+        chosen = watched(scores, n_resamples=100, rng=run).selected
         observed.append(chosen.score - truth)
         corrected.append(chosen.corrected - truth)
         assert chosen.optimism == pytest.approx(chosen.score - chosen.corrected)
@@ -349,7 +349,7 @@ def test_the_chosen_score_is_corrected_for_the_choosing():
 def test_a_clear_winner_needs_no_correction():
     scores = noise(6, 10)[0]
     scores[4] += 5
-    chosen = watched(scores).chosen
+    chosen = watched(scores).selected
     assert (chosen.step, chosen.optimism, chosen.agreement) == (4, 0, 1)
 
 
@@ -361,28 +361,28 @@ def test_the_contest_is_what_all_rows_at_once_would_give():
     out_of_bag = out @ scores.T / out.sum(axis=1, keepdims=True)
     chosen, winners = scores.mean(axis=1).argmax(), in_bag.argmax(axis=1)
     expected = np.mean(out_of_bag[:, chosen] - out_of_bag[np.arange(50), winners])
-    found = watched(scores, n_resamples=50, rng=3).chosen
+    found = watched(scores, n_resamples=50, rng=3).selected
     assert found.step == chosen
     assert found.optimism == pytest.approx(max(0, expected), abs=1e-12)
     assert found.agreement == np.mean(winners == chosen)
 
 
 def test_a_correction_never_flatters():
-    contest = Contest.opened(0, 1.0, np.array([1.0]), np.array([0.0]))
-    contest = contest.entered(1, 0.9, np.array([2.0]), np.array([5.0]), True)
+    contest = BestSoFar.start(0, 1.0, np.array([1.0]), np.array([0.0]))
+    contest = contest.update(1, 0.9, np.array([2.0]), np.array([5.0]), True)
     assert (contest.step, contest.optimism(True), contest.agreement) == (0, 0, 0)
 
 
 def test_bags_are_the_rows_of_the_bootstrap():
     """Of several batches, none of which may live in working memory."""
-    bags = Bags(2000, 1000, 1)
+    bags = OutOfBag(2000, 1000, 1)
     rows = es.bootstrap_weights(2000, 1000, 1)
     np.testing.assert_array_equal(bags._weights[:1000], rows)
     np.testing.assert_array_equal(bags._weights[1000:], rows == 0)
 
 
 def test_bags_that_left_nothing_out_are_dropped():
-    bags = Bags(2, 100, 0)
+    bags = OutOfBag(2, 100, 0)
     assert 0 < len(bags) < 100
     in_bag, out_of_bag = bags.scores(es.Mean("x"), es.Mean("x").statistics([3.0, 5.0]))
     assert set(zip(in_bag, out_of_bag, strict=True)) == {(3, 5), (5, 3)}
@@ -394,7 +394,7 @@ def test_bags_that_left_nothing_out_are_dropped():
 @contextmanager
 def interrupted_at_line(number):
     """Raise KeyboardInterrupt at this line of ours, counted as they are run."""
-    files = {module.__file__ for module in (boundaries, history, monitor, selection)}
+    files = {module.__file__ for module in (boundary, history, monitor, selection)}
     left = number
 
     def trace(frame, event, argument):
@@ -454,7 +454,7 @@ def test_a_restart_changes_nothing(at):
     for step in range(at, 30):
         second.check(step, scores[step])
     assert second.checks == whole.checks
-    assert second.chosen == whole.chosen
+    assert second.selected == whole.selected
     assert second.state_dict() == whole.state_dict()
 
 
@@ -542,7 +542,7 @@ def test_bad_options():
 def test_bad_checks_change_nothing():
     monitor = es.Monitor(["a b", "c"], "wer")
     with pytest.raises(es.InputError, match="nothing to choose from yet"):
-        _ = monitor.chosen
+        _ = monitor.selected
     assert (monitor.last, monitor.best_step, monitor.should_stop) == (None, None, False)
     table = es.extract({"A": ["a", "c"], "B": ["a", "b"]}, ["a b", "c"], "wer")
     short = es.extract({"A": ["a"]}, ["a b"], "wer")

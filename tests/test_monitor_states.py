@@ -110,7 +110,7 @@ def test_a_changed_state_is_the_same_run_or_refused(case):
             n_taken += 1
             monitor.check(n_checks, outputs[n_checks])
             assert monitor.checks == whole.checks
-            assert monitor.chosen == whole.chosen
+            assert monitor.selected == whole.selected
     # Some changes are none: 0.0 for 0, the confidence level.
     assert n_taken < 20
 

@@ -186,8 +186,8 @@ def test_trainer_logs_fifty_evaluations(trainer):
         for key, value in check.to_log("eval_").items():
             assert entry[key] == pytest.approx(value)
     # It learns the sentence, and that is an improvement.
-    assert checks[-1].best_step > checks[0].step
-    assert checks[-1].best_score > checks[0].score + 20
+    assert checks[-1].best.step > checks[0].step
+    assert checks[-1].best.score > checks[0].score + 20
 
 
 def test_trainer_stops_when_nothing_improves(trainer):
@@ -312,7 +312,7 @@ def test_the_best_model_evaluated_after_training_is_no_check(trainer):
         greater_is_better=True,
     )  # fmt: skip
     running.train()
-    state, best = watch.monitor.state_dict(), watch.monitor.last.best_score
+    state, best = watch.monitor.state_dict(), watch.monitor.last.best.score
     found = running.evaluate()
     assert found["eval_chrf2"] == pytest.approx(best)
     assert not any("improved" in key for key in found)
@@ -563,7 +563,7 @@ def test_lightning_logs_fifty_evaluations(module, with_ids):
             assert row[key] == pytest.approx(value, rel=1e-5)
     # It learns all words: no errors in the end, and fewer is better.
     assert monitor.last.score == 0
-    assert monitor.last.best_step > 1
+    assert monitor.last.best.step > 1
 
 
 def test_lightning_keeps_the_last_real_improvement(module, tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from json import dumps
 from typing import Any
 from zlib import crc32
 
@@ -12,7 +13,8 @@ import numpy as np
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.metrics import Metric, as_metric
 from evalstats.results.results import Estimate
-from evalstats.training.accumulator import Accumulator, identity
+from evalstats.statistics import interchange
+from evalstats.training.accumulator import Accumulator
 
 try:
     import torch
@@ -53,7 +55,8 @@ class CorpusScore(torchmetrics.Metric):
         self._batch = Accumulator(self.metric)
         # Collections share one state among metrics whose states look alike after the first batch.
         # Rows of two metrics can look alike there and differ later, hence a name of its own.
-        self._name = f"rows_{crc32(identity(self.metric).encode()):08x}"
+        known = interchange.identity(self.metric) | interchange.parameters(self.metric)
+        self._name = f"rows_{crc32(dumps(known).encode()):08x}"
         self.add_state(self._name, default=[], dist_reduce_fx="cat")
 
     @property
