@@ -17,7 +17,7 @@ import pytest
 import evalstats as es
 from evalstats.integrations.labels import LabelledSet, fingerprint
 from evalstats.integrations.loop import MonitorCallback as LoopCallback
-from evalstats.integrations.loop import logged
+from evalstats.integrations.loop import checked
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -65,13 +65,13 @@ def test_a_loop_logs_saves_and_stops(sample, tmp_path):
 
 def test_a_step_that_is_evaluated_again_is_no_check(sample):
     monitor = es.Monitor(sample.references, "chrf")
-    first = logged(monitor, 5, sample.systems["clearly-better"], "eval/")
-    again = logged(monitor, 5, sample.systems["baseline"], "eval/")
+    first = checked(monitor, 5, sample.systems["clearly-better"], "eval/")
+    again = checked(monitor, 5, sample.systems["baseline"], "eval/")
     assert len(monitor.checks) == 1
     assert again["eval/chrf2"] < again["eval/chrf2_high"] < first["eval/chrf2"]
     assert again["eval/chrf2_best"] == first["eval/chrf2"]
     with pytest.raises(es.InputError, match="step must be larger than 5"):
-        logged(monitor, 4, sample.systems["baseline"])
+        checked(monitor, 4, sample.systems["baseline"])
 
 
 @pytest.mark.parametrize("name", ["torch", "transformers", "lightning", "torchmetrics"])

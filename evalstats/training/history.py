@@ -219,9 +219,11 @@ class History:
             raise ValueError(f"best_rows are {rows.dtype} of shape {rows.shape}")
         # The same score to the last bit, also where another machine adds in another order.
         best = replace(Best.of(rules, rows), score=checks[-1].best.score)
-        arrays = {k: np.array(v) if isinstance(v, list) else v for k, v in state["so_far"].items()}
-        so_far = BestSoFar(**arrays)
-        shapes = {array.shape for array in arrays.values() if isinstance(array, np.ndarray)}
+        fields: dict[str, Any] = {
+            k: np.array(v) if isinstance(v, list) else v for k, v in state["so_far"].items()
+        }
+        so_far = BestSoFar(**fields)
+        shapes = {value.shape for value in fields.values() if isinstance(value, np.ndarray)}
         octets = np.frombuffer(bytes.fromhex(state["surviving"]), dtype=np.uint8)
         if len(shapes) != 1 or len(shapes.pop()) != 1 or 8 * len(octets) != N_FLIPS:
             raise ValueError("numbers of resamples or of sign flips differ")

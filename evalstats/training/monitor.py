@@ -317,10 +317,11 @@ class Monitor:
         """Return the statistics of every segment or group, `(N, k)`, and a hash of their ids."""
         table, best = self._statistics(hypotheses), self._history.best
         # References and groups say how many segments there must be, or the first check does.
-        known = [x for x in (self.references, self._codes, best and best.rows) if x is not None]
-        if known and table.n_segments != len(known[0]):
+        known: list[Any] = [self.references, self._codes, None if best is None else best.rows]
+        expected = [len(given) for given in known if given is not None][:1]
+        if expected not in ([], [table.n_segments]):
             raise InputError(
-                f"hypotheses has {table.n_segments} segments, expected {len(known[0])} as in the "
+                f"hypotheses has {table.n_segments} segments, expected {expected[0]} as in the "
                 f"references or in earlier checks"
             )
         names = table.segment_ids
