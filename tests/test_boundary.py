@@ -1,7 +1,5 @@
 """The level of dependent looks: what a run spends together."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -71,16 +69,7 @@ def test_a_jump_after_a_plateau_is_found():
     assert sum(at is not None and at > 30 for at in found) >= 48
 
 
-def test_it_goes_on_from_its_dictionary():
-    rng = np.random.default_rng(3)
-    first, second = rng.normal(size=(2, 50))
-    _, boundary = Boundary.start(0.01).entered(first, 0.02, 5)
-    again = Boundary.from_dict(json.loads(json.dumps(boundary.to_dict())))
-    assert again.look(second, 0.03, 5)[0] == boundary.look(second, 0.03, 5)[0]
-    assert np.array_equal(again.surviving, boundary.surviving)
-
-
 def test_segments_that_all_moved_alike_spend_nothing():
-    level, boundary = Boundary.start().entered(np.zeros(9), 0.01, 1)
+    level, boundary = Boundary.start().look(np.zeros(9), 0.01, 1)
     assert level == pytest.approx(0.01, abs=1 / 2**15)
     assert boundary.surviving.all()

@@ -140,6 +140,15 @@ def test_files_rebuild_the_metric(metric, items, tmp_path):
     assert found.metric == metric
 
 
+def test_bleu_gradient_at_the_kink_is_that_without_penalty():
+    """As long as the reference: a longer reference would cost, a shorter one gives nothing."""
+    totals = es.BLEU().statistics(["a b c d e f"], ["a b c d e x"])[0]
+    gradient = es.BLEU().gradient(totals)
+    assert totals[0] == totals[1]
+    assert (gradient[0], gradient[1]) == (0, 0)
+    assert es.BLEU().gradient(totals + np.eye(10)[1])[1] < 0
+
+
 def test_numeric_gradient_makes_no_total_negative():
     assert np.all(np.isfinite(Metric.gradient(es.RMSE(), [0.0, 4.0])))
 

@@ -314,7 +314,10 @@ BOTH = es.compare(outputs(2), metrics=[METRIC, es.Mean("other")], n_resamples=9)
             "there are no replicates: method 't' draws none",
         ),
         (lambda: es.Monitor(None, METRIC).plot(), "nothing to draw yet; call check first"),
-        (lambda: plots.curve([], RUNS[3].selected, 9, "segment"), "no checks to draw; call Monitor"),
+        (
+            lambda: plots.curve([], RUNS[3].selected, 9, "segment"),
+            "no checks to draw; call Monitor",
+        ),
         (lambda: plots.influence(STATISTICS, "no", NAMES[0]), "systems are .*; got 'no'"),
     ],
 )

@@ -143,11 +143,6 @@ def load_state(monitor: Monitor, path: Path) -> dict[str, Any]:
 
 def _is_there(path: Path) -> bool:
     """Return whether a file is there; refuse a path that none can be written to."""
-    try:
-        if path.is_dir() or not path.absolute().parent.is_dir():
-            raise InputError(
-                f"path must be a file in a folder that is there, got {shown(str(path))}"
-            )
-        return path.exists()
-    except (OSError, ValueError) as error:  # a NUL, or no right to look
-        raise InputError(f"path cannot be {shown(str(path))}: {error}") from None
+    if "\0" in str(path) or path.is_dir() or not path.absolute().parent.is_dir():
+        raise InputError(f"path must be a file in a folder that is there, got {shown(str(path))}")
+    return path.exists()
