@@ -69,7 +69,7 @@ from evalstats.testing import assert_not_worse
 from evalstats.text.references import References, from_streams
 from evalstats.training.accumulator import Accumulator
 from evalstats.training.monitor import Monitor
-from evalstats.training.records import Check, Chosen
+from evalstats.training.records import Checkpoint, Selected
 
 __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results)
     "References",
@@ -143,8 +143,8 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "ConfidenceInterval",
     "Accumulator",
     "Monitor",
-    "Check",
-    "Chosen",
+    "Checkpoint",
+    "Selected",
     "InputError",
     "InputTypeError",
     "MissingExtraError",

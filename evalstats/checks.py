@@ -154,13 +154,17 @@ def choice(value: object, options: tuple[str, ...], name: str) -> str:
 
 
 def integer(value: object, name: str, minimum: int, maximum: int | None = None) -> int:
-    """Return `value` as an int in the given range; booleans and floats are refused."""
+    """Return `value` as an int in the given range; booleans and floats are refused.
+
+    Like what `flag` and `real` return, it is Python's own: keep it in place of what was given,
+    since NumPy's scalars wrap around and are none of JSON's.
+    """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise InputTypeError(f"{name} must be an integer, got {type(value).__name__} {value!r}")
     if value < minimum:
-        raise InputError(f"{name} must be at least {minimum}, got {value}")
+        raise InputError(f"{name} must be at least {minimum}, got {shown(value)}")
     if maximum is not None and value > maximum:
-        raise InputError(f"{name} must be at most {maximum}, got {value}")
+        raise InputError(f"{name} must be at most {maximum}, got {shown(value)}")
     return int(value)
 
 
@@ -172,15 +176,20 @@ def flag(value: object, name: str) -> bool:
 
 
 def real(value: object, name: str, minimum: float) -> float:
-    """Return `value` as a finite float of at least `minimum`."""
+    """Return `value` as a finite number of Python's, int or float, of at least `minimum`.
+
+    A narrow float is the number that it is written as: np.float32(0.05) is 0.05.
+    """
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
     ):
         raise InputTypeError(f"{name} must be a number, got {type(value).__name__} {value!r}")
-    if not np.isfinite(value) or value < minimum:
+    whole = isinstance(value, (int, np.integer))
+    number = int(value) if whole else float(str(value) if isinstance(value, np.floating) else value)
+    if abs(number) > sys.float_info.max or number != number or number < minimum:
         least = f" of at least {minimum:g}" if np.isfinite(minimum) else ""
-        raise InputError(f"{name} must be a finite number{least}, got {value}")
-    return float(value)
+        raise InputError(f"{name} must be a finite number{least}, got {shown(value)}")
+    return number
 
 
 def listed(value: object, name: str, content: str) -> list[Any]:
@@ -251,7 +260,7 @@ def check_same_length(**lists: Sized) -> None:
 
 def share(value: object, name: str, most: float = 1.0) -> float:
     """Return `value` as a float between 0 and `most`, both excluded."""
-    found = real(value, name, 0.0)
+    found = float(real(value, name, 0.0))
     if not 0 < found < most:
         raise InputError(f"{name} must be between 0 and {most:g}, got {value}")
     return found

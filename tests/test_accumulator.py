@@ -4,6 +4,7 @@ import json
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from itertools import pairwise
 from pathlib import Path
@@ -102,6 +103,26 @@ def test_names_are_ids():
     parts[0].update(["a"], ["b"], ids=["doc-1"])
     parts[1].update(["a", "c c"], ["b", "c c"], ids=np.array(["doc-1", "document-2"]))
     assert parts[0].merge(parts[1]).ids == ["doc-1", "document-2"]
+
+
+def test_names_that_end_in_nul_are_names():
+    part = es.Accumulator(es.Mean("m"))
+    part.update([1.0, 2.0], ids=["a\0", "a"])
+    assert pickle.loads(pickle.dumps(part)).ids == ["a", "a\0"]
+
+
+def test_threads_lose_no_batch():
+    part = es.Accumulator(es.Mean("m"))
+
+    def work(first):
+        for i in range(first, first + 200):
+            part.update(np.full(5, float(i)), ids=range(5 * i, 5 * i + 5))
+            len(part)
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(0, 800, 200)))
+    assert len(part) == 4000
+    assert part.compute() == np.mean(np.arange(800))
 
 
 def test_one_id_with_two_statistics_is_an_error():

@@ -75,6 +75,7 @@ class TestMasked:
             lambda: es.estimate(A, B, groups=np.ma.array([1, 1, 2], mask=[0, 0, 1])),
             lambda: es.BLEU().statistics(np.ma.array(A, mask=[0, 0, 1]), B),
             lambda: es.Accumulator("bleu").update(A, B, ids=np.ma.array([1, 2, 3], mask=[0, 0, 1])),
+            lambda: es.bootstrap_totals(np.ma.stack([MASKED] * 2, axis=1), 3, 1),
             lambda: es.resample_shard(es.extract({"A": A}, B), np.ma.array([1, 2, 3], mask=[0, 0, 1])),
         ],
     )  # fmt: skip
@@ -221,6 +222,8 @@ def changed(metric, column, value):
         (es.BLEU(), "ref_len", 2.5, "is not a whole number, but BLEU counts"),
         (es.BLEU(), "ref_len", 2.0**60, "is too large to be a count"),
         (es.CHRF(), "match_char_1", 99, "has more matches"),
+        # More than the reference has, though the output has as many.
+        (es.CHRF(), "ref_char_1", 11, "has more matches"),
         (es.CHRF(word_order=2), "hyp_word_2", 0, "has more matches"),
         (es.CHRF(), "ref_char_6", 1.5, "is not a whole number"),
         (es.TER(), "edits", 0.5, "is not a whole number, but TER counts"),

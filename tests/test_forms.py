@@ -214,7 +214,7 @@ RESULTS = [
     es.Suite({name: es.extract(SCORES, metric=es.Mean("<i>")) for name in NAMES}).compare(n_resamples=99),
     es.paired_permutation_test([1.0, 2, 4], [3.0, 1, 2]),
     RUN.last,
-    RUN.chosen,
+    RUN.selected,
     es.bleu_ci(["a b c d"] * 3, ["a b c d"] * 3, 9, 0.05),
 ]  # fmt: skip
 

@@ -95,7 +95,14 @@ class TestIndexes:
             lambda: es.SentenceBLEU().scores(other, shuffled),
             lambda: es.from_streams(column, shuffled),
             lambda: es.estimate(other, FIRST, groups=shuffled),
+            lambda: es.extract(
+                {"A": other}, metric=es.WER(), references=FIRST, segment_ids=shuffled
+            ),
             lambda: es.Monitor(column).check(0, shuffled),
+            lambda: es.Monitor(column, groups=shuffled),
+            lambda: es.Accumulator("wer").update(other, shuffled),
+            lambda: es.Accumulator("wer").update(other, es.References(shuffled)),
+            lambda: es.Accumulator("wer").update(other, FIRST, ids=shuffled),
             lambda: es.bleu_ci(column, shuffled, 99, 0.05),
             lambda: es.bleu_bootstrap_test(FIRST, other, shuffled, 99),
         ):

@@ -354,3 +354,12 @@ def test_metrics_by_name():
 def test_bad_parameters_are_named(make, message):
     with pytest.raises(es.InputError, match=message):
         make()
+
+
+def test_bleu_gradient_at_the_kink_is_that_without_penalty():
+    """As long as the reference: a longer reference would cost, a shorter one gives nothing."""
+    totals = es.BLEU().statistics(["a b c d e f"], ["a b c d e x"])[0]
+    gradient = es.BLEU().gradient(totals)
+    assert totals[0] == totals[1]
+    assert (gradient[0], gradient[1]) == (0, 0)
+    assert es.BLEU().gradient(totals + np.eye(10)[1])[1] < 0

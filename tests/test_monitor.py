@@ -10,8 +10,8 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.inference.counts import tango
-from evalstats.training import boundaries, history, monitor, selection
-from evalstats.training.selection import Bags, Contest
+from evalstats.training import boundary, history, monitor, selection
+from evalstats.training.selection import OutOfBag
 
 
 def noise(seed, n_checks, n_segments=100, spread=1.0):
@@ -78,8 +78,8 @@ def test_numbers_are_those_of_estimate_and_compare(sample, metric):
         assert check.standard_error == pytest.approx(expected.standard_error)
     assert [check.improved for check in checks] == [False, False, True, False]
     assert [check.compared_with for check in checks] == [None, 0, 0, 20]
-    assert [check.best_step for check in checks] == [0, 0, 20, 20]
-    assert [check.highest_step for check in checks] == [0, 10, 20, 20]
+    assert [check.best.step for check in checks] == [0, 0, 20, 20]
+    assert [check.highest.step for check in checks] == [0, 10, 20, 20]
     result = es.compare(sample.systems, sample.references, metric, method="t", baseline="baseline")
     differences = {d.system: d for d in result}
     for check, name in zip(checks[1:3], names[1:3], strict=True):
@@ -140,17 +140,6 @@ def test_pvalue_of_a_mean_is_the_paired_t_test():
     assert watched([a, b], lower).last.pvalue == pytest.approx(1 - expected)
 
 
-def test_where_segments_say_little():
-    zeros, two = np.zeros(8), np.full(8, 2.0)
-    assert watched([zeros, zeros]).last.pvalue == 1
-    # Every segment better by the same amount: 8 coins that all fell on one side.
-    assert watched([zeros, two]).last.pvalue == 2**-8
-    assert watched([two, zeros]).last.pvalue == 1
-    assert watched([zeros, 2 * np.eye(8)[0]]).last.pvalue == 0.5
-    many = watched([np.zeros(100), np.full(100, 2.0)]).last
-    assert (many.pvalue, many.improved) == (2**-100, True)
-
-
 @pytest.mark.parametrize("sign", [1, -1])
 def test_segments_that_are_right_or_wrong_are_counted(sign):
     metric = es.Mean("accuracy", higher_is_better=sign > 0)
@@ -170,40 +159,25 @@ def test_segments_that_are_right_or_wrong_are_counted(sign):
     assert same.difference_low < 0 < same.difference_high
 
 
-def test_copies_are_no_improvement(sample):
-    monitor = es.Monitor(sample.references, "chrf", patience=3)
-    checks = [monitor.check(step, sample.systems["copy"]) for step in range(5)]
-    assert [check.pvalue for check in checks] == [1] * 5
-    assert [check.checks_without_improvement for check in checks] == [0, 1, 2, 3, 4]
-    assert [check.should_stop for check in checks] == [False] * 3 + [True] * 2
-    assert monitor.should_stop
-    assert monitor.chosen.step == 0
-    assert (monitor.chosen.optimism, monitor.chosen.agreement) == (0, 1)
-
-
-def test_checks_and_the_chosen_one_are_readable():
-    first, second = noise(3, 2, n_segments=400)[0]
-    monitor = watched([first / 10, second / 10 + 0.001])
-    check, chosen = monitor.last, monitor.chosen
-    # The standard error is about 0.007: two digits of it are four decimals.
-    assert str(monitor.checks[0]) == (
-        f"step 0: judge {monitor.checks[0].score:.4f} "
-        f"[{monitor.checks[0].low:.4f}, {monitor.checks[0].high:.4f}]"
-    )
-    assert str(check) == (
-        f"step 1: judge {check.score:.4f} [{check.low:.4f}, {check.high:.4f}], "
-        f"{check.difference:+.4f} against step 0, p = {check.pvalue:.2g} (level 0.00088): "
-        f"no real improvement"
-    )
-    assert str(chosen) == (
-        f"step {chosen.step}, best of 2: judge {chosen.score:.4f}, "
-        f"corrected {chosen.corrected:.4f} [{chosen.low:.4f}, {chosen.high:.4f}]"
-    )
-    assert json.loads(json.dumps(chosen.to_dict())) == chosen.to_dict()
-    for record in (check, chosen):
-        shown = record._repr_html_()
-        assert str(record) in shown
-        assert all(f">{name}</td>" in shown for name in record.to_dict())
+@pytest.mark.parametrize(
+    ("first", "second", "pvalue"),
+    [
+        (np.zeros(8), np.zeros(8), 1),
+        # Every segment better by the same amount: 8 coins that all fell on one side.
+        (np.zeros(8), np.full(8, 2.0), 2**-8),
+        (np.full(8, 2.0), np.zeros(8), 1),
+        (np.zeros(8), 2 * np.eye(8)[0], 0.5),
+        (np.zeros(100), np.full(100, 2.0), 2**-100),
+        # The t tail is 0 in double precision, and a p-value never is.
+        (np.zeros(2000), 3 + np.arange(2000) % 7, 2**-1074),
+    ],
+)
+def test_where_segments_say_little_or_all(first, second, pvalue):
+    monitor = watched([first, second])
+    assert (monitor.last.pvalue, monitor.last.improved) == (pvalue, pvalue < 0.0001)
+    again = watched([])
+    again.load_state_dict(json.loads(json.dumps(monitor.state_dict())))
+    assert again.checks == monitor.checks
 
 
 def test_small_steps_add_up():
@@ -224,62 +198,67 @@ def test_lower_is_better():
     )
     assert [check.improved for check in up.checks] == [i == 3 for i in range(6)]
     for a, b in zip(up.checks, down.checks, strict=True):
-        assert (a.score, a.pvalue, a.highest_step) == (-b.score, b.pvalue, b.highest_step)
-    assert up.chosen.corrected == -down.chosen.corrected
-    assert up.chosen.corrected > up.chosen.score
-    assert down.chosen.corrected < down.chosen.score
+        assert (a.score, a.pvalue, a.highest.step) == (-b.score, b.pvalue, b.highest.step)
+    assert up.selected.corrected == -down.selected.corrected
+    assert up.selected.corrected > up.selected.score
+    assert down.selected.corrected < down.selected.score
+
+
+def test_a_run_says_where_it_stands(sample):
+    """Copies are no improvement; logs are flat floats with the same keys; the table marks the best."""
+    monitor = es.Monitor(sample.references, "chrf++", patience=3)
+    assert "no checks yet" in str(monitor)
+    names = ("baseline", "clearly-better", *["clearly-better"] * 4)
+    logs = [monitor.check(i, sample.systems[name]).to_log("eval/") for i, name in enumerate(names)]
+    assert all(log.keys() == logs[0].keys() for log in logs)
+    assert all(type(value) is float for log in logs for value in log.values())
+    assert [log["eval/chrf2++_improved"] for log in logs] == [0, 1, 0, 0, 0, 0]
+    checks = monitor.checks
+    assert logs[1]["eval/chrf2++"] == checks[1].score
+    assert [check.pvalue for check in checks[2:]] == [1] * 4
+    assert [check.checks_without_improvement for check in checks] == [0, 0, 1, 2, 3, 4]
+    assert [check.should_stop for check in checks] == [False] * 4 + [True] * 2
+    assert (monitor.should_stop, monitor.best_step, monitor.selected.optimism) == (True, 1, 0)
+    assert (monitor.selected.step, monitor.selected.agreement) == (1, 1)
+    (best,) = (line for line in str(monitor).splitlines() if line.startswith("*  "))
+    assert best.split()[1:3] == ["1", f"{checks[1].score:.2f}"]
+    assert str(monitor.selected) in str(monitor)
+    for record in (checks[1], monitor.selected):
+        assert json.loads(json.dumps(record.to_dict())) == json.loads(record_json(record))
+        assert all(f">{name}</td>" in record._repr_html_() for name in record.to_dict())
+        assert str(record) in record._repr_html_()
+    assert str(checks[1]).endswith(": real improvement")
+
+
+def record_json(record):
+    return json.dumps({name: getattr(record, name) for name in record.to_dict()})
 
 
 def test_documents_vary_as_a_whole(sample):
-    options = {"groups": sample.documents}
-    monitor = es.Monitor(sample.references, "bleu", **options)
-    check = monitor.check(0, sample.systems["baseline"])
-    expected = es.estimate(
-        sample.systems["baseline"], sample.references, "bleu", method="t", **options
-    )
+    monitor = es.Monitor(sample.references, "bleu", groups=sample.documents)
+    texts = sample.systems["baseline"]
+    check = monitor.check(0, texts)
+    expected = es.estimate(texts, sample.references, "bleu", method="t", groups=sample.documents)
     assert (check.score, check.low) == (expected.score, pytest.approx(expected.low))
     assert "unit:group" in monitor.signature
 
 
-def test_an_accumulator_is_checked_like_its_texts(sample):
+def test_statistics_are_checked_like_their_texts(sample):
     texts, references = sample.systems["baseline"], sample.references
-    part = es.Accumulator("chrf")
-    for rows in np.array_split(np.random.default_rng(5).permutation(480), 7):
-        part.update([texts[i] for i in rows], [references[i] for i in rows], ids=rows)
-    monitors = [es.Monitor(references, "chrf") for _ in range(2)]
-    assert monitors[0].check(1, texts) == monitors[1].check(1, part)
 
-
-def test_other_references_are_refused(sample):
-    texts, references = sample.systems["baseline"], sample.references
-    for others in (references[1:] + references[:1], [pair[:1] for pair in references]):
+    def collected(references):
         part = es.Accumulator("chrf")
-        part.update(texts, others, ids=range(480))
-        for made in (part, es.extract({"x": texts}, others, "chrf")):
+        for rows in np.array_split(np.random.default_rng(5).permutation(480), 7):
+            part.update([texts[i] for i in rows], [references[i] for i in rows], ids=rows)
+        return part, es.extract({"x": texts}, references, "chrf")
+
+    expected = es.Monitor(references, "chrf").check(1, texts)
+    for made in collected(references):
+        assert es.Monitor(references, "chrf").check(1, made) == expected
+    for others in (references[1:] + references[:1], [pair[:1] for pair in references]):
+        for made in collected(others):
             with pytest.raises(es.InputError, match="against the references of the monitor"):
                 es.Monitor(references, "chrf").check(0, made)
-
-
-def test_steps_go_up():
-    monitor = watched(noise(1, 3)[0])
-    for step in (2, 0):
-        with pytest.raises(es.InputError, match=f"step must be larger than 2, .* got {step}; wh"):
-            monitor.check(step, np.zeros(100))
-    assert len(monitor.checks) == 3
-
-
-def test_logs_are_flat_floats_with_the_same_keys(sample):
-    monitor = es.Monitor(sample.references, "chrf++")
-    logs = [
-        monitor.check(i, sample.systems[name]).to_log("eval/")
-        for i, name in enumerate(("baseline", "clearly-better"))
-    ]
-    assert logs[0].keys() == logs[1].keys()
-    assert all(type(value) is float for log in logs for value in log.values())
-    assert logs[1]["eval/chrf2++"] == monitor.last.score
-    assert [log["eval/chrf2++_improved"] for log in logs] == [0, 1]
-    assert str(monitor.last).endswith(": real improvement")
-    assert json.dumps(monitor.last.to_dict())
 
 
 # What a run is promised
@@ -335,7 +314,7 @@ def test_the_chosen_score_is_corrected_for_the_choosing():
     observed, corrected = [], []
     for run in range(60):
         scores, truth = noise(run, 12)
-        chosen = watched(scores, n_resamples=100, rng=run).chosen
+        chosen = watched(scores, n_resamples=100, rng=run).selected
         observed.append(chosen.score - truth)
         corrected.append(chosen.corrected - truth)
         assert chosen.optimism == pytest.approx(chosen.score - chosen.corrected)
@@ -349,7 +328,7 @@ def test_the_chosen_score_is_corrected_for_the_choosing():
 def test_a_clear_winner_needs_no_correction():
     scores = noise(6, 10)[0]
     scores[4] += 5
-    chosen = watched(scores).chosen
+    chosen = watched(scores).selected
     assert (chosen.step, chosen.optimism, chosen.agreement) == (4, 0, 1)
 
 
@@ -361,30 +340,22 @@ def test_the_contest_is_what_all_rows_at_once_would_give():
     out_of_bag = out @ scores.T / out.sum(axis=1, keepdims=True)
     chosen, winners = scores.mean(axis=1).argmax(), in_bag.argmax(axis=1)
     expected = np.mean(out_of_bag[:, chosen] - out_of_bag[np.arange(50), winners])
-    found = watched(scores, n_resamples=50, rng=3).chosen
+    found = watched(scores, n_resamples=50, rng=3).selected
     assert found.step == chosen
     assert found.optimism == pytest.approx(max(0, expected), abs=1e-12)
     assert found.agreement == np.mean(winners == chosen)
 
 
-def test_a_correction_never_flatters():
-    contest = Contest.opened(0, 1.0, np.array([1.0]), np.array([0.0]))
-    contest = contest.entered(1, 0.9, np.array([2.0]), np.array([5.0]), True)
-    assert (contest.step, contest.optimism(True), contest.agreement) == (0, 0, 0)
-
-
-def test_bags_are_the_rows_of_the_bootstrap():
-    """Of several batches, none of which may live in working memory."""
-    bags = Bags(2000, 1000, 1)
-    rows = es.bootstrap_weights(2000, 1000, 1)
-    np.testing.assert_array_equal(bags._weights[:1000], rows)
-    np.testing.assert_array_equal(bags._weights[1000:], rows == 0)
-
-
-def test_bags_that_left_nothing_out_are_dropped():
-    bags = Bags(2, 100, 0)
-    assert 0 < len(bags) < 100
-    in_bag, out_of_bag = bags.scores(es.Mean("x"), es.Mean("x").statistics([3.0, 5.0]))
+def test_resamples_score_themselves_and_what_they_left_out():
+    """Of several batches; those that left nothing out are dropped."""
+    bags, rows = OutOfBag(2000, 1000, 1), es.bootstrap_weights(2000, 1000, 1)
+    scores = noise(5, 1, n_segments=2000)[0][0]
+    in_bag, out_of_bag = bags.scores(es.Mean("x"), es.Mean("x").statistics(scores))
+    assert in_bag == pytest.approx(rows @ scores / 2000)
+    assert out_of_bag == pytest.approx((rows == 0) @ scores / np.sum(rows == 0, axis=1))
+    few = OutOfBag(2, 100, 0)
+    assert 0 < len(few) < 100
+    in_bag, out_of_bag = few.scores(es.Mean("x"), es.Mean("x").statistics([3.0, 5.0]))
     assert set(zip(in_bag, out_of_bag, strict=True)) == {(3, 5), (5, 3)}
 
 
@@ -394,7 +365,7 @@ def test_bags_that_left_nothing_out_are_dropped():
 @contextmanager
 def interrupted_at_line(number):
     """Raise KeyboardInterrupt at this line of ours, counted as they are run."""
-    files = {module.__file__ for module in (boundaries, history, monitor, selection)}
+    files = {module.__file__ for module in (boundary, history, monitor, selection)}
     left = number
 
     def trace(frame, event, argument):
@@ -454,14 +425,120 @@ def test_a_restart_changes_nothing(at):
     for step in range(at, 30):
         second.check(step, scores[step])
     assert second.checks == whole.checks
-    assert second.chosen == whole.chosen
+    assert second.selected == whole.selected
     assert second.state_dict() == whole.state_dict()
 
 
-def test_a_state_may_have_other_segments_where_there_are_no_references():
-    long, short = watched(noise(9, 2)[0]), watched(noise(9, 2, n_segments=5)[0])
-    short.load_state_dict(long.state_dict())
-    assert short.check(2, noise(9, 1)[0][0]).compared_with == 0
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((["a"],), {"patience": 0}, "patience must be at least 1"),
+        ((["a"],), {"significance_level": 1.0}, "significance_level must be between 0 and 1"),
+        ((["a"],), {"significance_level": 1e-5}, "at most 0 checks|at least 0.002"),
+        ((["a"],), {"expected_checks": 0}, "expected_checks must be at least 1"),
+        ((["a"],), {"expected_checks": 10**6}, "expect at most 1,474 checks"),
+        ((["a"],), {"confidence_level": 0}, "confidence_level must be between"),
+        ((["a"],), {"groups": [1, 2]}, "groups has 2 labels but there are 1 segments"),
+        ((None,), {}, "references is None; BLEU needs one entry"),
+        ((["a"], es.Mean("x")), {}, "references must be None: x does not use any"),
+        ((["a"], "blue"), {}, "metric must be one of"),
+    ],
+)
+def test_bad_options(arguments, options, message):
+    with pytest.raises(es.InputError, match=message):
+        es.Monitor(*arguments, **options)
+
+
+def test_bad_checks_change_nothing():
+    references, metric = ["a b", "c"], "wer"
+    monitor = es.Monitor(references, metric)
+    with pytest.raises(es.InputError, match="nothing to choose from yet"):
+        _ = monitor.selected
+    assert (monitor.last, monitor.best_step, monitor.should_stop) == (None, None, False)
+    part = es.Accumulator(metric)
+    part.update(["a", "c"], references)
+    cases = [
+        ((0, ["a"]), "references has 2 entries but hypotheses has 1"),
+        ((-1, ["a", "c"]), "step must be at least 0"),
+        (("1", ["a", "c"]), "step must be an integer"),
+        ((0, es.extract({"A": ["a", "c"], "B": ["a", "b"]}, references, metric)), "one system, got 2"),
+        ((0, es.extract({"A": ["a"]}, ["a b"], metric)), "hypotheses has 1 segments, expected 2"),
+        ((0, es.extract({"A": ["a", "c"]}, references, "cer")), "must be statistics under WER"),
+        ((0, part), "Accumulator must have ids, the positions 0 to N - 1 of all"),
+    ]  # fmt: skip
+    for arguments, message in cases:
+        with pytest.raises(es.InputError, match=message):
+            monitor.check(*arguments)
+    assert monitor.checks == ()
+    with pytest.raises(es.InputError, match="at least 2 segments or groups"):
+        es.Monitor(["a"], metric).check(0, ["a"])
+    scores = watched([[1.0, 2.0], [1.0, 3.0]])
+    with pytest.raises(es.InputError, match=r"3 segments, expected 2 as in .* earlier checks"):
+        scores.check(2, [1.0, 2.0, 3.0])
+    for step in (1, 0):
+        with pytest.raises(es.InputError, match=f"step must be larger than 1, .* got {step}; wh"):
+            scores.check(step, [1.0, 2.0])
+    assert len(scores.checks) == 2
+
+
+def test_no_look_is_without_a_level():
+    """After a thousand checks less than one sign flip is due, and a clear step is still seen."""
+    spent = [boundary.spent_by(j, 0.05, 50) for j in (1000, 1001)]
+    influence = np.random.default_rng(0).normal(size=50)
+    level, _ = boundary.Boundary.start(spent[0]).look(influence, spent[1], 1)
+    assert 0 < level < 1e-9
+
+
+# States
+
+
+def test_a_state_of_another_monitor_is_refused(sample):
+    monitor = es.Monitor(sample.references, "bleu")
+    monitor.check(0, sample.systems["baseline"])
+    state = monitor.state_dict()
+    twice = ([["a", "b"], ["c"]], [["a"], ["b", "c"]])
+    with pytest.raises(es.InputError, match="different references"):
+        es.Monitor(twice[0], "bleu").load_state_dict(es.Monitor(twice[1], "bleu").state_dict())
+    for arguments, options, message in (
+        ((sample.references, "chrf"), {}, "different metric"),
+        ((sample.references[::-1], "bleu"), {}, "different references or groups"),
+        ((sample.references,), {"groups": sample.documents}, "different references or groups"),
+        ((sample.references,), {"significance_level": 0.1}, "significance_level: 0.05 there"),
+        ((sample.references,), {"expected_checks": 9}, "expected_checks: 50 there, 9 here"),
+        ((sample.references,), {"n_resamples": 9}, "different n_resamples"),
+        ((sample.references,), {"rng": 1}, "different rng"),
+    ):
+        with pytest.raises(es.InputError, match=message):
+            es.Monitor(*arguments, **options).load_state_dict(state)
+    # These two may change.
+    for step in (1, 2, 3):
+        monitor.check(step, sample.systems["baseline"])
+    other = es.Monitor(sample.references, patience=3, confidence_level=0.9)
+    other.load_state_dict(monitor.state_dict())
+    assert (monitor.should_stop, other.should_stop) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda state: None, "must be what state_dict returned"),
+        (lambda state: [], "must be what state_dict returned"),
+        (lambda state: {}, "must be what state_dict returned: KeyError"),
+        (lambda state: {**state, "version": 2}, "version 2, expected [0-9]+: another version"),
+        (lambda state: {**state, "options": None}, "must be what state_dict returned"),
+        (lambda state: {**state, "checks": [{"step": 1}]}, "must be what state_dict returned"),
+        (lambda state: {**state, "best_rows": [[1.0], [2.0]]}, "best_rows are .* of shape"),
+        (lambda state: {**state, "best_rows": "x"}, "best_rows are"),
+        (lambda state: {**state, "surviving": "ff"}, "resamples or of sign flips differ"),
+        (lambda state: {**state, "so_far": {**state["so_far"], "winners": [1]}}, "resamples or"),
+    ],
+)
+def test_what_is_no_state_is_refused(change, message):
+    monitor = watched(noise(2, 3)[0])
+    before = monitor.state_dict()
+    with pytest.raises(es.InputError, match=message):
+        monitor.load_state_dict(change(json.loads(json.dumps(before))))
+    assert monitor.state_dict() == before
 
 
 def test_the_state_stays_small(sample):
@@ -477,108 +554,36 @@ def test_the_state_stays_small(sample):
     assert sizes[1] - sizes[0] < 10_000
 
 
-def test_a_state_of_another_monitor_is_refused(sample):
-    monitor = es.Monitor(sample.references, "bleu")
-    monitor.check(0, sample.systems["baseline"])
-    state = monitor.state_dict()
-    twice = ([["a", "b"], ["c"]], [["a"], ["b", "c"]])
-    with pytest.raises(es.InputError, match="different references"):
-        es.Monitor(twice[0], "bleu").load_state_dict(es.Monitor(twice[1], "bleu").state_dict())
-    others = [
-        ((sample.references, "chrf"), {}, "different metric"),
-        ((sample.references[::-1], "bleu"), {}, "different references or groups"),
-        (
-            (sample.references, "bleu"),
-            {"groups": sample.documents},
-            "different references or groups",
-        ),
-        (
-            (sample.references, "bleu"),
-            {"significance_level": 0.01},
-            "significance_level: 0.05 there",
-        ),
-        ((sample.references, "bleu"), {"expected_checks": 9}, "expected_checks: 50 there, 9 here"),
-        ((sample.references, "bleu"), {"n_resamples": 9}, "different n_resamples"),
-        ((sample.references, "bleu"), {"rng": 1}, "different rng"),
-    ]
-    for arguments, options, message in others:
-        with pytest.raises(es.InputError, match=message):
-            es.Monitor(*arguments, **options).load_state_dict(state)
-    with pytest.raises(es.InputError, match=r"version 2, expected 3: another version of evalstats"):
-        monitor.load_state_dict({**state, "version": 2})
-    # These two may change.
-    for step in (1, 2, 3):
-        monitor.check(step, sample.systems["baseline"])
-    other = es.Monitor(sample.references, patience=3, confidence_level=0.9)
-    other.load_state_dict(monitor.state_dict())
-    assert (monitor.should_stop, other.should_stop) == (False, True)
+def test_another_version_of_sacrebleu_is_the_same_metric(monkeypatch):
+    """After an upgrade: states, statistics and accumulators of before it are still good."""
+    references, outputs = ["a b c d", "b c d e", "c d"], ["a b c d", "b c", "c d e"]
+    monitor, part = es.Monitor(references, "bleu"), es.Accumulator("bleu")
+    part.update(outputs, references, ids=range(3))
+    monitor.check(0, part)
+    state, before = monitor.state_dict(), es.BLEU().signature
+    monkeypatch.setattr("evalstats.text.sacrebleu.version", lambda: "9.9")
+    assert es.BLEU().signature != before
+    after = es.Monitor(references, es.BLEU())
+    after.load_state_dict(state)
+    assert after.check(1, part).score == state["checks"][0]["score"]
+    assert len(es.Accumulator("bleu").merge(part)) == 3
+    assert after.check(2, es.extract({"x": outputs}, references, "bleu")).pvalue == 1
 
 
-@pytest.mark.parametrize("state", [{}, None, [], {"version": 3, "options": None}])
-def test_what_is_no_state_is_refused(state):
-    with pytest.raises(es.InputError, match="state must be what state_dict returned"):
-        watched([]).load_state_dict(state)
+def test_segment_ids_stay_in_order():
+    ids, metric = ["x", "y", "z"], es.Mean("judge")
 
+    def table(names):
+        return es.SegmentStatistics([[[1, 1], [2, 1], [3, 1]]], ["run"], metric, segment_ids=names)
 
-# Bad input
-
-
-def test_bad_options():
-    cases = [
-        ((["a"],), {"patience": 0}, "patience must be at least 1"),
-        ((["a"],), {"significance_level": 1.0}, "significance_level must be between 0 and 1"),
-        ((["a"],), {"expected_checks": 0}, "expected_checks must be at least 1"),
-        ((["a"],), {"confidence_level": 0}, "confidence_level must be between"),
-        ((["a"],), {"groups": [1, 2]}, "groups has 2 labels but there are 1 segments"),
-        ((None,), {}, "references is None; BLEU needs one entry"),
-        ((["a"], es.Mean("x")), {}, "references must be None: x does not use any"),
-        ((["a"], "blue"), {}, "metric must be one of"),
-    ]
-    for arguments, options, message in cases:
-        with pytest.raises(es.InputError, match=message):
-            es.Monitor(*arguments, **options)
-
-
-def test_bad_checks_change_nothing():
-    monitor = es.Monitor(["a b", "c"], "wer")
-    with pytest.raises(es.InputError, match="nothing to choose from yet"):
-        _ = monitor.chosen
-    assert (monitor.last, monitor.best_step, monitor.should_stop) == (None, None, False)
-    table = es.extract({"A": ["a", "c"], "B": ["a", "b"]}, ["a b", "c"], "wer")
-    short = es.extract({"A": ["a"]}, ["a b"], "wer")
-    part = es.Accumulator("wer")
-    part.update(["a", "c"], ["a b", "c"])
-    cases = [
-        ((0, ["a"]), "references has 2 entries but hypotheses has 1"),
-        ((-1, ["a", "c"]), "step must be at least 0"),
-        (("1", ["a", "c"]), "step must be an integer"),
-        ((0, table), "statistics of one system, got 2"),
-        ((0, short), "hypotheses has 1 segments, expected 2"),
-        ((0, es.extract({"A": ["a", "c"]}, ["a b", "c"], "cer")), "must be statistics under WER"),
-        ((0, part), "Accumulator must have ids, the positions 0 to N - 1 of all"),
-    ]
-    for arguments, message in cases:
-        with pytest.raises(es.InputError, match=message):
-            monitor.check(*arguments)
-    assert monitor.checks == ()
-    with pytest.raises(es.InputError, match="at least 2 segments or groups"):
-        es.Monitor(["a"], "wer").check(0, ["a"])
-    scores = es.Monitor(None, es.Mean("x"))
-    scores.check(0, [1.0, 2.0])
-    with pytest.raises(es.InputError, match=r"3 segments, expected 2 as in .* earlier checks"):
-        scores.check(1, [1.0, 2.0, 3.0])
-
-
-def test_narrow_unsigned_statistics_are_no_trap():
-    rows = np.array([[[3, 9], [200, 250], [100, 101]], [[2, 9], [199, 250], [90, 101]]])
-    found = []
-    for dtype in (np.uint8, np.int64):
-        monitor = es.Monitor(None, es.Ratio("share"), groups=[0, 1, 2])
-        for step, values in enumerate(rows.astype(dtype)):
-            monitor.check(step, es.SegmentStatistics(values[None], ["a"], monitor.metric))
-        found.append(monitor.last)
-    assert found[0] == found[1]
-    assert found[0].pvalue > 0.5
+    first, second = es.Monitor(None, metric), es.Monitor(None, metric)
+    first.check(0, table(ids))
+    second.load_state_dict(json.loads(json.dumps(first.state_dict())))
+    for watch in (first, second):
+        with pytest.raises(es.InputError, match="must have the segment_ids of the earlier checks"):
+            watch.check(1, table(ids[::-1]))
+        assert watch.check(1, table(ids)).pvalue == 1
+        assert watch.check(2, [1.0, 2.0, 3.0]).pvalue == 1
 
 
 def test_a_score_that_is_not_finite_is_reported():

@@ -233,7 +233,7 @@ def test_a_curve_is_its_checks(run):
         assert bars == []
         (band,) = [c for c in axes.collections if not hasattr(c, "get_segments")]
         assert {tuple(corner) for corner in band.get_paths()[0].vertices} == bounds
-    chosen = run.chosen
+    chosen = run.selected
     assert chosen_bar == [[chosen.step, chosen.low], [chosen.step, chosen.high]]
     (diamond,) = marks(axes, "D")
     assert (diamond.get_xdata()[0], diamond.get_ydata()[0]) == (chosen.step, chosen.corrected)
@@ -255,7 +255,7 @@ def test_the_label_of_a_curve_lies_on_nothing(run):
     assert box.x1 <= axes.bbox.x1
     assert axes.bbox.y0 <= box.y0
     assert box.y1 <= axes.bbox.y1
-    drawn = [(c.step, value) for c in (*run.checks, run.chosen) for value in (c.low, c.high)]
+    drawn = [(c.step, value) for c in (*run.checks, run.selected) for value in (c.low, c.high)]
     heights = axes.transData.transform(drawn)[:, 1]
     assert heights.max() < box.y0 if run.metric.higher_is_better else heights.min() > box.y1
 
@@ -275,12 +275,12 @@ def test_a_curve_names_its_axes_direction_and_level():
     resumed.load_state_dict(grouped.state_dict())
     resumed.check(1, [1.0, 2, 2, 4, 5])
     assert "90 and 99.5 % interval" in resumed.plot().get_ylabel().replace("\n", " ")
-    assert resumed.chosen.confidence_level == 0.9
+    assert resumed.selected.confidence_level == 0.9
 
 
 def test_a_curve_of_small_scores_has_enough_decimals():
     run = watched(3, scale=1e-3)
-    assert f"{run.chosen.corrected:.5f}" in run.plot().texts[0].get_text()
+    assert f"{run.selected.corrected:.5f}" in run.plot().texts[0].get_text()
 
 
 def test_scores_that_do_not_vary_have_a_curve():
@@ -314,7 +314,10 @@ BOTH = es.compare(outputs(2), metrics=[METRIC, es.Mean("other")], n_resamples=9)
             "there are no replicates: method 't' draws none",
         ),
         (lambda: es.Monitor(None, METRIC).plot(), "nothing to draw yet; call check first"),
-        (lambda: plots.curve([], RUNS[3].chosen, 9, "segment"), "no checks to draw; call Monitor"),
+        (
+            lambda: plots.curve([], RUNS[3].selected, 9, "segment"),
+            "no checks to draw; call Monitor",
+        ),
         (lambda: plots.influence(STATISTICS, "no", NAMES[0]), "systems are .*; got 'no'"),
     ],
 )

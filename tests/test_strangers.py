@@ -159,7 +159,7 @@ class Bomb:
 
 
 GOOD = STATISTICS.values
-HUGE = npy(GOOD).replace(b"(2, 2, 10)", b"(2, 2, 9999999999999)").replace(b" " * 12 + b"\n", b"\n")
+HUGE = npy(GOOD).replace(b"(2, 2, 10)", b"(2, 2, 9999999999999)").replace(b" " * 11 + b"\n", b"\n")
 NEGATIVE, NAN = GOOD.copy(), GOOD.astype(float)
 NEGATIVE[1, 1, 3], NAN[0, 1, 2] = -1, np.nan
 
@@ -225,6 +225,8 @@ def with_metric(**fields):
             ({}, {"totals_0": None}, "not a whole shard: 'totals_0' is missing"),
             ({}, {"totals_0": np.full((2, 10), 2**62)}, "damaged: totals of BLEU reach"),
             ({}, {"totals_0": np.tile([6, 6, 9, 0, 0, 0, 6, 5, 4, 3], (2, 1))}, "has more matches than n-gr"),
+            ({}, {"differing_0": np.array([[0, 1], [2, 0]])}, "damaged: differing must count"),
+            ({}, {"differing_0": np.array([[1, 1], [1, 0]])}, "damaged: differing must count"),
             ({}, {"id_runs": np.array([[5, 4]], np.uint64)}, "damaged: id_runs must be sorted"),
             ({}, {"id_runs": np.array([[0, 1], [1, 1]], np.uint64)}, "damaged: id_runs must be sor"),
             ({}, {"shards": np.array([0])}, "damaged: shards must be at most -1"),

@@ -41,7 +41,7 @@ def _watch(sample: Sample, seed: int, kind: str) -> Happened:
         claims = [c for c in claims if c.compared_with >= N_RISING]
     elif kind == "plateau":
         truth = table.metric.score(sample.whole.tables[0].values.sum(axis=(0, 1)) / 2)
-        yield name, "score of the chosen", monitor.chosen.low <= truth <= monitor.chosen.high
+        yield name, "score of the chosen", monitor.selected.low <= truth <= monitor.selected.high
     yield name, "false improvement", bool(claims)
 
 

@@ -2,7 +2,7 @@
 
 A trainer calls one `compute_metrics` for everything: each of several evaluation sets, `predict` on
 a test set, an evaluation long after the training. It says nothing about which it is, but it hands
-over the labels, and these tell the sets apart.
+over the labels, and these tell sets apart.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ import numpy as np
 from evalstats.errors import InputError, InputTypeError
 from evalstats.integrations.loop import estimated
 from evalstats.metrics import Metric
-from evalstats.text.references import References, as_references
-from evalstats.training.likeness import belong
 
 
 class LabelledSet:
-    """The evaluation set that references belong to, recognised by a fingerprint of its labels.
+    """The evaluation set that references belong to.
 
-    Without `labels`, it is the first set that is evaluated with as many segments as there are
-    references and, where a tokenizer can decode them, with labels that are like these references.
+    With `labels`, the set that is evaluated with these. Without, the first one that has as many
+    segments as there are references; its labels are remembered.
     """
 
     def __init__(self, references: Any, metric: Metric, decode: Any, labels: Any) -> None:
@@ -34,52 +32,45 @@ class LabelledSet:
         self.decode = decode
         self._pad = getattr(decode, "pad_token_id", None)
         self.fingerprint = None if labels is None else fingerprint(labels, self._pad)
-        self._seen = False
+        self._is_named, self._seen = labels is not None, False
 
-    def holds(self, labels: Any, n_segments: int, remember: bool) -> bool:
-        """Return whether these are the labels of the set; remember the first ones that are."""
+    def holds(self, labels: Any, n_segments: int, remember: bool, alone: bool = False) -> bool:
+        """Return whether these are the labels of the set; remember the first ones that are.
+
+        Raises
+        ------
+        InputError
+            For two sets of as many segments that are to be told apart (`alone`) and have no names.
+        """
+        expected = len(self.references) if self.metric.uses_references else n_segments
+        fits = n_segments == expected
         found = fingerprint(labels, self._pad)
-        if self.fingerprint is None:
-            reason = self._misfit(labels, n_segments)
-        else:
-            reason = None if found == self.fingerprint else "its labels are others"
-        if remember and reason is None:
+        holds = fits and self.fingerprint in (None, found)
+        if fits and not holds and alone and not self._is_named:
+            raise InputError(
+                f"several evaluation sets have {n_segments} segments; say which one the references "
+                f"belong to: labels=[row['labels'] for row in that_set]"
+            )
+        if remember and holds:
             self.fingerprint, self._seen = found, True
         elif remember and not self._seen:
             warnings.warn(
-                f"an evaluation of {n_segments} segments is passed by, because it is not of the "
-                f"set that the references belong to: {reason}; if it is, give labels=..., the "
-                f"labels that this set is evaluated with",
+                f"an evaluation of {n_segments} segments is passed by: "
+                + ("its labels are others" if fits else f"there are references of {expected}")
+                + "; give references and labels of the set that is evaluated",
                 stacklevel=3,
             )
-        return reason is None
+        return holds
 
     def scored_by_labels(self, outputs: Any, labels: Any) -> dict[str, float]:
         """Score outputs on another set against its own labels; nothing where they are no text."""
         if not self.metric.uses_references:
             return estimated(self.metric, outputs, None)
-        texts = self._texts(labels)
-        return {} if texts is None else estimated(self.metric, outputs, texts)
-
-    def _misfit(self, labels: Any, n_segments: int) -> str | None:
-        """Return why the references cannot be those of a set, `None` if they can."""
-        if not self.metric.uses_references:
-            return None
         try:
-            references: References = as_references(self.references, n_segments)
-        except InputError as error:
-            return str(error)
-        texts = self._texts(labels)
-        fits = texts is None or belong(texts, references)
-        return None if fits else "its labels, decoded, are no more like them than like others"
-
-    def _texts(self, labels: Any) -> list[str] | None:
-        if not hasattr(self.decode, "batch_decode"):
-            return None
-        try:
-            return list(decoded(labels, self.decode))
+            is_text = hasattr(self.decode, "batch_decode")
+            return estimated(self.metric, outputs, decoded(labels, self.decode)) if is_text else {}
         except InputError:
-            return None
+            return {}
 
 
 def fingerprint(labels: Any, pad: int | None = None) -> str:

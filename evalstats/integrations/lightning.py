@@ -9,7 +9,7 @@ from typing import Any
 
 from evalstats.checks import listed
 from evalstats.errors import InputError, MissingExtraError
-from evalstats.integrations.loop import estimated, logged, scores
+from evalstats.integrations.loop import checked, estimated, scored
 from evalstats.text.references import References, check_segments
 from evalstats.training.monitor import Monitor
 
@@ -108,8 +108,8 @@ class MonitorCallback(Callback):
     are scored. Without, the monitored set is that of the first dataloader during ``fit``.
 
     What is no check: a sanity check, ``fast_dev_run``, a validation that ``limit_val_batches`` or
-    ``overfit_batches`` cut short, ``trainer.validate``. It is scored where it is known which
-    references belong to it, and leaves the monitor as it was.
+    ``overfit_batches`` cut short, ``trainer.validate``. It is scored where references or ids say
+    what belongs to it, and leaves the monitor as it was.
 
     The state is saved in Lightning's checkpoints and read from them. `monitor` has the references
     of the validation set, and `patience` to stop early; `prefix` stands before the names of what
@@ -120,7 +120,6 @@ class MonitorCallback(Callback):
         self.monitor = monitor
         self.prefix = prefix
         self._outputs: dict[int, list[Outputs]] = {}
-        self._dataset: object = None
 
     def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         """Forget the outputs of the last validation."""
@@ -174,10 +173,8 @@ class MonitorCallback(Callback):
         """Check or score the outputs of one dataloader, and return what is to be logged."""
         mine, metric = self.monitor.references, self.monitor.metric
         fitting, whole = trainer.state.fn == "fit", not _limited(trainer)
-        dataset = _dataset(trainer, index)
-        declared = index == 0 and (fitting or dataset is self._dataset is not None)
-        given = None if mine is None else outputs.references
-        if given is None and declared and fitting and whole:
+        declared, given = fitting and index == 0, outputs.references
+        if declared and whole and (given is None or mine is None):
             # What is declared to be the monitored set must be that, or it is an error.
             same = True
             if outputs.missing is not None:
@@ -186,13 +183,12 @@ class MonitorCallback(Callback):
                     f"references, but there is no {outputs.missing}"
                 )
         else:
-            same = mine is not None and outputs.are_of(mine) and (declared or given is not None)
+            same = mine is not None and (declared or given is not None) and outputs.are_of(mine)
         if same and fitting and not trainer.fast_dev_run:
-            self._dataset = dataset
-            return logged(self.monitor, trainer.global_step, outputs.hypotheses, self.prefix)
+            return checked(self.monitor, trainer.global_step, outputs.hypotheses, self.prefix)
         if same:
-            return scores(self.monitor, outputs.hypotheses, self.prefix)
-        if mine is not None and given is None and declared:
+            return scored(self.monitor, outputs.hypotheses, self.prefix)
+        if mine is not None and given is None and index == 0:
             given = outputs.within(mine)
         if mine is not None and given is None:
             warnings.warn(
@@ -203,6 +199,7 @@ class MonitorCallback(Callback):
             )
             return {}
         level = self.monitor.rules.confidence_level
+        given = None if mine is None else given
         found = estimated(metric, outputs.hypotheses, given, self.prefix, level)
         return {key + suffix: value for key, value in found.items()}
 
@@ -219,11 +216,3 @@ def _limited(trainer: Any) -> bool:
     """Return whether the trainer was told to validate on a part of the set."""
     limit = trainer.limit_val_batches
     return bool(trainer.fast_dev_run or trainer.overfit_batches or limit != 1 or type(limit) is int)
-
-
-def _dataset(trainer: Any, index: int) -> object:
-    """Return the data set that is validated on; the trainer has no public name for it."""
-    fitting = trainer.state.fn == "fit"
-    loop = trainer.fit_loop.epoch_loop.val_loop if fitting else trainer.validate_loop
-    loaders = getattr(getattr(loop, "_combined_loader", None), "flattened", [])
-    return getattr(loaders[index], "dataset", None) if index < len(loaders) else None

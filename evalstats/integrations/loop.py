@@ -1,4 +1,8 @@
-"""A training loop of one's own: evaluate every so many steps, log, save, say when to stop."""
+"""A training loop of one's own: evaluate every so many steps, log, save, say when to stop.
+
+The contract that the frameworks' callbacks share is here, too: what is logged of a check, of
+outputs that are scored without one, and where a state is kept.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from evalstats.analysis.estimate import estimate
-from evalstats.checks import integer
+from evalstats.checks import integer, shown
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.results.results import Estimate
 from evalstats.training.monitor import Monitor
-from evalstats.training.records import Check, log_name
+from evalstats.training.records import Checkpoint, log_name
 
 
 class MonitorCallback:
@@ -32,9 +36,9 @@ class MonitorCallback:
     log : callable, optional
         Called as ``log(values, step=step)`` with a flat dictionary of floats, as ``wandb.log`` is.
     path : str or path, optional
-        File for the monitor's state, written after every check and read at the beginning if it is
-        there, so that a run that was killed goes on. Steps that it had checked are not checked
-        again.
+        File for the monitor's state, in a folder that is there: written after every check and read
+        at the beginning, so that a run that was killed goes on. Steps that it had checked are not
+        checked again.
 
     Examples
     --------
@@ -65,7 +69,7 @@ class MonitorCallback:
         self.log = log
         self.path = None if path is None else Path(path)
         self._resumed = -1
-        if self.path is not None and self.path.exists():
+        if self.path is not None and _is_there(self.path):
             load_state(monitor, self.path)
             self._resumed = -1 if monitor.last is None else monitor.last.step
 
@@ -80,8 +84,8 @@ class MonitorCallback:
         return self.monitor.should_stop
 
 
-def logged(monitor: Monitor, step: int, hypotheses: Any, prefix: str = "") -> dict[str, float]:
-    """Check a step and return what is to be logged (`Check.to_log`).
+def checked(monitor: Monitor, step: int, hypotheses: Any, prefix: str = "") -> dict[str, float]:
+    """Check a step and return what is to be logged (`Checkpoint.to_log`).
 
     Frameworks evaluate some steps twice, for example when the training is over. The second time
     is no check: the verdict stays, and only the score and its interval are those of the outputs.
@@ -89,14 +93,14 @@ def logged(monitor: Monitor, step: int, hypotheses: Any, prefix: str = "") -> di
     last = monitor.last
     if last is None or step != last.step:
         return monitor.check(step, hypotheses).to_log(prefix)
-    return last.to_log(prefix) | scores(monitor, hypotheses, prefix)
+    return last.to_log(prefix) | scored(monitor, hypotheses, prefix)
 
 
-def scores(monitor: Monitor, hypotheses: Any, prefix: str = "") -> dict[str, float]:
+def scored(monitor: Monitor, hypotheses: Any, prefix: str = "") -> dict[str, float]:
     """Score outputs on the monitored set without a check; return the score and its interval."""
     aside = copy(monitor)
     seen = aside.check(0 if monitor.last is None else monitor.last.step + 1, hypotheses)
-    return _three(monitor.metric, seen, prefix)
+    return _log_dict(monitor.metric, seen, prefix)
 
 
 def estimated(
@@ -106,10 +110,10 @@ def estimated(
     if len(hypotheses) < 2:
         return {}
     found = estimate(hypotheses, references, metric, method="t", confidence_level=level)
-    return _three(metric, found, prefix)
+    return _log_dict(metric, found, prefix)
 
 
-def _three(metric: Metric, found: Check | Estimate, prefix: str) -> dict[str, float]:
+def _log_dict(metric: Metric, found: Checkpoint | Estimate, prefix: str) -> dict[str, float]:
     name = prefix + log_name(metric.name)
     return {name: found.score, f"{name}_low": found.low, f"{name}_high": found.high}
 
@@ -117,16 +121,28 @@ def _three(metric: Metric, found: Check | Estimate, prefix: str) -> dict[str, fl
 def save_state(monitor: Monitor, path: Path, **beside: Any) -> None:
     """Write a monitor's state as JSON; a file that is there is replaced whole or not at all."""
     new = path.with_name(path.name + ".new")
-    state = monitor.state_dict() | beside
-    new.write_text(json.dumps(state, allow_nan=False), encoding="utf-8")
-    os.replace(new, path)
+    state = json.dumps(monitor.state_dict() | beside, allow_nan=False)
+    try:
+        new.write_text(state, encoding="utf-8")
+        os.replace(new, path)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
 
 
 def load_state(monitor: Monitor, path: Path) -> dict[str, Any]:
     """Read what `save_state` wrote, and return it."""
     try:
         state: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path} must hold the state of a monitor, got {error!r:.100}") from None
     monitor.load_state_dict(state)
     return state
+
+
+def _is_there(path: Path) -> bool:
+    """Return whether a file is there; refuse a path that none can be written to."""
+    if "\0" in str(path) or path.is_dir() or not path.absolute().parent.is_dir():
+        raise InputError(f"path must be a file in a folder that is there, got {shown(str(path))}")
+    return path.exists()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import suppress
+from json import dumps
 from typing import Any
 from zlib import crc32
 
@@ -12,11 +13,13 @@ import numpy as np
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
 from evalstats.metrics import Metric, as_metric
 from evalstats.results.results import Estimate
-from evalstats.training.accumulator import Accumulator, identity
+from evalstats.statistics import interchange
+from evalstats.training.accumulator import Accumulator
 
 try:
     import torch
     import torchmetrics
+    from torchmetrics.utilities.exceptions import TorchMetricsUserError
 except ImportError as error:
     raise MissingExtraError(
         "evalstats.integrations.torchmetrics needs torchmetrics and PyTorch: "
@@ -48,12 +51,14 @@ class CorpusScore(torchmetrics.Metric):
     full_state_update = False
 
     def __init__(self, metric: str | Metric = "bleu", **options: Any) -> None:
-        super().__init__(**options)
+        # A state that is loaded counts at once.
+        super().__init__(**{"compute_with_cache": False, **options})
         self.metric = as_metric(metric)
         self._batch = Accumulator(self.metric)
         # Collections share one state among metrics whose states look alike after the first batch.
         # Rows of two metrics can look alike there and differ later, hence a name of its own.
-        self._name = f"rows_{crc32(identity(self.metric).encode()):08x}"
+        known = interchange.identity(self.metric) | interchange.parameters(self.metric)
+        self._name = f"rows_{crc32(dumps(known).encode()):08x}"
         self.add_state(self._name, default=[], dist_reduce_fx="cat")
 
     @property
@@ -99,7 +104,8 @@ class CorpusScore(torchmetrics.Metric):
         try:
             found = super().forward(*arguments, **options)
             for row in rows[:1]:
-                self._check_ids(bool(row[0, 0]))
+                if len(row):
+                    self._check_ids(bool(row[0, 0]))
         except InputError:
             self.__dict__.update(before)
             setattr(self, self._name, rows)
@@ -114,8 +120,13 @@ class CorpusScore(torchmetrics.Metric):
         InputError
             When there are no segments, or an id came with different statistics.
         """
-        with self._unsynced_after_errors():
+        try:
             return torch.tensor(self._collected().compute(), device=self.device)
+        except InputError:
+            # The base class would leave it with the rows of all ranks.
+            with suppress(TorchMetricsUserError):
+                self.unsync()
+            raise
 
     def set_dtype(self, dst_type: Any) -> CorpusScore:
         """Return the metric as it is: rows are counts, of which no precision may take any."""
@@ -126,13 +137,24 @@ class CorpusScore(torchmetrics.Metric):
 
         For `Monitor.check`, for example.
         """
-        sync = self.sync_context(
-            dist_sync_fn=self.dist_sync_fn,
-            should_sync=self._to_sync and not self._is_synced,
-            should_unsync=self._should_unsync and not self._is_synced,
-        )
-        with sync, self._unsynced_after_errors():
+        synced = False
+        with suppress(TorchMetricsUserError):  # it is synced already
+            self.sync(dist_sync_fn=self.dist_sync_fn, should_sync=self.sync_on_compute)
+            synced = True
+        try:
             return self._collected()
+        finally:
+            if synced:
+                with suppress(TorchMetricsUserError):  # there is one rank
+                    self.unsync()
+
+    def sync(self, *arguments: Any, **options: Any) -> None:
+        """Gather the rows of all ranks, those without any as well."""
+        # The base class gives a rank without data a state of another type and shape.
+        if not len(getattr(self, self._name)):
+            nothing = np.empty((0, 3 + len(self.metric.columns)), dtype=np.int64)
+            setattr(self, self._name, [torch.from_numpy(nothing).to(self.device)])
+        super().sync(*arguments, **options)
 
     def estimate(self, **options: Any) -> Estimate:
         """Return the score with its interval, `Accumulator.estimate`, on all ranks.
@@ -164,28 +186,7 @@ class CorpusScore(torchmetrics.Metric):
                 )
         return together
 
-    def _load_from_state_dict(self, *arguments: Any, **options: Any) -> None:
-        super()._load_from_state_dict(*arguments, **options)
-        # The base class would go on returning what it had computed before.
-        self._computed, self._update_count = None, max(1, self.update_count)
-
     def _check_ids(self, named: bool) -> None:
         """Refuse segments with ids beside segments without."""
-        if any(bool(rows[0, 0]) != named for rows in getattr(self, self._name)[-1:]):
+        if any(bool(rows[0, 0]) != named for rows in getattr(self, self._name)[-1:] if len(rows)):
             raise InputError("ids must be given for all segments or for none")
-
-    @contextmanager
-    def _unsynced_after_errors(self) -> Iterator[None]:
-        # The base class leaves a metric that fails as it was synced, with the rows of all ranks.
-        try:
-            yield
-        except InputError:
-            self.unsync(self._is_synced and self._should_unsync)
-            raise
-
-    def _sync_dist(self, *arguments: Any, **options: Any) -> None:
-        # The base class gives a rank without data a state of another type and shape.
-        if not len(getattr(self, self._name)):
-            nothing = np.empty((0, 3 + len(self.metric.columns)), dtype=np.int64)
-            setattr(self, self._name, [torch.from_numpy(nothing).to(self.device)])
-        super()._sync_dist(*arguments, **options)

@@ -9,9 +9,9 @@ from typing import Any
 
 from evalstats.errors import MissingExtraError
 from evalstats.integrations.labels import LabelledSet, decoded
-from evalstats.integrations.loop import estimated, load_state, logged, save_state, scores
+from evalstats.integrations.loop import checked, estimated, load_state, save_state, scored
 from evalstats.metrics import Metric, as_metric
-from evalstats.text.references import as_references
+from evalstats.text.references import References
 from evalstats.training.monitor import Monitor
 
 try:
@@ -45,19 +45,18 @@ def compute_metrics(
         What turns predictions into outputs: a tokenizer, for generated token ids
         (`predict_with_generate=True`), or a function from predictions to N outputs.
     labels : sequence, optional
-        The labels of the evaluation set, one row a segment. By default it is the first set with as
-        many segments as there are references, and with labels like these where a tokenizer can
-        tell.
+        The labels of the evaluation set, one row a segment, which tell it apart from others. By
+        default it is the first set that is evaluated with as many segments as there are references.
     """
     chosen = as_metric(metric)
-    the_set = LabelledSet(references, chosen, decode, labels)
+    refs = References(references) if chosen.uses_references else None
+    the_set = LabelledSet(refs, chosen, decode, labels)
 
     def compute(prediction: Any) -> dict[str, float]:
         outputs = decoded(prediction.predictions, decode)
-        if not the_set.holds(prediction.label_ids, len(outputs), remember=True):
-            return the_set.scored_by_labels(outputs, prediction.label_ids)
-        refs = as_references(references, len(outputs)) if chosen.uses_references else None
-        return estimated(chosen, outputs, refs)
+        if the_set.holds(prediction.label_ids, len(outputs), remember=True):
+            return estimated(chosen, outputs, refs)
+        return the_set.scored_by_labels(outputs, prediction.label_ids)
 
     return compute
 
@@ -71,7 +70,8 @@ class MonitorCallback(TrainerCallback):
     read again when training resumes from it.
 
     What else the trainer evaluates is no check: the monitored set before and after the training is
-    scored, other sets are scored against their own labels, as in `compute_metrics`.
+    scored, other sets are scored against their own labels, as in `compute_metrics`. Where two
+    evaluation sets have as many segments, `labels` must say which is the monitored one.
 
     Parameters
     ----------
@@ -88,13 +88,14 @@ class MonitorCallback(TrainerCallback):
         self._step: Callable[[], int] | None = None
 
     def compute_metrics(self, prediction: Any) -> dict[str, float]:
-        """Check the predictions and return what is to be logged (`Check.to_log`)."""
+        """Check the predictions and return what is to be logged (`Checkpoint.to_log`)."""
         outputs, labels = decoded(prediction.predictions, self.decode), prediction.label_ids
-        if not self._set.holds(labels, len(outputs), remember=self._step is not None):
+        training = self._step is not None
+        if not self._set.holds(labels, len(outputs), remember=training, alone=training):
             return self._set.scored_by_labels(outputs, labels)
         if self._step is None:
-            return scores(self.monitor, outputs)
-        return logged(self.monitor, self._step(), outputs)
+            return scored(self.monitor, outputs)
+        return checked(self.monitor, self._step(), outputs)
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Follow the trainer's step; when it resumes, read the state from its checkpoint."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import integer, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import Floats, Metric
+from evalstats.metrics.base import Floats, Metric, keep
 
 
 def tagged(signature: str, tag: str) -> str:
@@ -54,7 +54,8 @@ class MeanOfRuns(Metric):
             raise InputTypeError(f"metric must be that of one run, got {inner!r}")
         runs = integer(self.n_runs, "n_runs", 2)
         columns = tuple(f"{column}[{run}]" for run in range(runs) for column in inner.columns)
-        vars(self).update(name=inner.name, columns=columns, higher_is_better=inner.higher_is_better)
+        better = inner.higher_is_better
+        keep(self, n_runs=runs, name=inner.name, columns=columns, higher_is_better=better)
 
     @property
     def signature(self) -> str:

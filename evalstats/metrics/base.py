@@ -166,6 +166,11 @@ class Metric(ABC):
         return f"<{self.name} {self.signature}>"
 
 
+def keep(metric: Metric, **options: object) -> None:
+    """Keep checked options in the place of those given; the class is frozen."""
+    vars(metric).update(options)
+
+
 def check_metric(metric: Metric) -> Metric:
     """Return a metric if it has what tables and files need, or say what it lacks."""
     kind = type(metric).__name__

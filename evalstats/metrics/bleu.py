@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import choice, flag, integer, real
 from evalstats.errors import InputTypeError
 from evalstats.metrics import smoothing
-from evalstats.metrics.base import MOST_ORDER, Floats, Metric, signature_of
+from evalstats.metrics.base import MOST_ORDER, Floats, Metric, keep, signature_of
 from evalstats.metrics.smoothing import Smoothing
 from evalstats.text import sacrebleu
 from evalstats.text.ngrams import bleu_statistics, shared_ngrams
@@ -81,14 +81,17 @@ class BLEU(Metric):
     counts = True
 
     def __post_init__(self) -> None:
-        flag(self.lowercase, "lowercase")
-        flag(self.effective_order, "effective_order")
-        choice(self.smooth_method, SMOOTH_METHODS, "smooth_method")
-        integer(self.max_ngram_order, "max_ngram_order", 1, MOST_ORDER)
+        keep(
+            self,
+            lowercase=flag(self.lowercase, "lowercase"),
+            effective_order=flag(self.effective_order, "effective_order"),
+            smooth_method=choice(self.smooth_method, SMOOTH_METHODS, "smooth_method"),
+            max_ngram_order=integer(self.max_ngram_order, "max_ngram_order", 1, MOST_ORDER),
+        )
         if not isinstance(self.trg_lang, str):
             raise InputTypeError(f"trg_lang must be a string, got {self.trg_lang!r}")
         if self.smooth_value is not None:
-            real(self.smooth_value, "smooth_value", 0.0)
+            keep(self, smooth_value=real(self.smooth_value, "smooth_value", 0.0))
         if self.tokenizer not in BUNDLED_TOKENIZERS:
             sacrebleu.check_tokenizer(self.tokenizer)
         orders = range(1, self.max_ngram_order + 1)

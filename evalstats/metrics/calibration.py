@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import as_numbers, as_scores, check_same_index, integer
 from evalstats.errors import InputError
-from evalstats.metrics.base import Floats, Metric, signature_of
+from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.labels import Label, as_labels, checked_pair, codes_of
 from evalstats.metrics.ratios import Quotient, ratio, ratio_gradient
 
@@ -153,7 +153,7 @@ class ECE(Metric):
     entry_depth = 1
 
     def __post_init__(self) -> None:
-        integer(self.bins, "bins", 1, _MOST_BINS)
+        keep(self, bins=integer(self.bins, "bins", 1, _MOST_BINS))
         parts = ("count", "confidence", "correct")
         # Derived from the parameter; the class is frozen.
         vars(self).update(columns=tuple(f"{p} {b}" for b in range(self.bins) for p in parts))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import flag, integer, real
 from evalstats.errors import InputError
-from evalstats.metrics.base import MOST_ORDER, Floats, Metric, signature_of
+from evalstats.metrics.base import MOST_ORDER, Floats, Metric, keep, signature_of
 from evalstats.metrics.ratios import ratio
 from evalstats.text import sacrebleu
 from evalstats.text.ngrams import best_reference, chrf_pair_statistics, shared_ngrams
@@ -75,14 +75,18 @@ class CHRF(Metric):
     counts = True
 
     def __post_init__(self) -> None:
-        integer(self.char_order, "char_order", 0, MOST_ORDER)
-        integer(self.word_order, "word_order", 0, MOST_ORDER)
+        keep(
+            self,
+            char_order=integer(self.char_order, "char_order", 0, MOST_ORDER),
+            word_order=integer(self.word_order, "word_order", 0, MOST_ORDER),
+            beta=real(self.beta, "beta", 0.0),
+        )
         if self.char_order + self.word_order == 0:
             raise InputError("char_order and word_order are both 0; at least one must be 1 or more")
-        if real(self.beta, "beta", 0.0) > _MOST_BETA:
+        if self.beta > _MOST_BETA:
             raise InputError(f"beta must be at most {_MOST_BETA:g}, got {self.beta}")
         for name in ("lowercase", "whitespace", "eps_smoothing"):
-            flag(getattr(self, name), name)
+            keep(self, **{name: flag(getattr(self, name), name)})
         orders = [f"char_{n}" for n in range(1, self.char_order + 1)]
         orders += [f"word_{n}" for n in range(1, self.word_order + 1)]
         columns = tuple(f"{side}_{order}" for order in orders for side in ("hyp", "ref", "match"))

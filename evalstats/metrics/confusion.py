@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import choice, flag
 from evalstats.errors import InputError
-from evalstats.metrics.base import Floats, Metric, signature_of
+from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.labels import (
     Label,
     as_labels,
@@ -110,7 +110,9 @@ class Confusion(Metric):
         measure = "macro-iou" if self.measure == "miou" else self.measure
         choice(measure, MEASURES, "measure")
         choice(self.absent, ("zero", "omit"), "absent")
-        if flag(self.multilabel, "multilabel") and flag(self.matrices, "matrices"):
+        for name in ("multilabel", "matrices"):
+            keep(self, **{name: flag(getattr(self, name), name)})
+        if self.multilabel and self.matrices:
             raise InputError("multilabel and matrices cannot both be True; items are one of them")
         if self.multilabel and measure in _SINGLE:
             raise InputError(
@@ -118,6 +120,7 @@ class Confusion(Metric):
                 f"a macro, micro or weighted rate"
             )
         positive = self.positive
+        positive = positive.item() if isinstance(positive, np.generic) else positive
         if measure in RATES:
             positive = 1 if positive is None and 1 in labels else positive
             if positive not in labels:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import check_same_length, flag
-from evalstats.metrics.base import Floats, signature_of
+from evalstats.metrics.base import Floats, keep, signature_of
 from evalstats.metrics.ratios import Quotient
 from evalstats.text.ids import (
     edit_table,
@@ -58,7 +58,7 @@ class LevenshteinRate(ErrorRate):
     tokens: ClassVar[str]
 
     def __post_init__(self) -> None:
-        flag(self.lowercase, "lowercase")
+        keep(self, lowercase=flag(self.lowercase, "lowercase"))
 
     @property
     def signature(self) -> str:

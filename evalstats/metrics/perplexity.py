@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from evalstats.checks import as_numbers, choice, flag
 from evalstats.errors import InputError
-from evalstats.metrics.base import Floats, signature_of
+from evalstats.metrics.base import Floats, keep, signature_of
 from evalstats.metrics.ratios import Quotient
 
 #: What a text is divided into; an "item" counts once, whatever its length.
@@ -39,7 +39,7 @@ class _PerUnit(Quotient):
 
     def __post_init__(self) -> None:
         choice(self.unit, UNITS, "unit")
-        flag(self.nll, "nll")
+        keep(self, nll=flag(self.nll, "nll"))
         name = self.title.format(self.unit).removeprefix("item ")
         vars(self).update(name=name, entry_depth=int(self.unit != "item"))
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import as_numbers, flag, label, real
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import Floats, Metric
+from evalstats.metrics.base import Floats, Metric, keep
 
 
 def ratio(numerator: Floats, denominator: Floats, empty: ArrayLike) -> Floats:
@@ -93,7 +93,7 @@ class Mean(Quotient):
 
     def __post_init__(self) -> None:
         label(self.name, "name")
-        flag(self.higher_is_better, "higher_is_better")
+        keep(self, higher_is_better=flag(self.higher_is_better, "higher_is_better"))
 
     @property
     def signature(self) -> str:
@@ -159,7 +159,7 @@ class Ratio(Quotient):
 
     def __post_init__(self) -> None:
         label(self.name, "name")
-        flag(self.higher_is_better, "higher_is_better")
+        keep(self, higher_is_better=flag(self.higher_is_better, "higher_is_better"))
         columns = self.columns
         listed = isinstance(columns, Sequence) and not isinstance(columns, str)
         if not listed or not all(isinstance(column, str) for column in columns):
@@ -176,8 +176,8 @@ class Ratio(Quotient):
                     f"got {len(coefficients)}"
                 )
             vars(self)[field] = tuple(coefficients.tolist())
-        real(self.scale, "scale", -np.inf)
-        real(self.zero_division, "zero_division", -np.inf)
+        for field in ("scale", "zero_division"):
+            keep(self, **{field: real(getattr(self, field), field, -np.inf)})
 
     @property
     def signature(self) -> str:

@@ -109,13 +109,15 @@ class SentenceBLEU:
     effective_order: bool | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
-        integer(self.max_order, "max_order", 1, MOST_ORDER - 1)
-        flag(self.case_sensitive, "case_sensitive")
+        vars(self).update(
+            max_order=integer(self.max_order, "max_order", 1, MOST_ORDER - 1),
+            case_sensitive=flag(self.case_sensitive, "case_sensitive"),
+        )
         if self.effective_order is not None:
-            flag(self.effective_order, "effective_order")
+            vars(self).update(effective_order=flag(self.effective_order, "effective_order"))
         for name in ("threshold", "smooth_value"):
             if getattr(self, name) is not None:
-                real(getattr(self, name), name, 0.0)
+                vars(self)[name] = real(getattr(self, name), name, 0.0)
         if self.weights is not None:
             # Tuples, so that equal configurations are equal whatever the weights came as.
             rows = listed(self.weights, "weights", "numbers")

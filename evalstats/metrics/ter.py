@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.checks import flag
-from evalstats.metrics.base import Floats, signature_of
+from evalstats.metrics.base import Floats, keep, signature_of
 from evalstats.metrics.error_rates import ErrorRate
 from evalstats.text import sacrebleu
 from evalstats.text.ids import learn_ids, look_up_ids, shared_ids
@@ -59,7 +59,7 @@ class TER(ErrorRate):
 
     def __post_init__(self) -> None:
         for name in ("normalized", "no_punct", "asian_support", "case_sensitive"):
-            flag(getattr(self, name), name)
+            keep(self, **{name: flag(getattr(self, name), name)})
 
     @property
     def signature(self) -> str:

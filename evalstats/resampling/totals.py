@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import also_called, integer
+from evalstats.checks import also_called, integer, refuse_masked
 from evalstats.errors import InputError
 from evalstats.resampling.executors import Workers, as_workers, pieces_of, run_all
 from evalstats.resampling.products import ExactProduct, exact_grid
@@ -158,6 +158,7 @@ def bootstrap_totals(
     >>> totals.shape, bool(accuracy.score(totals).std() > 0.2)
     ((1000, 2), True)
     """
+    refuse_masked(statistics, "statistics")
     try:
         table = np.asarray(statistics)
     except ValueError as error:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.multinomial_rows import multinomial_rows
 from evalstats.resampling.streams import generator, random_bytes
@@ -24,6 +25,8 @@ from evalstats.resampling.streams import generator, random_bytes
 # A string: NumPy loads its random numbers at the first mention, and importing us should not.
 Rng: TypeAlias = "int | np.random.Generator | None"
 
+#: The largest seed: more bits than these are nobody's entropy, and signatures and files hold them.
+MOST_SEED = 2**128 - 1
 #: Rows of one BLAS call; a batch has so many, or a multiple of it, so that no call is half empty.
 ROW_GROUP = 24
 #: Segments, at most, of rows that are kept.
@@ -43,7 +46,9 @@ def as_seed(rng: Rng) -> int:
             f"rng must be an int, a numpy.random.Generator or None, got {type(rng).__name__}"
         )
     if rng < 0:
-        raise InputError(f"rng must be a non-negative int, got {rng}")
+        raise InputError(f"rng must be a non-negative int, got {shown(rng)}")
+    if rng > MOST_SEED:
+        raise InputError(f"rng must be below 2**128, got {shown(rng)}")
     return int(rng)
 
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from evalstats.checks import also_called, choice, integer, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.resampling.weights import MOST_SEED
 from evalstats.shards.hierarchy import shard_batches
 from evalstats.shards.keyed import poisson_blocks
 from evalstats.shards.segment_ids import as_ids, runs_of
@@ -120,7 +121,7 @@ def resample_shard(
     n_resamples = integer(n_resamples, "n_resamples", 2, MOST_RESAMPLES)
     if isinstance(rng, np.random.Generator) or rng is None:
         raise InputTypeError("rng must be an int: all shards must be given the same seed")
-    seed = integer(rng, "rng", 0)
+    seed = integer(rng, "rng", 0, MOST_SEED)
     choice(unit, UNITS, "unit")
     sizes, members = _as_sizes(shard_sizes, shard, n_segments)
     numbers, id_kind = as_ids(ids, n_segments)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +15,9 @@ from evalstats.checks import also_called, choice, integer, label, listed, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.resampling.weights import MOST_SEED
 from evalstats.shards.segment_ids import Ids, check_runs, merged_runs, numbers_of
+from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.names import as_names
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -84,7 +86,7 @@ class Shard:
         # Everything that a file could claim and that does not hold together is caught here.
         as_names(self.systems)
         integer(self.n_segments, "n_segments", 1)
-        integer(self.seed, "seed", 0)
+        integer(self.seed, "seed", 0, MOST_SEED)
         integer(self.n_resamples, "n_resamples", 2, MOST_RESAMPLES)
         choice(self.unit, UNITS, "unit")
         choice(self.id_kind, _ID_KINDS, "id_kind")
@@ -118,14 +120,14 @@ class Shard:
         self.id_runs.setflags(write=False)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether all fields are equal; of metrics, name, signature and columns count."""
+        """Return whether all fields are equal; of metrics, sacreBLEU's version does not count."""
         if not isinstance(other, Shard):
             return NotImplemented
         plain = ("n_segments", "reference_labels", "shards", *_SHARED)
         arrays = ((getattr(shard, name) for name in _ARRAYS) for shard in (self, other))
         return (
             all(getattr(self, name) == getattr(other, name) for name in plain)
-            and [_identity(m) for m in self.metrics] == [_identity(m) for m in other.metrics]
+            and _are_same(self.metrics, other.metrics)
             and np.array_equal(self.id_runs, other.id_runs)
             and all(map(np.array_equal, chain(*next(arrays)), chain(*next(arrays))))
         )
@@ -284,10 +286,11 @@ def merge_shards(shards: Iterable[Shard]) -> Shard:
 
 def as_resolution(value: object) -> float:
     """Return a power of two, at most 1, or say what came instead."""
-    resolution = real(value, "resolution", 0.0)
-    if not 0 < resolution <= 1 or np.frexp(resolution)[0] != 0.5:
+    resolution = float(real(value, "resolution", 0.0))
+    if not 1 / MOST <= resolution <= 1 or np.frexp(resolution)[0] != 0.5:
         raise InputError(
-            f"resolution must be a power of two that is at most 1, such as 2**-20, got {value}"
+            f"resolution must be a power of two that is at most 1 and at least 2**-62, such as "
+            f"2**-20, got {value}"
         )
     return resolution
 
@@ -321,12 +324,12 @@ def _check_fits(part: Shard, first: Shard, i: int) -> None:
                 f"shards must have the same {name}, got {there!r} in shards[0] and {here!r} in "
                 f"shards[{i}]"
             )
-    here, there = ([_identity(m) for m in shard.metrics] for shard in (part, first))
-    if here != there:
-        raise InputError(
-            f"shards must have the same metrics, got {_described(there)} in shards[0] and "
-            f"{_described(here)} in shards[{i}]"
-        )
+    for ours, theirs in zip_longest(first.metrics, part.metrics):
+        if not (ours and theirs and is_same_metric(ours, theirs)):
+            raise InputError(
+                f"shards must have the same metrics, got {ours!r} in shards[0] and {theirs!r} in "
+                f"shards[{i}]"
+            )
 
 
 def _added(parts: list[tuple[Integers, ...]]) -> tuple[Integers, ...]:
@@ -344,8 +347,12 @@ def _too_large(totals: Integers) -> bool:
     return bool(np.any(totals >= MOST) or np.any(totals <= -MOST))
 
 
+def _are_same(first: Sequence[Metric], second: Sequence[Metric]) -> bool:
+    return len(first) == len(second) and all(map(is_same_metric, first, second))
+
+
 def _identity(metric: Metric) -> list[Any]:
-    """Return what tells a metric from another, as JSON gives it back."""
+    """Return what a file says of a metric."""
     return [metric.name, metric.signature, list(metric.columns)]
 
 

@@ -1,21 +1,21 @@
 """Numbers in a file: a `.npz` of arrays with a JSON header, read without trust.
 
-Nothing in such a file is run or believed: no pickles, no compression (a small file could stand
-for a huge array), numbers only, and every array is as large as its bytes are. So memory stays in
-proportion to the length of the file. A file of the same numbers has the same bytes.
+No pickles, no compression (a small file could stand for a huge array), numbers only, and every
+array is as large as its bytes are. So memory stays in proportion to the length of the file. A
+file of the same numbers has the same bytes.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 import stat
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
 from errno import EISDIR
+from io import BytesIO
 from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -23,19 +23,12 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.checks import shown
 from evalstats.errors import InputError
 
 _HEADER = "header"
-#: The magic string, version 1.0, the length of the rest, and the rest as NumPy writes it.
-_NPY = re.compile(
-    rb"\x93NUMPY\x01\x00..\{'descr': '([^']{0,9})', 'fortran_order': (False|True), "
-    rb"'shape': \(([0-9, ]{0,99})\), \} *\n",
-    re.DOTALL,
-)
-#: The most bytes of an archive's directory, some 50 for a member, which takes 20 times that in
-#: memory.
+#: The most bytes of an archive's directory: some 50 for a member, and 20 times that in memory.
 _MOST_DIRECTORY = 1 << 20
-_NUMBERS = re.compile(r"[<|>][iuf][1248]")
 
 
 def write_archive(
@@ -58,11 +51,12 @@ def write_archive(
                 os.fsync(file.fileno())
             beside.replace(target)
         except BaseException:  # Ctrl-C as well
-            with suppress(OSError):
+            with suppress(OSError, ValueError):
                 beside.unlink()
             raise
-    except OSError as error:
-        raise InputError(f"cannot write {target}: {error.strerror or error}") from None
+    except (OSError, ValueError) as error:  # a NUL in a path is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot write {shown(str(target))}: {reason}") from None
 
 
 def _write_members(file: Any, members: Mapping[str, NDArray[Any]]) -> None:
@@ -85,13 +79,13 @@ def read_archive(
     """
     try:
         # Asked before it is opened: a pipe would wait for its writer, and a device has no end.
-        mode, room = Path(path).stat()[stat.ST_MODE], Path(path).stat().st_size
-        if stat.S_ISDIR(mode):
+        found = Path(path).stat()
+        if stat.S_ISDIR(found.st_mode):
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(found.st_mode):
             raise OSError("it is not a regular file")
         with Path(path).open("rb") as file, zipfile.ZipFile(checked_directory(file)) as archive:
-            members = _members(archive, room, kinds)
+            members = _members(archive, found.st_size, kinds)
         if _HEADER not in members:
             raise ValueError(f"expected {_HEADER}.npy in it, found {', '.join(members)[:99]!r}")
         header = json.loads(members.pop(_HEADER).tobytes().decode("utf-8"))
@@ -99,7 +93,7 @@ def read_archive(
             raise ValueError(f"{_HEADER}.npy is not a JSON object")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from None
-    # What Python's readers of zip files and JSON raise depends on where the damage is.
+    # What Python's and NumPy's readers raise depends on where the damage is.
     except Exception as error:
         raise InputError(
             f"{path} is damaged, cut short, or not a file that save() wrote: "
@@ -126,35 +120,34 @@ def checked_directory(file: BinaryIO, most: int = _MOST_DIRECTORY) -> BinaryIO:
 
 def _members(archive: zipfile.ZipFile, room: int, kinds: str) -> dict[str, NDArray[Any]]:
     """Return the arrays of an archive by name; together they are no longer than the file."""
-    entries = archive.infolist()
-    for entry in entries:
+    found: dict[str, NDArray[Any]] = {}
+    for entry in archive.infolist():
         room -= entry.file_size
+        # As NumPy names them: "x" and "x.npy" are one array to it.
+        name = entry.filename.removesuffix(".npy")
         if entry.compress_type != zipfile.ZIP_STORED or entry.flag_bits & 1:
             raise ValueError(f"{entry.filename} is compressed or encrypted")
         if room < 0 or entry.file_size != entry.compress_size:
             raise ValueError(f"{entry.filename} claims {entry.file_size:,} bytes")
-    # As NumPy names them: "x" and "x.npy" are one array to it.
-    names = [entry.filename.removesuffix(".npy") for entry in entries]
-    if len(set(names)) < len(names):
-        raise ValueError("a name occurs twice")
-    return {
-        n: _array(archive.read(e), e.filename, kinds) for n, e in zip(names, entries, strict=True)
-    }
+        if name in found:
+            raise ValueError("a name occurs twice")
+        found[name] = _array(archive.read(entry), entry.filename, kinds)
+    return found
 
 
 def _array(data: bytes, name: str, kinds: str) -> NDArray[Any]:
     """Return the array of a `.npy` member, whose header must account for every byte."""
-    match = _NPY.match(data)
-    if match is None:
+    member = BytesIO(data)
+    if not data.startswith(b"\x93NUMPY\1\0"):
         raise ValueError(f"{name} is not a NumPy array, or not written by evalstats")
-    descr = match[1].decode("latin-1")
-    if not _NUMBERS.fullmatch(descr) or descr[1] not in kinds:
-        raise ValueError(f"{name} must hold numbers ({kinds}), got dtype {descr!r}")
-    if match[2] == b"True":
+    np.lib.format.read_magic(member)
+    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(member)
+    if dtype.kind not in kinds or dtype.itemsize > 8:
+        raise ValueError(f"{name} must hold numbers ({kinds}), got dtype {dtype.str!r}")
+    if by_columns and len(shape) > 1:
         raise ValueError(f"{name} must be stored by rows")
-    shape = tuple(int(part) for part in match[3].split(b",") if part.strip().isdigit())
-    dtype, left = np.dtype(descr), len(data) - match.end()
     # Python's integers: a hostile shape cannot overflow them.
-    if prod(shape) * dtype.itemsize != left:
-        raise ValueError(f"{name} claims shape {shape} of {descr}, but has {left} bytes")
-    return np.frombuffer(data, dtype=dtype, offset=match.end()).reshape(shape)
+    left = len(data) - member.tell()
+    if prod(shape) * dtype.itemsize != left or min(shape, default=0) < 0:
+        raise ValueError(f"{name} claims shape {shape} of {dtype.str}, but has {left} bytes")
+    return np.frombuffer(data, dtype=dtype, offset=member.tell()).reshape(shape)

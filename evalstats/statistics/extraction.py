@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -67,12 +66,11 @@ def extract(
     >>> extract({"A": ["a cat"], "B": ["the cat"]}, ["a cat"], "ter").values.tolist()
     [[[0.0, 2.0]], [[1.0, 2.0]]]
     """
-    check_same_index({"references": references, "segment_ids": segment_ids})
-    chosen = as_metric(metric)
-    (table,) = extract_all(systems, references, chosen, progress, as_workers(executor))
-    if segment_ids is None:
-        return table
-    return replace(table, segment_ids=as_segment_ids(segment_ids, table.n_segments))
+    workers = as_workers(executor)
+    (table,) = extract_all(
+        systems, references, as_metric(metric), progress, workers, segment_ids=segment_ids
+    )
+    return table
 
 
 def as_systems(systems: object) -> Mapping[str, Any]:
@@ -112,11 +110,12 @@ def extract_all(
     metrics: Metrics,
     progress: Progress | None,
     workers: Workers = 1,
+    segment_ids: object = None,
 ) -> list[SegmentStatistics]:
     """Extract all systems under all metrics, one `SegmentStatistics` a metric."""
     workers = workers.executor if isinstance(workers, Reporting) else workers
     named = as_systems(systems)
-    check_same_rows(named, references=references)
+    check_same_rows(named, references=references, segment_ids=segment_ids)
     chosen = as_metrics(metrics)
     outputs = {n: _as_list(texts, f"hypotheses of system {n!r}") for n, texts in named.items()}
     lengths = [len(texts) for texts in outputs.values()]
@@ -124,13 +123,15 @@ def extract_all(
         given = ", ".join(f"{name!r} has {len(texts)}" for name, texts in outputs.items())
         raise InputError(f"hypotheses must have the same number of segments: {given}")
     prepared: Any = None
-    if any(metric.uses_references and metric.reads_text for metric in chosen):
+    if any(map(_reads_references, chosen)):
         # An empty corpus is reported as that, not as a disagreement with the references.
         prepared = as_references(references, lengths[0]) if lengths[0] else references
     plain: Any = None
     if references is not None and any(m.uses_references and not m.reads_text for m in chosen):
         plain = _as_list(references, "references")
-    identity = (prepared.label, prepared.fingerprint) if isinstance(prepared, References) else ()
+    label, fingerprint = None, None
+    if isinstance(prepared, References):
+        label, fingerprint = prepared.label, prepared.fingerprint
     jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
     work = partial(_rows, {True: prepared, False: plain})
     tell = progress or (lambda done, total, label: None)
@@ -149,10 +150,16 @@ def extract_all(
             np.stack(rows[i * size : (i + 1) * size]),
             tuple(outputs),
             metric,
-            *(identity if metric.uses_references and metric.reads_text else ()),
+            *((label, fingerprint) if _reads_references(metric) else (None, None)),
+            None if segment_ids is None else as_segment_ids(segment_ids, lengths[0]),
         )
         for i, metric in enumerate(chosen)
     ]
+
+
+def _reads_references(metric: Metric) -> bool:
+    """Return whether a metric compares with reference texts, which have a fingerprint."""
+    return metric.uses_references and metric.reads_text
 
 
 def _as_list(texts: object, name: str) -> list[Any] | NDArray[Any]:

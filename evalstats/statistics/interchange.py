@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -33,6 +33,7 @@ _PLAIN: dict[str, tuple[type, ...]] = {
     "reference_label": (str, NoneType),
     "fingerprint": (str, NoneType),
 }
+_SCALARS = (bool, int, float, str, NoneType)
 #: Metrics that can be rebuilt from their parameters.
 _OWN: dict[str, type[Any]] = {kind.__name__: kind for kind in BUILT_IN}
 
@@ -78,6 +79,11 @@ def checked(
     record = _field(header, "metric", dict)
     signature = _field(record, "signature", str)
     rebuilt = _rebuilt(record) if metric is None else as_metric(metric)
+    if metric is not None and record.get("class") in _OWN:
+        # Signatures round: of our own metrics the parameters count.
+        made_by = _rebuilt(record)
+        if parameters(made_by) != parameters(rebuilt):
+            raise InputError(f"its metric is {shown(made_by)}, not the given {shown(rebuilt)}")
     stated = {**record, "signature": without_versions(signature)}
     for key, value in identity(rebuilt).items():
         if stated.get(key) != value:
@@ -103,6 +109,37 @@ def identity(metric: Metric) -> dict[str, Any]:
         "columns": list(metric.columns),
         "higher_is_better": bool(metric.higher_is_better),
     }
+
+
+def parameters(metric: Metric) -> dict[str, Any]:
+    """Return a metric's class and options, plain values for JSON.
+
+    Of a dataclass all fields, of another class the public attributes of an object; what is no
+    plain value (a function, a model) is left to the signature.
+    """
+    kind = type(metric)
+    options = (
+        {f.name: getattr(metric, f.name) for f in fields(metric)}
+        if is_dataclass(metric)
+        else {name: value for name, value in vars(metric).items() if not name.startswith("_")}
+    )
+    found: dict[str, Any] = {"class": f"{kind.__module__}.{kind.__qualname__}"}
+    for name, value in options.items():
+        if isinstance(value, Metric):
+            found[name] = parameters(value)
+        elif isinstance(value, (tuple, list)) and all(isinstance(v, _SCALARS) for v in value):
+            found[name] = list(value)
+        elif isinstance(value, _SCALARS):
+            found[name] = value
+    return found
+
+
+def is_same_metric(a: Metric, b: Metric) -> bool:
+    """Return whether two metrics are one: class and options, not only their rounded signatures.
+
+    Another version of sacreBLEU is no other metric.
+    """
+    return identity(a) == identity(b) and parameters(a) == parameters(b)
 
 
 def _configuration(metric: Metric) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from evalstats.metrics import BUILT_IN, Metric
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, as_systems, extract_all
-from evalstats.statistics.names import as_segment_ids
 from evalstats.statistics.segments import SegmentStatistics
 
 
@@ -53,10 +51,11 @@ def extract_runs(
     >>> table.values.shape, table.scores.round(2).tolist()
     ((2, 3, 4), [0.83, 0.33])
     """
-    (table,) = extract_all_runs(systems, references, metric, progress, as_workers(executor))
-    if segment_ids is None:
-        return table
-    return replace(table, segment_ids=as_segment_ids(segment_ids, table.n_segments))
+    workers = as_workers(executor)
+    (table,) = extract_all_runs(
+        systems, references, metric, progress, workers, segment_ids=segment_ids
+    )
+    return table
 
 
 def extract_all_runs(
@@ -65,6 +64,7 @@ def extract_all_runs(
     metrics: Metrics,
     progress: Progress | None,
     workers: Workers = 1,
+    segment_ids: object = None,
 ) -> list[SegmentStatistics]:
     """Extract all runs of all systems under all metrics, one `SegmentStatistics` a metric."""
     named = as_systems(systems)
@@ -87,12 +87,12 @@ def extract_all_runs(
         f"{name} run {i + 1}": run for name, runs in named.items() for i, run in enumerate(runs)
     }
     found = []
-    for table in extract_all(flat, references, metrics, progress, workers):
+    for table in extract_all(flat, references, metrics, progress, workers, segment_ids):
         apart = table.values.reshape(len(named), n_runs, *table.values.shape[1:])
         wide = np.moveaxis(apart, 1, 2).reshape(len(named), table.n_segments, -1)
         metric = MeanOfRuns(table.metric, n_runs)
-        label = (table.reference_label, table.fingerprint)
-        found.append(SegmentStatistics(wide, tuple(named), metric, *label))
+        known = (table.reference_label, table.fingerprint, table.segment_ids)
+        found.append(SegmentStatistics(wide, tuple(named), metric, *known))
     return found
 
 

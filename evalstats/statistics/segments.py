@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import MOST_NAME, label, shown
-from evalstats.errors import InputError
+from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric, scores_of
 from evalstats.results import report
 from evalstats.results.signatures import merged_versions, without_versions
@@ -27,7 +27,7 @@ from evalstats.statistics.names import (
     labels_of_groups,
     shared_places,
 )
-from evalstats.statistics.values import as_values
+from evalstats.statistics.values import as_values, summed_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,14 +123,14 @@ class SegmentStatistics:
         return scores_of(self.metric, self.totals)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether all fields are equal; of the metrics, identity and scores count."""
+        """Return whether all fields are equal; of metrics, sacreBLEU's version does not count."""
         if not isinstance(other, SegmentStatistics):
             return NotImplemented
         plain = ("systems", "reference_label", "fingerprint", "segment_ids", "metric_signature")
         return (
             all(getattr(self, name) == getattr(other, name) for name in (*plain, "labels"))
             and np.array_equal(self.values, other.values)
-            and _is_same_metric(self, other)
+            and interchange.is_same_metric(self.metric, other.metric)
         )
 
     def __hash__(self) -> int:
@@ -157,11 +157,7 @@ class SegmentStatistics:
         of their first segment.
         """
         codes = group_codes(groups, self.n_segments)
-        summed = np.zeros((len(self.systems), int(codes.max()) + 1, self.values.shape[2]))
-        for block, rows in zip(summed, self.values, strict=True):
-            np.add.at(block, codes, rows)
-        if self.values.dtype.kind in "iu":
-            summed = summed.astype(np.int64)
+        summed = summed_within(self.values, codes)
         # The same references, grouped otherwise, are not the same rows.
         digest = sha256(f"{self.fingerprint}|groups|".encode() + codes.astype("<i8").tobytes())
         fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
@@ -260,12 +256,15 @@ class SegmentStatistics:
         >>> SegmentStatistics.join(a, b).scores.tolist()
         [0.5, 1.0]
         """
-        if not tables:
-            raise InputError("join needs at least one SegmentStatistics, got none")
+        _check_tables(tables, "join")
         first = tables[0]
         for table in tables[1:]:
-            _check_same_metric(first, table)
-            _check_same_segments(first, table, str(list(first.systems)), str(list(table.systems)))
+            if not interchange.is_same_metric(first.metric, table.metric):
+                raise InputError(
+                    f"tables to join must have the same metric, got {first.metric!r} for "
+                    f"{list(first.systems)} and {table.metric!r} for {list(table.systems)}"
+                )
+        _check_agree(tables, [str(list(table.systems)) for table in tables])
         labels = {table.reference_label for table in tables}
         known = all(table.fingerprint is not None for table in tables)
         named = all(table.segment_ids is not None for table in tables)
@@ -316,6 +315,7 @@ class SegmentStatistics:
         >>> SegmentStatistics.join(*SegmentStatistics.align(a, b)).values[:, :, 0].tolist()
         [[1, 0], [4, 1]]
         """
+        _check_tables(tables, "align")
         ids = []
         for i, table in enumerate(tables):
             if table.segment_ids is None:
@@ -325,10 +325,9 @@ class SegmentStatistics:
             ids.append(table.segment_ids)
         names = [", ".join(table.systems) for table in tables]
         found = zip(tables, shared_places(ids, names, missing), strict=True)
-        aligned = tuple(table.select(places) for table, places in found)
-        for table, name in zip(aligned[1:], names[1:], strict=True):
-            check_same_labels(aligned[0], table, names[0], name)
-        return aligned
+        aligned = [table.select(places) for table, places in found]
+        _check_agree(aligned, names)
+        return tuple(aligned)
 
 
 def joined_by_metric(tables: Sequence[SegmentStatistics]) -> list[SegmentStatistics]:
@@ -350,53 +349,51 @@ def check_same_segments(tables: Sequence[SegmentStatistics]) -> None:
                 f"{list(first.systems)} for {first.metric.name} and {list(table.systems)} for "
                 f"{table.metric.name}"
             )
-        _check_same_segments(first, table, first.metric.name, table.metric.name)
+    _check_agree(tables, [table.metric.name for table in tables])
 
 
-def _check_same_segments(a: SegmentStatistics, b: SegmentStatistics, one: str, two: str) -> None:
-    if a.n_segments != b.n_segments:
-        raise InputError(
-            f"all SegmentStatistics must have the same segments, got {a.n_segments} for "
-            f"{one} and {b.n_segments} for {two}"
-        )
-    if a.fingerprint and b.fingerprint and a.fingerprint != b.fingerprint:
-        raise InputError(
-            f"all SegmentStatistics must be made against the same references, got fingerprint "
-            f"{a.fingerprint[:19]}... for {one} and {b.fingerprint[:19]}... for {two}"
-        )
-    if a.segment_ids and b.segment_ids and a.segment_ids != b.segment_ids:
-        i = int(np.argmax([x != y for x, y in zip(a.segment_ids, b.segment_ids, strict=True)]))
-        raise InputError(
-            f"all SegmentStatistics must have the same segments in the same order, but segment "
-            f"{i} is {a.segment_ids[i]!r} for {one} and {b.segment_ids[i]!r} for {two}"
-        )
-    check_same_labels(a, b, one, two)
+def _check_tables(tables: Sequence[object], caller: str) -> None:
+    if not tables:
+        raise InputError(f"{caller} needs at least one SegmentStatistics, got none")
+    for i, table in enumerate(tables):
+        if not isinstance(table, SegmentStatistics):
+            kind = type(table).__name__
+            raise InputTypeError(f"{caller} takes SegmentStatistics, got {kind} as table {i}")
 
 
-def check_same_labels(a: SegmentStatistics, b: SegmentStatistics, one: str, two: str) -> None:
-    """Raise where tables say different things of one segment."""
-    for name, labels in a.labels.items():
-        others = b.labels.get(name, labels)
-        if labels != others:
-            unlike = [i for i, (x, y) in enumerate(zip(labels, others, strict=True)) if x != y]
-            i = unlike[0]
-            segment = repr(a.segment_ids[i]) if a.segment_ids else str(i)
-            raise InputError(
-                f"all SegmentStatistics must have the same segments, but {len(unlike)} of "
-                f"{len(labels)} differ: {name} of segment {segment} is {shown(labels[i])} for "
-                f"{one} and {shown(others[i])} for {two}"
-            )
+def _check_agree(tables: Sequence[SegmentStatistics], names: Sequence[str]) -> None:
+    """Raise unless what is known of the segments is the same, whichever tables know it."""
+    first: dict[str, tuple[Any, str]] = {}
+    for table, name in zip(tables, names, strict=True):
+        known: dict[str, Any] = {"number": table.n_segments, "fingerprint": table.fingerprint}
+        known |= {"segment_ids": table.segment_ids}
+        known |= {f"labels {key}": values for key, values in table.labels.items()}
+        for key, value in known.items():
+            if value is None:
+                continue
+            before, who = first.setdefault(key, (value, name))
+            if before != value:
+                ids = first.get("segment_ids", (None, ""))[0]
+                why, one, two = _disagreement(key, before, value, ids)
+                raise InputError(
+                    f"all SegmentStatistics must {why} {one} for {who} and {two} for {name}"
+                )
 
 
-def _check_same_metric(a: SegmentStatistics, b: SegmentStatistics) -> None:
-    if not _is_same_metric(a, b):
-        raise InputError(
-            f"tables to join must have the same metric, got {a.metric!r} for {list(a.systems)} "
-            f"and {b.metric!r} for {list(b.systems)}"
-        )
-
-
-def _is_same_metric(a: SegmentStatistics, b: SegmentStatistics) -> bool:
-    first, second = (interchange.identity(table.metric) for table in (a, b))
-    # Signatures round (a smoothing value to two decimals): the scores have the last word.
-    return first == second and np.array_equal(a.metric.score(b.totals), b.metric.score(b.totals))
+def _disagreement(
+    key: str, first: Any, second: Any, ids: tuple[str, ...] | None
+) -> tuple[str, object, object]:
+    """Return in words what must be the same, and the two that are not."""
+    if key == "number":
+        return "have the same segments, got", first, second
+    if key == "fingerprint":
+        what = "be made against the same references, got fingerprint"
+        return what, f"{first[:19]}...", f"{second[:19]}..."
+    unlike = [i for i, (a, b) in enumerate(zip(first, second, strict=True)) if a != b]
+    pair = shown(first[unlike[0]]), shown(second[unlike[0]])
+    if key == "segment_ids":
+        return f"have the same segments in the same order, but segment {unlike[0]} is", *pair
+    segment = repr(ids[unlike[0]]) if ids else str(unlike[0])
+    label = key.removeprefix("labels ")
+    differ = f"{len(unlike)} of {len(first)} differ: {label} of segment {segment} is"
+    return f"have the same segments, but {differ}", *pair

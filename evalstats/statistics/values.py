@@ -28,3 +28,18 @@ def as_values(values: ArrayLike) -> NDArray[Any]:
         raise InputError(f"values{list(where)} is {array[where]}; statistics must be finite")
     array.setflags(write=False)
     return array
+
+
+def summed_within(values: NDArray[Any], codes: NDArray[np.intp]) -> NDArray[Any]:
+    """Sum statistics within groups, `(S, N, k) -> (S, G, k)`; whole numbers stay whole."""
+    kind: type[Any] = np.float64
+    if values.dtype.kind in "iu":
+        largest = float(np.max(np.sum(np.abs(values.astype(np.float64)), axis=1)))
+        kind = np.int64 if largest < 2**63 else np.uint64
+        # Sums of floats are rounded: a little less than what may wrap around is refused.
+        if largest >= 2**64 or (kind is np.uint64 and np.any(values < 0)):
+            raise InputError("values are too large: sums within groups do not fit 64 bits")
+    summed = np.zeros((len(values), int(codes.max()) + 1, values.shape[2]), dtype=kind)
+    for block, rows in zip(summed, values, strict=True):
+        np.add.at(block, codes, rows.astype(kind))
+    return summed

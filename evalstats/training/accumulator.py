@@ -8,6 +8,7 @@ or ranks, and no order of merging, changes a bit.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from threading import Lock
 from typing import Any
 from zlib import crc32
 
@@ -15,15 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.estimate import estimate
-from evalstats.checks import also_called, listed
+from evalstats.checks import also_called, check_same_index, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.products import exact_grid
 from evalstats.resampling.weights import Rng
 from evalstats.results.results import Estimate
-from evalstats.results.signatures import without_versions
 from evalstats.statistics.extraction import rows_of
-from evalstats.statistics.interchange import narrowest
+from evalstats.statistics.interchange import is_same_metric, narrowest
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References, as_references
 
@@ -71,6 +71,7 @@ class Accumulator:
     def __init__(self, metric: str | Metric = "bleu") -> None:
         self.metric = as_metric(metric)
         self._blocks: tuple[_Block, ...] = ()
+        self._lock = Lock()  # threads may share an accumulator
 
     def update(
         self, hypotheses: Any, references: Any = None, ids: Iterable[int | str] | None = None
@@ -95,6 +96,7 @@ class Accumulator:
         InputError
             For bad input; what was collected stays as it was.
         """
+        check_same_index({"hypotheses": hypotheses, "references": references, "ids": ids})
         if not isinstance(hypotheses, np.ndarray):
             hypotheses = listed(hypotheses, "hypotheses", "segments")
         labels = None if ids is None else _as_ids(ids, len(hypotheses))
@@ -116,9 +118,10 @@ class Accumulator:
         """
         if not isinstance(other, Accumulator):
             raise InputTypeError(f"other must be an Accumulator, got {type(other).__name__}")
-        mine, theirs = (identity(a.metric) for a in (self, other))
-        if mine != theirs:
-            raise InputError(f"accumulators must have the same metric, got {mine} and {theirs}")
+        if not is_same_metric(self.metric, other.metric):
+            raise InputError(
+                f"accumulators must have the same metric, got {self.metric!r} and {other.metric!r}"
+            )
         self._add(other._blocks)
         return self
 
@@ -191,6 +194,9 @@ class Accumulator:
         blocks = ((_narrow(rows), ids, marks),) if len(rows) else ()
         return {"metric": self.metric, "_blocks": blocks}
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _lock=Lock())
+
     def _add_rows(
         self, rows: NDArray[Any], ids: NDArray[Any] | None, marks: NDArray[np.uint32]
     ) -> None:
@@ -198,15 +204,16 @@ class Accumulator:
         self._add(((rows, ids, marks),))
 
     def _add(self, blocks: tuple[_Block, ...]) -> None:
-        together = self._blocks + blocks
-        kinds = {None if ids is None else ids.dtype.kind for _, ids, _ in together}
-        if len(kinds) > 1:
-            raise InputError(
-                "ids must be given for all segments or for none, and be all integers or all "
-                "strings; these differ from those collected before"
-            )
-        # One assignment: an interruption leaves all or nothing of a batch.
-        self._blocks = together
+        with self._lock:
+            together = self._blocks + blocks
+            kinds = {None if ids is None else ids.dtype.kind for _, ids, _ in together}
+            if len(kinds) > 1:
+                raise InputError(
+                    "ids must be given for all segments or for none, and be all integers or all "
+                    "strings; these differ from those collected before"
+                )
+            # One assignment: an interruption leaves all or nothing of a batch.
+            self._blocks = together
 
     def _rows(self) -> NDArray[Any]:
         rows = self._collected()[0]
@@ -216,39 +223,39 @@ class Accumulator:
 
     def _collected(self) -> _Block:
         """Return all rows in their own order, each id once, the ids and the checksums."""
-        if not self._blocks:
-            return (
-                np.empty((0, len(self.metric.columns)), dtype=np.int64),
-                None,
-                np.empty(0, dtype=np.uint32),
-            )
-        rows = np.concatenate([_wide(rows) for rows, _, _ in self._blocks])
-        marks = np.concatenate([marks for _, _, marks in self._blocks])
-        if self._blocks[0][1] is None:
-            order = np.lexsort(rows.T[::-1])
-            return rows[order], None, marks[order]
-        ids = np.concatenate([ids for _, ids, _ in self._blocks if ids is not None])
-        order = np.argsort(ids, kind="stable")
-        rows, ids, marks = rows[order], ids[order], marks[order]
-        again = np.flatnonzero(ids[1:] == ids[:-1])
-        differ = np.any(rows[again] != rows[again + 1], axis=1)
-        conflicts = again[differ | (marks[again] != marks[again + 1])]
-        if len(conflicts):
-            raise InputError(
-                f"id {ids[conflicts[0]].item()!r} came with different statistics or references; "
-                f"ids must say which segment of the data set it is, not which of a batch or of a "
-                f"rank"
-            )
-        first = np.ones(len(ids), dtype=np.bool_)
-        first[again + 1] = False
-        # What was put in order need not be put in order again.
-        self._blocks = ((rows[first], ids[first], marks[first]),)
-        return self._blocks[0]
+        with self._lock:
+            if not self._blocks:
+                nothing = np.empty((0, len(self.metric.columns)), dtype=np.int64)
+                return nothing, None, np.empty(0, dtype=np.uint32)
+            found = _in_order(self._blocks)
+            # What was put in order need not be put in order again.
+            self._blocks = (found,)
+            return found
 
 
-def identity(metric: Metric) -> str:
-    """Return what tells metrics apart: name and signature, whatever sacreBLEU's version."""
-    return f"{metric.name}|{without_versions(metric.signature)}"
+def _in_order(blocks: tuple[_Block, ...]) -> _Block:
+    """Return blocks as one: in the order of the ids, each once, or in that of the numbers."""
+    rows = np.concatenate([_wide(rows) for rows, _, _ in blocks])
+    marks = np.concatenate([marks for _, _, marks in blocks])
+    if blocks[0][1] is None:
+        order = np.lexsort(rows.T[::-1])
+        return rows[order], None, marks[order]
+    ids = np.concatenate([ids for _, ids, _ in blocks if ids is not None])
+    order = np.argsort(ids, kind="stable")
+    rows, ids, marks = rows[order], ids[order], marks[order]
+    again = np.flatnonzero(ids[1:] == ids[:-1])
+    differ = np.any(rows[again] != rows[again + 1], axis=1)
+    conflicts = again[differ | (marks[again] != marks[again + 1])]
+    if len(conflicts):
+        name = ids[conflicts[0]]
+        raise InputError(
+            f"id {name if isinstance(name, np.integer) else repr(name)} came with different "
+            f"statistics or references; ids must say which segment of the data set it is, not "
+            f"which of a batch or of a rank"
+        )
+    first = np.ones(len(ids), dtype=np.bool_)
+    first[again + 1] = False
+    return rows[first], ids[first], marks[first]
 
 
 def checksums(references: References) -> NDArray[np.uint32]:
@@ -258,7 +265,7 @@ def checksums(references: References) -> NDArray[np.uint32]:
 
 
 def _as_ids(ids: object, n_segments: int) -> NDArray[Any]:
-    """Return ids `(n,)`, int64 or strings, or say what is wrong with them."""
+    """Return ids `(n,)`, int64 or objects that are strings, or say what is wrong with them."""
     labels = listed(ids, "ids", "integers or strings, one a segment")
     # Tensors and arrays iterate into scalars of their own.
     labels = [label.item() if hasattr(label, "item") else label for label in labels]
@@ -271,7 +278,8 @@ def _as_ids(ids: object, n_segments: int) -> NDArray[Any]:
         names = ", ".join(sorted(kind.__name__ for kind in kinds))
         raise InputTypeError(f"ids must be all integers or all strings, got {names}")
     try:
-        return np.array(labels, dtype=np.str_ if str in kinds else np.int64)
+        # NumPy's own strings would lose a NUL at the end.
+        return np.array(labels, dtype=object if str in kinds else np.int64)
     except OverflowError:
         raise InputError("ids must be integers that fit 64 bits") from None
 

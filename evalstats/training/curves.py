@@ -10,7 +10,7 @@ import numpy as np
 from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.plots import BLUE, GREY, SKY, SMALL, VERMILLION, name_axes, own_axes, wrapped
-from evalstats.training.records import Check, Chosen
+from evalstats.training.records import Checkpoint, Selected
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,11 @@ _BARS, _OPEN = 25, 60
 
 
 def curve(
-    checks: Sequence[Check], chosen: Chosen, n_segments: int, unit: str, ax: Axes | None = None
+    checks: Sequence[Checkpoint],
+    selected: Selected,
+    n_segments: int,
+    unit: str,
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw the scores of a training run with their intervals, step by step.
 
@@ -30,7 +34,7 @@ def curve(
 
     Parameters
     ----------
-    checks, chosen : sequence of Check, Chosen
+    checks, selected : sequence of Checkpoint, Selected
         Of one run, at least one check.
     n_segments, unit : int, str
         How many segments or groups there are: ``"segment"`` or ``"group"``.
@@ -41,7 +45,7 @@ def curve(
         raise InputError("there are no checks to draw; call Monitor.check first")
     axes = own_axes(2.5) if ax is None else ax
     _draw_checks(axes, checks)
-    _draw_chosen(axes, checks, chosen)
+    _draw_selected(axes, checks, selected)
     _name_ticks(axes, [check.step for check in checks])
     count = "1 check" if len(checks) == 1 else f"{len(checks):,} checks"
     name_axes(
@@ -56,7 +60,7 @@ def curve(
     return axes
 
 
-def _draw_checks(axes: Axes, checks: Sequence[Check]) -> None:
+def _draw_checks(axes: Axes, checks: Sequence[Checkpoint]) -> None:
     """Draw the scores with their intervals; filled markers where there is a real improvement."""
     steps = np.array([check.step for check in checks], dtype=np.float64)
     scores, lows, highs = (
@@ -77,29 +81,31 @@ def _draw_checks(axes: Axes, checks: Sequence[Check]) -> None:
             )  # fmt: skip
 
 
-def _draw_chosen(axes: Axes, checks: Sequence[Check], chosen: Chosen) -> None:
+def _draw_selected(axes: Axes, checks: Sequence[Checkpoint], selected: Selected) -> None:
     """Draw the corrected score, and write it on the better side of the curve, in room kept free."""
-    axes.vlines(chosen.step, chosen.low, chosen.high, colors=VERMILLION, linewidth=1.2, zorder=5)
+    axes.vlines(
+        selected.step, selected.low, selected.high, colors=VERMILLION, linewidth=1.2, zorder=5
+    )
     axes.plot(
-        chosen.step, chosen.corrected, "D", color=VERMILLION, markerfacecolor="none",
+        selected.step, selected.corrected, "D", color=VERMILLION, markerfacecolor="none",
         markersize=6, zorder=6,
     )  # fmt: skip
     higher = checks[0].higher_is_better
-    bottom = min(chosen.low, *(check.low for check in checks))
-    top = max(chosen.high, *(check.high for check in checks))
+    bottom = min(selected.low, *(check.low for check in checks))
+    top = max(selected.high, *(check.high for check in checks))
     span = float(top - bottom) or 1.0
     limits = (bottom - 0.05 * span, top + 0.38 * span)
     axes.set_ylim(*(limits if higher else (bottom - 0.38 * span, top + 0.05 * span)))
     left, right = axes.get_xlim()
-    place = (chosen.step - left) / (right - left)
-    decimals = report.decimals([chosen.standard_error])
+    place = (selected.step - left) / (right - left)
+    decimals = report.decimals([selected.standard_error])
     observed, corrected = (
-        report.number(value, decimals) for value in (chosen.score, chosen.corrected)
+        report.number(value, decimals) for value in (selected.score, selected.corrected)
     )
     axes.annotate(
-        f"step {chosen.step:,}: {observed}\ncorrected: {corrected}",
-        (chosen.step, chosen.high if higher else chosen.low),
-        (chosen.step, 0.99 if higher else 0.01),
+        f"step {selected.step:,}: {observed}\ncorrected: {corrected}",
+        (selected.step, selected.high if higher else selected.low),
+        (selected.step, 0.99 if higher else 0.01),
         textcoords=("data", "axes fraction"),
         ha="left" if place < 1 / 3 else "right" if place > 2 / 3 else "center",
         va="top" if higher else "bottom",

@@ -1,8 +1,9 @@
-"""What the checks of a run have left behind, and what one more check makes of it."""
+"""What the checks of a run have left behind, what one more check makes of it, and its state."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from math import ldexp
 from typing import Any
 
@@ -14,9 +15,9 @@ from evalstats.errors import InputError
 from evalstats.inference import counts, influence, student
 from evalstats.inference.student import Spread
 from evalstats.metrics import Mean, Metric
-from evalstats.training.boundaries import Boundary, spent_by
-from evalstats.training.records import Check, Chosen
-from evalstats.training.selection import Bags, Contest
+from evalstats.training.boundary import N_FLIPS, Boundary, spent_by
+from evalstats.training.records import Checkpoint, Selected, StepScore
+from evalstats.training.selection import BestSoFar, OutOfBag
 
 
 @dataclass(frozen=True)
@@ -32,13 +33,22 @@ class Rules:
     sizes: NDArray[np.int64] | None = None  # segments of each group, where there are groups
 
     def __post_init__(self) -> None:
-        patience = self.patience
+        patience, level = self.patience, share(self.significance_level, "significance_level")
         vars(self).update(
             patience=None if patience is None else integer(patience, "patience", 1),
-            significance_level=share(self.significance_level, "significance_level"),
+            significance_level=level,
             expected_checks=integer(self.expected_checks, "expected_checks", 1),
             confidence_level=share(self.confidence_level, "confidence_level"),
         )
+        n_draws = self.spent(1) * N_FLIPS
+        if n_draws < 1:
+            most = int(self.expected_checks * n_draws)
+            fewer = f"expect at most {most:,} checks (more may come), or " if most else ""
+            raise InputError(
+                f"significance_level {level:g} over expected_checks {self.expected_checks:,} is "
+                f"{n_draws:.2g} of {N_FLIPS:,} sign flips a check, too little to call anything an "
+                f"improvement; {fewer}give a significance_level of at least {level / n_draws:.1g}"
+            )
 
     def spent(self, look: int) -> float:
         """Return the level that so many looks may spend together; no look spends none."""
@@ -57,30 +67,28 @@ class Rules:
         """Return whether the patience is used up."""
         return self.patience is not None and checks_without_improvement >= self.patience
 
-    def judged(self, previous: Check | None, measured: dict[str, Any]) -> Check:
+    def make_check(self, previous: Checkpoint | None, measured: dict[str, Any]) -> Checkpoint:
         """Return a check with all that follows from its numbers and from the check before."""
-        now = measured["step"], measured["score"]
+        now = StepScore(measured["step"], measured["score"])
         best = highest = now
         improved, waited = False, 0
         if previous is not None:
             improved = measured["pvalue"] <= measured["level"]
             waited = 0 if improved else previous.checks_without_improvement + 1
-            best = now if improved else (previous.best_step, previous.best_score)
+            best = now if improved else previous.best
             sign = 1 if self.metric.higher_is_better else -1
-            if sign * now[1] <= sign * previous.highest_score:
-                highest = (previous.highest_step, previous.highest_score)
-        return Check(
+            if sign * now.score <= sign * previous.highest.score:
+                highest = previous.highest
+        return Checkpoint(
             **measured,
             metric=self.metric.name,
-            compared_with=None if previous is None else previous.best_step,
+            compared_with=None if previous is None else previous.best.step,
             improved=improved,
-            best_step=best[0],
-            best_score=best[1],
-            highest_step=highest[0],
-            highest_score=highest[1],
+            best=best,
+            highest=highest,
             checks_without_improvement=waited,
             should_stop=self.stops(waited),
-            higher_is_better=self.metric.higher_is_better,
+            higher_is_better=bool(self.metric.higher_is_better),
         )
 
 
@@ -112,14 +120,14 @@ class Best:
 class History:
     """Everything that a check changes. Replaced as a whole, so that a check happens or does not."""
 
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Checkpoint, ...] = ()
     best: Best | None = None
-    contest: Contest | None = None
-    boundary: Boundary = field(default_factory=Boundary.opened)
+    so_far: BestSoFar | None = None
+    boundary: Boundary = field(default_factory=Boundary.start)
     segment_ids: str | None = None  # a hash of them, where statistics came with some
 
     def after(
-        self, step: int, rows: NDArray[Any], rules: Rules, bags: Bags, ids: str | None = None
+        self, step: int, rows: NDArray[Any], rules: Rules, bags: OutOfBag, ids: str | None = None
     ) -> History:
         """Return the history with one more check, of statistics `(N, k)`."""
         metric, best, boundary = rules.metric, self.best, self.boundary
@@ -127,16 +135,15 @@ class History:
         in_bag, out_of_bag = bags.scores(metric, rows)
         low, high = rules.interval(new.score, new.spread)
         difference, bounds, pvalue, level = 0.0, (0.0, 0.0), 1.0, 0.0
-        if best is None or self.contest is None:
-            contest = Contest.opened(step, new.score, in_bag, out_of_bag)
+        if best is None or self.so_far is None:
+            so_far = BestSoFar.start(step, new.score, in_bag, out_of_bag)
         else:
             better = metric.higher_is_better
-            contest = self.contest.entered(step, new.score, in_bag, out_of_bag, better)
+            so_far = self.so_far.update(step, new.score, in_bag, out_of_bag, better)
             difference = new.score - best.score
             bounds, pvalue = _compared(best, new, rules)
             gain = (1 if better else -1) * (new.influence - best.influence)
-            spent = rules.spent(len(self.checks))
-            level, boundary = boundary.entered(gain, spent, rules.seed)
+            level, boundary = boundary.look(gain, rules.spent(len(self.checks)), rules.seed)
         measured = {
             "step": step,
             "score": new.score,
@@ -150,33 +157,78 @@ class History:
             "level": level,
             "confidence_level": rules.confidence_level,
         }
-        check = rules.judged(self.checks[-1] if self.checks else None, measured)
+        check = rules.make_check(self.checks[-1] if self.checks else None, measured)
         if check.improved:
-            boundary = Boundary.opened(rules.spent(len(self.checks)))
+            boundary = Boundary.start(rules.spent(len(self.checks)))
         kept = new if check.improved or best is None else best
-        return History((*self.checks, check), kept, contest, boundary, self.segment_ids or ids)
+        return History((*self.checks, check), kept, so_far, boundary, self.segment_ids or ids)
 
-    def chosen(self) -> Chosen:
+    def selected(self) -> Selected:
         """Return the checkpoint with the best score, corrected for the choosing."""
-        contest = self.contest
-        if contest is None:
+        so_far = self.so_far
+        if so_far is None:
             raise InputError("there is nothing to choose from yet; call check first")
-        check = next(c for c in self.checks if c.step == contest.step)
-        optimism = contest.optimism(check.higher_is_better)
+        check = next(c for c in self.checks if c.step == so_far.step)
+        optimism = so_far.optimism(check.higher_is_better)
         moved = -optimism if check.higher_is_better else optimism
-        return Chosen(
-            step=contest.step,
+        return Selected(
+            step=so_far.step,
             metric=check.metric,
-            score=contest.score,
+            score=so_far.score,
             standard_error=check.standard_error,
-            corrected=contest.score + moved,
+            corrected=so_far.score + moved,
             low=check.low + moved,
             high=check.high + moved,
             optimism=optimism,
-            agreement=contest.agreement,
+            agreement=so_far.agreement,
             n_checks=len(self.checks),
             confidence_level=check.confidence_level,
         )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values for JSON."""
+        so_far = {} if self.so_far is None else vars(self.so_far)
+        return {
+            "checks": [check.to_dict() for check in self.checks],
+            "best_rows": None if self.best is None else self.best.rows.tolist(),
+            "so_far": {
+                k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in so_far.items()
+            },
+            "surviving": np.packbits(self.boundary.surviving).tobytes().hex(),
+            "spent_before": self.boundary.before,
+            "segment_ids": self.segment_ids,
+        }
+
+    @classmethod
+    def from_dict(cls, state: Mapping[str, Any], rules: Rules) -> History:
+        """Return what `to_dict` described; what has another shape raises an error of Python's."""
+        checks = tuple(
+            Checkpoint(
+                **{
+                    **record,
+                    "best": StepScore(*record["best"]),
+                    "highest": StepScore(*record["highest"]),
+                }
+            )
+            for record in state["checks"]
+        )
+        if not checks:
+            return cls()
+        rows = np.array(state["best_rows"])
+        if rows.dtype.kind not in "if" or rows.shape[1:] != (len(rules.metric.columns),):
+            raise ValueError(f"best_rows are {rows.dtype} of shape {rows.shape}")
+        # The same score to the last bit, also where another machine adds in another order.
+        best = replace(Best.of(rules, rows), score=checks[-1].best.score)
+        fields: dict[str, Any] = {
+            k: np.array(v) if isinstance(v, list) else v for k, v in state["so_far"].items()
+        }
+        so_far = BestSoFar(**fields)
+        shapes = {value.shape for value in fields.values() if isinstance(value, np.ndarray)}
+        octets = np.frombuffer(bytes.fromhex(state["surviving"]), dtype=np.uint8)
+        if len(shapes) != 1 or len(shapes.pop()) != 1 or 8 * len(octets) != N_FLIPS:
+            raise ValueError("numbers of resamples or of sign flips differ")
+        boundary = Boundary(np.unpackbits(octets).astype(np.bool_), float(state["spent_before"]))
+        return cls(checks, best, so_far, boundary, state["segment_ids"])
 
 
 def _compared(best: Best, new: Best, rules: Rules) -> tuple[tuple[float, float], float]:
@@ -185,7 +237,7 @@ def _compared(best: Best, new: Best, rules: Rules) -> tuple[tuple[float, float],
     A paired t test on influence values, each step's from its own gradient, and the interval with
     the same standard error. Where units that differ are few, they are what the degrees of freedom
     count. 0/1 scores have Tango's interval and McNemar's test. No p-value is below 2^-m for m units
-    that differ, the smallest that swapping them can give; identical statistics give exactly 1.
+    that differ, the smallest that swapping them can give, nor 0; that of identical statistics is 1.
     """
     metric, n = rules.metric, len(new.rows)
     alternative = "greater" if metric.higher_is_better else "less"
@@ -206,7 +258,8 @@ def _compared(best: Best, new: Best, rules: Rules) -> tuple[tuple[float, float],
         bounds = rules.interval(difference, spread)
         # Where every segment moved by the same amount only their number says how sure that is.
         found = student.pvalue(difference, spread.error, spread.degrees, alternative)
-    return bounds, max(found, ldexp(1.0, -m)) if m else 1.0
+    # Doubles end at 2^-1074.
+    return bounds, max(found, ldexp(1.0, -min(m, 1074))) if m else 1.0
 
 
 def _zeros_and_ones(metric: Metric, rows: NDArray[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 A run is evaluated again and again, and the highest of fifty noisy scores is always "a new best".
 `Monitor` says at every check whether the improvement is real, and spends one significance level on
-the whole run. In the end it says what the chosen checkpoint's score is worth once the choosing is
+the whole run. In the end it says what the selected checkpoint's score is worth once the choosing is
 taken out.
 """
 
@@ -16,23 +16,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import also_called, integer, listed
+from evalstats.checks import also_called, check_same_index, integer, listed, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.weights import Rng, as_seed
+from evalstats.results import report
 from evalstats.results.signatures import signature
+from evalstats.statistics.interchange import identity, is_same_metric, parameters
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References
-from evalstats.training import states
-from evalstats.training.accumulator import Accumulator, checksums, identity
+from evalstats.training.accumulator import Accumulator, checksums
 from evalstats.training.curves import curve
 from evalstats.training.history import History, Rules
-from evalstats.training.records import Check, Chosen
-from evalstats.training.selection import Bags
+from evalstats.training.records import Checkpoint, Selected, as_table
+from evalstats.training.selection import OutOfBag
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_VERSION = 4
+#: Options of a monitor on which its verdicts depend, as its arguments are called.
+_NAMES = {
+    "metric": "metric",
+    "segments": "references or groups",
+    "alpha": "significance_level",
+    "checks": "expected_checks",
+    "n": "n_resamples",
+    "seed": "rng",
+}
 
 
 class Monitor:
@@ -51,33 +63,33 @@ class Monitor:
         In (0, 1): bound on the probability that a run without any improvement reports one.
     expected_checks : int
         About how many checks there will be: 0.9 of the level are spent on so many, in equal
-        parts. There may be any number.
+        parts, each of at least one of 32,768 sign flips. There may be any number.
     confidence_level : float
         In (0, 1), of the intervals.
     groups : sequence, optional
         One label (a document, a speaker) per segment: whole groups are what varies.
     n_resamples : int
-        Resamples behind the correction of the chosen checkpoint's score.
+        Resamples behind the correction of the selected checkpoint's score.
     rng : int or numpy.random.Generator, optional
         Their seed or generator.
 
     Raises
     ------
     InputError
-        For bad input; the message names the argument.
+        For bad input, and for a level that is too small for the expected checks.
 
     Notes
     -----
     *Real improvement.* Each check is compared with the best step: the first one, until a later one
     is a real improvement on it, and then that. Small steps add up. The p-value is that of a paired
-    one-sided t test on influence values, with the standard error of the interval beside it, or of
-    0/1 scores that of McNemar's test, and at least 2^-n where n segments differ. How small it must
-    be (`Check.level`) follows from what the run may have spent of the significance level so far and
-    from how strongly its looks depend on one another (`evalstats.training.boundaries`).
+    one-sided t test on influence values (of McNemar's test for 0/1 scores), and at least 2^-n
+    where n segments differ. How small it must be (`Checkpoint.level`) follows from what the run
+    may have spent of the significance level so far and from how strongly its looks depend on one
+    another (`evalstats.training.boundary`).
 
-    *The chosen checkpoint* (`chosen`) is the one with the best score of all. Its score is corrected
-    by what resamples would choose, and how that scores on the segments they left out
-    (`evalstats.training.selection`; Tsamardinos, Greasidou and Borboudakis, 2018).
+    *The selected checkpoint* (`selected`) has the best score of all, corrected by what resamples
+    would choose, and how that scores on the segments they left out (`evalstats.training.selection`;
+    Tsamardinos, Greasidou and Borboudakis, 2018).
 
     A check that is interrupted leaves everything as it was before.
 
@@ -94,10 +106,8 @@ class Monitor:
     43.98 1.7e-09 True
     >>> print(check)  # doctest: +ELLIPSIS
     step 2: BLEU 43.98 [41.89, 46.08], +5.03 against step 0, p = ...: real improvement
-    >>> monitor.best_step, monitor.should_stop
-    (2, False)
-    >>> monitor.chosen.optimism
-    0.0
+    >>> monitor.best_step, monitor.should_stop, monitor.selected.optimism
+    (2, False, 0.0)
     """
 
     @also_called(metrics="metric", seed="rng")
@@ -120,34 +130,29 @@ class Monitor:
                 f"metric must read text or need no references, got {self.metric.name}, whose "
                 f"references are no text; give its scores to compare, a checkpoint a system"
             )
-        self.seed = as_seed(rng)
-        if self.metric.uses_references and not isinstance(references, References):
-            if references is None:
-                raise InputTypeError(
-                    f"references is None; {self.metric.name} needs one entry per segment"
-                )
-            references = References(references)
         if not self.metric.uses_references and references is not None:
             raise InputError(f"references must be None: {self.metric.name} does not use any")
+        if self.metric.uses_references and references is None:
+            raise InputTypeError(
+                f"references is None; {self.metric.name} needs one entry per segment"
+            )
+        check_same_index({"references": references, "groups": groups})
+        if references is not None and not isinstance(references, References):
+            references = References(references)
         self.references: References | None = references
+        self.seed = as_seed(rng)
         self.n_resamples = integer(n_resamples, "n_resamples", 1, 100_000)
         self._codes: NDArray[np.intp] | None = None
         if groups is not None:
             labels = listed(groups, "groups", "labels, one a segment")
             self._codes = group_codes(labels, len(references or labels))
-        self.rules = Rules(
-            self.metric,
-            patience,
-            significance_level,
-            expected_checks,
-            confidence_level,
-            self.seed,
-            None if self._codes is None else np.bincount(self._codes),
-        )
-        self._bags: Bags | None = None
+        sizes = None if self._codes is None else np.bincount(self._codes)
+        levels = (significance_level, expected_checks, confidence_level)
+        self.rules = Rules(self.metric, patience, *levels, self.seed, sizes)
+        self._bags: OutOfBag | None = None
         self._history = History()
 
-    def check(self, step: int, hypotheses: Any) -> Check:
+    def check(self, step: int, hypotheses: Any) -> Checkpoint:
         """Score the outputs of one step and compare them with the best step so far.
 
         Parameters
@@ -157,10 +162,6 @@ class Monitor:
         hypotheses
             N outputs, one a segment; or an `Accumulator` with ids, or a `SegmentStatistics` of one
             system, under the same metric.
-
-        Returns
-        -------
-        Check
 
         Raises
         ------
@@ -175,26 +176,26 @@ class Monitor:
             )
         rows, ids = self._rows(hypotheses)
         if self._bags is None or self._bags.n_segments != len(rows):
-            self._bags = Bags(len(rows), self.n_resamples, self.seed)
+            self._bags = OutOfBag(len(rows), self.n_resamples, self.seed)
         # One assignment: an interruption comes before it or after it.
         history = self._history.after(step, rows, self.rules, self._bags, ids)
         self._history = history
         return history.checks[-1]
 
     @property
-    def checks(self) -> tuple[Check, ...]:
+    def checks(self) -> tuple[Checkpoint, ...]:
         """All checks, in order."""
         return self._history.checks
 
     @property
-    def last(self) -> Check | None:
+    def last(self) -> Checkpoint | None:
         """The last check, `None` before the first."""
         return self.checks[-1] if self.checks else None
 
     @property
     def best_step(self) -> int | None:
         """The last real improvement, or the first step; `None` before the first check."""
-        return self.last.best_step if self.last else None
+        return self.last.best.step if self.last else None
 
     @property
     def should_stop(self) -> bool:
@@ -202,9 +203,26 @@ class Monitor:
         return self.last is not None and self.rules.stops(self.last.checks_without_improvement)
 
     @property
-    def chosen(self) -> Chosen:
+    def selected(self) -> Selected:
         """The checkpoint with the best score, corrected; an InputError before the first check."""
-        return self._history.chosen()
+        return self._history.selected()
+
+    def __repr__(self) -> str:
+        """Return where the run stands: its checkpoints in a table, the best one marked."""
+        return report.document_text(*self._standing())
+
+    def _repr_html_(self) -> str:
+        return report.fragment_html(*self._standing())
+
+    def _standing(self) -> tuple[list[report.Table], list[str]]:
+        last = self.last
+        if last is None:
+            return [], [f"{self.metric.name}: no checks yet.", self.signature]
+        waited, patience = last.checks_without_improvement, self.rules.patience
+        counted = f"{waited} checks" + (f" of {patience}" if patience else "")
+        best = f"* best: step {last.best.step:,}, then {counted} without a real improvement"
+        lines = [best + (": stop." if self.should_stop else "."), f"Highest: {self.selected}."]
+        return [as_table(self.checks)], [*lines, self.signature]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the run so far, into `ax` if given: `evalstats.plots.curve`.
@@ -217,26 +235,23 @@ class Monitor:
         best = self._history.best
         if best is None:
             raise InputError("there is nothing to draw yet; call check first")
-        return curve(self.checks, self.chosen, len(best.rows), self._unit, ax)
+        return curve(self.checks, self.selected, len(best.rows), self._unit, ax)
 
     @property
     def signature(self) -> str:
         """Everything that identifies the numbers, as ``key:value|key:value``."""
         options = self._options()
-        return signature(
-            self.metric.name,
-            self.metric.signature,
-            {
-                "nrefs": None if self.references is None else self.references.label,
-                "test": "paired-t",
-                "alt": "improvement",
-                "ci": "t",
-                **{key: f"{options[key]:.10g}" for key in ("alpha", "checks", "level")},
-                "n": str(self.n_resamples),
-                "seed": str(self.seed),
-                "unit": self._unit,
-            },
-        )
+        parts = {
+            "nrefs": None if self.references is None else self.references.label,
+            "test": "paired-t",
+            "alt": "improvement",
+            "ci": "t",
+            **{key: f"{options[key]:.10g}" for key in ("alpha", "checks", "level")},
+            "n": str(self.n_resamples),
+            "seed": str(self.seed),
+            "unit": self._unit,
+        }
+        return signature(self.metric.name, self.metric.signature, parts)
 
     @property
     def _unit(self) -> str:
@@ -248,7 +263,7 @@ class Monitor:
         The checks, the statistics of the best step and a few numbers for each resample: about
         100 kB for BLEU on 2,000 segments and 0.5 kB for every check.
         """
-        return states.to_dict(self._history, self._options())
+        return {"version": _VERSION, "options": self._options(), **self._history.to_dict()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -265,13 +280,31 @@ class Monitor:
             For a state of another monitor, or something that is no state at all; this monitor
             stays as it was.
         """
-        self._history = states.from_dict(state, self._options(), self.rules)
+        options = self._options()
+        try:
+            if state["version"] != _VERSION:
+                raise InputError(
+                    f"state has version {shown(state['version'])}, expected {_VERSION}: another "
+                    f"version of evalstats wrote it; begin with a new monitor"
+                )
+            for key, name in _NAMES.items():
+                there, here = state["options"][key], options[key]
+                if there != here:
+                    raise InputError(
+                        f"state is from a monitor with different {name}: {shown(there)} there, "
+                        f"{shown(here)} here"
+                    )
+            self._history = History.from_dict(state, self.rules)
+        except InputError:
+            raise
+        except Exception as error:  # what Python says of something that is no state at all
+            raise InputError(f"state must be what state_dict returned: {shown(error)}") from None
 
     def _options(self) -> dict[str, Any]:
         references = "" if self.references is None else self.references.fingerprint
         groups = b"" if self._codes is None else self._codes.astype("<i8").tobytes()
         return {
-            "metric": identity(self.metric),
+            "metric": identity(self.metric) | parameters(self.metric),
             "segments": sha256(references.encode() + groups).hexdigest()[:16],
             "alpha": self.rules.significance_level,
             "checks": self.rules.expected_checks,
@@ -280,21 +313,15 @@ class Monitor:
             "seed": self.seed,
         }
 
-    @property
-    def _n_segments(self) -> int | None:
-        """How many segments there must be, `None` where nothing says so before the first check."""
-        if self.references is not None:
-            return len(self.references)
-        return None if self._codes is None else len(self._codes)
-
     def _rows(self, hypotheses: Any) -> tuple[NDArray[Any], str | None]:
         """Return the statistics of every segment or group, `(N, k)`, and a hash of their ids."""
-        table = self._table(hypotheses)
-        best = self._history.best
-        expected = self._n_segments or (None if best is None else len(best.rows))
-        if expected is not None and table.n_segments != expected:
+        table, best = self._statistics(hypotheses), self._history.best
+        # References and groups say how many segments there must be, or the first check does.
+        known: list[Any] = [self.references, self._codes, None if best is None else best.rows]
+        expected = [len(given) for given in known if given is not None][:1]
+        if expected not in ([], [table.n_segments]):
             raise InputError(
-                f"hypotheses has {table.n_segments} segments, expected {expected} as in the "
+                f"hypotheses has {table.n_segments} segments, expected {expected[0]} as in the "
                 f"references or in earlier checks"
             )
         names = table.segment_ids
@@ -311,7 +338,7 @@ class Monitor:
             )
         return np.asarray(table.values[0]), ids
 
-    def _table(self, hypotheses: Any) -> SegmentStatistics:
+    def _statistics(self, hypotheses: Any) -> SegmentStatistics:
         """Return the statistics of one system, before segments are grouped."""
         marks = None
         if isinstance(hypotheses, Accumulator):
@@ -325,9 +352,10 @@ class Monitor:
         if not isinstance(hypotheses, SegmentStatistics):
             rows = np.asarray(self.metric.statistics(hypotheses, self.references))
             return SegmentStatistics(rows[None], ("hypotheses",), self.metric)
-        theirs, mine = identity(hypotheses.metric), identity(self.metric)
-        if theirs != mine:
-            raise InputError(f"hypotheses must be statistics under {mine}, got {theirs}")
+        if not is_same_metric(hypotheses.metric, self.metric):
+            raise InputError(
+                f"hypotheses must be statistics under {self.metric!r}, got {hypotheses.metric!r}"
+            )
         if len(hypotheses.systems) != 1:
             raise InputError(
                 f"hypotheses must be statistics of one system, got {len(hypotheses.systems)}"

@@ -1,15 +1,27 @@
-"""What a watched run says: one record a check, and one for the checkpoint that was chosen."""
+"""What a watched run says: one record a check, and one for the checkpoint that was selected."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from evalstats.results import report
 from evalstats.results.records import Record
 
+#: Rows of a table, beside the real improvements.
+_MOST_ROWS = 20
+
+
+class StepScore(NamedTuple):
+    """A step and its corpus score."""
+
+    step: int
+    score: float
+
 
 @dataclass(frozen=True)
-class Check(Record):
+class Checkpoint(Record):
     """What one evaluation of a run says.
 
     Two steps are worth knowing, and they differ: the *best* step is the last real improvement (the
@@ -35,11 +47,9 @@ class Check(Record):
         How small the p-value of a real improvement must be at this look; 0 at the first check.
     improved : bool
         Whether this is a real improvement; `False` at the first check, which has no predecessor.
-    best_step : int
-        The best step from now on; equal to `step` where this one is worth keeping.
-    best_score : float
-        Its score.
-    highest_step, highest_score : int, float
+    best : StepScore
+        The best step from now on, with its score; that of this check where it is worth keeping.
+    highest : StepScore
         The step with the best-looking score so far, the earlier one where two are equal.
     checks_without_improvement : int
         Checks since the best step.
@@ -64,10 +74,8 @@ class Check(Record):
     pvalue: float
     level: float
     improved: bool
-    best_step: int
-    best_score: float
-    highest_step: int
-    highest_score: float
+    best: StepScore
+    highest: StepScore
     checks_without_improvement: int
     should_stop: bool
     higher_is_better: bool
@@ -93,8 +101,8 @@ class Check(Record):
             "_difference": self.difference,
             "_pvalue": self.pvalue,
             "_improved": self.improved,
-            "_best": self.best_score,
-            "_best_step": self.best_step,
+            "_best": self.best.score,
+            "_best_step": self.best.step,
             "_checks_without_improvement": self.checks_without_improvement,
         }
         return {name + key: float(value) for key, value in values.items()}
@@ -118,7 +126,7 @@ class Check(Record):
 
 
 @dataclass(frozen=True)
-class Chosen(Record):
+class Selected(Record):
     """The checkpoint with the best score, and what choosing it added.
 
     Attributes
@@ -160,14 +168,41 @@ class Chosen(Record):
     def __str__(self) -> str:
         decimals = report.decimals([self.standard_error])
         return (
-            f"step {self.step}, best of {self.n_checks}: "
-            f"{self.metric} {report.number(self.score, decimals)}, "
+            f"{self._title()} {report.number(self.score, decimals)}, "
             f"corrected {report.number(self.corrected, decimals)} "
             f"{report.interval(self.low, self.high, decimals)}"
         )
 
     def _title(self) -> str:
-        return f"step {self.step}, best of {self.n_checks}, {self.metric}"
+        return f"step {self.step}, best of {self.n_checks}: {self.metric}"
+
+
+def as_table(checks: Sequence[Checkpoint]) -> report.Table:
+    """Lay out the checks of a run, the best one marked; of many the improvements and the last."""
+    best, last = checks[-1].best.step, checks[-_MOST_ROWS:][0].step
+    shown = [c for c in checks if c.step >= last or c.improved or c.step == best]
+    decimals = report.decimals([check.standard_error for check in shown])
+    rows = []
+    for c in shown:
+        found = (
+            report.number(c.difference, decimals, sign=True),
+            f"{c.pvalue:.2g}",
+            f"{c.level:.2g}",
+        )
+        rows.append(
+            (
+                "*" if c.step == best else "",
+                f"{c.step:,}",
+                report.number(c.score, decimals),
+                report.interval(c.low, c.high, decimals),
+                *(("", "", "") if c.compared_with is None else found),
+            )
+        )
+    name = f"{checks[0].metric} {report.direction(checks[0].higher_is_better)}"
+    interval = report.level(checks[-1].confidence_level)
+    title = f"{len(checks):,} checks" + (f", {len(shown)} shown" if shown != list(checks) else "")
+    header = ("", "step", name, interval, "difference", "p", "level")
+    return report.Table(title, header, tuple(rows), "<" + 6 * ">")
 
 
 def log_name(metric: str) -> str:

@@ -17,7 +17,6 @@ per resample are enough, whatever the number of candidates, and candidates come 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,8 +31,11 @@ from evalstats.resampling.weights import batches
 
 Floats = NDArray[np.float64]
 
+#: Weights whose complement is in memory at once.
+_BLOCK_WEIGHTS = 1 << 24
 
-class Bags:
+
+class OutOfBag:
     """Bootstrap resamples with the segments that each left out.
 
     Parameters
@@ -47,18 +49,20 @@ class Bags:
         drawn = batches(recipe(n_segments, seed), n_resamples)
         weights = np.concatenate([rows for _, rows in drawn])
         self.n_segments = n_segments
-        weights = weights[np.any(weights == 0, axis=1)]
-        # One product gives both totals: in the bag above, out of it below.
-        self._weights = np.concatenate([weights, (weights == 0).astype(weights.dtype)])
+        self._weights = weights[np.any(weights == 0, axis=1)]
 
     def __len__(self) -> int:
         """Return the number of resamples that left something out."""
-        return len(self._weights) // 2
+        return len(self._weights)
 
     def scores(self, metric: Metric, statistics: NDArray[Any]) -> tuple[Floats, Floats]:
         """Score statistics `(N, k)` in and out of every bag, `(B,)` each."""
-        totals = ExactProduct(exact_grid(statistics), 255)(self._weights)
-        scores = metric.score(totals.T)
+        product = ExactProduct(exact_grid(statistics), 255)
+        size = max(1, _BLOCK_WEIGHTS // self.n_segments)
+        blocks = [self._weights[i : i + size] for i in range(0, len(self), size)]
+        totals = [product(self._weights)]
+        totals += [product((rows == 0).astype(rows.dtype)) for rows in blocks]
+        scores = metric.score(np.concatenate(totals, axis=1).T)
         if not np.all(np.isfinite(scores)):
             raise InputError(
                 f"{metric.name} of a resample is not finite; define the score for every total, "
@@ -68,7 +72,7 @@ class Bags:
 
 
 @dataclass(frozen=True)
-class Contest:
+class BestSoFar:
     """Who is best so far: on all segments, and in each of B resamples.
 
     Attributes
@@ -93,15 +97,15 @@ class Contest:
     winners_out_of_bag: Floats
 
     @classmethod
-    def opened(cls, step: int, score: float, in_bag: Floats, out_of_bag: Floats) -> Contest:
-        """Return a contest with its first candidate."""
+    def start(cls, step: int, score: float, in_bag: Floats, out_of_bag: Floats) -> BestSoFar:
+        """Return the first candidate, who is the best."""
         winners = np.full(len(in_bag), step, dtype=np.int64)
         return cls(step, score, out_of_bag, winners, in_bag, out_of_bag)
 
-    def entered(
+    def update(
         self, step: int, score: float, in_bag: Floats, out_of_bag: Floats, higher_is_better: bool
-    ) -> Contest:
-        """Return the contest after one more candidate."""
+    ) -> BestSoFar:
+        """Return who is best after one more candidate."""
         sign = 1 if higher_is_better else -1
         won = sign * in_bag > sign * self.winners_in_bag
         after = replace(
@@ -125,19 +129,3 @@ class Contest:
     def agreement(self) -> float:
         """The share of resamples that choose the same winner."""
         return float(np.mean(self.winners == self.step)) if len(self.winners) else 1.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values."""
-        return {
-            name: value.tolist() if isinstance(value, np.ndarray) else value
-            for name, value in vars(self).items()
-        }
-
-    @classmethod
-    def from_dict(cls, state: Mapping[str, Any]) -> Contest:
-        """Return what `to_dict` wrote."""
-        values: dict[str, Any] = {
-            name: np.array(value) if isinstance(value, list) else value
-            for name, value in state.items()
-        }
-        return cls(**values)

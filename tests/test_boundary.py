@@ -1,12 +1,10 @@
 """The level of dependent looks: what a run spends together."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy import stats
 
-from evalstats.training.boundaries import Boundary, spent_by
+from evalstats.training.boundary import Boundary, spent_by
 
 
 def test_no_number_of_looks_spends_more_than_the_level():
@@ -17,9 +15,9 @@ def test_no_number_of_looks_spends_more_than_the_level():
 
 
 def levels(looks, expected, seed=1):
-    boundary, found = Boundary.opened(), []
+    boundary, found = Boundary.start(), []
     for j, influence in enumerate(looks, start=1):
-        level, boundary = boundary.entered(influence, spent_by(j, 0.05, expected), seed)
+        level, boundary = boundary.look(influence, spent_by(j, 0.05, expected), seed)
         found.append(level)
     return np.array(found)
 
@@ -46,11 +44,11 @@ def test_independent_looks_cost_what_they_spend():
 
 def first_claim(rng, n_before, n_after, jump=0.0):
     """The first look that is an improvement, or none: jumps are in standard errors."""
-    best, boundary = rng.normal(size=100), Boundary.opened()
+    best, boundary = rng.normal(size=100), Boundary.start()
     for j in range(1, n_before + n_after + 1):
         change = rng.normal(size=100) - best
         moved = change + jump * (j > n_before) * np.sqrt(2 / 100)
-        level, boundary = boundary.entered(moved, spent_by(j, 0.05, 50), 1)
+        level, boundary = boundary.look(moved, spent_by(j, 0.05, 50), 1)
         if stats.ttest_1samp(moved, 0, alternative="greater").pvalue <= level:
             return j
     return None
@@ -71,16 +69,7 @@ def test_a_jump_after_a_plateau_is_found():
     assert sum(at is not None and at > 30 for at in found) >= 48
 
 
-def test_it_goes_on_from_its_dictionary():
-    rng = np.random.default_rng(3)
-    first, second = rng.normal(size=(2, 50))
-    _, boundary = Boundary.opened(0.01).entered(first, 0.02, 5)
-    again = Boundary.from_dict(json.loads(json.dumps(boundary.to_dict())))
-    assert again.entered(second, 0.03, 5)[0] == boundary.entered(second, 0.03, 5)[0]
-    assert np.array_equal(again.alive, boundary.alive)
-
-
 def test_segments_that_all_moved_alike_spend_nothing():
-    level, boundary = Boundary.opened().entered(np.zeros(9), 0.01, 1)
+    level, boundary = Boundary.start().look(np.zeros(9), 0.01, 1)
     assert level == pytest.approx(0.01, abs=1 / 2**15)
-    assert boundary.alive.all()
+    assert boundary.surviving.all()

@@ -10,15 +10,16 @@ the looks do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 #: Sign flips behind a boundary; the first look of fifty spends some thirty of them.
 N_FLIPS = 1 << 15
+#: The level of a look that may spend less than one flip. A million such looks spend 1e-6 together,
+#: and a step that is beyond doubt is an improvement whenever it comes.
+_LEAST_LEVEL = 2.0**-40
 #: Segments are flipped in at most so many sets, each as one: more would take time and say the same.
 _MOST_SETS = 256
 #: The signs of eight sets that an octet stands for, `(8, 256)`.
@@ -47,33 +48,34 @@ def spent_by(look: int, significance_level: float, expected_looks: int) -> float
 
 @dataclass(frozen=True)
 class Boundary:
-    """Sign flips that no look since the best step would have called an improvement.
+    """Null draws that have not crossed the boundary since the last real improvement.
 
-    After a real improvement a new one begins: later looks compare with another step.
+    After a real improvement a new one starts: later looks compare with another step.
 
     Attributes
     ----------
-    alive : ndarray of bool, shape (R,)
+    surviving : ndarray of bool, shape (R,)
         Which draws are left.
     before : float
         The level that was spent before the first look of this boundary.
     """
 
-    alive: NDArray[np.bool_]
+    surviving: NDArray[np.bool_]
     before: float
 
     @classmethod
-    def opened(cls, before: float = 0.0) -> Boundary:
+    def start(cls, before: float = 0.0) -> Boundary:
         """Return a boundary that nothing has crossed yet, as after a change of the best step."""
         return cls(np.ones(N_FLIPS, dtype=np.bool_), before)
 
-    def entered(
+    def look(
         self, influence: NDArray[np.float64], spent: float, seed: int
     ) -> tuple[float, Boundary]:
         """Return the level of one more look, and the boundary after it.
 
         As many draws cross as the spent level says, those with the largest values among the ones
-        that are left. The level of the look is how often a draw is as large by itself.
+        that are left. The level of the look is how often a draw is as large by itself, and 2^-40
+        where less than one draw is due.
 
         Parameters
         ----------
@@ -85,28 +87,19 @@ class Boundary:
             Of the flips, the same for all looks of a run.
         """
         draws = _flipped(influence, seed)
-        allowed = round((spent - self.before) * N_FLIPS) - int(np.count_nonzero(~self.alive))
-        due = min(max(allowed, 0), int(np.count_nonzero(self.alive)))
+        n_surviving = int(np.count_nonzero(self.surviving))
+        allowed = round((spent - self.before) * N_FLIPS) - (N_FLIPS - n_surviving)
+        due = min(max(allowed, 0), n_surviving)
         if not np.any(draws):
             # Every segment moved by the same amount: the draws say nothing about other looks.
-            return due / (N_FLIPS + 1), self
-        left = draws[self.alive]
+            return max(due / (N_FLIPS + 1), _LEAST_LEVEL), self
+        left = draws[self.surviving]
         stay = len(left) - due
         # Ties with what is not due do not cross: nothing is spent that is not allowed.
         crossed = draws > (np.partition(left, stay - 1)[stay - 1] if stay > 0 else -np.inf)
         # One more than there are, as for every p-value that is counted.
         level = float(np.count_nonzero(crossed)) / (N_FLIPS + 1)
-        return level, Boundary(self.alive & ~crossed, self.before)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values, which `from_dict` takes."""
-        return {"alive": np.packbits(self.alive).tobytes().hex(), "before": self.before}
-
-    @classmethod
-    def from_dict(cls, state: Mapping[str, Any]) -> Boundary:
-        """Return the boundary that `to_dict` described."""
-        octets = np.frombuffer(bytes.fromhex(state["alive"]), dtype=np.uint8)
-        return cls(np.unpackbits(octets).astype(np.bool_), state["before"])
+        return max(level, _LEAST_LEVEL), Boundary(self.surviving & ~crossed, self.before)
 
 
 def _flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
