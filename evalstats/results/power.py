@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from evalstats.checks import choice
 from evalstats.errors import InputError
-from evalstats.results import power_plot, report
+from evalstats.results import plots, report
+from evalstats.results.forms import Result
 from evalstats.results.records import PairPower, RunPower, distinct
 from evalstats.results.report import Table
-from evalstats.results.results import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Power(Result):
     """What a test finds on a test set like the pilot; iterating gives `PairPower`.
 
@@ -54,7 +54,7 @@ class Power(Result):
     significance_level: float
     alternative: str
     confidence_level: float
-    signatures: tuple[str, ...] = field(repr=False)
+    signatures: tuple[str, ...]
     notes: tuple[str, ...] = ()
     n_runs: int | None = None
     pilot_runs: int | None = None
@@ -66,17 +66,6 @@ class Power(Result):
     def __len__(self) -> int:
         """Return the number of records."""
         return len(self.pairs)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return settings and pairs as plain Python values; `None` is what cannot be."""
-        settings = ("n_pilot", "n_segments", "unit", "difference", "target", "significance_level")
-        others = ("alternative", "confidence_level", "n_runs", "pilot_runs")
-        return {
-            **{name: getattr(self, name) for name in (*settings, *others)},
-            "pairs": [pair.to_dict() for pair in self.pairs],
-            "signatures": list(self.signatures),
-            "notes": list(self.notes),
-        }
 
     def plot(
         self, metric: str | None = None, ax: Axes | None = None, *, over: str = "segments"
@@ -95,7 +84,7 @@ class Power(Result):
         choice(over, ("segments", "runs"), "over")
         if over == "runs" and self.n_runs is None:
             raise InputError("over='runs' needs a pilot with several runs of each system")
-        return power_plot.power(
+        drawn: Axes = plots.power(
             self.pairs,
             "run" if over == "runs" else self.unit,
             self.n_runs if over == "runs" and self.n_runs else self.n_segments,
@@ -104,11 +93,10 @@ class Power(Result):
             metric=metric,
             ax=ax,
         )
+        return drawn
 
-    def _records(self) -> list[dict[str, Any]]:
-        curve = ("sizes", "powers", "minimums", "runs", "run_powers", "run_minimums")
-        records = [pair.to_dict() for pair in self.pairs]
-        return [{k: v for k, v in record.items() if k not in curve} for record in records]
+    def _rows(self) -> Sequence[PairPower]:
+        return self.pairs
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         tables = []
@@ -125,9 +113,6 @@ class Power(Result):
                     of_runs = of.runs, of.run_minimums, of.run_powers
                     tables.append(self._curve_table(pair, "run", *of_runs, digits))
         return tables
-
-    def _footer(self) -> list[str]:
-        return [*self.notes, *self.signatures]
 
     def _pair_table(self, pairs: Sequence[PairPower], digits: int | None) -> Table:
         decimals = _decimals([pair.minimum for pair in pairs], digits)

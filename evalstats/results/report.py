@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from unicodedata import combining, east_asian_width
 
 from evalstats.errors import InputError
@@ -110,7 +111,7 @@ class Table:
                 *self._set_off(lines[1:], [r"\midrule"]),
                 r"\bottomrule",
                 r"\end{tabular}",
-                *(rf"\\ {latex_words(note)}" for note in self.notes),
+                *map(_below, self.notes),
             ]
         )
 
@@ -139,6 +140,23 @@ class Table:
         )
 
 
+#: Header, side and what a record says there.
+Column = tuple[str, str, Callable[[Any], Any]]
+
+
+def table_of(
+    title: str,
+    records: Iterable[Any],
+    columns: Sequence[Column],
+    notes: tuple[str, ...] = (),
+    n_totals: int = 0,
+) -> Table:
+    """Return a table with a row a record."""
+    rows = tuple(tuple(cell(record) for _, _, cell in columns) for record in records)
+    header, align = tuple(h for h, _, _ in columns), "".join(side for _, side, _ in columns)
+    return Table(title, header, rows, align, notes, n_totals)
+
+
 def document_text(tables: Sequence[Table], footer: Sequence[str]) -> str:
     """Join tables and footer lines for a terminal."""
     lines = "\n".join(map(printable, footer))
@@ -159,7 +177,7 @@ def document_latex(
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    """Join tables as LaTeX that needs the package booktabs; the footer becomes comments.
+    """Join tables as LaTeX that needs the package booktabs, notes below, signatures as comments.
 
     With a caption they are one float, which the label refers to.
     """
@@ -168,11 +186,18 @@ def document_latex(
             f"label must be letters, digits and :.-_/+ and needs a caption, got {label!r}"
         )
     body = [table.latex() for table in tables]
+    if notes := [_below(line) for line in footer if "|" not in line]:
+        body.append("\n".join(notes))
     if caption is not None:
         named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
         body = [r"\begin{table}" + "\n" + r"\centering", *body, named + "\n" + r"\end{table}"]
-    lines = "\n".join(f"% {printable(line)}" for line in footer)
+    lines = "\n".join(f"% {printable(line)}" for line in footer if "|" in line)
     return "\n\n".join([r"% \usepackage{booktabs}", *body, lines]).rstrip() + "\n"
+
+
+def _below(note: str) -> str:
+    """Return a note as a line of LaTeX below a table."""
+    return rf"\par{{\footnotesize {latex_words(note)}}}"
 
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:
