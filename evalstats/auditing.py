@@ -19,7 +19,7 @@ from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
 from evalstats.results.forms import Result
-from evalstats.results.records import Difference, distinct
+from evalstats.results.records import Difference, Record, distinct
 from evalstats.results.report import Table
 from evalstats.results.results import Comparison
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
@@ -60,7 +60,7 @@ MEANINGS = {
 
 
 @dataclass(frozen=True)
-class AuditedTest:
+class AuditedTest(Record):
     """One test of another tool, of one system against the baseline under one metric.
 
     Attributes
@@ -96,6 +96,9 @@ class AuditedTest:
     ties: str
 
     derived: ClassVar[tuple[str, ...]] = ("verdict",)
+
+    def _title(self) -> str:
+        return f"{self.test}: {self.system} - {self.baseline}, {self.metric}"
 
     @property
     def verdict(self) -> str:

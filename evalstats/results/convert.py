@@ -75,8 +75,9 @@ def from_json(kind: type[T], text: object) -> T:
 def record_of(kind: type[T], found: object, where: str = "") -> T:
     """Return a record of the fields in an object, which may check itself by a method `_check`."""
     at = where or "it"
-    if isinstance(found, list) and (name := getattr(kind, "of_list", "")):
-        found = {name: found}
+    listed = getattr(kind, "of_list", "") if isinstance(found, list) else ""
+    if listed:
+        found = {listed: found}
     if not isinstance(found, dict):
         raise InputError(f"{at} must be an object, got {shown(found)}")
     values = {}
@@ -84,7 +85,8 @@ def record_of(kind: type[T], found: object, where: str = "") -> T:
         name = field.name
         if name in found:
             free = field.metadata.get("free", False)
-            values[name] = _value(found[name], hint, f"{where}.{name}".lstrip("."), free)
+            place = where if name == listed else f"{where}.{name}".lstrip(".")
+            values[name] = _value(found[name], hint, place, free)
         elif field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"{at} has no {name!r}")
     made = kind(**values)

@@ -25,6 +25,7 @@ _TESTS = {
     "ar": "approximate randomisation (Noreen, 1989)",
     "mcnemar": "McNemar's test (1947; Tango, 1998)",
 }
+_DRAWN = {"bootstrap", "percentile", "bca", "simultaneous", "ar"}
 _ADJUSTMENTS = {
     "max-t": "step-down max-T (Romano and Wolf, 2005)",
     "holm": "Holm's method (1979)",
@@ -106,8 +107,11 @@ def _drawn(rows: Sequence[Any], comparison: Any = None) -> list[str]:
         if part.startswith(("n:", "seed:"))
     )
     of = comparison
-    if of is not None and {of.test, of.method} != {"t"}:
+    if of is not None:
         drawn = {"n": str(of.n_resamples), "seed": str(of.seed)}
+    # Counts and t are not drawn, whatever a signature says.
+    if not any({row.method, getattr(row, "test", "")} & _DRAWN for row in rows):
+        drawn = {}
     resamples = f" ({drawn['n']} resamples, seed {drawn['seed']})" if "n" in drawn else ""
     return [f"Intervals ({level}) are from {intervals}{resamples};", f"{DISTRIBUTION} {version()}."]
 

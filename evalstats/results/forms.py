@@ -47,16 +47,16 @@ class Result:
     def _signatures(self) -> Sequence[str]:
         return getattr(self, "signatures", None) or [getattr(self, "signature", "")]
 
-    def _footer(self, verbose: bool = False) -> list[str]:
-        """Return the first notes, or all, and the signatures as one, or all."""
+    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
+        """Return the first notes and one line for the signatures, or all of both."""
         notes, signatures = distinct(self._notes()), distinct(filter(None, self._signatures()))
         if verbose:
-            return [*notes, *signatures]
+            return notes, signatures
         more = len(notes) - _PRINTED_NOTES
         if more > 0:
             s = "s" if more > 1 else ""
             notes = [*notes[:_PRINTED_NOTES], f"{more} more note{s}: to_text(verbose=True)."]
-        return [*notes, *([joined(signatures)] if signatures else [])]
+        return notes, [joined(signatures)] if signatures else []
 
     def _title(self) -> str:
         """Return the title of a page."""
@@ -130,11 +130,11 @@ class Result:
             Decimals of scores and differences, 0 to 15; by default as many as give the smallest
             standard error two digits. p-values have four.
         """
-        return report.document_text(self._tables(as_digits(digits)), self._footer(verbose))
+        return report.document_text(self._tables(as_digits(digits)), *self._below(verbose))
 
     def to_markdown(self, *, digits: int | None = None) -> str:
         """Return Markdown tables; `digits` as in `to_text`."""
-        return report.document_markdown(self._tables(as_digits(digits)), self._footer())
+        return report.document_markdown(self._tables(as_digits(digits)), *self._below())
 
     def to_latex(
         self, *, caption: str | None = None, label: str | None = None, digits: int | None = None
@@ -151,19 +151,19 @@ class Result:
             As in `to_text`.
         """
         tables = self._tables(as_digits(digits))
-        return report.document_latex(tables, self._footer(), caption, label)
+        return report.document_latex(tables, *self._below(), caption, label)
 
     def to_html(self, *, digits: int | None = None) -> str:
         """Return an HTML page of its own, light or dark as the reader's system is.
 
         `digits` as in `to_text`.
         """
-        tables = self._tables(as_digits(digits))
-        return report.document_html(self._title(), tables, self._footer(verbose=True))
+        fragment = report.fragment_html(self._tables(as_digits(digits)), *self._below(verbose=True))
+        return report.document_html(self._title(), fragment)
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""
-        return report.fragment_html(self._tables(), self._footer(verbose=True))
+        return report.fragment_html(self._tables(), *self._below(verbose=True))
 
     def __str__(self) -> str:
         return self.to_text()

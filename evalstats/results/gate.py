@@ -255,7 +255,8 @@ class Gate(Result):
         return self.checks
 
     def _notes(self) -> Sequence[str]:
-        reasons = [f"{c.name}: {c.verdict}, {c.reason}." for c in self.checks if c.reason]
+        worst = sorted(self.checks, key=lambda check: VERDICTS.index(check.verdict))
+        reasons = [f"{c.name}: {c.verdict}, {c.reason}." for c in worst if c.reason]
         return [*reasons, *self.notes]
 
     def _signatures(self) -> Sequence[str]:

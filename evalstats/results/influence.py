@@ -112,15 +112,13 @@ class Influence(Result):
         else:
             number = self._number(self.sign_without)
             found = f"Without {number} that speak most for {winner}, the other is better."
-        lines = [
+        stay = f" Two {units} of each of {self.n_strata} strata stay." if self.n_strata else ""
+        return [
             found,
             f"Influence of a {unit}: without it, the difference would be less by about this much.",
             f"{units.capitalize()} go in the order of their influence, and the rest is scored "
-            f"again (Broderick, Giordano and Meager, 2020); fewer may do.",
+            f"again (Broderick, Giordano and Meager, 2020); fewer may do.{stay}",
         ]
-        if self.n_strata:
-            lines.append(f"Two {units} of each of {self.n_strata} strata stay.")
-        return lines
 
     def _number(self, ids: Sequence[str]) -> str:
         share = 100 * len(ids) / len(self.ids)

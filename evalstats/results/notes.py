@@ -69,7 +69,7 @@ class Limits:
             return ""
         return (
             f"{self.n} {plural(self.unit)} of {self.sizes[0]} to {self.sizes[1]} segments count as "
-            f"about {self.worth:.0f} of one size"
+            f"about {self.worth:.3g} of one size"
         )
 
 

@@ -59,6 +59,10 @@ class Power(Result):
     n_runs: int | None = None
     pilot_runs: int | None = None
 
+    def __getitem__(self, index: int) -> PairPower:
+        """Return the record of a place."""
+        return self.pairs[index]
+
     def __iter__(self) -> Iterator[PairPower]:
         """Iterate over the pairs, metric by metric."""
         return iter(self.pairs)

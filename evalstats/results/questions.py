@@ -154,10 +154,12 @@ class Questions(Verdicts):
             if name is not None and (name not in names or argument == "key"):
                 raise InputError(f"{argument} must be one of {', '.join(names)}; got {name!r}")
         found = [d for d in some if system in (None, d.system) and against in (None, d.baseline)]
-        if len(found) == 1:
+        if against is None:
+            found = [d for d in some if system in (None, d.system, d.baseline)]
+        if len(found) == 1 and system in (None, found[0].system):
             return found[0]
         pairs = "; ".join(f"{d.system!r} from {d.baseline!r}" for d in found[:5] or some[:5])
-        if found:
+        if len(found) > 1:
             raise InputError(f"baseline is missing: say which of {len(found)} pairs, {pairs}")
         if any((d.system, d.baseline) == (against, system) for d in some):
             raise InputError(

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 from evalstats.errors import InputError
 from evalstats.results import convert, report
-from evalstats.results.contrasts import contrast_of
+from evalstats.results.contrasts import CONTRASTS, contrast_of
 
 T = TypeVar("T")
 
@@ -141,6 +141,11 @@ class Difference(Record):
         return contrast_of(self.contrast).of(self.system_score, self.baseline_score)
 
     @property
+    def null(self) -> float:
+        """The value where both scores are equal: 1 of a ratio, else 0."""
+        return contrast_of(self.contrast).null
+
+    @property
     def exact(self) -> bool:
         """Whether all swaps were enumerated."""
         return self.test == "ar" and self.pvalue_error == 0
@@ -151,6 +156,18 @@ class Difference(Record):
         if self.difference == 0:
             return None
         return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
+
+    def _check(self, where: str) -> None:
+        for name in ("pvalue", "pvalue_adjusted", "pvalue_error"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{where}.{name} must be from 0 to 1")
+        if not self.low <= self.high or self.standard_error < 0 or self.n_differing < 0:
+            raise InputError(f"{where} has an interval, an error or a count that cannot be")
+        if self.contrast not in CONTRASTS:
+            raise InputError(f"{where}.contrast must be one of {', '.join(CONTRASTS)}")
+        low = self.low if self.contrast == "ratio" else 1.0
+        if self.contrast != "difference" and min(self.baseline_score, self.system_score, low) <= 0:
+            raise InputError(f"{where} is a ratio, whose scores must be above 0")
 
     def _title(self) -> str:
         shown = "" if self.contrast == "difference" else f", {self.contrast}"

@@ -10,7 +10,6 @@ import numpy as np
 
 from evalstats.errors import InputError
 from evalstats.results import convert, layout, plots, report
-from evalstats.results.contrasts import CONTRASTS
 from evalstats.results.describe import describe_comparison
 from evalstats.results.forms import Result as Result
 from evalstats.results.forms import as_digits
@@ -156,7 +155,7 @@ class Comparison(Questions, Result):
         up to twelve do.
         """
         tables = layout.comparison_tables(self, as_digits(digits), matrix)
-        return report.document_text(tables, self._footer(verbose))
+        return report.document_text(tables, *self._below(verbose))
 
     def _verdict(self, difference: Difference) -> dict[str, Any]:
         return {"significant": self.significant(difference), "claim": self.claim(difference)}
@@ -168,28 +167,35 @@ class Comparison(Questions, Result):
 
     def _check(self, where: str) -> None:
         """Refuse differences that fit neither the scores nor what is said of all of them."""
+        for name in ("confidence_level", "significance_level"):
+            if not 0 < getattr(self, name) < 1:
+                raise InputError(f"{name} must be between 0 and 1")
+        limits = [limit for limit in (self.margin, self.recovery) if limit is not None]
+        if len(limits) > 1 or any(not limit > 0 for limit in limits):
+            raise InputError("margin or recovery must be above 0, and exclude each other")
         scores = {(e.task, e.aggregate, e.metric, e.system): e.score for e in self.estimates}
-        if self.contrast not in CONTRASTS or {d.contrast for d in self.differences} - {
-            self.contrast
-        }:
-            raise InputError(f"{where}: contrast must be one of {', '.join(CONTRASTS)}, and of all")
-        places = {place[:3] for place in scores}
-        if not 0 < self.confidence_level < 1 or not 0 < self.significance_level < 1:
-            raise InputError(f"{where}: confidence_level and significance_level must be shares")
-        if {(d.task, d.aggregate, d.metric) for d in self.differences} != places:
+        places = list(dict.fromkeys((d.task, d.aggregate, d.metric) for d in self.differences))
+        if set(places) != {place[:3] for place in scores}:
             raise InputError("differences must be of every task and metric that has estimates")
+        if len(self.signatures) != len(places):
+            raise InputError(f"signatures must be {len(places)}, one a task and metric")
+        pairs = {(*self._place_of(d), *sorted((d.baseline, d.system))) for d in self.differences}
+        if len(pairs) < len(self.differences):
+            raise InputError("differences must be of pairs that no other compares")
         for i, d in enumerate(self.differences):
-            place = d.task, d.aggregate, d.metric
             for name, score in ((d.baseline, d.baseline_score), (d.system, d.system_score)):
-                if scores.get((*place, name)) != score:
+                if scores.get((*self._place_of(d), name)) != score:
                     raise InputError(
                         f"differences[{i}] has a score of {name!r} that is in no estimate"
                     )
-            ratio = self.contrast != "difference" and not min(d.baseline_score, d.system_score) > 0
-            if ratio or not d.low <= d.high or d.n_differing < 0 or d.baseline == d.system:
-                raise InputError(f"differences[{i}] has a pair or an interval that cannot be")
-            if self.baseline not in (None, d.baseline):
-                raise InputError(f"differences[{i}].baseline must be {self.baseline!r}")
+            if self.baseline not in (None, d.baseline) or d.baseline == d.system:
+                raise InputError(f"differences[{i}].baseline must be {self.baseline!r}, not itself")
+            if d.contrast != self.contrast:
+                raise InputError(f"differences[{i}].contrast must be {self.contrast!r}")
+
+    @staticmethod
+    def _place_of(d: Difference) -> tuple[str, str | None, str]:
+        return d.task, d.aggregate, d.metric
 
     def _records(self) -> list[dict[str, Any]]:
         bounds = {(e.task, e.metric, e.system): e for e in self.estimates}

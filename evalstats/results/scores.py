@@ -210,7 +210,7 @@ class Estimates(Result, Sequence[Estimate]):
         return layout.score_tables(self.estimates, digits)
 
     def _title(self) -> str:
-        return layout.title(self.estimates)
+        return layout.title(self)
 
     def _notes(self) -> Sequence[str]:
         return [*self.notes, *(note for e in self.estimates for note in e.notes)]

@@ -207,7 +207,7 @@ class Monitor:
         return self._history.chosen()
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the run so far, into `ax` if given: `evalstats.plots.curve`.
+        """Draw the run so far, into `ax` if given.
 
         Raises
         ------
