@@ -50,11 +50,9 @@ from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim
 from evalstats.results.power import Power
 from evalstats.results.ranking import Ranked, Ranking
-from evalstats.results.records import Difference, PairPower
+from evalstats.results.records import Difference, Discordant, MarginTest, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
-from evalstats.results.suite_records import TaskDifference, TaskEstimate
-from evalstats.results.suites import SuiteComparison, SuiteEstimates
 from evalstats.runs.comparing import compare_runs, estimate_runs
 from evalstats.runs.gating import gate_runs
 from evalstats.runs.reading import read_run
@@ -121,10 +119,8 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "Estimates",
     "Comparison",
     "Difference",
-    "SuiteEstimates",
-    "SuiteComparison",
-    "TaskEstimate",
-    "TaskDifference",
+    "MarginTest",
+    "Discordant",
     "Influence",
     "JointClaim",
     "Power",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
 from evalstats.results.forms import Result
-from evalstats.results.records import Difference, distinct, plain_record
+from evalstats.results.records import Difference, Record, distinct
 from evalstats.results.report import Table
 from evalstats.results.results import Comparison
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
@@ -60,7 +60,7 @@ MEANINGS = {
 
 
 @dataclass(frozen=True)
-class AuditedTest:
+class AuditedTest(Record):
     """One test of another tool, of one system against the baseline under one metric.
 
     `difference` is the system's score minus the baseline's; `pvalue` what the tool prints, the very
@@ -82,6 +82,11 @@ class AuditedTest:
     sides: str
     ties: str
 
+    derived: ClassVar[tuple[str, ...]] = ("verdict",)
+
+    def _title(self) -> str:
+        return f"{self.test}: {self.system} - {self.baseline}, {self.metric}"
+
     @property
     def verdict(self) -> str:
         """Which of the two is at most 0.05: "both", "neither", or one of them "only"."""
@@ -90,12 +95,8 @@ class AuditedTest:
             return "both" if printed else "neither"
         return "printed only" if printed else "calibrated only"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields and the verdict as plain Python values."""
-        return {**plain_record(self), "verdict": self.verdict}
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit(Result):
     """p-values of other tools beside the calibrated ones; iterating gives `AuditedTest`.
 
@@ -105,7 +106,7 @@ class Audit(Result):
     """
 
     tests: tuple[AuditedTest, ...]
-    comparison: Comparison = field(repr=False)
+    comparison: Comparison
     n_bootstrap: int
     n_randomization: int
     sacrebleu_seed: int | None
@@ -119,13 +120,8 @@ class Audit(Result):
         """Return the number of tests."""
         return len(self.tests)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the tests and the comparison beside them as plain Python values."""
-        comparison = self.comparison.to_dict()
-        return {**plain_record(self), "tests": self._records(), "comparison": comparison}
-
-    def _records(self) -> list[dict[str, Any]]:
-        return [test.to_dict() for test in self.tests]
+    def _rows(self) -> Sequence[AuditedTest]:
+        return self.tests
 
     def _title(self) -> str:
         return f"Audit of {self.comparison._title()}"
@@ -140,9 +136,12 @@ class Audit(Result):
             rows.setdefault(f"{test.metric}, against {test.baseline}", []).append(row)
         return [Table(title, header, tuple(found), "<><>><") for title, found in rows.items()]
 
-    def _footer(self) -> list[str]:
+    def _notes(self) -> Sequence[str]:
         lines = [f"{t.test} tests: {t.null}; {t.sides}. Ties {t.ties}." for t in self.tests]
-        return [*distinct(lines), *self.notes, *self.comparison.signatures]
+        return [*distinct(lines), *self.notes]
+
+    def _signatures(self) -> Sequence[str]:
+        return self.comparison.signatures
 
 
 @also_called(metric="metrics", seed="rng")

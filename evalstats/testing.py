@@ -173,7 +173,7 @@ def _check_answerable(result: Comparison, level: float) -> None:
                 f"{level:g} would pass everything; give more {unit}s, or a larger "
                 f"significance_level"
             )
-    elif difference.least_margin is None and difference.most_recovery is None:
+    elif difference.margin_test is None:
         raise InputError(
             f"the scores are equal on all {n} {unit}s and have few values: nothing bounds the "
             f"loss on others; give more {unit}s, or leave out "
@@ -213,14 +213,14 @@ def _message(result: Comparison, verdict: str, level: float) -> str:
     (d,) = result
     arrow = report.direction(d.higher_is_better)
     bound = d.low if d.higher_is_better else d.high
-    allowed, claim = "", []
-    if result.margin is not None:
+    allowed, claim, shown = "", [], d.margin_test
+    if result.margin is not None and shown is not None:
         allowed = f", a loss of {result.margin:.6g} or more is not ruled out"
-        claim = [f"  margin      {d.least_loss:.6g} is the smallest that can be claimed"]
-    if result.recovery is not None:
+        claim = [f"  margin      {shown.loss_bound:.6g} is the smallest that can be claimed"]
+    if result.recovery is not None and shown is not None:
         allowed = f", a recovery of {result.recovery:.6g} is not shown"
-        claim = [f"  recovery    {d.most_recovery:.4f} is the largest that can be claimed"]
-    notes = [note for note in result.notes if note not in claim_notes(result)]
+        claim = [f"  recovery    {shown.recovery_bound:.4f} is the largest that can be claimed"]
+    notes = [note for note in result.notes if note not in set(claim_notes(result))]
     return "\n".join(
         [
             f"{d.system} {verdict} {d.baseline}: {d.metric} {arrow} "

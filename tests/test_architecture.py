@@ -29,7 +29,6 @@ ROOMS = [
 DOORS = {
     "auditing",
     "testing",
-    "plots",
     "integrations",
     "data",
     "cli",

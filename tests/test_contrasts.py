@@ -62,7 +62,9 @@ def test_t_intervals_of_means_are_fiellers(n):
 
 def test_the_interval_is_that_of_resampled_ratios():
     for d in FORMS["ratio"]:
-        base, new = (FORMS["ratio"]["perplexity", s].replicates for s in (d.baseline, d.system))
+        base, new = (
+            FORMS["ratio"].estimates["perplexity", s].replicates for s in (d.baseline, d.system)
+        )
         k = int(1000 * stats.norm.cdf(np.sqrt(600 / 599) * stats.t.ppf(0.025, 599)))
         drawn = np.sort(new / base)
         assert (d.low, d.high) == (drawn[k - 1], drawn[-k])
@@ -159,8 +161,11 @@ def test_recovery_is_the_same_beside_a_ratio():
     plain = es.compare(TABLE, recovery=0.95, n_resamples=999)
     ratio = es.compare(TABLE, recovery=0.95, n_resamples=999, contrast="ratio")
     for one, two in zip(plain, ratio, strict=True):
-        assert one.most_recovery == two.most_recovery
-        assert (one.pvalue_not_worse, plain.claim(one)) == (two.pvalue_not_worse, ratio.claim(two))
+        assert one.margin_test.recovery_bound == two.margin_test.recovery_bound
+        assert (one.margin_test.pvalue_not_worse, plain.claim(one)) == (
+            two.margin_test.pvalue_not_worse,
+            ratio.claim(two),
+        )
 
 
 @pytest.mark.parametrize(("contrast", "column"), [("ratio", "ratio"), ("log-ratio", "log ratio")])
@@ -170,8 +175,8 @@ def test_every_form_says_what_is_shown(contrast, column):
     d = result.differences[-1]
     plain = json.loads(result.to_json())
     assert plain["contrast"] == plain["differences"][0]["contrast"] == contrast
-    assert plain["differences"][-1][contrast.replace("-", "_")] == d.value
-    assert f'"{contrast.replace("-", "_")}"' in result.to_csv().splitlines()[0]
+    assert plain["differences"][-1]["value"] == d.value
+    assert '"value"' in result.to_csv().splitlines()[0]
     wide = es.compare(documents(np.random.default_rng(0), 50, [1, 1.1, 1.2, 1.3, 1.4]),
                       contrast=contrast, n_resamples=999)  # fmt: skip
     assert f"intervals of the {column}s" in str(wide)
@@ -213,11 +218,11 @@ def test_figures_have_their_line_at_one():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda plain: plain["differences"][0].update(ratio=1.5), "ratio is not that of its"),
-        (lambda plain: plain["differences"][0].update(ratio="1"), "ratio is not that of its"),
+        (lambda plain: plain["differences"][0].update(value=1.5), "value does not fit"),
+        (lambda plain: plain["differences"][0].update(value="1"), "value does not fit"),
         (lambda plain: plain["differences"][0].update(low=-0.1), "scores must be above 0"),
         (lambda plain: plain.update(contrast="difference"), "contrast must be 'difference'"),
-        (lambda plain: plain.update(contrast="x"), "contrast must be one of"),
+        (lambda plain: plain["differences"][0].update(contrast="x"), "contrast must be one of"),
         (lambda plain: plain["differences"][0].update(log_ratio=0.1), "unknown field"),
     ],
 )

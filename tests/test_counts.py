@@ -39,7 +39,12 @@ def pair(gained, lost, n):
 )
 def test_the_interval_of_a_difference_is_tangos(gained, lost, n, level, expected):
     (d,) = es.compare(pair(gained, lost, n), metrics=ACCURACY, confidence_level=level)
-    assert (d.gained, d.lost, d.test, d.method) == (gained, lost, "mcnemar", "tango")
+    assert (d.discordant.gained, d.discordant.lost, d.test, d.method) == (
+        gained,
+        lost,
+        "mcnemar",
+        "tango",
+    )
     assert (d.low, d.high) == pytest.approx(expected, abs=5e-4 if n < 100 else 5e-5)
 
 
@@ -105,7 +110,9 @@ def test_a_scale_is_a_scale():
     result = es.compare(rows, metrics=errors, margin=10)
     (d,) = result
     assert (d.low, d.high) == pytest.approx((-100 * plain.high, -100 * plain.low))
-    assert (d.pvalue, d.pvalue_not_worse) == pytest.approx((plain.pvalue, plain.pvalue_not_worse))
+    assert (d.pvalue, d.margin_test.pvalue_not_worse) == pytest.approx(
+        (plain.pvalue, plain.margin_test.pvalue_not_worse)
+    )
     assert any("0/1 scores, with McNemar's test" in note for note in result.notes)
 
 
@@ -168,7 +175,11 @@ def test_in_groups_and_strata_items_count_as_their_effective_number(design):
     assert (d.low, d.high) == pytest.approx(tango(n * gain, n * loss, n, stats.t.ppf(0.975, nu)))
     t = (gain - loss) * n / np.sqrt(n * (gain + loss))
     assert d.pvalue == pytest.approx(2 * stats.t.sf(abs(t), nu))
-    assert (d.test, d.method, d.gained) == ("mcnemar", "tango", np.sum(MARKS["B"] & ~MARKS["A"]))
+    assert (d.test, d.method, d.discordant.gained) == (
+        "mcnemar",
+        "tango",
+        np.sum(MARKS["B"] & ~MARKS["A"]),
+    )
 
 
 def test_ratios_and_the_tests_that_are_asked_for_are_those_of_any_score():
@@ -179,6 +190,6 @@ def test_ratios_and_the_tests_that_are_asked_for_are_those_of_any_score():
     assert (d.test, d.method, d.pvalue) == ("t", "t", pytest.approx(2 * stats.t.sf(t, 27)))
     (ratio,) = es.compare(marks, metrics=ACCURACY, contrast="ratio")
     (swaps,) = es.compare(marks, metrics=ACCURACY, test="ar")
-    assert (ratio.test, ratio.method, ratio.gained) == ("bootstrap", "bootstrap", 20)
+    assert (ratio.test, ratio.method, ratio.discordant.gained) == ("bootstrap", "bootstrap", 20)
     assert (swaps.test, swaps.method) == ("ar", "bootstrap")
     assert swaps.pvalue == pytest.approx(stats.binomtest(8, 28).pvalue, abs=5 * swaps.pvalue_error)

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import evalstats as es
 from evalstats.results import escaping, report
-from evalstats.results.notes import pair_notes
+from evalstats.results.notes import close_calls
 from evalstats.results.report import Table
 from evalstats.results.results import Estimates
 
@@ -65,7 +65,7 @@ def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
     assert len(beaten) >= 4
     assert ranking.split("]")[1].strip().endswith("-7")
     assert "difference row - column above the diagonal, p (max-t) below" in "\n".join(lines)
-    assert "intervals of the differences: plot(), to_dataframe(), JSON" in str(result)
+    assert "intervals of the differences: plot(), to_csv(), to_json()" in str(result)
     # A one-sided p-value belongs to one direction.
     assert "above the diagonal" not in str(comparison(names, alternative="greater"))
     for unadjusted in (comparison(names, adjustment="none"), comparison(names, "system-2", adjustment="none")):  # fmt: skip
@@ -119,7 +119,7 @@ def test_latex_has_minus_signs_caption_label_and_digits():
 
 def test_digits_are_those_asked_for():
     result = comparison(["a", "b"])
-    estimate = result["a"]
+    estimate = result.estimates["a"]
     for digits in (0, 1, 5):
         for text in (result.to_markdown(digits=digits), result.to_html(digits=digits)):
             assert f"{estimate.score:.{digits}f}" in text
@@ -151,7 +151,7 @@ def test_notes_say_when_monte_carlo_error_straddles_the_level():
     result = comparison(["a", "b", "c"])
     for pvalue, adjusted, noted in ((0.02, 0.06, True), (0.046, 0.7, False), (0.049, 0.049, True)):
         d = replace(result.differences[0], pvalue=pvalue, pvalue_adjusted=adjusted, pvalue_error=0.005)  # fmt: skip
-        notes = pair_notes(replace(result, differences=(d,)), (d,), "segment")
+        notes = close_calls(replace(result, differences=(d,)), (d,))
         assert any("too close to 0.05 to call" in note for note in notes) == noted
 
 
@@ -293,7 +293,11 @@ def forged(names, metric, signature, note):
         for d in BASE
     )
     return replace(
-        BASE, estimates=estimates, differences=differences, signatures=(signature,), notes=(note,)
+        BASE,
+        estimates=Estimates(estimates),
+        differences=differences,
+        signatures=(signature,),
+        notes=(note,),
     )
 
 
@@ -323,7 +327,8 @@ def shows(text):
 
 
 def forms(result):
-    return str(result), result.to_markdown(), result.to_latex(), result.to_html(), result.to_csv()
+    csv_text = result.to_csv(spreadsheet=True)
+    return str(result), result.to_markdown(), result.to_latex(), result.to_html(), csv_text
 
 
 @every
@@ -400,23 +405,28 @@ def test_html_is_well_formed_and_holds_the_names(result):
 
 
 @every
-def test_csv_computes_nothing_and_numbers_stay_numbers(result):
-    rows = list(csv.DictReader(io.StringIO(result.to_csv()), strict=True))
-    assert len(rows) == len(result)
-    for row, d in zip(rows, result, strict=True):
+def test_csv_has_names_as_they_are_and_computes_nothing_in_a_spreadsheet(result):
+    plain, safe = (
+        list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
+        for text in (result.to_csv(), result.to_csv(spreadsheet=True))
+    )
+    assert len(plain) == len(safe) == len(result)
+    for row, computed, d in zip(plain, safe, result, strict=True):
         for name, value in d.to_dict().items():
             if isinstance(value, float):
-                assert float(row[name]) == value
+                assert float(row[name]) == float(computed[name]) == value
             elif isinstance(value, str):
-                assert row[name][:1] not in tuple("=+-@\t\r\n＝＋－＠")
+                assert row[name] == value
+                assert computed[name][:1] not in tuple("=+-@\t\r\n＝＋－＠")
                 shown = escaping.printable(value)
-                assert row[name] in (shown, f"'{shown}")
+                assert computed[name] in (shown, f"'{shown}")
 
 
 def test_an_estimate_and_an_audit_write_themselves_as_safely():
     texts = {"A": ["a b c d e"] * 9, "=B": ["a b c d f"] * 5 + ["a b c d e"] * 4}
     audit = es.audit(texts, ["a b c d e"] * 9, n_bootstrap=9, n_randomization=9, n_resamples=9)
-    assert "'=B" in audit.to_csv()
+    assert "'=B" in audit.to_csv(spreadsheet=True)
+    assert '"=B"' in audit.to_csv()
     assert "'=B" not in str(audit)
     one = replace(BASE.estimates[0], system="\x1b[2J", notes=("a\nb",))
     for result in (one, Estimates((one,))):

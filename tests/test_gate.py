@@ -50,8 +50,12 @@ def test_verdicts_are_those_of_the_score_test(gained, lost, verdict, code):
     assert (found.verdict, found.exit_code) == (verdict, code)
     assert check.pvalue_passed == pytest.approx(norm.sf(tango_distance(gained, lost, 1000, -0.02)))
     assert check.pvalue_failed == pytest.approx(norm.cdf(tango_distance(gained, lost, 1000, -0.02)))
-    assert (check.gained, check.lost, check.n_items) == (gained, lost, 1000)
-    assert "McNemar" not in " ".join(found.notes)
+    d = check.difference
+    assert (d.discordant.gained, d.discordant.lost, check.n_items) == (gained, lost, 1000)
+    # Tests of no difference, and resamples, are none of its business.
+    assert found.notes == ()
+    assert "|test:tango|" in check.signature
+    assert "|n:" not in check.signature
 
 
 def test_a_gate_is_as_good_as_its_worst_task():
@@ -63,7 +67,9 @@ def test_a_gate_is_as_good_as_its_worst_task():
     old = run("base", a=base, b=zeros)
     assert es.gate_runs(run("new", a=new, b=zeros), old, margin=0.02).verdict == "passed"
     found = es.gate_runs(run("new", a=new, b=worse), old, margin=0.02)
-    assert [c.verdict for c in found] == ["passed", "failed"]
+    assert [(c.name, c.verdict) for c in found] == [
+        ("a: acc", "passed"), ("b: acc", "failed"), ("macro: acc", "failed"),
+    ]  # fmt: skip
     assert found.verdict == "failed"
     old = run("base", a=base, b=answers(1000, 10, 25)[0])
     found = es.gate_runs(run("new", a=new, b=undecided), old, margin=0.02)
@@ -81,7 +87,26 @@ def test_failing_is_adjusted_for_the_number_of_tasks():
     old = run("base", **dict.fromkeys(names, base))
     found = es.gate_runs(run("new", t0=new, **dict.fromkeys(names[1:], base)), old, margin=0.02)
     assert found.verdict == "undecided"
-    assert found.checks[0].pvalue_failed_adjusted == pytest.approx(10 * check.pvalue_failed)
+    assert len(found) == found.checks[0].n_checks == 11
+    assert found.checks[0].pvalue_failed_adjusted == pytest.approx(11 * check.pvalue_failed)
+    assert found.checks[0].reason.startswith(
+        f"the loss is beyond the limit by itself (p = {check.pvalue_failed:.4f}), but not after "
+        f"Holm's adjustment for 11 checks (p = "
+    )
+
+
+def test_the_total_fails_where_no_task_does():
+    """Four tasks each too small to tell, and a mean whose loss is beyond the limit."""
+    tasks = {f"t{i}": answers(200, 8, 22, 100) for i in range(4)}
+    new, base = (
+        run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))
+    )
+    found = es.gate_runs(new, base, margin=0.01)
+    *rows, total = found
+    assert {check.verdict for check in rows} == {"undecided"}
+    assert (total.name, total.verdict, found.verdict) == ("macro: acc", "failed", "failed")
+    assert total.difference.difference == pytest.approx(-0.07)
+    assert any(line.startswith("macro ") for line in str(found).splitlines())
 
 
 def test_it_says_how_many_items_would_do():
@@ -89,8 +114,8 @@ def test_it_says_how_many_items_would_do():
     (check,) = found
     assert found.verdict == "undecided"
     assert (
-        f"100 items are too few: with about {check.needed:,} a system that has lost nothing passes"
-        in str(found)
+        f"100 items are too few: a system that has lost nothing passes with 80 % power on about "
+        f"{check.needed:,}" in str(found)
     )
     # And they do, four times out of five.
     rng = np.random.default_rng(5)
@@ -130,10 +155,11 @@ def test_forms():
     )
     plain = json.loads(found.to_json())
     assert plain["verdict"] == "failed"
-    assert [c["verdict"] for c in plain["checks"]] == ["undecided", "failed"]
+    assert [c["verdict"] for c in plain["checks"]] == ["undecided", "failed", "failed"]
+    assert es.Gate.from_json(found.to_json()) == found
     suite = ElementTree.fromstring(found.to_junit())
-    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "1", "1")
-    assert [case.get("classname") for case in suite] == ["a", "b"]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "2", "1")
+    assert [case.get("classname") for case in suite] == ["a", "b", "macro"]
     assert suite[1].find("failure").get("message").startswith("the loss is beyond the limit")
     text = str(found)
     assert text.startswith("FAILED: new against base, asked: a loss of less than 0.02")
@@ -204,17 +230,20 @@ def test_wrong_verdicts_are_as_rare_as_stated(discordant, failures):
 def test_limits_so_small_that_no_number_of_items_would_do():
     (check,) = gate(100, 2, 3, margin=1e-300)
     assert (check.verdict, check.needed) == ("undecided", None)
-    assert "more items, or a wider limit" in check.reason
+    assert "or a wider limit" in check.reason
 
 
 def test_the_reason_has_the_p_value_that_decides():
-    base, worse = answers(1000, 0, 34)
+    base, worse = answers(1000, 0, 36)
     same = dict.fromkeys(("b", "c"), base)
     found = es.gate_runs(run("new", a=worse, **same), run("base", a=base, **same), margin=0.02)
     check = found.checks[0]
     assert (check.verdict, found.exit_code) == ("failed", 1)
-    assert check.pvalue_failed_adjusted == pytest.approx(3 * check.pvalue_failed)
-    assert check.reason == f"the loss is beyond the limit (p = {3 * check.pvalue_failed:.4f})"
+    assert check.pvalue_failed_adjusted == pytest.approx(4 * check.pvalue_failed)
+    assert check.reason == (
+        f"the loss is beyond the limit (p = {4 * check.pvalue_failed:.4f} after Holm's adjustment "
+        f"for 4 checks)"
+    )
     (check,) = gate(1000, 0, 500, margin=0.02)
     assert check.reason == "the loss is beyond the limit (p <0.0001)"
 
@@ -229,6 +258,6 @@ def test_groups_are_called_groups():
         items = Items(key, item.metric, (name,), item.segment_ids, item.values, labels)
         runs.append(run_of(name, name, "test", [items]))
     found = es.gate_runs(*runs, margin=0.01, groups="passage")
-    assert found.checks[0].reason.startswith("100 groups are too few: with about ")
-    assert "  100 groups  " in str(found)
-    assert found.to_dict()["checks"][0]["unit"] == "group"
+    assert found.checks[0].reason.startswith("100 passages are too few: a system")
+    assert str(found).splitlines()[2].split()[2] == "passages"
+    assert found.to_dict()["checks"][0]["unit"] == "passage"

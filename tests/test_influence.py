@@ -153,7 +153,7 @@ def test_ids_and_texts_in_every_form(sample):
 
 def test_a_result_without_statistics_says_so():
     result = es.compare({"A": [1.0, 2, 4], "B": [1.5, 2, 3]}, metrics=MEAN, n_resamples=99)
-    with pytest.raises(es.InputError, match="holds no statistics of segments"):
+    with pytest.raises(es.InputError, match="read from a file"):
         es.Comparison.from_json(result.to_json()).influence("judge", "B", "A")
     with pytest.raises(es.InputError, match="with the opposite sign"):
         result.influence("judge", "A", "B")

@@ -182,7 +182,7 @@ def test_of_shards_an_interval_is_what_is_not_rejected(seed, contrast):
         assert d.pvalue >= 2 * 0.5**d.n_differing
     (kept,) = es.compare(whole, recovery=0.9)
     (narrow,) = es.compare(whole, contrast="ratio", confidence_level=0.9)
-    assert (kept.pvalue_not_worse <= 0.05) == (narrow.low > 0.9)
+    assert (kept.margin_test.pvalue_not_worse <= 0.05) == (narrow.low > 0.9)
     with pytest.raises(es.InputError, match="strata must be left out when a Shard is given"):
         es.estimate(whole, strata=["x"] * n)
 

@@ -36,13 +36,13 @@ def test_two_one_sided_t_tests():
     error = moved.std(ddof=1) / np.sqrt(len(moved))
     above, below = (t.sf((0.25 + s * moved.mean()) / error, len(moved) - 1) for s in (1, -1))
     result, d = one(scores, margin=0.25, **BY_T)
-    assert d.pvalue_not_worse == pytest.approx(above, rel=1e-9)
-    assert d.pvalue_equivalence == pytest.approx(max(above, below), rel=1e-9)
-    assert d.pvalue_worse == pytest.approx(1 - above, rel=1e-9)
+    assert d.margin_test.pvalue_not_worse == pytest.approx(above, rel=1e-9)
+    assert d.margin_test.pvalue_equivalence == pytest.approx(max(above, below), rel=1e-9)
+    assert d.margin_test.pvalue_worse == pytest.approx(1 - above, rel=1e-9)
     # The interval of confidence 1 - 2α is the same test.
     half = t.ppf(0.95, len(moved) - 1) * error
-    assert d.least_loss == pytest.approx(half - moved.mean(), rel=1e-9)
-    assert d.least_margin == pytest.approx(abs(moved.mean()) + half, rel=1e-9)
+    assert d.margin_test.loss_bound == pytest.approx(half - moved.mean(), rel=1e-9)
+    assert d.margin_test.equivalence_bound == pytest.approx(abs(moved.mean()) + half, rel=1e-9)
     assert result.claim(d) == "equivalent"
 
 
@@ -52,12 +52,15 @@ def test_two_one_sided_t_tests():
 )
 def test_p_values_and_smallest_margins_agree(scores, by):
     _, d = one(scores, margin=0.5, **by)
-    for claimable, name in ((d.least_margin, "equivalence"), (d.least_loss, "not_worse")):
+    for claimable, name in (
+        (d.margin_test.equivalence_bound, "equivalence"),
+        (d.margin_test.loss_bound, "not_worse"),
+    ):
         if claimable <= 0 or claimable >= 0.99:
             continue
         for factor, shown in ((0.999, False), (1.001, True)):
             result, near = one(scores, margin=claimable * factor, **by)
-            assert (getattr(near, f"pvalue_{name}") <= 0.05) == shown
+            assert (getattr(near.margin_test, f"pvalue_{name}") <= 0.05) == shown
             if name == "equivalence":
                 assert (result.claim(near) == "equivalent") == shown
 
@@ -76,10 +79,12 @@ def test_claims_in_each_direction():
 
 def test_tangos_test_at_the_margin():
     _, d = one(outcomes(60, 4, 9, 27), margin=0.1)
-    assert d.pvalue_not_worse == pytest.approx(norm.sf(tango_distance(4, 9, 100, -0.1)))
+    assert d.margin_test.pvalue_not_worse == pytest.approx(norm.sf(tango_distance(4, 9, 100, -0.1)))
     low, high = tango(4, 9, 100, norm.ppf(0.95))
-    assert (d.least_loss, d.least_margin) == pytest.approx((-low, max(-low, high)), rel=1e-9)
-    assert (d.gained, d.lost, d.method) == (4, 9, "tango")
+    assert (d.margin_test.loss_bound, d.margin_test.equivalence_bound) == pytest.approx(
+        (-low, max(-low, high)), rel=1e-9
+    )
+    assert (d.discordant.gained, d.discordant.lost, d.method) == (4, 9, "tango")
 
 
 @pytest.mark.parametrize("metric", [MEAN, ERRORS], ids=["higher", "lower"])
@@ -96,18 +101,18 @@ def test_recovery_is_linear_in_the_scores(metric, by):
         drawn = es.bootstrap_weights(60, 199, 12345) @ moved
         q = (np.count_nonzero(drawn <= 0) + 1) / 200
         p = t.cdf(norm.ppf(q) / np.sqrt(60 / 59), 59)
-    assert d.pvalue_not_worse == pytest.approx(p, rel=1e-9)
+    assert d.margin_test.pvalue_not_worse == pytest.approx(p, rel=1e-9)
 
 
 @pytest.mark.parametrize("by", [BY_T, {}], ids=["t", "bootstrap"])
 @pytest.mark.parametrize("scores", [pair(30, -0.2), outcomes(40, 2, 4, 14)], ids=["marks", "0/1"])
 def test_the_largest_recovery_that_can_be_claimed(scores, by):
     _, d = one(scores, recovery=0.5, **by)
-    assert 0.5 < d.most_recovery < 1
+    assert 0.5 < d.margin_test.recovery_bound < 1
     for factor, claim in ((0.999, "not worse"), (1.001, "not shown")):
-        result, near = one(scores, recovery=d.most_recovery * factor, **by)
+        result, near = one(scores, recovery=d.margin_test.recovery_bound * factor, **by)
         assert result.claim(near) == claim
-        assert near.most_recovery == d.most_recovery
+        assert near.margin_test.recovery_bound == d.margin_test.recovery_bound
 
 
 def test_strata_groups_and_runs_have_their_own_errors():
@@ -127,13 +132,19 @@ def test_strata_groups_and_runs_have_their_own_errors():
     for scores, options in cases:
         _, d = one(scores, margin=0.9, **options)
         _, narrow = one(scores, confidence_level=0.9, **options)
-        assert (d.least_margin, d.least_loss) == (max(-narrow.low, narrow.high), -narrow.low)
+        assert (d.margin_test.equivalence_bound, d.margin_test.loss_bound) == (
+            max(-narrow.low, narrow.high),
+            -narrow.low,
+        )
         _, kept = one(scores, recovery=0.9, **options)
-        assert 0 < kept.most_recovery < 1
-        for limit in ({"margin": d.least_loss}, {"recovery": kept.most_recovery}):
+        assert 0 < kept.margin_test.recovery_bound < 1
+        for limit in (
+            {"margin": d.margin_test.loss_bound},
+            {"recovery": kept.margin_test.recovery_bound},
+        ):
             _, near = one(scores, **limit, **options)
             # A p-value of counted replicates moves in steps of 1/200.
-            assert near.pvalue_not_worse == pytest.approx(0.05, abs=0.01)
+            assert near.margin_test.pvalue_not_worse == pytest.approx(0.05, abs=0.01)
 
 
 def test_every_form_says_it():
@@ -163,8 +174,8 @@ def test_every_form_says_it():
 def test_json_that_does_not_fit_is_refused():
     result, _ = one(pair(), margin=0.5)
     for old, new, message in (
-        ('"claim": "equivalent"', '"claim": "not shown"', "claim does not fit its bounds"),
-        ('"margin": 0.5', '"margin": -0.5', "margin must be from"),
+        ('"claim": "equivalent"', '"claim": "not shown"', "claim does not fit the other fields"),
+        ('"margin": 0.5', '"margin": -0.5', "margin or recovery must be above 0"),
         ('"recovery": null', '"recovery": 0.5', "exclude each other"),
     ):
         text = result.to_json()
@@ -175,11 +186,11 @@ def test_json_that_does_not_fit_is_refused():
 
 def test_what_was_gained_and_lost_is_shown():
     result, d = one(outcomes(60, 14, 6, 20))
-    assert (d.gained, d.lost) == (14, 6)
+    assert (d.discordant.gained, d.discordant.lost) == (14, 6)
     assert "gained, lost" in str(result)
     assert " 14, 6 " in str(result)
     plain, d = one(pair())
-    assert (d.gained, d.lost) == (None, None)
+    assert d.discordant is None
     assert "gained" not in str(plain)
 
 
@@ -193,7 +204,7 @@ def test_equal_scores_of_few_values_claim_nothing():
     # Nothing differs on 40 segments: that bounds how many do elsewhere.
     result, d = one(outcomes(40, 0, 0, 0), margin=0.1)
     assert result.claim(d) == "equivalent"
-    assert 0.05 < d.least_margin < 0.1
+    assert 0.05 < d.margin_test.equivalence_bound < 0.1
 
 
 @pytest.mark.parametrize(
@@ -229,12 +240,14 @@ def test_limits_that_no_scores_could_miss_are_refused():
 def test_a_gate_with_a_recovery():
     scores = pair(200, -0.1)
     passed = es.assert_not_worse(scores["new"], scores["old"], None, MEAN, recovery=0.95)
-    assert 0.95 < passed.most_recovery < 1
+    assert 0.95 < passed.margin_test.recovery_bound < 1
     with pytest.raises(AssertionError) as caught:
         es.assert_not_worse(scores["new"], scores["old"], None, MEAN, recovery=0.99)
     lines = str(caught.value).split("\n")
     assert lines[0].endswith(", a recovery of 0.99 is not shown")
-    shown = f"  recovery    {passed.most_recovery:.4f} is the largest that can be claimed"
+    shown = (
+        f"  recovery    {passed.margin_test.recovery_bound:.4f} is the largest that can be claimed"
+    )
     assert lines[4] == shown
     assert "note" not in str(caught.value)
 

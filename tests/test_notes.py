@@ -26,18 +26,19 @@ GROUPS = np.repeat(np.arange(8), [60, 20, 20, 20, 20, 20, 20, 20])
     "scores, options, notes",
     [
         (marks(), {}, []),
-        (marks(n=30), {}, ["Only 30 segments: below 100, intervals and p-values are rough."]),
-        (marks(), {"groups": np.arange(200) // 5}, ["judge: grouped errors are"]),
-        (marks(), {"groups": np.arange(200) // 8}, ["Only 25 groups: below 30,", "judge: grouped"]),
+        (marks(n=30), {}, ["Only 30 segments: below 100, intervals and p-values are rough; use"]),
+        (marks(), {"groups": np.arange(200) // 5}, ["judge: groups make standard errors"]),
+        (marks(), {"groups": np.arange(200) // 8}, ["Only 25 groups: below 30,", "judge: groups"]),
         (marks(), {"groups": np.arange(200) // 40},
-         ["Only 5 groups: t decides in place of the bootstrap, and", "judge: grouped errors are",
-          "s1 and s0 (judge) differ on so few groups that no p-value can reach 0.05, whatever the",
-          "s1 and s0 (judge) differ on fewer than 10 groups, so that the interval is rough and"]),
+         ["s1 and s0 (judge) differ on so few groups that no p-value can reach 0.05, whatever the",
+          "Only 5 groups: t decides in place of the bootstrap, and",
+          "s1 and s0 (judge) differ on fewer than 10 groups, so that the interval is rough and",
+          "judge: groups make standard errors"]),
         (marks(), {"groups": GROUPS},
-         ["8 groups of 20 to 60 segments are worth about 6.2 of one size: below 30", "judge: gro",
-          "s1 and s0 (judge) differ on fewer than 10 groups"]),
+         ["8 groups of 20 to 60 segments count as about 6.25 of one size: below 30",
+          "s1 and s0 (judge) differ on fewer than 10 groups", "judge: groups"]),
         (marks(), {"groups": np.repeat(np.arange(12), [189, *[1] * 11])},
-         ["12 groups of 1 to 189 segments are worth about 1.1 of one size: t decides", "judge: gr"]),
+         ["12 groups of 1 to 189 segments count as about 1.12 of one size: t decides", "judge: gr"]),
         (differ_on(3), {},
          ["new and old (judge) differ on so few segments that no p-value can reach 0.05, whatever",
           "new and old (judge) differ on fewer than 10 segments, so that the interval is rough and"]),
@@ -54,7 +55,10 @@ def test_each_limit_has_its_sentence(scores, options, notes):
     assert len(result.notes) == len(notes), result.notes
     for found, expected in zip(result.notes, notes, strict=True):
         assert found.startswith(expected)
-        assert found in str(result)
+        assert found in result.to_text(verbose=True)
+    shown = str(result).splitlines()
+    assert all(note in shown for note in result.notes[:3])
+    assert ("1 more note: to_text(verbose=True)." in shown) == (len(notes) == 4)
 
 
 def test_what_too_few_swaps_leave_is_not_shown_as_evidence():

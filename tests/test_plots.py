@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats import plots
-from evalstats.results.plots import BLUE, GREY, VERMILLION, WIDTH
+from evalstats.results.figures import BLUE, GREY, VERMILLION, WIDTH
+from evalstats.training.curves import curve
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -36,7 +36,7 @@ RESULTS = {
     for size in (2, 9, 26)
 }
 PAIRS, BASE = RESULTS[9]
-STATISTICS = es.extract(outputs(9), metric=METRIC)
+RANKED = es.compare(outputs(9), metrics=METRIC, n_resamples=999)
 
 
 def watched(n_checks, lower=False, name="COMET", every=100, scale=1.0):
@@ -82,7 +82,9 @@ def drawn(draw):
     "one": ((2,), lambda n: RESULTS[n][0].estimates[0].plot()),
     "curve": (tuple(RUNS), lambda n: RUNS[n].plot()),
     "lower": (tuple(LOWER), lambda n: LOWER[n].plot()),
-    "influence": ((9,), lambda n: plots.influence(STATISTICS, NAMES[1], NAMES[0])),
+    "influence": ((9,), lambda n: RESULTS[n][0].influence("COMET", NAMES[1], NAMES[0]).plot()),
+    "ranks": ((9,), lambda n: RANKED.ranking().plot()),
+    "power": ((2,), lambda n: RESULTS[n][0].power(1).plot()),
 }))  # fmt: skip
 def test_nothing_overlaps_or_is_cut(make):
     axes = make()
@@ -199,16 +201,6 @@ def test_a_one_sided_pvalue_stands_in_the_row_of_its_system():
         assert found[place[d.system], place[d.baseline]] == d.pvalue
 
 
-def test_influence_marks_the_largest():
-    axes = plots.influence(STATISTICS, "online-A", NAMES[0])
-    values = outputs(9)["online-A"] - outputs(9)[NAMES[0]]
-    expected = (values - values.mean()) / len(values)
-    top = np.argsort(-np.abs(expected))[:5]
-    assert axes.get_xlabel().split("marked: ")[1] == ", ".join(map(str, top))
-    heights = [segment[1, 1] for segment in segments(axes)]
-    np.testing.assert_allclose(heights, expected, rtol=1e-9, atol=1e-12)
-
-
 @pytest.mark.parametrize("run", [*RUNS.values(), *LOWER.values()], ids=lambda r: len(r.checks))
 def test_a_curve_is_its_checks(run):
     axes, checks = run.plot(), run.checks
@@ -314,11 +306,7 @@ BOTH = es.compare(outputs(2), metrics=[METRIC, es.Mean("other")], n_resamples=9)
             "there are no replicates: method 't' draws none",
         ),
         (lambda: es.Monitor(None, METRIC).plot(), "nothing to draw yet; call check first"),
-        (
-            lambda: plots.curve([], RUNS[3].selected, 9, "segment"),
-            "no checks to draw; call Monitor",
-        ),
-        (lambda: plots.influence(STATISTICS, "no", NAMES[0]), "systems are .*; got 'no'"),
+        (lambda: curve([], RUNS[3].selected, 9, "segment"), "no checks to draw; call Monitor"),
     ],
 )
 def test_bad_input(call, message):

@@ -137,8 +137,8 @@ def test_items_within_a_margin_find_it_four_times_out_of_five():
     for limit, distance in (({"margin": 0.05}, 0.05), ({"recovery": 0.98}, 0.02 * old.mean())):
         sd = np.std(marks["new"] - limit.get("recovery", 1) * old, ddof=1)
         n = least_size(lambda n, z=distance / sd: t_power(z * n**0.5, n - 1, 0.05, 1), 0.8)
-        planner = es.compare(marks, metrics=MARKS, n_resamples=9, **limit).planner
-        assert planner.needed_within(0.05, 0.8) == pytest.approx(n, abs=1)
+        result = es.compare(marks, metrics=MARKS, n_resamples=9, **limit)
+        assert result.source.needed(result[0], 0.05, 0.8) == pytest.approx(n, abs=1)
 
 
 def test_curve_is_monotone_and_meets_what_is_needed():
@@ -244,7 +244,7 @@ def test_result_in_all_forms(sample):
     result = es.power(of_runs(4, 60, 0.2, 0.3, 0.5), metrics=MARKS)
     of = result.pairs[0].of_runs
     assert of.run_minimums[of.runs.index(4)] == result.pairs[0].minimum
-    assert result.to_dict()["pairs"][0]["limit"] == of.limit
+    assert result.to_dict()["pairs"][0]["of_runs"]["limit"] == of.limit
     assert list(result.plot(over="runs").lines[0].get_ydata()) == list(of.run_minimums)
     assert "by number of runs" in result.to_html()
 

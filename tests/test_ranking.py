@@ -306,7 +306,7 @@ def test_what_cannot_be_ranked(options, asked, message):
 
 def test_a_ranking_of_what_was_read_from_json_is_refused():
     result = es.compare(leaderboard(n=40), metrics=MEAN, n_resamples=99)
-    with pytest.raises(es.InputError, match="read from a file, which holds no resamples"):
+    with pytest.raises(es.InputError, match="read from a file, which holds no statistics"):
         es.Comparison.from_json(result.to_json()).ranking()
     with pytest.raises(es.InputError, match="system must be one of s"):
         result.ranking()["x"]

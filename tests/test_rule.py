@@ -91,19 +91,19 @@ def test_margins_and_recoveries_are_bounds_of_intervals():
             claimed = es.compare(given, margin=margin, n_resamples=499)
             for d, wide, narrow in zip(claimed, one, two, strict=True):
                 assert (d.low, d.high) == (wide.low, wide.high)
-                assert (d.least_margin, d.least_loss) == (
+                assert (d.margin_test.equivalence_bound, d.margin_test.loss_bound) == (
                     max(-narrow.low, narrow.high),
                     -narrow.low,
                 )
-                assert (d.pvalue_not_worse <= 0.05) == (-margin < narrow.low)
-                assert (d.pvalue_worse <= 0.05) == (narrow.high < -margin)
+                assert (d.margin_test.pvalue_not_worse <= 0.05) == (-margin < narrow.low)
+                assert (d.margin_test.pvalue_worse <= 0.05) == (narrow.high < -margin)
                 inside = -margin < narrow.low and narrow.high < margin
-                assert (d.pvalue_equivalence <= 0.05) == inside
+                assert (d.margin_test.pvalue_equivalence <= 0.05) == inside
         ratio = es.compare(given, contrast="ratio", confidence_level=0.9, n_resamples=499)
         kept = es.compare(given, recovery=0.95, n_resamples=499)
         for d, r in zip(kept, ratio, strict=True):
-            assert d.most_recovery == pytest.approx(min(r.low, 1.0))
-            assert (d.pvalue_not_worse <= 0.05) == (r.low > 0.95)
+            assert d.margin_test.recovery_bound == pytest.approx(min(r.low, 1.0))
+            assert (d.margin_test.pvalue_not_worse <= 0.05) == (r.low > 0.95)
 
 
 def test_the_formula_itself():

@@ -130,7 +130,7 @@ def test_the_difference_of_two_means_over_runs_has_two_variance_components(marks
     assert "standard errors from segments" in note
     shifted = stats.t.sf((d.difference + 0.1) / error, degrees)
     (margin,) = es.compare(marks, metrics=MARKS, test=test, margin=0.1)
-    assert margin.pvalue_not_worse == pytest.approx(shifted)
+    assert margin.margin_test.pvalue_not_worse == pytest.approx(shifted)
 
 
 def test_what_fixed_runs_would_be_sure_of_five_runs_cannot_show():

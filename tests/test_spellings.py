@@ -121,7 +121,7 @@ def test_printed_names_of_metrics_are_names():
         for printed in (metric.name, metric.name.lower(), metric.name.upper()):
             assert as_metric(printed) == metric
     result = es.compare(TEXTS, REFERENCES, ["BLEU", "chrF2", "chrF2++", "TER"], n_resamples=99)
-    assert result["chrF2++", "A"].score == 100
+    assert result.estimates["chrF2++", "A"].score == 100
 
 
 @pytest.mark.parametrize("name", ["rouge", "comet", "BERTScore"])

@@ -54,7 +54,7 @@ def _limit(sample: Sample, seed: int, kind: str) -> Happened:
     sign = 1 if metric.higher_is_better else -1
     at = sign * (old - new) if kind == "margin" else (new / old) ** sign
     (d,) = sample.asked(sample.compared(seed, **{kind: float(at)}).differences)
-    passed, failed = rejected(d.pvalue_not_worse), rejected(d.pvalue_worse)
+    passed, failed = rejected(d.margin_test.pvalue_not_worse), rejected(d.margin_test.pvalue_worse)
     yield name, "wrong pass", passed
     yield name, "wrong failure", failed
     yield name, "undecided", not passed and not failed

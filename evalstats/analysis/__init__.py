@@ -14,7 +14,9 @@
 - `swaps`: approximate randomisation
 - `families`: p-values and intervals of all pairs at once
 - `ranking`: ranks from verdicts on all pairs, of a metric or of a composite
-- `suite`, `suite_totals`: many tasks in one call; what their total is made of
+- `totals`, `suite`: what a total over tasks is made of; many tasks in one call
+- `parts`: the tasks and totals of a comparison, and what it can be asked later
+- `gate`: whether a loss is within a limit, on every task and in total
 - `power`, `planning`: which differences a test set finds; the designs behind it
 - `removal`: which segments a difference rests on
 - `notes`: what a careful reader should know

@@ -14,21 +14,21 @@ from evalstats.analysis.estimate import estimates_of, result_signature, samples_
 from evalstats.analysis.families import Family
 from evalstats.analysis.inputs import Given, as_pairs
 from evalstats.analysis.margins import with_claims
-from evalstats.analysis.notes import comparison_notes
+from evalstats.analysis.notes import limits_of
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options
 from evalstats.analysis.pairs import Compared, check_ratios
-from evalstats.analysis.planning import Planner
-from evalstats.analysis.ranking import Ranker
-from evalstats.analysis.removal import Influencer
+from evalstats.analysis.parts import Part, Source
 from evalstats.analysis.sampling import Pair, Sample
 from evalstats.analysis.swaps import swapped_pvalues
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
+from evalstats.inference.families import ADJUSTMENTS, holm_over
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.records import Difference
-from evalstats.results.results import Comparison, Estimates
-from evalstats.statistics.extraction import Metrics
+from evalstats.results.notes import comparison_notes
+from evalstats.results.records import Difference, is_mixed
+from evalstats.results.results import Comparison, Estimate, Estimates
+from evalstats.statistics.extraction import Metrics, Progress
 
 
 @also_called(metric="metrics", seed="rng")
@@ -154,24 +154,35 @@ def compared(given: Given, baseline: str | None, options: Options) -> Comparison
     as_pairs(given.systems, baseline)
     samples, options = samples_of(given, options)
     pairs = as_pairs(samples[0].of.systems, baseline)
-    return comparison(samples, pairs, baseline, options, given)
+    return comparison([Part(given.kept(), options, kept=tuple(samples))], pairs, baseline, options)
 
 
 def comparison(
-    samples: Sequence[Sample],
+    parts: Sequence[Part],
     pairs: Sequence[Pair],
     baseline: str | None,
     options: Options,
-    given: Given | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
-    """Compare the pairs of all samples, each metric a family of its own."""
-    adjustment = adjustment_of(samples[0], options)
-    found, estimates, signatures = [], [], []
-    for sample in samples:
-        own = differences(sample, pairs, options, adjustment)
-        estimates += estimates_of(sample, options)
-        signatures.append(_signature(sample, options, own, estimates[-1].method, adjustment))
-        found += own
+    """Compare the pairs of all tasks and totals, each metric a family of its own."""
+    estimates: list[Estimate] = []
+    found: list[Difference] = []
+    signatures, limits = [], []
+    for i, part in enumerate(parts):
+        samples = part.samples()
+        adjustment = adjustment_of(samples[0], options)
+        for sample in samples:
+            own = differences(sample, pairs, options, adjustment)
+            scores = estimates_of(sample, options)
+            signatures.append(_signature(sample, options, own, scores[0].method, adjustment))
+            found += [replace(d, task=part.task, aggregate=part.aggregate) for d in own]
+            estimates += placed(scores, part, single=len(parts) == 1)
+        limits.append(limits_of(part.task, samples, part.aggregate))
+        if progress is not None and part.aggregate is None:
+            progress(i + 1, sum(p.aggregate is None for p in parts), "tasks")
+    if len(parts) > 1:
+        adjustment = "holm" if adjustment == "max-t" and len(pairs) == 1 else adjustment
+        found = over_tasks(found, adjustment)
     result = Comparison(
         estimates=Estimates(tuple(estimates)),
         differences=tuple(found),
@@ -185,14 +196,39 @@ def comparison(
         seed=options.seed,
         signatures=tuple(signatures),
         significance_level=options.significance_level,
-        planner=Planner(samples, pairs, options),
-        ranker=Ranker(samples, options),
         margin=options.margin,
         recovery=options.recovery,
-        influencer=None if samples[0].is_elsewhere else Influencer(samples, given),
         contrast=options.contrast,
+        source=Source(parts, pairs, options, limits),
     )
-    return replace(result, notes=comparison_notes(result, samples))
+    return replace(result, notes=tuple(comparison_notes(result, limits)))
+
+
+def placed(estimates: Sequence[Estimate], part: Part, single: bool) -> list[Estimate]:
+    """Return estimates as those of a task, or of a total."""
+    named = [replace(e, task=part.task, aggregate=part.aggregate) for e in estimates]
+    # Replicates of many tasks take much memory, and the signature makes them again.
+    return named if single else [replace(e, replicates=np.empty(0), notes=()) for e in named]
+
+
+def over_tasks(found: Sequence[Difference], adjustment: str) -> list[Difference]:
+    """Adjust p-values over tasks, within each metric, or all together; totals apart."""
+    families: dict[Any, list[int]] = {}
+    mixed = is_mixed(found)
+    for i, d in enumerate(found):
+        key = d.aggregate is not None, "" if mixed else d.metric
+        families.setdefault(key, []).append(i)
+    made = list(found)
+    for places in families.values():
+        if adjustment == "max-t":
+            # Within each task, or total, that is done.
+            tasks = [found[i].task for i in places]
+            stepped = holm_over(tasks, [found[i].pvalue_adjusted for i in places])
+        else:
+            stepped = ADJUSTMENTS[adjustment]([found[i].pvalue for i in places])
+        for i, p in zip(places, stepped.tolist(), strict=True):
+            made[i] = replace(found[i], pvalue_adjusted=p)
+    return made
 
 
 def differences(

@@ -17,7 +17,7 @@ from evalstats.analysis.inputs import (
     scored_tables,
     tables_of,
 )
-from evalstats.analysis.notes import score_notes
+from evalstats.analysis.notes import own_notes
 from evalstats.analysis.options import N_RESAMPLES, SCORE_METHODS, SEED, Options, option
 from evalstats.analysis.sampling import Sample, resample
 from evalstats.analysis.sharded import from_shard
@@ -170,7 +170,7 @@ def estimates_of(sample: Sample, options: Options) -> list[Estimate]:
                 **_design(sample, i, effect),
             )
         )
-    notes = score_notes(sample.of, found)
+    notes = own_notes(sample.of, found)
     return [replace(estimate, notes=notes) for estimate in found]
 
 

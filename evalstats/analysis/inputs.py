@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, TypeGuard
@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 from evalstats.analysis.aggregates import Aggregated, as_aggregate
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options
 from evalstats.analysis.scored import Scored, distinct_names, scored_of
-from evalstats.analysis.units import Labels, as_units, check_enough
+from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
 from evalstats.errors import InputError
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import (
@@ -46,6 +46,15 @@ class Given:
         for name in ("groups", "strata"):
             if isinstance(getattr(self, name), Iterator):
                 vars(self).update({name: list(getattr(self, name))})
+
+    def kept(self) -> Given:
+        """Return what is asked about later: outputs or statistics, and groups; no references."""
+        kept = self.hypotheses
+        if isinstance(kept, Mapping):
+            kept = dict(kept)
+        elif not is_statistics(kept):
+            kept = None
+        return replace(self, hypotheses=kept, references=None)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -155,7 +164,7 @@ def scored_tables(given: Given, tables: Sequence[SegmentStatistics]) -> list[Sco
     """Return how the systems are scored under each metric, and what is drawn of them."""
     groups = labels_of(given.hypotheses, given.groups, "groups")
     strata = labels_of(given.hypotheses, given.strata, "strata")
-    units = as_units(tables[0].n_segments, groups, strata)
+    units = as_units(tables[0].n_segments, groups, strata, unit_name(given.groups))
     check_enough(units.n, units.unit)
     aggregate = as_aggregate(given.aggregate, units.labels)
     names = distinct_names([table.metric for table in tables])

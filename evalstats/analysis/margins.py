@@ -14,7 +14,7 @@ import numpy as np
 
 from evalstats.analysis.pairs import Compared
 from evalstats.errors import InputError
-from evalstats.results.records import Difference
+from evalstats.results.records import Difference, MarginTest
 
 #: Scores with fewer different values lie on a lattice.
 _FEW_VALUES = 10
@@ -25,7 +25,8 @@ def with_claims(pair: Compared, d: Difference) -> Difference:
     options = pair.options
     if (options.margin is None and options.recovery is None) or is_unbounded(pair, d):
         return d
-    return replace(d, **(_recovered(pair, d) if options.margin is None else _within(pair, d)))
+    found = _recovered(pair, d) if options.margin is None else _within(pair, d)
+    return replace(d, margin_test=MarginTest(**found))
 
 
 def is_unbounded(pair: Compared, d: Difference) -> bool:
@@ -50,8 +51,8 @@ def _within(pair: Compared, d: Difference) -> dict[str, Any]:
     above, below = pair.pvalue(-margin, "greater"), pair.pvalue(margin, "less")
     higher = d.higher_is_better
     return {
-        "least_margin": max(-low, high),
-        "least_loss": -low if higher else high,
+        "equivalence_bound": max(-low, high),
+        "loss_bound": -low if higher else high,
         "pvalue_equivalence": max(above, below),
         "pvalue_not_worse": above if higher else below,
         "pvalue_worse": pair.pvalue(-margin, "less") if higher else pair.pvalue(margin, "greater"),
@@ -72,7 +73,7 @@ def _recovered(pair: Compared, d: Difference) -> dict[str, Any]:
         return _share_recovered(pair, d.baseline_score, recovery, turned)
     low, _ = pair.of_ratio(2 * pair.options.significance_level, turned)
     return {
-        "most_recovery": float(np.clip(low, 0.0, 1.0)),
+        "recovery_bound": float(np.clip(low, 0.0, 1.0)),
         "pvalue_not_worse": pair.ratio_pvalue(recovery, "greater", turned),
         "pvalue_worse": pair.ratio_pvalue(recovery, "less", turned),
     }
@@ -90,7 +91,7 @@ def _share_recovered(pair: Compared, base: float, recovery: float, turned: bool)
         null, sides = (1 / recovery - 1) * base, ("less", "greater")
         kept = base / (base + high) if base + high > 0 else 0.0
     return {
-        "most_recovery": float(np.clip(kept, 0.0, 1.0)),
+        "recovery_bound": float(np.clip(kept, 0.0, 1.0)),
         "pvalue_not_worse": pair.pvalue(null, sides[0]),
         "pvalue_worse": pair.pvalue(null, sides[1]),
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -13,58 +13,61 @@ from evalstats.inference.bootstrap import LEAST_DEGREES
 from evalstats.inference.student import kish
 from evalstats.metrics import Mean
 from evalstats.results.notes import (
-    FEW,
     NAMED,
-    claim_notes,
+    Limits,
     close_calls,
-    contrast_notes,
     design_notes,
     floor_notes,
-    pair_notes,
+    limit_notes,
+    uneven_notes,
 )
-from evalstats.results.records import ComparisonRecord, EstimateRecord
+from evalstats.results.records import Difference
+from evalstats.results.results import Comparison, Estimate
 
 
-def score_notes(of: Scored, estimates: Sequence[EstimateRecord]) -> tuple[str, ...]:
+def limits_of(task: str, samples: Sequence[Sample], aggregate: str | None = None) -> Limits:
+    """Return what limits all that is said of a task."""
+    return _limits(samples[0].units, task, aggregate, gap_notes([s.of for s in samples]))
+
+
+def _limits(
+    units: Units, task: str = "", aggregate: str | None = None, gaps: Iterable[str] = ()
+) -> Limits:
+    degrees = units.alike.degrees
+    sizes: tuple[int, ...] = ()
+    worth = degrees + 1
+    if units.sizes is not None and units.codes is None:
+        sizes, worth = (int(units.sizes.min()), int(units.sizes.max())), kish(units.sizes)
+    return Limits(
+        task,
+        aggregate,
+        units.n,
+        units.unit,
+        worth,
+        sizes,
+        degrees < LEAST_DEGREES,
+        tuple(gaps),
+    )
+
+
+def own_notes(of: Scored, estimates: Sequence[Estimate]) -> tuple[str, ...]:
     """Say what limits the intervals of scores under one metric."""
-    return (*size_notes(of.units), *gap_notes([of]), *design_notes(estimates))
-
-
-def comparison_notes(result: ComparisonRecord, samples: Sequence[Sample]) -> tuple[str, ...]:
-    """Say what limits the verdicts: few units, gaps, ties, few differences, resamples."""
-    units = samples[0].units
-    found = [*size_notes(units)]
-    found += design_notes(result.estimates)
-    found += gap_notes([sample.of for sample in samples])
-    found += contrast_notes(result.contrast)
-    found += pair_notes(result, result.differences, units.unit)
-    return (*found, *claim_notes(result))
-
-
-def ranking_notes(result: ComparisonRecord, sample: Sample) -> tuple[str, ...]:
-    """Say what limits the verdicts under a metric, on which its ranks rest."""
-    found = [d for d in result.differences if d.metric == sample.of.name]
-    notes = (*size_notes(sample.units), *gap_notes([sample.of]), *floor_notes(result, found))
-    return (*notes, *close_calls(result, found, f"{sample.of.name}: the"))
+    limits = [_limits(of.units, gaps=gap_notes([of]))]
+    return (*limit_notes(limits), *uneven_notes(limits), *design_notes(estimates))
 
 
 def size_notes(units: Units) -> Iterator[str]:
     """Say when there are too few segments, or groups, to be sure of much."""
-    degrees, few = units.alike.degrees, FEW[units.unit]
-    worth = ""
-    if units.sizes is not None and units.codes is None and degrees + 1 < 0.8 * units.n:
-        worth = (
-            f"{units.n} groups of {units.sizes.min()} to {units.sizes.max()} segments are worth "
-            f"about {kish(units.sizes):.1f} of one size"
-        )
-    if degrees < LEAST_DEGREES:
-        what = f"{worth}: t" if worth else f"Only {units.n} {units.unit}s: t"
-        yield f"{what} decides in place of the bootstrap, and intervals are wide."
-    elif degrees + 1 < few:
-        what = worth or f"Only {units.n} {units.unit}s"
-        yield f"{what}: below {few}, intervals and p-values are rough."
-    elif worth:
-        yield f"{worth}."
+    limits = [_limits(units)]
+    yield from (*limit_notes(limits), *uneven_notes(limits))
+
+
+def ranking_notes(
+    result: Comparison, found: Sequence[Difference], sample: Sample
+) -> tuple[str, ...]:
+    """Say what limits the verdicts under a metric, on which its ranks rest."""
+    notes = (*floor_notes(result, found), *size_notes(sample.units), *gap_notes([sample.of]))
+    return (*notes, *close_calls(result, found, f"{sample.of.name}: the"))
 
 
 def gap_notes(scored: Sequence[Scored]) -> Iterator[str]:

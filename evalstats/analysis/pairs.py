@@ -24,7 +24,7 @@ from evalstats.inference.influence import jackknife_scores
 from evalstats.inference.randomisation import monte_carlo_error
 from evalstats.inference.student import Spread
 from evalstats.results.contrasts import contrast_of
-from evalstats.results.records import Difference
+from evalstats.results.records import Difference, Discordant
 
 Floats = NDArray[np.float64]
 
@@ -200,32 +200,31 @@ class Compared:
         """Return what is known of the pair; the adjusted p-value is that of one comparison."""
         sample, options = self.sample, self.options
         outcomes = sample.of.outcomes
-        gained, lost = (None, None) if outcomes is None else outcomes.changes(self.a, self.b)
+        changes = None if outcomes is None else outcomes.changes(self.a, self.b)
         test, method = self.test, options.method
         if method == "bootstrap":
             method = "tango" if test == "mcnemar" else "t" if self.by_t else method
         drawn = test in ("bootstrap", "ar") and not exact
         found = Difference(
+            task="",
+            aggregate=None,
             metric=sample.of.name,
             baseline=sample.of.systems[self.a],
             system=sample.of.systems[self.b],
             baseline_score=float(sample.scores[self.a]),
             system_score=float(sample.scores[self.b]),
-            difference=self.value,
             low=bounds[0],
             high=bounds[1],
             standard_error=self.error,
             pvalue=pvalue,
             pvalue_adjusted=pvalue,
             pvalue_error=_drawing_error(pvalue, options) if drawn else 0.0,
-            exact=exact,
             n_differing=self.n_differing,
             higher_is_better=sample.of.higher_is_better,
             test=test,
             method=method,
-            gained=gained,
-            lost=lost,
             contrast=options.contrast,
+            discordant=None if changes is None else Discordant(*changes),
         )
         if not np.all(np.isfinite((*bounds, found.standard_error))):
             raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -18,7 +18,8 @@ from evalstats.errors import InputError
 from evalstats.inference import ranks
 from evalstats.inference.ranks import Verdicts
 from evalstats.results.ranking import Ranked, Ranking
-from evalstats.results.records import ComparisonRecord, of_metric
+from evalstats.results.records import Difference
+from evalstats.results.results import Comparison
 
 Floats = NDArray[np.float64]
 #: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
@@ -32,152 +33,149 @@ _UNNAMED = "<lambda>"
 FAMILY_WISE = ("max-t", "holm")
 
 
-@dataclass(frozen=True)
-class Ranker:
-    """What `Comparison.ranking` asks: the samples of a comparison."""
+def by_metric(
+    comparison: Comparison,
+    found: Sequence[Difference],
+    sample: Sample,
+    options: Options,
+    notes: tuple[str, ...] = (),
+) -> Ranking:
+    """Rank the systems by the differences of all pairs under one metric, on a task or in total."""
+    _check(comparison)
+    systems = sample.of.systems
+    alone, adjusted = np.ones((2, len(systems), len(systems)))
+    for d in found:
+        i, j = systems.index(d.system), systems.index(d.baseline)
+        alone[i, j] = alone[j, i] = d.pvalue
+        adjusted[i, j] = adjusted[j, i] = d.pvalue_adjusted
+    first = found[0]
+    made = _ranking(
+        comparison, sample, options, alone, adjusted, comparison.signature_of(first), first.task
+    )
+    return replace(made, notes=notes + ranking_notes(comparison, found, sample))
 
-    samples: Sequence[Sample]
-    options: Options
-    notes: tuple[str, ...] = ()
 
-    def __call__(
-        self,
-        comparison: ComparisonRecord,
-        metric: str | None,
-        composite: str | Composite | None,
-        higher_is_better: bool,
-    ) -> Ranking:
-        """Rank the systems under one metric, or by a composite of all."""
-        _check(comparison)
-        if composite is None:
-            return self._by_metric(comparison, metric)
-        if metric is not None:
-            raise InputError("give metric or composite, not both: a composite is of all metrics")
-        return self._by_composite(comparison, composite, higher_is_better)
+def by_composite(
+    comparison: Comparison,
+    samples: Sequence[Sample],
+    found: Sequence[Difference],
+    options: Options,
+    composite: str | Composite,
+    higher: bool,
+    notes: tuple[str, ...] = (),
+) -> Ranking:
+    """Rank the systems by a composite of the metrics of the differences, resampled with them."""
+    _check(comparison)
+    up = np.array([sample.of.higher_is_better for sample in samples])
+    if callable(composite):
+        name, function = getattr(composite, "__name__", _UNNAMED), composite
+        name = "composite" if name == _UNNAMED else name
+    else:
+        name, named = COMPOSITES[option(composite, tuple(COMPOSITES), "composite")]
+        higher = False
 
-    def _by_metric(self, comparison: ComparisonRecord, metric: str | None) -> Ranking:
-        name = of_metric(list(comparison.estimates), metric)[0].metric
-        (place,) = [i for i, sample in enumerate(self.samples) if sample.of.name == name]
-        sample = self.samples[place]
-        systems = sample.of.systems
-        alone, adjusted = np.ones((2, len(systems), len(systems)))
-        for d in [d for d in comparison.differences if d.metric == name]:
-            i, j = systems.index(d.system), systems.index(d.baseline)
-            alone[i, j] = alone[j, i] = d.pvalue
-            adjusted[i, j] = adjusted[j, i] = d.pvalue_adjusted
-        found = self._ranking(comparison, sample, alone, adjusted, comparison.signatures[place])
-        return replace(found, notes=self.notes + ranking_notes(comparison, sample))
+        def function(scores: Floats) -> Floats:
+            return named(scores, up)
 
-    def _by_composite(
-        self, comparison: ComparisonRecord, composite: str | Composite, higher: bool
-    ) -> Ranking:
-        up = np.array([sample.of.higher_is_better for sample in self.samples])
-        if callable(composite):
-            name, function = getattr(composite, "__name__", _UNNAMED), composite
-            name = "composite" if name == _UNNAMED else name
-        else:
-            name, named = COMPOSITES[option(composite, tuple(COMPOSITES), "composite")]
-            higher = False
+    sample = _composed(samples, name, function, higher)
+    pairs = [(i, j) for i in range(len(sample.scores)) for j in range(i)]
+    family = Family([Compared(sample, i, j, options) for i, j in pairs])
+    pvalues = np.array([pair.pvalue() for pair in family.pairs])
+    alone, adjusted = np.ones((2, len(sample.scores), len(sample.scores)))
+    both = ((alone, pvalues), (adjusted, family.adjusted(pvalues, "max-t")))
+    for matrix, values in both:
+        for (i, j), p in zip(pairs, values, strict=True):
+            matrix[i, j] = matrix[j, i] = p
+    test = "t" if options.test == "t" else "bootstrap"
+    signatures = dict.fromkeys(comparison.signature_of(d) for d in found)
+    signature = f"{name} of {' + '.join(_resigned(s, test) for s in signatures)}"
+    comparison = replace(comparison, adjustment="max-t")
+    made = _ranking(comparison, sample, options, alone, adjusted, signature, found[0].task)
+    gaps = gap_notes([sample.of for sample in samples])
+    return replace(made, notes=(*notes, *size_notes(sample.units), *gaps))
 
-            def function(scores: Floats) -> Floats:
-                return named(scores, up)
 
-        sample = self._composed(name, function, higher)
-        pairs = [(i, j) for i in range(len(sample.scores)) for j in range(i)]
-        family = Family([Compared(sample, i, j, self.options) for i, j in pairs])
-        pvalues = np.array([pair.pvalue() for pair in family.pairs])
-        alone, adjusted = np.ones((2, len(sample.scores), len(sample.scores)))
-        both = ((alone, pvalues), (adjusted, family.adjusted(pvalues, "max-t")))
-        for matrix, found in both:
-            for (i, j), p in zip(pairs, found, strict=True):
-                matrix[i, j] = matrix[j, i] = p
-        test = "t" if self.options.test == "t" else "bootstrap"
-        resigned = [_resigned(signature, test) for signature in comparison.signatures]
-        signature = f"{name} of {' + '.join(resigned)}"
-        comparison = replace(comparison, adjustment="max-t")
-        made = self._ranking(comparison, sample, alone, adjusted, signature)
-        gaps = gap_notes([sample.of for sample in self.samples])
-        return replace(made, notes=(*self.notes, *size_notes(sample.units), *gaps))
+def _composed(samples: Sequence[Sample], name: str, function: Composite, higher: bool) -> Sample:
+    """Return the composite as a score whose influence values are not known."""
+    scores = np.stack([sample.scores for sample in samples], axis=-1)
+    drawn = np.stack([sample.replicates.T for sample in samples], axis=-1)
+    if not len(drawn):
+        raise InputError("a composite needs resampled scores: leave method out")
+    first, n = samples[0], len(scores)
+    differing = np.zeros((n, n), dtype=np.int64)
+    for i, j in combinations(range(n), 2):
+        counts = [sample.differ(i, j)[0] for sample in samples]
+        differing[i, j] = differing[j, i] = max(counts)
+    return Sample(
+        replace(first.of, name=name, higher_is_better=higher, outcomes=None),
+        _checked(function, scores),
+        np.ascontiguousarray(_checked(function, drawn).T),
+        differing=differing,
+    )
 
-    def _composed(self, name: str, function: Composite, higher: bool) -> Sample:
-        """Return the composite as a score whose influence values are not known."""
-        scores = np.stack([sample.scores for sample in self.samples], axis=-1)
-        drawn = np.stack([sample.replicates.T for sample in self.samples], axis=-1)
-        if not len(drawn):
-            raise InputError("a composite needs resampled scores: leave method out")
-        first, n = self.samples[0], len(scores)
-        differing = np.zeros((n, n), dtype=np.int64)
-        for i, j in combinations(range(n), 2):
-            counts = [sample.differ(i, j)[0] for sample in self.samples]
-            differing[i, j] = differing[j, i] = max(counts)
-        return Sample(
-            replace(first.of, name=name, higher_is_better=higher, outcomes=None),
-            _checked(function, scores),
-            np.ascontiguousarray(_checked(function, drawn).T),
-            differing=differing,
-        )
 
-    def _ranking(
-        self,
-        comparison: ComparisonRecord,
-        sample: Sample,
-        alone: Floats,
-        adjusted: Floats,
-        signature: str,
-    ) -> Ranking:
-        level, scores, higher = (
-            comparison.significance_level, sample.scores, sample.of.higher_is_better,
-        )  # fmt: skip
-        places = ranks.ranks(scores, higher)
-        order = np.argsort(places, kind="stable")
-        ahead = places[:, None] < places
-        together = (adjusted <= level) & ahead
-        intervals = ranks.rank_intervals(together)
-        tiers, clusters = ranks.letters(together, order), ranks.clusters(together, order)
-        drawn = sample.replicates.T
-        first = ranks.probability_first(drawn, higher) if len(drawn) else None
-        adjustment = "max-t" if comparison.adjustment == "max-t" else "holm"
-        errors = OwnErrors(sample, self.options) if len(drawn) else None
-        rows = []
-        for i in order:
-            others = [j for j in range(len(scores)) if j != i]
-            pairs = [Compared(sample, int(i), j, self.options) for j in others]
-            family = Family(pairs, errors)
-            own = family.adjusted(alone[i, others], adjustment) <= level
-            verdicts: Verdicts = np.zeros(together.shape, dtype=bool)
-            verdicts[i, others] = own & ahead[i, others]
-            verdicts[others, i] = own & ahead[others, i]
-            low, high = map(int, ranks.rank_intervals(verdicts)[i])
-            rows.append(
-                Ranked(
-                    metric=sample.of.name,
-                    system=sample.of.systems[i],
-                    score=float(scores[i]),
-                    standard_error=sample.effects[i].spread.error,
-                    rank=float(places[i]),
-                    low=low,
-                    high=high,
-                    simultaneous_low=int(intervals[i, 0]),
-                    simultaneous_high=int(intervals[i, 1]),
-                    tier=tiers[i],
-                    cluster=int(clusters[i]),
-                    probability_first=None if first is None else float(first[i]),
-                )
+def _ranking(
+    comparison: Comparison,
+    sample: Sample,
+    options: Options,
+    alone: Floats,
+    adjusted: Floats,
+    signature: str,
+    task: str,
+) -> Ranking:
+    level, scores = comparison.significance_level, sample.scores
+    higher = sample.of.higher_is_better
+    places = ranks.ranks(scores, higher)
+    order = np.argsort(places, kind="stable")
+    ahead = places[:, None] < places
+    together = (adjusted <= level) & ahead
+    intervals = ranks.rank_intervals(together)
+    tiers, clusters = ranks.letters(together, order), ranks.clusters(together, order)
+    drawn = sample.replicates.T
+    first = ranks.probability_first(drawn, higher) if len(drawn) else None
+    adjustment = "max-t" if comparison.adjustment == "max-t" else "holm"
+    errors = OwnErrors(sample, options) if len(drawn) else None
+    rows = []
+    for i in order:
+        others = [j for j in range(len(scores)) if j != i]
+        pairs = [Compared(sample, int(i), j, options) for j in others]
+        family = Family(pairs, errors)
+        own = family.adjusted(alone[i, others], adjustment) <= level
+        verdicts: Verdicts = np.zeros(together.shape, dtype=bool)
+        verdicts[i, others] = own & ahead[i, others]
+        verdicts[others, i] = own & ahead[others, i]
+        low, high = map(int, ranks.rank_intervals(verdicts)[i])
+        rows.append(
+            Ranked(
+                metric=sample.of.name,
+                system=sample.of.systems[i],
+                score=float(scores[i]),
+                standard_error=sample.effects[i].spread.error,
+                rank=float(places[i]),
+                low=low,
+                high=high,
+                simultaneous_low=int(intervals[i, 0]),
+                simultaneous_high=int(intervals[i, 1]),
+                tier=tiers[i],
+                cluster=int(clusters[i]),
+                probability_first=None if first is None else float(first[i]),
             )
-        tied = [sample.of.systems[i] for i in order[1:] if not together[order[0], i]]
-        return Ranking(
-            metric=sample.of.name,
-            systems=tuple(rows),
-            tied=tuple(tied),
-            confidence_level=1 - level,
-            higher_is_better=higher,
-            n_segments=sample.units.n,
-            unit=sample.units.unit,
-            signature=signature,
         )
+    tied = [sample.of.systems[i] for i in order[1:] if not together[order[0], i]]
+    return Ranking(
+        metric=sample.of.name,
+        task=task,
+        systems=tuple(rows),
+        tied=tuple(tied),
+        confidence_level=1 - level,
+        higher_is_better=higher,
+        n_segments=sample.units.n,
+        unit=sample.units.unit,
+        signature=signature,
+    )
 
 
-def _check(comparison: ComparisonRecord) -> None:
+def _check(comparison: Comparison) -> None:
     if comparison.baseline is not None:
         raise InputError("a ranking needs all pairs: compare without baseline")
     if comparison.alternative != "two-sided":

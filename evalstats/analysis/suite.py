@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.compare import comparison
-from evalstats.analysis.estimate import estimates_of, samples_of
-from evalstats.analysis.inputs import Given, as_pairs, given_tables, is_statistics, scored_tables
-from evalstats.analysis.notes import gap_notes
+from evalstats.analysis.compare import comparison, placed
+from evalstats.analysis.estimate import estimates_of
+from evalstats.analysis.inputs import Given, as_pairs, given_tables, is_statistics
+from evalstats.analysis.notes import limits_of
 from evalstats.analysis.options import Options
-from evalstats.analysis.sampling import Sample, resample
-from evalstats.analysis.suite_totals import Total, as_totals
+from evalstats.analysis.parts import Part
+from evalstats.analysis.totals import as_totals
+from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.inference.families import ADJUSTMENTS, holm_over
-from evalstats.results.notes import estimate_notes, suite_notes
-from evalstats.results.records import ComparisonRecord, Difference, distinct
-from evalstats.results.results import Comparison, Estimate
-from evalstats.results.suite_records import TaskDifference, TaskEstimate
-from evalstats.results.suites import SuiteComparison, SuiteEstimates
+from evalstats.results.notes import score_notes
+from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -54,9 +49,9 @@ class Suite:
         scores, in the order of the tasks, that maps `(..., T)` to `(...)`. By default there is a
         macro total for each metric that two tasks have. Where every task has one metric and an
         aggregate is given, there is one total over all tasks, whatever their metrics.
-    groups : mapping of str to sequence, optional
+    groups : mapping of str to sequence, or str, optional
         For some tasks, or all, one label (a document, a passage) per segment: their groups are
-        drawn as a whole.
+        drawn as a whole. Or the name that all statistics have for them in their `labels`.
 
     Raises
     ------
@@ -75,8 +70,8 @@ class Suite:
     >>> result = es.Suite(tasks).compare()
     >>> [d.task for d in result]
     ['physics', 'law', 'history', 'macro']
-    >>> result.total().system, result.total().n_segments
-    ('B', 770)
+    >>> result["B"].task, result.estimates["B"].n_segments
+    ('macro', 770)
     """
 
     def __init__(
@@ -84,7 +79,7 @@ class Suite:
         tasks: Mapping[str, SegmentStatistics | Sequence[SegmentStatistics]],
         aggregate: Aggregated | None = None,
         *,
-        groups: Mapping[str, Iterable[Any]] | None = None,
+        groups: Mapping[str, Iterable[Any]] | str | None = None,
     ) -> None:
         if not isinstance(tasks, Mapping):
             raise InputTypeError(
@@ -96,13 +91,13 @@ class Suite:
         self.tasks = {label(name, "name of a task"): _tables(name, tasks[name]) for name in tasks}
         self.systems = _same_systems(self.tasks)
         self.groups = _as_groups(groups, self.tasks)
-        self._totals = as_totals(self.tasks, aggregate)
+        self._totals = as_totals(self.tasks, aggregate, self.groups)
 
     def __repr__(self) -> str:
         return f"<Suite of {len(self.tasks)} tasks, {len(self.systems)} systems>"
 
     @also_called(seed="rng")
-    def estimate(self, *, progress: Progress | None = None, **options: Any) -> SuiteEstimates:
+    def estimate(self, *, progress: Progress | None = None, **options: Any) -> Estimates:
         """Score every system on every task, and in total.
 
         Parameters
@@ -115,25 +110,27 @@ class Suite:
 
         Returns
         -------
-        SuiteEstimates
-            Iterating gives a `TaskEstimate` for each task, metric and system, and then the totals.
+        Estimates
+            An `Estimate` for each task, metric and system, and then the totals.
         """
         # No test: nothing is drawn where the intervals are those of t.
         asked = replace(options_of(_OF_SCORES, options), test="t")
-        found: list[TaskEstimate] = []
-        for i, (name, samples) in enumerate(self._samples(asked)):
-            found += [task_estimate(e, name) for s in samples for e in estimates_of(s, asked)]
-            if progress is not None:
+        found: list[Estimate] = []
+        limits, parts = [], self.parts(asked)
+        for i, part in enumerate(parts):
+            samples = part.samples()
+            scores = [e for sample in samples for e in estimates_of(sample, asked)]
+            found += placed(scores, part, single=len(parts) == 1)
+            limits.append(limits_of(part.task, samples, part.aggregate))
+            if progress is not None and part.aggregate is None:
                 progress(i + 1, len(self.tasks), "tasks")
-        for total, sample in self._total_samples(asked):
-            found += [_of_total(e, total) for e in estimates_of(sample, asked)]
-        made = SuiteEstimates(tuple(found), tuple(self.tasks), self._aggregate)
-        return replace(made, notes=self._gaps + tuple(estimate_notes(made)))
+        made = Estimates(tuple(found))
+        return replace(made, notes=tuple(score_notes(made, limits)))
 
     @also_called(seed="rng")
     def compare(
         self, *, baseline: str | None = None, progress: Progress | None = None, **options: Any
-    ) -> SuiteComparison:
+    ) -> Comparison:
         """Say on which tasks systems differ, and whether they do in total.
 
         All rows of tasks under one metric, of all pairs, are a family, and the totals of all pairs
@@ -154,84 +151,27 @@ class Suite:
 
         Returns
         -------
-        SuiteComparison
-            Iterating gives a `TaskDifference` for each task, metric and pair, and then the totals.
+        Comparison
+            Iterating gives a `Difference` for each task, metric and pair, and then the totals.
 
         Notes
         -----
         The row of a task is what `evalstats.compare` says of it alone, with the same seed. The
-        total rests on rows drawn within each task (tasks are strata): its error is that of other
-        items of the same tasks, and says nothing of other tasks.
+        total rests on rows drawn within each task (tasks are strata, in the order of their names):
+        its error is that of other items of the same tasks, and says nothing of other tasks.
         """
         asked = options_of(_OF_PAIRS, options)
         pairs = as_pairs(self.systems, baseline)
-        results: list[Comparison] = []
-        estimates: list[TaskEstimate] = []
-        rows: list[TaskDifference] = []
-        totals: list[TaskDifference] = []
-        for i, (name, samples) in enumerate(self._samples(asked)):
-            results.append(self._of_task(name, comparison, samples, pairs, baseline, asked))
-            estimates += [task_estimate(e, name) for e in results[-1].estimates]
-            rows += [task_difference(d, results[-1], name) for d in results[-1]]
-            if progress is not None:
-                progress(i + 1, len(self.tasks), "tasks")
-        for total, sample in self._total_samples(asked):
-            results.append(comparison([sample], pairs, baseline, asked))
-            estimates += [_of_total(e, total) for e in results[-1].estimates]
-            named = {"metric": total.metric, "aggregate": total.label}
-            totals += [task_difference(d, results[-1], total.label, **named) for d in results[-1]]
-        adjustment = results[0].adjustment
-        adjustment = "holm" if adjustment == "max-t" and len(pairs) == 1 else adjustment
-        family = "all" if any(len(total.metrics) > 1 for total in self._totals) else "metric"
-        found = [*adjusted(rows, adjustment, family), *adjusted(totals, adjustment, family)]
-        same = {
-            f.name: getattr(results[0], f.name)
-            for f in fields(ComparisonRecord)
-            if f.name not in ("planner", "ranker", "influencer", "notes")
-        }
-        made = SuiteComparison(
-            **{
-                **same,
-                "estimates": SuiteEstimates(tuple(estimates), tuple(self.tasks), self._aggregate),
-                "differences": tuple(found),
-                "adjustment": adjustment,
-                "signatures": tuple(distinct(s for result in results for s in result.signatures)),
-            },
-            family=family,
-            tasks=tuple(self.tasks),
-            aggregate=self._aggregate,
-        )
-        return replace(made, notes=self._gaps + tuple(suite_notes(made)))
+        return comparison(self.parts(asked), pairs, baseline, asked, progress)
 
-    def _samples(self, options: Options) -> Iterator[tuple[str, list[Sample]]]:
-        """Yield each task with what is drawn of it."""
-        for name, tables in self.tasks.items():
-            given = Given(tables, None, "bleu", self.groups.get(name))
-            samples, _ = self._of_task(name, samples_of, given, options)
-            yield name, samples
-
-    def _total_samples(self, options: Options) -> Iterator[tuple[Total, Sample]]:
-        for total in self._totals:
-            yield total, resample([total.scored(self.groups)], options)[0]
-
-    def _of_task(self, name: str, ask: Callable[..., Any], *arguments: Any) -> Any:
-        """Ask about one task; errors name it."""
-        try:
-            return ask(*arguments)
-        except InputError as error:
-            raise type(error)(f"task {name!r}: {error}") from None
-
-    @property
-    def _gaps(self) -> tuple[str, ...]:
-        found = []
-        for task, tables in self.tasks.items():
-            of = scored_tables(Given(tables, None, "bleu"), tables)
-            found += [f"{task}: {note}" for note in gap_notes(of)]
-        return tuple(found)
-
-    @property
-    def _aggregate(self) -> str | None:
-        return self._totals[0].label if self._totals else None
+    def parts(self, options: Options) -> list[Part]:
+        """Return the tasks, and then the totals."""
+        tasks = [
+            Part(Given(tables, None, "bleu", self.groups.get(name)), options, name)
+            for name, tables in self.tasks.items()
+        ]
+        totals = [Part(total, options, total.label, total.label) for total in self._totals]
+        return tasks + totals
 
 
 def _tables(name: str, given: object) -> list[SegmentStatistics]:
@@ -264,13 +204,17 @@ def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
 
 
 def _as_groups(
-    groups: Mapping[str, Iterable[Any]] | None, tasks: Mapping[str, list[SegmentStatistics]]
-) -> dict[str, list[Any]]:
+    groups: Mapping[str, Iterable[Any]] | str | None,
+    tasks: Mapping[str, list[SegmentStatistics]],
+) -> dict[str, Labels]:
     if groups is None:
         return {}
+    if isinstance(groups, str):
+        return dict.fromkeys(tasks, groups)
     if not isinstance(groups, Mapping):
         raise InputTypeError(
-            f"groups must be a mapping from tasks to labels, got {type(groups).__name__}"
+            f"groups must be a mapping from tasks to labels, or the name of a label, got "
+            f"{type(groups).__name__}"
         )
     for name in groups:
         if name not in tasks:
@@ -290,37 +234,3 @@ def options_of(known: Mapping[str, str], given: Mapping[str, Any]) -> Options:
                 f"{', '.join(known)}"
             )
     return Options(**{known[name]: value for name, value in given.items()})
-
-
-def _of_total(e: Estimate, total: Total) -> TaskEstimate:
-    return task_estimate(e, total.label, metric=total.metric, aggregate=total.label)
-
-
-def task_estimate(e: Estimate, task: str, **named: Any) -> TaskEstimate:
-    """Return an estimate as that of a task, or with names as that of a total."""
-    values = {f.name: getattr(e, f.name) for f in fields(e)}
-    # Those of many tasks take much memory, and the signature makes them again.
-    values |= {"replicates": np.empty(0), "notes": (), **named}
-    return TaskEstimate(**values, task=task)
-
-
-def task_difference(d: Difference, result: Comparison, task: str, **named: Any) -> TaskDifference:
-    """Return a difference as that of a task, or with names as that of a total."""
-    values = {f.name: getattr(d, f.name) for f in fields(d)} | named
-    return TaskDifference(**values, task=task, n_segments=result.estimates[0].n_segments)
-
-
-def adjusted(found: Sequence[TaskDifference], adjustment: str, family: str) -> list[TaskDifference]:
-    """Adjust the p-values within each metric, or all together."""
-    made = list(found)
-    for name in distinct(d.metric for d in found) if family == "metric" else [None]:
-        places = [i for i, d in enumerate(found) if name in (None, d.metric)]
-        if adjustment == "max-t":
-            # Within each task, or total, that is done.
-            tasks = [found[i].task for i in places]
-            stepped = holm_over(tasks, [found[i].pvalue_adjusted for i in places])
-        else:
-            stepped = ADJUSTMENTS[adjustment]([found[i].pvalue for i in places])
-        for i, p in zip(places, stepped.tolist(), strict=True):
-            made[i] = replace(found[i], pvalue_adjusted=p)
-    return made

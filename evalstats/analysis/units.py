@@ -28,8 +28,8 @@ class Units:
     ----------
     n : int
         N.
-    unit : {"segment", "group"}
-        What they are called.
+    unit : str
+        What they are called: "segment"; of groups the name of their label, or "group".
     sizes : ndarray, shape (N,), or None
         Segments of each unit, where one has several.
     codes : ndarray, shape (N,), or None
@@ -83,8 +83,8 @@ class Units:
         return self.strata[self.members]
 
 
-def as_units(n_segments: int, groups: Labels, strata: Labels) -> Units:
-    """Return what is drawn of so many segments with these labels."""
+def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group") -> Units:
+    """Return what is drawn of so many segments with these labels; groups have a name."""
     members = names = None
     if groups is not None:
         members, names = _codes(groups, n_segments, "groups")
@@ -94,18 +94,22 @@ def as_units(n_segments: int, groups: Labels, strata: Labels) -> Units:
         codes, labels = _codes(strata, n_segments, "strata")
         if members is not None and names is not None:
             codes = _of_groups(codes, labels, members, names)
-    return made(n_segments, members, codes, labels)
+    return made(n_segments, members, codes, labels, name)
 
 
 def made(
-    n_segments: int, members: Codes | None, strata: Codes | None, labels: Iterable[Any] = ()
+    n_segments: int,
+    members: Codes | None,
+    strata: Codes | None,
+    labels: Iterable[Any] = (),
+    name: str = "group",
 ) -> Units:
     """Return units of segments with these groups, in these strata of units."""
     n, sizes = n_segments, None
     if members is not None:
         counts = np.bincount(members)
         n, sizes = len(counts), counts if np.any(counts > 1) else None
-    unit = "segment" if members is None else "group"
+    unit = "segment" if members is None else name
     return Units(n, unit, sizes, _drawn_within(strata), members, strata, tuple(labels))
 
 
@@ -143,6 +147,17 @@ def _codes(labels: Iterable[Hashable], n: int, name: str) -> tuple[Codes, list[A
     given = listed(labels, name, "labels, one a segment")
     codes = group_codes(given, n, name)
     return codes, list(dict.fromkeys(given))
+
+
+def unit_name(label: object) -> str:
+    """Return what groups are called that were given by the name of a label.
+
+    >>> unit_name("doc.passage_id"), unit_name([0, 0, 1])
+    ('passage', 'group')
+    """
+    name = label.rpartition(".")[2] if isinstance(label, str) else ""
+    name = name.removesuffix("_id").replace("_", " ")
+    return name if name.isprintable() and name.strip() else "group"
 
 
 def check_enough(n_units: int, unit: str) -> None:

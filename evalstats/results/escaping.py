@@ -128,11 +128,16 @@ def _json_escape(found: re.Match[str]) -> str:
 
 
 def csv_cell(value: object) -> object:
+    """Return a value for CSV that programs read: text as it is, and nothing for none."""
+    return "" if value is None else value
+
+
+def spreadsheet_cell(value: object) -> object:
     """Return a value for a spreadsheet, which would compute text that begins like a formula.
 
     An apostrophe before it says that it is text (OWASP, "CSV injection"). Numbers stay numbers.
 
-    >>> csv_cell("=1+1"), csv_cell(-0.5), csv_cell(None)
+    >>> spreadsheet_cell("=1+1"), spreadsheet_cell(-0.5), spreadsheet_cell(None)
     ("'=1+1", -0.5, '')
     """
     if not isinstance(value, str):

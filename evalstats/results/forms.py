@@ -1,4 +1,4 @@
-"""The forms in which every result can be written: text, JSON, CSV, Markdown, LaTeX, HTML, pandas.
+"""The forms of every result: text, JSON and back, CSV, Markdown, LaTeX, HTML, pandas.
 
 All hold the same numbers. Names are made safe for each form (`escaping`).
 """
@@ -8,58 +8,103 @@ from __future__ import annotations
 import csv
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalstats.checks import integer
 from evalstats.errors import MissingExtraError
-from evalstats.results import escaping, report
+from evalstats.results import convert, escaping, report
 from evalstats.results.records import distinct
 from evalstats.results.report import Table
+from evalstats.results.signatures import joined
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+T = TypeVar("T", bound="Result")
 #: Beyond these, decimals are rounding.
 _MOST_DIGITS = 15
+#: Notes that are printed; the first are the most important.
+_PRINTED_NOTES = 3
 
 
 class Result:
-    """What can be written in every form."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values: str, int, float, bool, None, lists and dicts."""
-        raise NotImplementedError
+    """What can be written in every form; printed, and at the prompt, it is its table."""
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         raise NotImplementedError
 
-    def _footer(self) -> list[str]:
-        raise NotImplementedError
+    def _rows(self) -> Sequence[Any]:
+        """Return the records of which `to_dataframe` and `to_csv` make rows."""
+        return [self]
 
     def _records(self) -> list[dict[str, Any]]:
-        """Return the rows of `to_dataframe`: numbers and names, one type a column."""
-        raise NotImplementedError
+        return [convert.row(record) for record in self._rows()]
+
+    def _notes(self) -> Sequence[str]:
+        return getattr(self, "notes", ())
+
+    def _signatures(self) -> Sequence[str]:
+        return getattr(self, "signatures", None) or [getattr(self, "signature", "")]
+
+    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
+        """Return the first notes and one line for the signatures, or all of both."""
+        notes, signatures = distinct(self._notes()), distinct(filter(None, self._signatures()))
+        if verbose:
+            return notes, signatures
+        more = len(notes) - _PRINTED_NOTES
+        if more > 0:
+            s = "s" if more > 1 else ""
+            notes = [*notes[:_PRINTED_NOTES], f"{more} more note{s}: to_text(verbose=True)."]
+        return notes, [joined(signatures)] if signatures else []
 
     def _title(self) -> str:
         """Return the title of a page."""
         return "; ".join(distinct(table.title for table in self._tables()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: str, int, float, bool, None, lists and dicts."""
+        found: dict[str, Any] = convert.plain(self)
+        return found
 
     def to_json(self, indent: int | None = 2) -> str:
         """Return `to_dict` as JSON."""
         text = json.dumps(self.to_dict(), indent=indent, ensure_ascii=False, allow_nan=False)
         return escaping.json_text(text)
 
-    def to_csv(self) -> str:
-        """Return the rows of `to_dataframe` as CSV, safe to be opened in a spreadsheet.
+    @classmethod
+    def from_json(cls: type[T], text: str) -> T:
+        """Return the result that `to_json` wrote, equal to it; replicates are not kept.
 
-        Numbers are whole. A name that begins like a formula (with = + - or @) has an apostrophe
-        before it, so that no spreadsheet computes it; what does not show is written out.
+        Safe for files from strangers: fields are of their types, numbers finite, names printable
+        and on one line, and what follows from other fields does.
+
+        Raises
+        ------
+        InputError
+            For anything else; the message says where it is.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> result = es.compare({"A": [1, 2, 2], "B": [2, 2, 3]}, metrics=es.Mean("marks"))
+        >>> es.Comparison.from_json(result.to_json()) == result
+        True
+        """
+        return convert.from_json(cls, text)
+
+    def to_csv(self, *, spreadsheet: bool = False) -> str:
+        """Return the rows of `to_dataframe` as CSV; numbers are whole, names as they are.
+
+        A spreadsheet computes text that begins like a formula (with = + - or @): for one, ask with
+        `spreadsheet` for an apostrophe before it, and for what does not show to be written out.
         """
         stream = io.StringIO()
         writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         records = self._records()
+        cell = escaping.spreadsheet_cell if spreadsheet else escaping.csv_cell
         writer.writerow(records[0])
-        writer.writerows(map(escaping.csv_cell, record.values()) for record in records)
+        writer.writerows(map(cell, record.values()) for record in records)
         return stream.getvalue()
 
     def to_dataframe(self) -> DataFrame:
@@ -74,18 +119,27 @@ class Result:
         frame: DataFrame = DataFrame.from_records(self._records())
         return frame
 
-    def to_markdown(self, *, digits: int | None = None) -> str:
-        """Return Markdown tables.
+    def to_text(self, *, verbose: bool = False, digits: int | None = None) -> str:
+        """Return the tables as `print` shows them.
 
-        `digits` are the decimals of scores and differences, 0 to 15; by default as many as give
-        the smallest standard error two digits. p-values have four.
+        Parameters
+        ----------
+        verbose : bool
+            All notes, not the three that matter most, and every signature.
+        digits : int, optional
+            Decimals of scores and differences, 0 to 15; by default as many as give the smallest
+            standard error two digits. p-values have four.
         """
-        return report.document_markdown(self._tables(_as_digits(digits)), self._footer())
+        return report.document_text(self._tables(as_digits(digits)), *self._below(verbose))
+
+    def to_markdown(self, *, digits: int | None = None) -> str:
+        """Return Markdown tables; `digits` as in `to_text`."""
+        return report.document_markdown(self._tables(as_digits(digits)), *self._below())
 
     def to_latex(
         self, *, caption: str | None = None, label: str | None = None, digits: int | None = None
     ) -> str:
-        r"""Return LaTeX tables; they need the package booktabs.
+        r"""Return LaTeX tables, which need the package booktabs, with notes below as text.
 
         Parameters
         ----------
@@ -94,25 +148,30 @@ class Result:
         label : str, optional
             What ``\ref`` refers to; needs a caption.
         digits : int, optional
-            As in `to_markdown`.
+            As in `to_text`.
         """
-        tables = self._tables(_as_digits(digits))
-        return report.document_latex(tables, self._footer(), caption, label)
+        tables = self._tables(as_digits(digits))
+        return report.document_latex(tables, *self._below(), caption, label)
 
     def to_html(self, *, digits: int | None = None) -> str:
         """Return an HTML page of its own, light or dark as the reader's system is.
 
-        `digits` as in `to_markdown`.
+        `digits` as in `to_text`.
         """
-        return report.document_html(self._title(), self._tables(_as_digits(digits)), self._footer())
+        fragment = report.fragment_html(self._tables(as_digits(digits)), *self._below(verbose=True))
+        return report.document_html(self._title(), fragment)
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""
-        return report.fragment_html(self._tables(), self._footer())
+        return report.fragment_html(self._tables(), *self._below(verbose=True))
 
     def __str__(self) -> str:
-        return report.document_text(self._tables(), self._footer())
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return self.to_text()
 
 
-def _as_digits(digits: object) -> int | None:
+def as_digits(digits: object) -> int | None:
+    """Return decimals that were asked for."""
     return None if digits is None else integer(digits, "digits", 0, _MOST_DIGITS)

@@ -1,15 +1,17 @@
-"""The verdict of a gate: `Gate`, with a `GateCheck` for each task and metric."""
+"""The verdict of a gate: `Gate`, with a `GateCheck` for each task and metric, and in total."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
+from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.forms import Result
-from evalstats.results.records import Record, distinct
-from evalstats.results.report import Table
+from evalstats.results.layout import gained_lost
+from evalstats.results.records import Difference, Record, counted, plural
+from evalstats.results.report import Column, Table, table_of
 
 #: From the worst to the best: a gate is as good as its worst check.
 VERDICTS = ("failed", "undecided", "passed")
@@ -19,58 +21,55 @@ _CODES = {"passed": 0, "failed": 1, "undecided": 3}
 
 @dataclass(frozen=True)
 class GateCheck(Record):
-    """One task under one metric; `difference` is system minus baseline.
+    """One task under one metric, or the total, with what the limit makes of it.
 
     Attributes
     ----------
-    task, metric, baseline, system : str
-        What was compared; the task is empty where there is one without a name.
-    baseline_score, system_score, difference : float
-        Scores, and their difference.
-    low, high : float
-        Bounds of the difference, each of one-sided confidence 1 - `significance_level`.
-    higher_is_better : bool
-        Direction of the metric.
+    difference : Difference
+        System minus baseline; its bounds have each a one-sided confidence of 1 -
+        `significance_level`, and its `margin_test` has both tests of the limit.
     verdict : {"passed", "failed", "undecided"}
         The loss is shown to be within the limit; or beyond it; or neither.
-    pvalue_passed, pvalue_failed : float or None
-        Of the two tests, raw; `None` where nothing bounds a loss.
     pvalue_failed_adjusted : float or None
-        Holm's (1979), for all checks of the gate: any one of them makes it fail. To pass, all have
-        to, and need no adjustment (Berger, 1982).
-    gained, lost : int or None
-        Of 0/1 scores: items on which only the system succeeds, and only the baseline.
+        That more is lost than the limit, adjusted by Holm's method (1979) for all checks of the
+        gate: any one of them makes it fail. To pass, all have to, and need no adjustment (Berger,
+        1982). `None` where nothing bounds a loss.
+    n_checks : int
+        How many checks that is adjusted for.
     n_items : int
         Items, or groups, that were compared.
+    unit : str
+        What is counted: "item", or the name of the groups.
     needed : int or None
         About how many find a system that has lost nothing within the limit, four times out of five;
         `None` where that cannot be said.
+    significance_level : float
+        Of the gate.
     signature : str
         Everything needed to make the numbers again.
-    unit : {"item", "group"}
-        What is counted.
     """
 
-    task: str
-    metric: str
-    baseline: str
-    system: str
-    baseline_score: float
-    system_score: float
-    difference: float
-    low: float
-    high: float
-    higher_is_better: bool
+    difference: Difference
     verdict: str
-    pvalue_passed: float | None
-    pvalue_failed: float | None
     pvalue_failed_adjusted: float | None
-    gained: int | None
-    lost: int | None
+    n_checks: int
     n_items: int
+    unit: str
     needed: int | None
+    significance_level: float
     signature: str
-    unit: str = "item"
+
+    derived: ClassVar[tuple[str, ...]] = ("reason",)
+
+    @property
+    def task(self) -> str:
+        """The task, or what the total is called; empty where there is one without a name."""
+        return self.difference.task
+
+    @property
+    def metric(self) -> str:
+        """The metric."""
+        return self.difference.metric
 
     @property
     def name(self) -> str:
@@ -78,42 +77,70 @@ class GateCheck(Record):
         return f"{self.task}: {self.metric}" if self.task else self.metric
 
     @property
+    def pvalue_passed(self) -> float | None:
+        """Of the test that the loss is within the limit; `None` where nothing bounds it."""
+        found = self.difference.margin_test
+        return None if found is None else found.pvalue_not_worse
+
+    @property
+    def pvalue_failed(self) -> float | None:
+        """Of the test that it is beyond, of this check alone."""
+        found = self.difference.margin_test
+        return None if found is None else found.pvalue_worse
+
+    @property
     def reason(self) -> str:
         """Why it has not passed, in a sentence; empty where it has."""
+        alone, adjusted = self.pvalue_failed, self.pvalue_failed_adjusted
         if self.verdict == "passed":
             return ""
-        if self.verdict == "failed":
+        if alone is None or adjusted is None:
             return (
-                f"the loss is beyond the limit ({report.p_is(self.pvalue_failed_adjusted or 0.0)})"
+                f"all {plural(self.unit)} are equal, and nothing bounds the loss on others; "
+                "more are needed"
             )
-        if self.pvalue_passed is None:
-            return "all items are equal, and nothing bounds the loss on others; more are needed"
+        among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
+        if self.verdict == "failed":
+            return f"the loss is beyond the limit ({report.p_is(adjusted)}{among})"
+        if alone <= self.significance_level:
+            return (
+                f"the loss is beyond the limit by itself ({report.p_is(alone)}), but not{among} "
+                f"({report.p_is(adjusted)})"
+            )
         if self.needed is None or self.needed <= self.n_items:
-            return "the loss is near the limit, on whichever side; more items, or a wider limit"
+            return (
+                f"the loss is near the limit, on whichever side; more {plural(self.unit)}, or a "
+                f"wider limit"
+            )
         return (
-            f"{self.n_items:,} {self.unit}s are too few: with about {self.needed:,} a system that "
-            f"has lost nothing passes four times out of five"
+            f"{counted(self.n_items, self.unit)} are too few: a system that has lost nothing "
+            f"passes with 80 % power on about {self.needed:,}"
         )
 
     def _title(self) -> str:
         return self.name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Gate(Result):
     """Whether a system may take the place of its baseline; iterating gives `GateCheck`.
 
     Attributes
     ----------
     checks : tuple of GateCheck
+        Of each task and metric, and then of the totals.
     margin : float or None
         The loss that is too much, in points of each metric.
     recovery : float or None
-        Or the share of the baseline's score that has to be kept.
+        In its place: the share of the baseline's score that has to be kept.
     significance_level : float
         At most how often a gate passes that should fail, and fails that should pass.
     notes : tuple of str
-        What was left out of the runs, and what a careful reader should know.
+        What was left out of the logs, and what a careful reader should know.
+    verdict : {"passed", "failed", "undecided"}
+        The worst of the checks: "failed" before "undecided" before "passed".
+    exit_code : int
+        0 for passed, 1 for failed, 3 for undecided.
     """
 
     checks: tuple[GateCheck, ...]
@@ -122,9 +149,11 @@ class Gate(Result):
     significance_level: float
     notes: tuple[str, ...] = ()
 
+    derived: ClassVar[tuple[str, ...]] = ("verdict",)
+
     @property
     def verdict(self) -> str:
-        """The worst of the checks: "failed" before "undecided" before "passed"."""
+        """The worst of the checks."""
         return min((check.verdict for check in self.checks), key=VERDICTS.index)
 
     @property
@@ -139,17 +168,6 @@ class Gate(Result):
     def __len__(self) -> int:
         """Return the number of checks."""
         return len(self.checks)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return verdict, settings and checks as plain Python values."""
-        return {
-            "verdict": self.verdict,
-            "margin": self.margin,
-            "recovery": self.recovery,
-            "significance_level": self.significance_level,
-            "checks": [{**check.to_dict(), "reason": check.reason} for check in self.checks],
-            "notes": list(self.notes),
-        }
 
     def to_junit(self) -> str:
         """Return JUnit's XML, a test case a check: what failed is a failure, undecided an error."""
@@ -184,59 +202,71 @@ class Gate(Result):
         return f"at least {self.recovery:g} of the baseline"
 
     def _line(self, check: GateCheck) -> str:
-        digits = report.decimals([abs(check.high - check.low) / 4])
+        d, places = check.difference, _places(check)
         return (
-            f"{check.system} {report.number(check.system_score, digits)}, "
-            f"{check.baseline} {report.number(check.baseline_score, digits)}, difference "
-            f"{report.number(check.difference, digits, sign=True)} "
-            f"{report.interval(check.low, check.high, digits, sign=True)}, asked: {self._limit()}"
+            f"{d.system} {report.number(d.system_score, places)}, "
+            f"{d.baseline} {report.number(d.baseline_score, places)}, difference "
+            f"{report.number(d.difference, places, sign=True)} "
+            f"{report.interval(d.low, d.high, places, sign=True)}, asked: {self._limit()}"
         )
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        has_tasks = any(check.task for check in self.checks)
-        has_flips = any(check.lost is not None for check in self.checks)
-        first = self.checks[0]
-        confidence = report.level(1 - 2 * self.significance_level)
-        header = [
-            *(["task"] if has_tasks else []),
-            "metric",
-            "items",
-            "base",
-            "new",
-            "difference",
-            confidence,
-            *(["gained, lost"] if has_flips else []),
-            "verdict",
+        def number(name: str, sign: bool = False) -> Column:
+            def cell(c: GateCheck) -> str:
+                value = getattr(c.difference, name)
+                return report.number(value, _places(c, digits), sign)
+
+            return {"baseline_score": "base", "system_score": "new"}.get(name, name), ">", cell
+
+        def interval(c: GateCheck) -> str:
+            return report.interval(c.difference.low, c.difference.high, _places(c, digits), True)
+
+        def metric(c: GateCheck) -> str:
+            return f"{c.metric} {report.direction(c.difference.higher_is_better)}"
+
+        items = {plural(check.unit) for check in self.checks}
+        columns: list[Column] = [
+            (
+                "metric",
+                "<",
+                lambda c: f"{c.metric} {report.direction(c.difference.higher_is_better)}",
+            ),
+            (items.pop() if len(items) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
+            number("baseline_score"),
+            number("system_score"),
+            number("difference", sign=True),
+            (report.level(1 - 2 * self.significance_level), ">", interval),
+            ("gained, lost", ">", lambda c: gained_lost(c.difference.discordant)),
+            ("verdict", "<", lambda c: c.verdict),
         ]
-        rows = []
-        for check in self.checks:
-            errors = [abs(check.high - check.low) / 4]
-            places = report.decimals(errors) if digits is None else digits
-            flips = "" if check.lost is None else f"{check.gained}, {check.lost}"
-            rows.append(
-                (
-                    *([check.task] if has_tasks else []),
-                    f"{check.metric} {report.direction(check.higher_is_better)}",
-                    f"{check.n_items:,}" + (" groups" if check.unit == "group" else ""),
-                    report.number(check.baseline_score, places),
-                    report.number(check.system_score, places),
-                    report.number(check.difference, places, sign=True),
-                    report.interval(check.low, check.high, places, sign=True),
-                    *([flips] if has_flips else []),
-                    check.verdict,
-                )
-            )
+        if any(check.task for check in self.checks):
+            columns.insert(0, ("task", "<", lambda c: c.task))
+        if all(check.difference.discordant is None for check in self.checks):
+            del columns[-2]
+        first = self.checks[0].difference
         title = (
             f"{self.verdict.upper()}: {first.system} against {first.baseline}, asked: "
             f"{self._limit()}, level {self.significance_level:g}"
         )
-        align = ("<" if has_tasks else "") + "<>>>>>" + (">" if has_flips else "") + "<"
-        return [Table(title, tuple(header), tuple(rows), align)]
+        n_totals = sum(check.difference.aggregate is not None for check in self.checks)
+        return [table_of(title, self.checks, columns, n_totals=n_totals)]
 
-    def _footer(self) -> list[str]:
-        reasons = [f"{c.name}: {c.verdict}, {c.reason}." for c in self.checks if c.reason]
-        return [*reasons, *self.notes, *distinct(check.signature for check in self.checks)]
+    def _rows(self) -> Sequence[GateCheck]:
+        return self.checks
 
-    def _records(self) -> list[dict[str, Any]]:
-        records: list[dict[str, Any]] = self.to_dict()["checks"]
-        return records
+    def _notes(self) -> Sequence[str]:
+        worst = sorted(self.checks, key=lambda check: VERDICTS.index(check.verdict))
+        reasons = [f"{c.name}: {c.verdict}, {c.reason}." for c in worst if c.reason]
+        return [*reasons, *self.notes]
+
+    def _signatures(self) -> Sequence[str]:
+        return [check.signature for check in self.checks]
+
+    def _check(self, where: str) -> None:
+        if not self.checks or {check.verdict for check in self.checks} - set(VERDICTS):
+            raise InputError(f"{where} must have checks, each {', '.join(VERDICTS)}")
+
+
+def _places(check: GateCheck, digits: int | None = None) -> int:
+    errors = [abs(check.difference.high - check.difference.low) / 4]
+    return report.decimals(errors) if digits is None else digits

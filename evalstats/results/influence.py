@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evalstats.results import influence_plot, report
+from evalstats.results import plots, report
 from evalstats.results.forms import Result
-from evalstats.results.records import plain_record
-from evalstats.results.report import Table
+from evalstats.results.records import counted, plural
+from evalstats.results.report import Column, Table, table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,7 +20,7 @@ SHOWN = 10
 _WIDTH = 60
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Influence(Result):
     """The influence of each segment, or group, on a difference; without which its sign turns.
 
@@ -33,7 +33,7 @@ class Influence(Result):
         Whose difference it is, system minus baseline.
     difference, pvalue : float
         Those of the comparison, of this pair alone.
-    unit : {"segment", "group"}
+    unit : str
         What has an influence.
     ids : tuple of str
         Segments, the most influential first: their `segment_ids`, labels of groups, or numbers
@@ -48,6 +48,8 @@ class Influence(Result):
         Outputs of baseline and system on the first ten, where texts were compared; else empty.
     n_strata : int or None
         Where there are strata: two of each always stay.
+    task : str
+        The task, or the total; empty where there is one without a name.
     """
 
     metric: str
@@ -56,75 +58,71 @@ class Influence(Result):
     difference: float
     pvalue: float
     unit: str
-    ids: tuple[str, ...] = field(repr=False)
-    values: tuple[float, ...] = field(repr=False)
-    sign_without: tuple[str, ...] | None
+    ids: tuple[str, ...] = field(metadata={"free": True})
+    values: tuple[float, ...]
+    sign_without: tuple[str, ...] | None = field(metadata={"free": True})
     significance_level: float
     higher_is_better: bool
-    signature: str = field(repr=False)
-    texts: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    signature: str = ""
+    texts: tuple[tuple[str, str], ...] = field(default=(), metadata={"free": True})
     n_strata: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain Python values."""
-        return {**plain_record(self), "texts": [list(pair) for pair in self.texts]}
+    task: str = ""
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the ten most influential segments, or groups, the first on top."""
-        arrow = report.direction(self.higher_is_better)
-        title = f"{self.metric} {arrow}, {self.system} − {self.baseline}"
         shown = self.ids[:SHOWN], self.values[:SHOWN]
-        return influence_plot.influences(*shown, title, self.unit, ax)
+        return plots.influences(*shown, self._name.replace(" - ", " − "), self.unit, ax)
 
     def _records(self) -> list[dict[str, Any]]:
         rows = zip(self.ids, self.values, strict=True)
         return [{self.unit: name, "influence": value} for name, value in rows]
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        decimals = report.decimals([abs(v) for v in self.values[:SHOWN]])
-        decimals = decimals if digits is None else digits
-        header, align = [self.unit, "influence"], "<>"
-        if self.texts:
-            header, align = [*header, self.baseline, self.system], "<><<"
-        rows: list[tuple[str, ...]] = [
-            (name, report.number(value, decimals, sign=True))
-            for name, value in zip(self.ids[:SHOWN], self.values, strict=False)
+        places = report.decimals([abs(v) for v in self.values[:SHOWN]])
+        places = places if digits is None else digits
+        columns: list[Column] = [
+            (self.unit, "<", lambda i: self.ids[i]),
+            ("influence", ">", lambda i: report.number(self.values[i], places, sign=True)),
         ]
         if self.texts:
-            rows = [(*row, *map(_line, texts)) for row, texts in zip(rows, self.texts, strict=True)]
+            columns += [
+                (self.baseline, "<", lambda i: _line(self.texts[i][0])),
+                (self.system, "<", lambda i: _line(self.texts[i][1])),
+            ]
         title = (
-            f"{self.metric} {report.direction(self.higher_is_better)}, {self.system} - "
-            f"{self.baseline}: {report.number(self.difference, decimals, sign=True)}, "
-            f"{report.p_is(self.pvalue)}, {len(self.ids):,} {self.unit}s"
+            f"{self._name}: {report.number(self.difference, places, sign=True)}, "
+            f"{report.p_is(self.pvalue)}, {counted(len(self.ids), self.unit)}"
         )
-        return [Table(title, tuple(header), tuple(rows), align)]
+        return [table_of(title, range(len(self.ids[:SHOWN])), columns)]
 
-    def _footer(self) -> list[str]:
-        unit = self.unit
+    @property
+    def _name(self) -> str:
+        on = f"{self.task}: " if self.task else ""
+        arrow = report.direction(self.higher_is_better)
+        return f"{on}{self.metric} {arrow}, {self.system} - {self.baseline}"
+
+    def _notes(self) -> list[str]:
+        unit, units = self.unit, plural(self.unit)
         # Where scores are equal, the direction is that of a greater score.
         winner = self.system if (self.difference >= 0) == self.higher_is_better else self.baseline
-        lines = [
-            f"Influence of a {unit}: without it, the difference would be less by about this much."
-        ]
         if self.difference == 0:
-            lines.append(f"The scores are equal; what follows asks when {winner} is better.")
+            found = f"The scores are equal; what follows asks when {winner} is better."
         elif self.sign_without is None:
-            lines.append(f"No number of {unit}s that speak for {winner} decides who is better.")
+            found = f"No number of {units} that speak for {winner} decides who is better."
         else:
             number = self._number(self.sign_without)
-            lines.append(f"Without {number} that speak most for {winner}, the other is better.")
-        lines.append(
-            f"{unit.capitalize()}s go in the order of their influence, and the rest is scored "
-            f"again (Broderick, Giordano and Meager, 2020); fewer may do."
-        )
-        if self.n_strata:
-            lines.append(f"Two {unit}s of each of {self.n_strata} strata stay.")
-        return [*lines, self.signature]
+            found = f"Without {number} that speak most for {winner}, the other is better."
+        stay = f" Two {units} of each of {self.n_strata} strata stay." if self.n_strata else ""
+        return [
+            found,
+            f"Influence of a {unit}: without it, the difference would be less by about this much.",
+            f"{units.capitalize()} go in the order of their influence, and the rest is scored "
+            f"again (Broderick, Giordano and Meager, 2020); fewer may do.{stay}",
+        ]
 
     def _number(self, ids: Sequence[str]) -> str:
         share = 100 * len(ids) / len(self.ids)
-        plural = "s" if len(ids) > 1 else ""
-        return f"the {len(ids):,} {self.unit}{plural} ({share:.2g} %)"
+        return f"the {counted(len(ids), self.unit)} ({share:.2g} %)"
 
 
 def _line(text: str) -> str:

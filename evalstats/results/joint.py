@@ -1,20 +1,20 @@
-"""Claims under several metrics at once: "better under BLEU and chrF"."""
+"""Claims under several metrics, or on several tasks, at once: "better under BLEU and chrF"."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.forms import Result
-from evalstats.results.records import ComparisonRecord, Difference, Record
-from evalstats.results.report import Table
+from evalstats.results.records import Difference
+from evalstats.results.report import Table, table_of
 
 
-@dataclass(frozen=True)
-class JointClaim(Record, Result):
+@dataclass(frozen=True, repr=False)
+class JointClaim(Result):
     """One system is better than another under each of several metrics; printed, a sentence.
 
     Attributes
@@ -22,13 +22,15 @@ class JointClaim(Record, Result):
     system, baseline : str
         Which one is better, and than which.
     metrics : tuple of str
-        Under which metrics.
+        Under which metrics, after the task where there are several.
     pvalues : tuple of float
-        One-sided p-value of each metric, of this pair alone.
+        One-sided p-value of each, of this pair alone.
     pvalue : float
         Their largest (an intersection-union test; Berger, 1982).
     significance_level : float
         Of the comparison.
+    significant : bool
+        Whether the claim is shown: the p-value is at most the level.
     """
 
     system: str
@@ -38,9 +40,11 @@ class JointClaim(Record, Result):
     pvalue: float
     significance_level: float
 
+    derived: ClassVar[tuple[str, ...]] = ("significant",)
+
     @property
     def significant(self) -> bool:
-        """Whether the claim is shown: the p-value is at most the level."""
+        """Whether the claim is shown."""
         return self.pvalue <= self.significance_level
 
     def __str__(self) -> str:
@@ -53,9 +57,7 @@ class JointClaim(Record, Result):
             + ", ".join(f"{report.pvalue(p)} ({metric})" for metric, p in each)
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields and the verdict as plain Python values."""
-        return {**super().to_dict(), "significant": self.significant}
+    __repr__ = __str__
 
     def _records(self) -> list[dict[str, Any]]:
         names = {"system": self.system, "baseline": self.baseline}
@@ -64,26 +66,29 @@ class JointClaim(Record, Result):
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         each = [*zip(self.metrics, self.pvalues, strict=True), ("all of them", self.pvalue)]
-        rows = tuple((metric, report.pvalue(p)) for metric, p in each)
+        columns: list[report.Column] = [
+            ("metric", "<", lambda line: line[0]),
+            ("one-sided p", ">", lambda line: report.pvalue(line[1])),
+        ]
         title = f"{self.system} better than {self.baseline}"
-        return [Table(title, ("metric", "one-sided p"), rows, "<>", n_totals=1)]
+        return [table_of(title, each, columns, n_totals=1)]
 
-    def _footer(self) -> list[str]:
+    def _notes(self) -> list[str]:
         return [str(self)]
 
-    def _title(self) -> str:
-        return f"{self.system} better than {self.baseline}, {', '.join(self.metrics)}"
+    def _check(self, where: str) -> None:
+        if len(self.metrics) != len(self.pvalues):
+            raise InputError(f"{where} must have a p-value for each metric")
 
 
-def joint_claim(
-    comparison: ComparisonRecord, differences: Sequence[Difference], system: str, baseline: str
-) -> JointClaim:
-    """Return the claim that a system is better under all metrics; differences are of the pair."""
+def joint_claim(comparison: Any, differences: Sequence[Difference], system: str) -> JointClaim:
+    """Return the claim that a system is better in all of these differences, which are of a pair."""
     if comparison.alternative != "two-sided":
         raise InputError(
-            f"a joint claim is made of two-sided p-values, whose halves are one-sided; compare "
+            f"joint() needs a two-sided comparison, of whose p-values it takes one side; compare "
             f"with alternative='two-sided', got {comparison.alternative!r}"
         )
+    first, has_tasks = differences[0], len({d.task for d in differences}) > 1
     pvalues = []
     for d in differences:
         # Half of a two-sided p-value is that of the side on which the difference lies.
@@ -91,8 +96,8 @@ def joint_claim(
         pvalues.append(half if d.winner == system else 1 - half)
     return JointClaim(
         system=system,
-        baseline=baseline,
-        metrics=tuple(d.metric for d in differences),
+        baseline=first.baseline if first.system == system else first.system,
+        metrics=tuple(f"{d.task}: {d.metric}" if has_tasks else d.metric for d in differences),
         pvalues=tuple(pvalues),
         pvalue=max(pvalues),
         significance_level=comparison.significance_level,

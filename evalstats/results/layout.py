@@ -1,61 +1,368 @@
-"""How results are laid out in tables: what a row says, in which order, with how many decimals."""
+"""How scores and comparisons are laid out: what a row says, in which order, how many decimals.
+
+Rows are systems, or tasks where there are several (metrics where one pair has several), with the
+totals below. An estimate has the fields of `Estimate`, a comparison those of `Comparison`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from evalstats.results import report
 from evalstats.results.contrasts import contrast_of
-from evalstats.results.records import ComparisonRecord as Comparison
-from evalstats.results.records import Difference, distinct, ranked, size
-from evalstats.results.records import EstimateRecord as Estimate
-from evalstats.results.report import Table
+from evalstats.results.records import Difference, counted, distinct, is_mixed, plural, ranked, size
+from evalstats.results.report import Column, Table, table_of
 
-#: Up to this many systems all pairs are listed; beyond, a matrix is easier to read.
-_LISTED_SYSTEMS = 4
+#: Up to so many systems all pairs are listed; up to so many more they are a matrix, if not asked.
+_LISTED_SYSTEMS, _IN_MATRIX = 4, 12
+#: Systems whose intervals are beside their scores on tasks; of more there is no room for them.
+_WITH_INTERVALS = 3
+#: Pairs that have a table of their tasks each; of more the totals are shown.
+_LISTED_PAIRS = 6
+#: Metrics that a title names.
+_NAMED = 6
 
 
-def score_tables(estimates: Sequence[Estimate], digits: int | None = None) -> list[Table]:
-    """Lay out scores with their intervals, one table a metric, best first."""
-    tables = []
-    for metric in distinct(estimate.metric for estimate in estimates):
-        group = [estimate for estimate in estimates if estimate.metric == metric]
-        decimals = _decimals(group, digits)
-        rows = tuple(
-            (*_score_cells(estimate, decimals), report.number(estimate.standard_error, decimals))
-            for estimate in ranked(group)
+def title(estimates: Any) -> str:
+    """Return ``BLEU, chrF2: 480 segments``."""
+    metrics, tasks = distinct(e.metric for e in estimates.rows), estimates.tasks
+    of = counted(len(tasks), "task") if len(tasks) > 1 else size(estimates[0])
+    return f"{', '.join(metrics)}: {of}"
+
+
+def score_tables(estimates: Sequence[Any], digits: int | None = None) -> list[Table]:
+    """Lay out scores with their intervals: systems best first, or a row a task."""
+    systems = distinct(e.system for e in estimates)
+    if not _has_tasks(estimates) and (len(systems) > 1 or len(estimates) == 1):
+        metrics = distinct(e.metric for e in estimates)
+        panels = [[e for e in estimates if e.metric == metric] for metric in metrics]
+        return [_system_table(panel, digits) for panel in panels]
+    return [_task_table(panel, systems, digits) for panel in _panels(estimates)]
+
+
+def _system_table(panel: Sequence[Any], digits: int | None) -> Table:
+    places = _places(panel, digits)[panel[0].metric]
+    error = ("std. error", ">", lambda e: report.number(e.standard_error, places))
+    return table_of(_title(panel), ranked(panel), [*_scores(panel, places), error])
+
+
+def _scores(panel: Sequence[Any], places: int) -> list[Column]:
+    level = report.level(panel[0].confidence_level)
+    return [
+        ("system", "<", lambda e: e.system),
+        ("score", ">", lambda e: report.number(e.score, places)),
+        (f"[{level}]", ">", lambda e: report.interval(e.low, e.high, places)),
+    ]
+
+
+def _task_table(panel: Sequence[Any], systems: Sequence[str], digits: int | None) -> Table:
+    """Lay out the scores of all systems, a row a task or metric."""
+    lines: dict[Any, dict[str, Any]] = {}
+    for e in panel:
+        lines.setdefault((e.task, e.aggregate, e.metric), {})[e.system] = e
+    places, level = _places(panel, digits), report.level(panel[0].confidence_level)
+    columns = _through(lambda line: line[systems[0]], _names(panel))
+
+    def score(e: Any, interval: bool) -> str:
+        shown = report.number(e.score, places[e.metric])
+        return f"{shown} {report.interval(e.low, e.high, places[e.metric])}" if interval else shown
+
+    with_intervals = len(systems) <= _WITH_INTERVALS
+    if len(systems) > 1:
+        cell: Column = ("", ">", lambda e: score(e, with_intervals))
+        columns += [
+            (s, *_through(lambda line, s=s: line[s], [cell])[0][1:])  # type: ignore[misc]
+            for s in systems
+        ]
+        what = f", scores with {level}s" if with_intervals else ", scores"
+    else:
+        (own,) = systems
+        columns += _through(
+            lambda line: line[own],
+            [
+                ("score", ">", lambda e: score(e, False)),
+                (f"[{level}]", ">", lambda e: report.interval(e.low, e.high, places[e.metric])),
+                ("std. error", ">", lambda e: report.number(e.standard_error, places[e.metric])),
+            ],
         )
-        header = ("system", "score", f"[{report.level(group[0].confidence_level)}]", "std. error")
-        tables.append(Table(_title(group[0]), header, rows, "<>>>"))
+        what = f", {own}"
+    n_totals = sum(aggregate is not None for _, aggregate, _ in lines)
+    return table_of(_title(panel) + what, list(lines.values()), columns, n_totals=n_totals)
+
+
+def comparison_tables(
+    comparison: Any, digits: int | None = None, matrix: bool | None = None
+) -> list[Table]:
+    """Lay out differences: of one pair a row a task or metric, of several a row a system."""
+    estimates, found = comparison.estimates, comparison.differences
+    pairs = list(dict.fromkeys((d.system, d.baseline) for d in found))
+    has_tasks = _has_tasks(found)
+    several = len(pairs) == 1 and len({(d.task, d.metric) for d in found}) > 1
+    if several or (has_tasks and (len(pairs) <= _LISTED_PAIRS or not comparison.totals)):
+        return [
+            _pair_table(comparison, [d for d in panel if (d.system, d.baseline) == pair], digits)
+            for panel in _panels(found)
+            for pair in pairs
+        ]
+    shown = estimates.totals if has_tasks else estimates
+    tables = score_tables(estimates, digits) if has_tasks else []
+    for metric in distinct(e.metric for e in shown):
+        some = [e for e in shown if e.metric == metric]
+        of = [d for d in found if (d.metric, d.task) == (metric, some[0].task)]
+        if comparison.baseline is None:
+            tables += _rank_tables(comparison, some, of, digits, matrix)
+        else:
+            tables.append(_baseline_table(comparison, some, of, digits))
     return tables
 
 
-def title(estimates: Sequence[Estimate]) -> str:
-    """Return ``BLEU, chrF2: 480 segments``."""
-    metrics = distinct(estimate.metric for estimate in estimates)
-    return f"{', '.join(metrics)}: {size(estimates[0])}"
-
-
-def _score_cells(estimate: Estimate, decimals: int) -> list[str]:
-    score = report.number(estimate.score, decimals)
-    return [estimate.system, score, report.interval(estimate.low, estimate.high, decimals)]
-
-
-def _title(estimate: Estimate) -> str:
-    better = "higher" if estimate.higher_is_better else "lower"
-    return (
-        f"{estimate.metric} {report.direction(estimate.higher_is_better)} "
-        f"({better} is better), {size(estimate)}"
+def _pair_table(comparison: Any, panel: Sequence[Difference], digits: int | None) -> Table:
+    first, sizes = panel[0], {(e.task, e.metric): e for e in comparison.estimates}
+    places, own = _both_places(comparison, panel, digits)
+    of = [sizes[d.task, d.metric] for d in panel]
+    columns = [
+        *_through(lambda d: sizes[d.task, d.metric], _names(of)),
+        (first.baseline, ">", lambda d: report.number(d.baseline_score, places[d.metric])),
+        (first.system, ">", lambda d: report.number(d.system_score, places[d.metric])),
+        *_difference_columns(comparison, panel, own, one_pair=True),
+    ]
+    sign = contrast_of(comparison.contrast).sign.replace("−", "-")
+    return table_of(
+        f"{_title(of)}, {first.system} {sign} {first.baseline}",
+        panel,
+        columns,
+        n_totals=sum(d.aggregate is not None for d in panel),
     )
 
 
-def _decimals(estimates: Sequence[Estimate], digits: int | None) -> int:
-    """Return the decimals that were asked for, or give the smallest standard error two digits."""
-    return (
-        digits
+def _baseline_table(
+    comparison: Any, estimates: Sequence[Any], found: Sequence[Difference], digits: int | None
+) -> Table:
+    """Lay out one row a system: its score, and its difference to the baseline."""
+    places, own = _both_places(comparison, found, digits)
+    of = {d.system: d for d in found}
+    columns = _scores(estimates, places[found[0].metric])
+    first, *others = _difference_columns(comparison, found, own)
+    columns += _through(lambda e: (of.get(e.system), "baseline"), [_or_else(first)])
+    columns += _through(lambda e: (of.get(e.system), ""), list(map(_or_else, others)))
+    rows = sorted(ranked(estimates), key=lambda e: e.system != comparison.baseline)
+    return table_of(_title(estimates), rows, columns)
+
+
+def _or_else(column: Column) -> Column:
+    """Return a column of (difference, what stands where there is none)."""
+    header, side, cell = column
+    return header, side, lambda both: both[1] if both[0] is None else cell(both[0])
+
+
+def _rank_tables(
+    comparison: Any,
+    estimates: Sequence[Any],
+    found: Sequence[Difference],
+    digits: int | None,
+    matrix: bool | None,
+) -> list[Table]:
+    """Lay out a ranking that says who beats whom, then the differences of all pairs."""
+    places, own = _both_places(comparison, found, digits)
+    best_first = ranked(estimates)
+    place = {e.system: i + 1 for i, e in enumerate(best_first)}
+    beaten: dict[str, list[int]] = {e.system: [] for e in best_first}
+    for d in found:
+        if comparison.significant(d) and d.winner is not None:
+            loser = {d.system, d.baseline} - {d.winner}
+            beaten[d.winner].append(place[loser.pop()])
+    several, n = len(found) > 1, len(best_first)
+    note = f"better than: {comparison.pvalue_name(several)} <= {comparison.significance_level:g}"
+    shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
+    ranking = table_of(
+        _title(estimates),
+        best_first,
+        [
+            ("#", ">", lambda e: str(place[e.system])),
+            *_scores(estimates, places[found[0].metric]),
+            ("better than", "<", lambda e: _ranges(beaten[e.system]) or "-"),
+        ],
+        (note if shows_pairs else f"{note}; all pairs: to_text(matrix=True), to_csv()",),
+    )
+    if not shows_pairs:
+        return [ranking]
+    # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
+    # of rank would hide.
+    directed = comparison.alternative != "two-sided" or comparison.claim(found[0])
+    if n > _LISTED_SYSTEMS and not directed:
+        return [ranking, _pair_matrix(comparison, best_first, found, own[found[0].metric])]
+    names: list[Column] = [
+        ("system", "<", lambda d: d.system),
+        ("baseline", "<", lambda d: d.baseline),
+    ]
+    columns = _difference_columns(comparison, found, own)
+    return [ranking, table_of(contrast_of(comparison.contrast).of_pair, found, names + columns)]
+
+
+def _difference_columns(
+    comparison: Any, found: Sequence[Difference], places: dict[str, int], one_pair: bool = False
+) -> list[Column]:
+    """Return what is said of a difference: value, interval, p-values, verdict, claim.
+
+    Of one pair there is one p-value, which its verdicts are of.
+    """
+    level = report.level(comparison.confidence_level)
+    if comparison.method == "simultaneous":
+        level = level.replace("interval", "simultaneous")
+    contrast = contrast_of(comparison.contrast)
+    several = comparison.adjustment != "none" and any(comparison.n_compared(d) > 1 for d in found)
+    columns: list[Column] = [
+        (contrast.column, ">", lambda d: _value(d, d.value, places[d.metric])),
+        (f"[{level}]", ">", lambda d: _interval(d, places[d.metric])),
+    ]
+    if any(d.discordant is not None for d in found):
+        columns.append(("gained, lost", ">", lambda d: gained_lost(d.discordant)))
+    if not (several and one_pair):
+        columns.append(("p", ">", lambda d: report.pvalue(d.pvalue)))
+    if several:
+        columns.append((comparison.pvalue_name(), ">", lambda d: _adjusted(comparison, d)))
+    columns.append(("verdict", "<", lambda d: _verdict(comparison, d)))
+    for name in ("margin", "recovery"):
+        if (limit := getattr(comparison, name)) is not None:
+            columns.append((f"{name} {limit:g}", "<", lambda d: comparison.claim(d)))
+    return columns
+
+
+def _pair_matrix(
+    comparison: Any, best_first: Sequence[Any], found: Sequence[Difference], places: int
+) -> Table:
+    """Lay out all pairs: differences above the diagonal, adjusted p-values below."""
+    place = {e.system: i for i, e in enumerate(best_first)}
+    n, contrast = len(best_first), contrast_of(comparison.contrast)
+    cells = [["· " if i == j else "" for j in range(n)] for i in range(n)]
+    for d in found:
+        i, j = place[d.system], place[d.baseline]
+        value = d.value if i < j else contrast.turned(d.value)
+        mark = "*" if comparison.significant(d) else " "
+        cells[min(i, j)][max(i, j)] = _value(d, value, places) + mark
+        cells[max(i, j)][min(i, j)] = _adjusted(comparison, d) + " "
+    shown = comparison.pvalue_name()
+    columns: list[Column] = [("#", ">", lambda i: str(i + 1))]
+    columns += [(f"{j + 1} ", ">", lambda i, j=j: cells[i][j]) for j in range(n)]  # type: ignore[misc]
+    return table_of(
+        f"{best_first[0].metric}: {contrast.of_cells} above the diagonal, {shown} below",
+        range(n),
+        columns,
+        (
+            f"* {shown} <= {comparison.significance_level:g}; intervals of the {contrast.column}s: "
+            f"plot(), to_csv(), to_json()",
+        ),
+    )
+
+
+def gained_lost(discordant: Any) -> str:
+    """Return ``14, 6``, or nothing."""
+    return "" if discordant is None else f"{discordant.gained}, {discordant.lost}"
+
+
+def _adjusted(comparison: Any, d: Difference) -> str:
+    # Where no data could bring it to the level it is no evidence, for or against.
+    open_ = comparison.cannot_reject(d) and d.n_differing
+    return "-" if open_ else report.pvalue(d.pvalue_adjusted)
+
+
+def _interval(d: Difference, places: int) -> str:
+    # Where nothing differs nothing was measured: no interval but one that counts segments says so.
+    if d.n_differing == 0 and d.low == d.high:
+        return "-"
+    return report.interval(d.low, d.high, places, sign=contrast_of(d.contrast).is_signed)
+
+
+def _value(d: Difference, value: float, places: int) -> str:
+    return report.number(value, places, sign=contrast_of(d.contrast).is_signed)
+
+
+def _verdict(comparison: Any, d: Difference) -> str:
+    if d.n_differing == 0:
+        return "identical"
+    if comparison.cannot_reject(d):
+        return "cannot tell"
+    if not comparison.significant(d) or d.winner is None:
+        return "no evidence"
+    return "better" if d.winner == d.system else "worse"
+
+
+def _panels(rows: Sequence[Any]) -> list[list[Any]]:
+    """Return what is in one table: the rows and totals of a metric; of those with one row, all."""
+    metrics = distinct(row.metric for row in rows if row.aggregate is None)
+    if is_mixed(rows):
+        return [list(rows)]
+    each = [[row for row in rows if row.metric == metric] for metric in metrics]
+    alone = [len({row.task for row in panel}) == 1 for panel in each]
+    singles = [row for panel, one in zip(each, alone, strict=True) if one for row in panel]
+    return [p for p, one in zip(each, alone, strict=True) if not one] + (
+        [singles] if singles else []
+    )
+
+
+def _through(part: Callable[[Any], Any], columns: Sequence[Column]) -> list[Column]:
+    """Return columns of a part of a row."""
+
+    def of_part(cell: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        return lambda row: cell(part(row))
+
+    return [(header, side, of_part(cell)) for header, side, cell in columns]
+
+
+def _has_tasks(rows: Sequence[Any]) -> bool:
+    return len({row.task for row in rows}) > 1
+
+
+def _names(panel: Sequence[Any]) -> list[Column]:
+    """Return the columns that say which row it is, of estimates: task, metric, size."""
+    columns: list[Column] = []
+    if any(e.task != panel[0].task for e in panel):
+        columns.append(("task", "<", lambda e: e.task))
+    directions = len({e.higher_is_better for e in panel}) > 1
+    if any(e.metric != panel[0].metric for e in panel):
+        columns.append(("metric", "<", lambda e: _metric(e) if directions else e.metric))
+    if _has_tasks(panel):
+        units = {e.unit for e in panel}
+        of = plural(units.pop()) if len(units) == 1 else "units"
+        columns.append((of, ">", lambda e: f"{e.n_segments:,}"))
+    return columns
+
+
+def _metric(e: Any) -> str:
+    return f"{e.metric} {report.direction(e.higher_is_better)}"
+
+
+def _title(panel: Sequence[Any]) -> str:
+    """Return ``BLEU ↑ (higher is better), 480 segments``, or how many tasks."""
+    rows = [e for e in panel if e.aggregate is None] or panel
+    tasks, metrics = distinct(e.task for e in rows), distinct(e.metric for e in rows)
+    shown = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
+    if len({e.higher_is_better for e in panel}) == 1:
+        better = "higher" if panel[0].higher_is_better else "lower"
+        shown += f" {report.direction(panel[0].higher_is_better)} ({better} is better)"
+    if len(tasks) > 1:
+        return f"{shown}, {counted(len(tasks), 'task')}"
+    return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {size(panel[0])}"
+
+
+def _places(rows: Sequence[Any], digits: int | None) -> dict[str, int]:
+    """Return the decimals of each metric: as many as give its smallest error two digits."""
+    return {
+        metric: digits
         if digits is not None
-        else report.decimals([estimate.standard_error for estimate in estimates])
-    )
+        else report.decimals([row.standard_error for row in rows if row.metric == metric])
+        for metric in distinct(row.metric for row in rows)
+    }
+
+
+def _both_places(
+    comparison: Any, found: Sequence[Difference], digits: int | None
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return the decimals of scores, and of differences, which are the same; ratios' are not."""
+    tasks = {d.task for d in found}
+    scores = _places([e for e in comparison.estimates if e.task in tasks], digits)
+    return scores, scores if comparison.contrast == "difference" else _places(found, digits)
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -67,197 +374,3 @@ def _ranges(numbers: Sequence[int]) -> str:
         else:
             runs.append([n, n])
     return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in runs)
-
-
-def baseline_table(
-    comparison: Comparison,
-    estimates: Sequence[Estimate],
-    differences: Sequence[Difference],
-    digits: int | None = None,
-) -> Table:
-    """Lay out one row a system: its score, and its difference to the baseline."""
-    decimals = _decimals(estimates, digits)
-    own = _own_decimals(comparison, differences, decimals, digits)
-    by_system = {difference.system: difference for difference in differences}
-    columns, align = difference_columns(comparison, differences)
-    header = ("system", "score", f"[{report.level(comparison.confidence_level)}]", *columns)
-    rows = []
-    for estimate in sorted(ranked(estimates), key=lambda e: e.system != comparison.baseline):
-        row = _score_cells(estimate, decimals)
-        if estimate.system in by_system:
-            d = by_system[estimate.system]
-            row += difference_cells(comparison, d, own, differences)
-        else:
-            row += ["baseline", *[""] * (len(columns) - 1)]
-        rows.append(tuple(row))
-    return Table(_title(estimates[0]), header, tuple(rows), "<>>" + align)
-
-
-def difference_columns(
-    comparison: Comparison, differences: Sequence[Difference], adjusted: bool | None = None
-) -> tuple[list[str], str]:
-    """Return the header of what `difference_cells` says, and the sides of its columns.
-
-    `adjusted` says whether there are adjusted p-values, by default where there are several.
-    """
-    several = _has_adjusted(comparison, differences, adjusted)
-    level = report.level(comparison.confidence_level)
-    if comparison.method == "simultaneous":
-        level = level.replace("interval", "simultaneous")
-    header = [
-        contrast_of(comparison.contrast).column,
-        f"[{level}]",
-        *(["gained, lost"] if _has_flips(differences) else []),
-    ]
-    header += ["p", *([comparison.shown_pvalue()] if several else []), "verdict"]
-    align = ">" * (len(header) - 1) + "<"
-    for name in ("margin", "recovery"):
-        if getattr(comparison, name) is not None:
-            return [*header, f"{name} {getattr(comparison, name):g}"], align + "<"
-    return header, align
-
-
-def _has_adjusted(
-    comparison: Comparison, differences: Sequence[Difference], adjusted: bool | None
-) -> bool:
-    several = len(differences) > 1 if adjusted is None else adjusted
-    return several and comparison.adjustment != "none"
-
-
-def _has_flips(differences: Sequence[Difference]) -> bool:
-    return any(difference.gained is not None for difference in differences)
-
-
-def difference_cells(
-    comparison: Comparison,
-    difference: Difference,
-    decimals: int,
-    differences: Sequence[Difference],
-    adjusted: bool | None = None,
-) -> list[str]:
-    """Return what a row says of a difference: value, interval, p-values, verdict, claim."""
-    several = _has_adjusted(comparison, differences, adjusted)
-    flips, claim = f"{difference.gained}, {difference.lost}", comparison.claim(difference)
-    return [
-        _value_cell(difference, difference.value, decimals),
-        _interval_cell(difference, decimals),
-        *([flips if difference.gained is not None else ""] if _has_flips(differences) else []),
-        report.pvalue(difference.pvalue),
-        *([_adjusted_cell(comparison, difference)] if several else []),
-        _verdict(comparison, difference),
-        *([claim] if claim is not None else []),
-    ]
-
-
-def _adjusted_cell(comparison: Comparison, difference: Difference) -> str:
-    # Where no data could bring it to the level it is no evidence, for or against.
-    open_ = comparison.is_open(difference) and difference.n_differing
-    return "-" if open_ else report.pvalue(difference.pvalue_adjusted)
-
-
-def _interval_cell(difference: Difference, decimals: int) -> str:
-    # Where nothing differs nothing was measured: no interval but one that counts segments says so.
-    if difference.n_differing == 0 and difference.low == difference.high:
-        return "-"
-    signed = contrast_of(difference.contrast).is_signed
-    return report.interval(difference.low, difference.high, decimals, sign=signed)
-
-
-def _value_cell(difference: Difference, value: float, decimals: int) -> str:
-    return report.number(value, decimals, sign=contrast_of(difference.contrast).is_signed)
-
-
-def _own_decimals(
-    comparison: Comparison, differences: Sequence[Difference], decimals: int, digits: int | None
-) -> int:
-    """Return the decimals of differences, those of scores, or of ratios, which have their own."""
-    if digits is not None or comparison.contrast == "difference":
-        return decimals
-    return report.decimals([difference.standard_error for difference in differences])
-
-
-def _verdict(comparison: Comparison, difference: Difference) -> str:
-    if difference.n_differing == 0:
-        return "identical"
-    if comparison.is_open(difference):
-        return "cannot tell"
-    if not comparison.significant(difference) or difference.winner is None:
-        return "no evidence"
-    return "better" if difference.winner == difference.system else "worse"
-
-
-def pair_tables(
-    comparison: Comparison,
-    estimates: Sequence[Estimate],
-    differences: Sequence[Difference],
-    digits: int | None = None,
-) -> list[Table]:
-    """Lay out a ranking that says who beats whom, then the differences of all pairs."""
-    decimals = _decimals(estimates, digits)
-    best_first = ranked(estimates)
-    place = {estimate.system: i + 1 for i, estimate in enumerate(best_first)}
-    beaten: dict[str, list[int]] = {estimate.system: [] for estimate in best_first}
-    for difference in differences:
-        if comparison.significant(difference) and difference.winner is not None:
-            loser = {difference.system, difference.baseline} - {difference.winner}
-            beaten[difference.winner].append(place[loser.pop()])
-    adjusted = comparison.shown_pvalue(len(differences) > 1)
-    level = report.level(comparison.confidence_level)
-    rows = tuple(
-        (str(place[e.system]), *_score_cells(e, decimals), _ranges(beaten[e.system]) or "-")
-        for e in best_first
-    )
-    ranking = Table(
-        _title(estimates[0]),
-        ("#", "system", "score", f"[{level}]", "better than"),
-        rows,
-        "><>><",
-        (f"better than: {adjusted} <= {comparison.significance_level:g}",),
-    )
-    # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
-    # of rank would hide.
-    decimals = _own_decimals(comparison, differences, decimals, digits)
-    directed = comparison.alternative != "two-sided" or comparison.claim(differences[0])
-    if len(best_first) <= _LISTED_SYSTEMS or directed:
-        return [ranking, _pair_list(comparison, differences, decimals)]
-    return [ranking, _pair_matrix(comparison, best_first, differences, decimals)]
-
-
-def _pair_list(comparison: Comparison, differences: Sequence[Difference], decimals: int) -> Table:
-    header, align = difference_columns(comparison, differences)
-    rows = tuple(
-        (d.system, d.baseline, *difference_cells(comparison, d, decimals, differences))
-        for d in differences
-    )
-    title = contrast_of(comparison.contrast).of_pair
-    return Table(title, ("system", "baseline", *header), rows, "<<" + align)
-
-
-def _pair_matrix(
-    comparison: Comparison,
-    best_first: Sequence[Estimate],
-    differences: Sequence[Difference],
-    decimals: int,
-) -> Table:
-    """Lay out all pairs: differences above the diagonal, adjusted p-values below."""
-    place = {estimate.system: i for i, estimate in enumerate(best_first)}
-    cells = [["" for _ in best_first] for _ in best_first]
-    for d in differences:
-        i, j = place[d.system], place[d.baseline]
-        value = d.value if i < j else contrast_of(d.contrast).turned(d.value)
-        mark = "*" if comparison.significant(d) else " "
-        cells[min(i, j)][max(i, j)] = _value_cell(d, value, decimals) + mark
-        cells[max(i, j)][min(i, j)] = _adjusted_cell(comparison, d) + " "
-    for i in range(len(best_first)):
-        cells[i][i] = "· "
-    return Table(
-        f"{best_first[0].metric}: {contrast_of(comparison.contrast).of_cells} above the diagonal, "
-        f"{comparison.shown_pvalue()} below",
-        ("#", *(f"{i + 1} " for i in range(len(best_first)))),
-        tuple((str(i + 1), *row) for i, row in enumerate(cells)),
-        ">" * (len(best_first) + 1),
-        (
-            f"* {comparison.shown_pvalue()} <= {comparison.significance_level:g}; intervals of the "
-            f"{contrast_of(comparison.contrast).column}s: plot(), to_dataframe(), JSON",
-        ),
-    )

@@ -1,76 +1,205 @@
-"""What a careful reader of a result should know, in a sentence each: what the records say."""
+"""What a careful reader of a result should know, a sentence each, the most important first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, sqrt
+from typing import Any
 
-from evalstats.results.records import ComparisonRecord, Difference, EstimateRecord
-from evalstats.results.suite_records import R
-from evalstats.results.suites import SuiteComparison, SuiteEstimates
+from evalstats.results.records import Difference, counted, distinct, plural
+from evalstats.results.results import Comparison, Estimates
 
-#: Below these, intervals cover less than they say and tests see little.
-FEW = {"segment": 100, "group": 30}
+#: Below these, intervals cover less than they say and tests see little: segments, and groups.
+_FEW, _FEW_GROUPS = 100, 30
 #: Below it, on how many units systems differ is what is uncertain.
 _FEW_DIFFERING = 10
-#: Pairs, or tasks, that a note names; more are counted.
+#: Pairs, tasks or systems that a note names; more are counted.
 NAMED = 3
 
 _RATIOS = {
     "ratio": "Ratios are system / baseline; p is of a ratio of 1.",
     "log-ratio": "Log ratios are ln(system / baseline); p is of a log ratio of 0.",
 }
+_TOTALS = {
+    "macro": "the mean of the tasks' scores",
+    "micro": "the score of all segments of all tasks together",
+    "weighted": "the weighted mean of the tasks' scores",
+}
 
 
-def contrast_notes(contrast: str) -> tuple[str, ...]:
-    """Say what a ratio is, and what its p-value is of."""
-    return (_RATIOS[contrast],) if contrast in _RATIOS else ()
+@dataclass(frozen=True)
+class Limits:
+    """What limits all that is said of a task.
+
+    Attributes
+    ----------
+    task, aggregate : str, str or None
+        As of a `Difference`.
+    n, unit : int, str
+        How many units there are.
+    worth : float
+        How many of one size they are worth.
+    sizes : tuple of int
+        Smallest and largest group, where sizes differ.
+    by_t : bool
+        Whether they are so few that t decides.
+    gaps : tuple of str
+        What is missing.
+    """
+
+    task: str
+    aggregate: str | None
+    n: int
+    unit: str
+    worth: float
+    sizes: tuple[int, ...] = ()
+    by_t: bool = False
+    gaps: tuple[str, ...] = ()
+
+    @property
+    def few(self) -> int:
+        """The number of units below which they are few."""
+        return _FEW if self.unit == "segment" else _FEW_GROUPS
+
+    @property
+    def uneven(self) -> str:
+        """What groups of very different sizes are worth, where they are."""
+        if not self.sizes or self.worth >= 0.8 * self.n:
+            return ""
+        return (
+            f"{self.n} {plural(self.unit)} of {self.sizes[0]} to {self.sizes[1]} segments count as "
+            f"about {self.worth:.3g} of one size"
+        )
 
 
-def claim_notes(result: ComparisonRecord) -> tuple[str, ...]:
+def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[str]:
+    """Say what limits the verdicts, and then what they are."""
+    yield from floor_notes(result, result.differences)
+    yield from limit_notes(limits)
+    units = plural(limits[0].unit) if len({limit.unit for limit in limits}) == 1 else "units"
+    few = [
+        d
+        for d in result.differences
+        if 0 < d.n_differing < _FEW_DIFFERING and d.test != "mcnemar" and d.aggregate is None
+    ]
+    yield from _about(
+        result,
+        few,
+        f"differ on fewer than 10 {units}, so that the interval is rough and the p-value large",
+    )
+    yield from close_calls(result, result.differences)
+    same = [d for d in result.rows if d.n_differing == 0]
+    yield from _about(result, same, f"have identical statistics on every {limits[0].unit}: p = 1")
+    yield from claim_notes(result)
+    if result.contrast in _RATIOS:
+        yield _RATIOS[result.contrast]
+    if counts := sorted({d.metric for d in result if d.test == "mcnemar"}):
+        yield (
+            f"{', '.join(counts)}: 0/1 scores, with McNemar's test, and the intervals of Wilson "
+            f"and Tango."
+        )
+    yield from _total_notes(result.estimates)
+    if len(result.tasks) > 1 and result.adjustment != "none":
+        within = "" if result.is_mixed else " under one metric"
+        how = ": max-T within each, Holm's method over them" if result.adjustment == "max-t" else ""
+        yield (
+            f"p ({result.adjustment}) allows for all rows of tasks{within} together, of all "
+            f"pairs{how}; totals are a family of their own."
+        )
+    if len(limits) == 1:
+        yield from (*uneven_notes(limits), *design_notes(result.estimates))
+
+
+def score_notes(estimates: Estimates, limits: Sequence[Limits]) -> Iterator[str]:
+    """Say what limits the intervals of scores, and what the total is."""
+    yield from limit_notes(limits)
+    yield from _total_notes(estimates)
+    if len(limits) == 1:
+        yield from (*uneven_notes(limits), *design_notes(estimates))
+
+
+def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
+    """Say on what there are too few units, and what is missing."""
+    rows = [limit for limit in limits if limit.aggregate is None]
+    small = [limit for limit in rows if limit.worth < limit.few]
+    if len(rows) > 1 and small:
+        names = _names(limit.task for limit in small)
+        have = "has" if len(small) == 1 else "have"
+        yield (
+            f"{names} {have} fewer than {small[0].few} {plural(small[0].unit)}: intervals and "
+            f"p-values are rough; use more."
+        )
+    elif small:
+        (one,) = small
+        what, units = one.uneven or f"Only {counted(one.n, one.unit)}", plural(one.unit)
+        if one.by_t:
+            strata = "" if one.unit == "segment" else ", or give them as strata if they are kinds"
+            yield (
+                f"{what}: t decides in place of the bootstrap, and intervals are wide; use more "
+                f"{units}{strata}."
+            )
+        else:
+            yield (f"{what}: below {one.few}, intervals and p-values are rough; use more {units}.")
+    for limit in rows:
+        yield from (f"{limit.task}: {gap}" if len(rows) > 1 else gap for gap in limit.gaps)
+
+
+def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
+    """Say what groups of many sizes are worth, where nothing else says so."""
+    for limit in limits:
+        if limit.uneven and limit.worth >= limit.few:
+            yield f"{limit.uneven}."
+
+
+def _total_notes(estimates: Estimates) -> Iterator[str]:
+    for name in distinct(e.task for e in estimates.totals):
+        yield (
+            f"{name}: {_TOTALS.get(name, 'a function of the tasks’ scores')}; rows were drawn "
+            f"within each task, so that its error is that of other items of these tasks, not of "
+            f"other tasks."
+        )
+
+
+def claim_notes(result: Comparison) -> Iterator[str]:
     """Say what is claimed, and how surely."""
     level = f"at level {result.significance_level:g}, each pair by itself"
     if result.margin is not None:
         size = f"{result.margin:g}"
-        return (
+        yield (
             f"margin {size}: equivalent (the difference lies within ±{size}), not worse (no loss "
-            f"of {size} or more), or not shown, {level}; the smallest margin that can be claimed "
-            f"is least_margin, or least_loss, of each difference.",
+            f"of {size} or more), or not shown, {level}; to_csv() has the smallest margins that "
+            f"can be claimed."
         )
     if result.recovery is not None:
-        return (
-            f"recovery {result.recovery:g}: not worse (at least {result.recovery:g} of the "
-            f"baseline is kept; of errors, at most 1/{result.recovery:g} times as many are made), "
-            f"or not shown, {level}; the most that can be claimed is most_recovery of each "
-            f"difference.",
+        size = f"{result.recovery:g}"
+        yield (
+            f"recovery {size}: not worse (at least {size} of the baseline is kept; of errors, at "
+            f"most 1/{size} times as many are made), or not shown, {level}; to_csv() has the most "
+            f"that can be claimed."
         )
-    return ()
 
 
-def design_notes(estimates: Sequence[EstimateRecord]) -> tuple[str, ...]:
-    """Say what documents, and runs, add to the errors of scores: one line a metric."""
-    notes = []
-    for metric in dict.fromkeys(e.metric for e in estimates):
-        some = [e for e in estimates if e.metric == metric]
-        found = [f"{metric}:"]
+def design_notes(estimates: Iterable[Any]) -> Iterator[str]:
+    """Say what documents, and runs, add to the errors of scores: a line a metric."""
+    every = list(estimates)
+    for metric in distinct(e.metric for e in every):
+        some = [e for e in every if e.metric == metric]
         effects = [e.design_effect for e in some if e.design_effect is not None]
         if effects:
             sizes = [e.effective_size for e in some if e.effective_size is not None]
-            found.append(
-                f"grouped errors are {_span([e**0.5 for e in effects], '.2f')} times those of "
-                f"independent segments (design effect {_span(effects, '.2f')}), of which these "
-                f"are worth {_span(sizes, '.0f')}."
+            yield (
+                f"{metric}: {plural(some[0].unit)} make standard errors "
+                f"{_span([e**0.5 for e in effects], '.2f')} times those of independent segments "
+                f"(design effect {_span(effects, '.2f')}), as of {_span(sizes, '.0f')} of them."
             )
         runs = [e.run_error for e in some if e.run_error is not None]
-        alone = [e.segment_error for e in some if e.segment_error is not None]
         if runs:
-            found.append(
-                f"standard errors from segments {_span(alone, '.3g')}, from runs "
+            alone = [e.segment_error for e in some if e.segment_error is not None]
+            yield (
+                f"{metric}: standard errors from segments {_span(alone, '.3g')}, from runs "
                 f"{_span(runs, '.3g')}."
             )
-        if len(found) > 1:
-            notes.append(" ".join(found))
-    return tuple(notes)
 
 
 def _span(values: Sequence[float], form: str) -> str:
@@ -79,35 +208,15 @@ def _span(values: Sequence[float], form: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def pair_notes(
-    result: ComparisonRecord, differences: Sequence[Difference], unit: str
-) -> Iterator[str]:
-    """Say what limits the verdicts on pairs."""
-    same = [d for d in differences if d.n_differing == 0]
-    yield from _about(same, f"have identical statistics on every {unit}: p = 1")
-    counted = sorted({d.metric for d in differences if d.test == "mcnemar"})
-    if counted:
-        yield (
-            f"{', '.join(counted)}: 0/1 scores, with McNemar's test, and the intervals of Wilson "
-            f"and Tango."
-        )
-    yield from floor_notes(result, differences)
-    few = [d for d in differences if 0 < d.n_differing < _FEW_DIFFERING and d.test != "mcnemar"]
-    yield from _about(
-        few, f"differ on fewer than 10 {unit}s, so that the interval is rough and the p-value large"
-    )
-    yield from close_calls(result, differences)
-
-
-def floor_notes(result: ComparisonRecord, found: Sequence[Difference]) -> Iterator[str]:
+def floor_notes(result: Comparison, found: Sequence[Difference]) -> Iterator[str]:
     """Say when no p-value can reach the level, whatever the data."""
     level = result.significance_level
-    opened = [d for d in found if d.n_differing and result.is_open(d)]
+    opened = [d for d in found if d.n_differing and result.cannot_reject(d)]
     if not opened:
         return
-    m = max(result.n_multiplied(d) for d in opened)
-    times = f", times {m} comparisons" if m > 1 else ""
-    drawn = [d for d in opened if result.floor_of(d) * m <= level]
+    m = max(result.family_factor(d) for d in opened)
+    times = f", times {m} comparisons," if m > 1 else ""
+    drawn = [d for d in opened if result.min_pvalue(d) * m <= level]
     if drawn:
         yield (
             f"With {result.n_resamples} resamples{times} no p-value can reach {level:g} whatever "
@@ -115,23 +224,14 @@ def floor_notes(result: ComparisonRecord, found: Sequence[Difference]) -> Iterat
         )
     units = [d for d in opened if d not in drawn]
     yield from _about(
+        result,
         units,
-        f"differ on so few {result.estimates[0].unit}s that no p-value{times} can reach "
-        f"{level:g}, whatever the data",
+        f"differ on so few {plural(result.estimates[0].unit)} that no p-value{times} can reach "
+        f"{level:g}, whatever the data: use more",
     )
 
 
-def _about(found: Sequence[Difference], what: str) -> Iterator[str]:
-    names = [f"{d.system} and {d.baseline} ({d.metric})" for d in found]
-    if len(names) > NAMED:
-        yield f"{len(names)} pairs {what}."
-    elif names:
-        yield f"{'; '.join(names)} {what}."
-
-
-def close_calls(
-    result: ComparisonRecord, found: Sequence[Difference], the: str = "The"
-) -> Iterator[str]:
+def close_calls(result: Comparison, found: Sequence[Difference], the: str = "The") -> Iterator[str]:
     """Say which verdicts another seed might turn."""
     level, close = result.significance_level, []
     for d in found:
@@ -141,7 +241,7 @@ def close_calls(
         elif error:
             # The verdict uses the adjusted p-value, whose error grows as it did.
             error *= d.pvalue_adjusted / d.pvalue
-        if error and not result.is_open(d) and abs(d.pvalue_adjusted - level) < 2 * error:
+        if error and not result.cannot_reject(d) and abs(d.pvalue_adjusted - level) < 2 * error:
             close.append((d, error))
     if len(close) > 1:
         yield (
@@ -149,66 +249,23 @@ def close_calls(
             f"{level:g}, too close to {level:g} to call: use more resamples."
         )
     for d, error in close if len(close) == 1 else ():
+        on = f" on {d.task}" if d.task else ""
         yield (
-            f"{d.system} vs {d.baseline} ({d.metric}): p = {d.pvalue_adjusted:.4f} ± "
+            f"{d.system} vs {d.baseline} ({d.metric}){on}: p = {d.pvalue_adjusted:.4f} ± "
             f"{error:.4f} (Monte-Carlo standard error) is too close to {level:g} to call; "
             f"use more resamples."
         )
 
 
-def estimate_notes(result: SuiteEstimates) -> Iterator[str]:
-    """Say which tasks are small, and what the total is."""
-    few = [e for e in result.rows if e.n_segments < FEW[e.unit]]
-    if few:
-        names = _names(few)
-        yield (
-            f"{names} {'has' if len({e.task for e in few}) == 1 else 'have'} fewer than "
-            f"{FEW[few[0].unit]} {few[0].unit}s: intervals and p-values are rough."
-        )
-    if result.totals:
-        meaning = {
-            "macro": "the mean of the tasks' scores",
-            "micro": "the score of all segments of all tasks together",
-            "weighted": "the weighted mean of the tasks' scores",
-        }.get(str(result.aggregate), "a function of the tasks' scores")
-        yield (
-            f"{result.aggregate}: {meaning}; rows were drawn within each task, so that its error "
-            f"is that of other items of these tasks, not of other tasks."
-        )
+def _about(result: Comparison, found: Sequence[Difference], what: str) -> Iterator[str]:
+    if found and len(result.tasks) > 1:
+        yield f"On {_names(d.task for d in found)} systems {what}."
+    elif len(found) > NAMED:
+        yield f"{len(found)} pairs {what}."
+    elif found:
+        yield f"{'; '.join(f'{d.system} and {d.baseline} ({d.metric})' for d in found)} {what}."
 
 
-def suite_notes(result: SuiteComparison) -> Iterator[str]:
-    """Say what limits the verdicts on tasks, and what they are adjusted for."""
-    yield from estimate_notes(result.estimates)
-    if len(result.rows) > 1 and result.adjustment != "none":
-        within = "" if result.family == "all" else " under one metric"
-        how = ": max-T within each, Holm's method over them" if result.adjustment == "max-t" else ""
-        yield (
-            f"p ({result.adjustment}) allows for all rows of tasks{within} together, of all "
-            f"pairs{how}; totals are a family of their own."
-        )
-    if same := [d for d in result.rows if d.n_differing == 0]:
-        yield f"On {_names(same)} systems have identical statistics: p = 1."
-    if counted := sorted({d.metric for d in result if d.test == "mcnemar"}):
-        yield (
-            f"{', '.join(counted)}: 0/1 scores, with McNemar's test, and the intervals of Wilson "
-            f"and Tango."
-        )
-    few = [d for d in result.rows if 0 < d.n_differing < _FEW_DIFFERING and d.test != "mcnemar"]
-    if few:
-        yield (
-            f"On {_names(few)} systems differ on fewer than 10 units, so that the interval is "
-            f"rough and the p-value large."
-        )
-    if opened := [d for d in result if d.n_differing and result.is_open(d)]:
-        yield (
-            f"On {_names(opened)} no p-value adjusted by {result.adjustment} could reach "
-            f"{result.significance_level:g}, whatever the data."
-        )
-    yield from contrast_notes(result.contrast)
-    yield from claim_notes(result)
-
-
-def _names(rows: Sequence[R]) -> str:
-    names = list(dict.fromkeys(row.task for row in rows))
+def _names(tasks: Iterable[str]) -> str:
+    names = distinct(tasks)
     return ", ".join(names) if len(names) <= NAMED else f"{len(names)} tasks"

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evalstats.checks import choice
 from evalstats.errors import InputError
-from evalstats.results import power_plot, report
-from evalstats.results.records import PairPower, distinct, of_metric, plain_record
+from evalstats.results import plots, report
+from evalstats.results.forms import Result
+from evalstats.results.records import PairPower, RunPower, distinct
 from evalstats.results.report import Table
-from evalstats.results.results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Of more pairs only those are shown that need most.
 _MOST_PAIRS = 10
@@ -23,7 +26,7 @@ Show = Callable[[Any], str]
 Column = tuple[str, Show]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Power(Result):
     """What a test finds on a test set like the pilot; iterating gives `PairPower`.
 
@@ -60,10 +63,14 @@ class Power(Result):
     significance_level: float
     alternative: str
     confidence_level: float
-    signatures: tuple[str, ...] = field(repr=False)
+    signatures: tuple[str, ...]
     notes: tuple[str, ...] = ()
     n_runs: int | None = None
     pilot_runs: int | None = None
+
+    def __getitem__(self, index: int) -> PairPower:
+        """Return the record of a place."""
+        return self.pairs[index]
 
     def __iter__(self) -> Iterator[PairPower]:
         """Iterate over the pairs, metric by metric."""
@@ -73,11 +80,9 @@ class Power(Result):
         """Return the number of records."""
         return len(self.pairs)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return settings and pairs as plain Python values; `None` is what cannot be."""
-        return {**plain_record(self), "pairs": [pair.to_dict() for pair in self]}
-
-    def plot(self, metric: str | None = None, ax: Any = None, *, over: str = "segments") -> Any:
+    def plot(
+        self, metric: str | None = None, ax: Axes | None = None, *, over: str = "segments"
+    ) -> Axes:
         """Draw power, or the least difference, over the number of segments, or of runs.
 
         Parameters
@@ -90,26 +95,26 @@ class Power(Result):
             ``"runs"`` where the pilot has several of each system.
         """
         choice(over, ("segments", "runs"), "over")
-        unit, planned = self.unit, self.n_segments
-        if over == "runs":
-            if self.n_runs is None:
-                raise InputError("over='runs' needs a pilot with several runs of each system")
-            unit, planned = "run", self.n_runs
-        names = distinct(p.metric for p in self) if metric is None else [metric]
-        panels = [of_metric(self.pairs, name) for name in names]
-        return power_plot.power(panels, unit, planned, self.difference, self.target, ax)
+        if over == "runs" and self.n_runs is None:
+            raise InputError("over='runs' needs a pilot with several runs of each system")
+        drawn: Axes = plots.power(
+            self.pairs,
+            "run" if over == "runs" else self.unit,
+            self.n_runs if over == "runs" and self.n_runs else self.n_segments,
+            difference=self.difference,
+            target=self.target,
+            metric=metric,
+            ax=ax,
+        )
+        return drawn
 
-    def _records(self) -> list[dict[str, Any]]:
-        curves = ("sizes", "powers", "minimums", "runs", "run_powers", "run_minimums")
-        return [{k: v for k, v in p.to_dict().items() if k not in curves} for p in self]
-
-    def _footer(self) -> list[str]:
-        return [*self.notes, *self.signatures]
+    def _rows(self) -> Sequence[PairPower]:
+        return self.pairs
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         tables = []
         for metric in distinct(p.metric for p in self):
-            pairs = [p.to_dict() for p in of_metric(self.pairs, metric)]
+            pairs = [_flat(p) for p in self.pairs if p.metric == metric]
             tables += self._pair_tables(metric, pairs, digits)
             if len(pairs) == 1:
                 curves = [(self.unit, "sizes", "minimums", "powers")]
@@ -174,6 +179,11 @@ class Power(Result):
             columns.append((f"power for {self.difference:g}", lambda i: share(pair[powers][i])))
         title = f"{pair['metric']}, {pair['system']} - {pair['baseline']}, by number of {unit}s"
         return _table(title, columns, range(len(pair[sizes])))
+
+
+def _flat(pair: PairPower) -> dict[str, Any]:
+    """Return the fields of a pair, and of its runs."""
+    return {**vars(pair), **vars(pair.of_runs or RunPower())}
 
 
 def _table(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalstats.errors import InputError
-from evalstats.results import rank_plot, report
+from evalstats.results import plots, report
 from evalstats.results.forms import Result
-from evalstats.results.records import Record
-from evalstats.results.report import Table
+from evalstats.results.records import Record, size
+from evalstats.results.report import Column, Table, table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ class Ranked(Record):
         return f"rank of {self.system}, {self.metric}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ranking(Result):
     """Systems best first, with intervals of their ranks; iterating gives `Ranked`.
 
@@ -79,12 +79,14 @@ class Ranking(Result):
         Direction of the metric.
     n_segments : int
         Number of segments, or of groups.
-    unit : {"segment", "group"}
+    unit : str
         What was resampled.
     signature : str
         Everything needed to make the numbers again.
     notes : tuple of str
         What was missing in the scores, or left out.
+    task : str
+        The task, or the total; empty where there is one without a name.
     """
 
     metric: str
@@ -94,8 +96,9 @@ class Ranking(Result):
     higher_is_better: bool
     n_segments: int
     unit: str
-    signature: str = field(repr=False)
+    signature: str
     notes: tuple[str, ...] = ()
+    task: str = ""
 
     def __iter__(self) -> Iterator[Ranked]:
         """Iterate over the systems, best first."""
@@ -113,48 +116,37 @@ class Ranking(Result):
         names = ", ".join(ranked.system for ranked in self.systems)
         raise InputError(f"system must be one of {names}; got {system!r}")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain Python values."""
-        names = ("metric", "confidence_level", "higher_is_better", "n_segments", "unit")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "systems": [ranked.to_dict() for ranked in self.systems],
-            "tied": list(self.tied),
-            "signature": self.signature,
-            **({"notes": list(self.notes)} if self.notes else {}),
-        }
-
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the ranks with their intervals, and the tiers."""
-        return rank_plot.ranks(self.systems, self.metric, self.confidence_level, ax)
+        return plots.ranks(self.systems, self._name, self.confidence_level, ax)
 
-    def _records(self) -> list[dict[str, Any]]:
-        return [ranked.to_dict() for ranked in self.systems]
+    def _rows(self) -> Sequence[Ranked]:
+        return self.systems
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         errors = [r.standard_error for r in self.systems]
-        decimals = report.decimals(errors) if digits is None else digits
+        places = report.decimals(errors) if digits is None else digits
         percent = f"{100 * self.confidence_level:.10g} %"
-        header = ("rank", "system", "score", f"[{percent}]", "[all at once]", "tier", "cluster")
-        rows = tuple(
-            (
-                f"{r.rank:g}",
-                r.system,
-                report.number(r.score, decimals),
-                f"[{r.low}, {r.high}]",
-                f"[{r.simultaneous_low}, {r.simultaneous_high}]",
-                r.tier,
-                str(r.cluster),
-                "-" if r.probability_first is None else report.number(r.probability_first, 2),
-            )
-            for r in self.systems
-        )
+        columns: list[Column] = [
+            ("rank", ">", lambda r: f"{r.rank:g}"),
+            ("system", "<", lambda r: r.system),
+            ("score", ">", lambda r: report.number(r.score, places)),
+            (f"[{percent}]", ">", lambda r: f"[{r.low}, {r.high}]"),
+            ("[all at once]", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
+            ("tier", "<", lambda r: r.tier),
+            ("cluster", ">", lambda r: str(r.cluster)),
+            ("first", ">", lambda r: _first(r.probability_first)),
+        ]
         better = "higher" if self.higher_is_better else "lower"
         title = (
-            f"Ranks by {self.metric} {report.direction(self.higher_is_better)} ({better} is "
-            f"better), {self.n_segments:,} {self.unit}s"
+            f"Ranks by {self._name} {report.direction(self.higher_is_better)} ({better} is "
+            f"better), {size(self)}"
         )
-        return [Table(title, (*header, "first"), rows, "><>>><>>", self._ties())]
+        return [table_of(title, self.systems, columns, self._ties())]
+
+    @property
+    def _name(self) -> str:
+        return f"{self.task}: {self.metric}" if self.task else self.metric
 
     def _ties(self) -> tuple[str, ...]:
         more = ", ..." if len(self.tied) > _NAMED else ""
@@ -165,11 +157,8 @@ class Ranking(Result):
             "which a system scores best.",
         )
 
-    def _footer(self) -> list[str]:
-        return [*self.notes, self.signature]
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rankings(Result, Sequence[Ranking]):
     """Rankings under several metrics. A sequence of `Ranking`.
 
@@ -189,16 +178,18 @@ class Rankings(Result, Sequence[Ranking]):
         """Return the number of rankings."""
         return len(self.rankings)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``{"rankings": [...]}`` as plain Python values."""
-        return {"rankings": [ranking.to_dict() for ranking in self.rankings]}
-
     def _records(self) -> list[dict[str, Any]]:
         return [record for ranking in self.rankings for record in ranking._records()]
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return [table for ranking in self.rankings for table in ranking._tables(digits)]
 
-    def _footer(self) -> list[str]:
-        notes = dict.fromkeys(note for ranking in self.rankings for note in ranking.notes)
-        return [*notes, *(ranking.signature for ranking in self.rankings)]
+    def _notes(self) -> Sequence[str]:
+        return [note for ranking in self.rankings for note in ranking.notes]
+
+    def _signatures(self) -> Sequence[str]:
+        return [ranking.signature for ranking in self.rankings]
+
+
+def _first(share: float | None) -> str:
+    return "-" if share is None else report.number(share, 2)

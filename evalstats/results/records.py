@@ -1,50 +1,19 @@
 """What an analysis finds, as plain records: numbers with their names.
 
-Tables (`layout`) and figures (`plots`) are made of them; `results` has the classes that users get,
-which know both.
+Tables (`layout`) and figures (`plots`) are made of them; `results` has what users get.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cached_property
-from typing import Any, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeVar
 
 from evalstats.errors import InputError
-from evalstats.results import report
-from evalstats.results.contrasts import contrast_of
+from evalstats.results import convert, report
+from evalstats.results.contrasts import CONTRASTS, contrast_of
 
-T = TypeVar("T", bound="EstimateRecord | Difference | PairPower")
-
-
-@dataclass(frozen=True)
-class EstimateRecord:
-    """The fields of `evalstats.Estimate`."""
-
-    metric: str
-    system: str
-    score: float
-    low: float
-    high: float
-    standard_error: float
-    # They follow from the signature and the statistics, and an array has no hash.
-    replicates: NDArray[np.float64] = field(repr=False, compare=False)
-    confidence_level: float
-    method: str
-    n_segments: int
-    unit: str
-    higher_is_better: bool
-    signature: str = field(repr=False)
-    notes: tuple[str, ...] = field(default=(), repr=False)
-    segment_error: float | None = None
-    design_effect: float | None = None
-    effective_size: float | None = None
-    run_error: float | None = None
+T = TypeVar("T")
 
 
 class Record:
@@ -52,7 +21,8 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain Python values."""
-        return plain_record(self)
+        found: dict[str, Any] = convert.plain(self)
+        return found
 
     def _title(self) -> str:
         raise NotImplementedError
@@ -64,17 +34,54 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Difference(Record):
-    """A system against a baseline under one metric; `difference` is system minus baseline.
+class MarginTest:
+    """What is shown of a loss: that it is within a margin, or that a share of the score is kept.
 
     Attributes
     ----------
+    pvalue_not_worse, pvalue_worse : float
+        Of the one-sided test that less is lost than the margin, or more kept than the recovery; and
+        of the opposite.
+    pvalue_equivalence : float or None
+        Of a margin: the larger of its two one-sided tests.
+    loss_bound : float or None
+        Of a margin: the smallest loss that is ruled out, negative for a system that is surely
+        better.
+    equivalence_bound : float or None
+        Of a margin: the smallest within which the two are shown to be equivalent.
+    recovery_bound : float or None
+        Of a recovery: the largest share of the baseline, at most 1, that is shown to be kept.
+    """
+
+    pvalue_not_worse: float
+    pvalue_worse: float
+    pvalue_equivalence: float | None = None
+    loss_bound: float | None = None
+    equivalence_bound: float | None = None
+    recovery_bound: float | None = None
+
+
+@dataclass(frozen=True)
+class Discordant:
+    """Segments of 0/1 scores on which only the system succeeds, and only the baseline."""
+
+    gained: int
+    lost: int
+
+
+@dataclass(frozen=True)
+class Difference(Record):
+    """A system against a baseline on a task, or in total, under one metric.
+
+    Attributes
+    ----------
+    task, aggregate : str, str or None
+        The task, empty where there is one without a name; of a total its name, and then `aggregate`
+        says what it is ("macro", "micro", "weighted" or the name of a function).
     metric, baseline, system : str
         What was compared.
     baseline_score, system_score : float
-        Their corpus scores.
-    difference : float
-        `system_score - baseline_score`.
+        Their corpus scores; `difference` is the second less the first.
     low, high : float
         Bounds of the confidence interval of the difference, or of what `contrast` says.
     standard_error : float
@@ -82,11 +89,9 @@ class Difference(Record):
     pvalue : float
         Of this comparison alone, in (0, 1].
     pvalue_adjusted : float
-        Adjusted for all comparisons under the same metric.
+        Adjusted for all comparisons under the same metric, on all tasks.
     pvalue_error : float
         Monte-Carlo standard error of `pvalue`; 0 where nothing was drawn for it.
-    exact : bool
-        Whether all swaps were enumerated.
     n_differing : int
         Number of segments, or groups, whose statistics differ between the two systems.
     higher_is_better : bool
@@ -94,73 +99,56 @@ class Difference(Record):
     test, method : str
         Which test and which interval these are; of 0/1 scores "mcnemar" and "tango" by default, of
         several runs and of very few units "t".
-    gained, lost : int or None
-        Of 0/1 scores: segments on which only the system succeeds, and only the baseline.
-    least_margin, least_loss : float or None
-        Where a margin was asked for: the smallest within which the two are shown to be equivalent,
-        and the smallest loss that is ruled out, negative for a system that is surely better.
-    most_recovery : float or None
-        Where a recovery was asked for: the largest share of the baseline, at most 1, that the
-        system is shown to keep.
-    pvalue_equivalence, pvalue_not_worse : float or None
-        Of the two one-sided tests of the margin, and of the one that is about a loss, or about the
-        recovery; `None` where nothing bounds a loss.
-    pvalue_worse : float or None
-        Of the opposite: that more is lost than the margin, or less is kept than the recovery.
     contrast : {"difference", "ratio", "log-ratio"}
         What `value`, interval and standard error are of.
+    discordant : Discordant or None
+        Of 0/1 scores.
+    margin_test : MarginTest or None
+        Where a margin or a recovery was asked for; `None` also where nothing bounds a loss.
     """
 
+    task: str
+    aggregate: str | None
     metric: str
     baseline: str
     system: str
     baseline_score: float
     system_score: float
-    difference: float
     low: float
     high: float
     standard_error: float
     pvalue: float
     pvalue_adjusted: float
     pvalue_error: float
-    exact: bool
     n_differing: int
     higher_is_better: bool
     test: str = ""
     method: str = ""
-    gained: int | None = None
-    lost: int | None = None
-    least_margin: float | None = None
-    least_loss: float | None = None
-    most_recovery: float | None = None
-    pvalue_equivalence: float | None = None
-    pvalue_not_worse: float | None = None
-    pvalue_worse: float | None = None
     contrast: str = "difference"
+    discordant: Discordant | None = None
+    margin_test: MarginTest | None = None
+
+    derived: ClassVar[tuple[str, ...]] = ("difference", "value")
+
+    @property
+    def difference(self) -> float:
+        """System minus baseline."""
+        return self.system_score - self.baseline_score
 
     @property
     def value(self) -> float:
         """The difference, system / baseline, or its natural logarithm, as `contrast` says."""
-        if self.contrast == "difference":
-            return self.difference
         return contrast_of(self.contrast).of(self.system_score, self.baseline_score)
-
-    @property
-    def is_drawn(self) -> bool:
-        """Whether its p-value comes of swaps, so that it cannot be below 1/(B + 1)."""
-        return not self.exact and self.test == "ar"
 
     @property
     def null(self) -> float:
         """The value where both scores are equal: 1 of a ratio, else 0."""
         return contrast_of(self.contrast).null
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain Python values, and a ratio under its name."""
-        plain = plain_record(self)
-        if self.contrast != "difference":
-            plain[self.contrast.replace("-", "_")] = self.value
-        return plain
+    @property
+    def exact(self) -> bool:
+        """Whether all swaps were enumerated."""
+        return self.test == "ar" and self.pvalue_error == 0
 
     @property
     def winner(self) -> str | None:
@@ -169,9 +157,22 @@ class Difference(Record):
             return None
         return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
 
+    def _check(self, where: str) -> None:
+        for name in ("pvalue", "pvalue_adjusted", "pvalue_error"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise InputError(f"{where}.{name} must be from 0 to 1")
+        if not self.low <= self.high or self.standard_error < 0 or self.n_differing < 0:
+            raise InputError(f"{where} has an interval, an error or a count that cannot be")
+        if self.contrast not in CONTRASTS:
+            raise InputError(f"{where}.contrast must be one of {', '.join(CONTRASTS)}")
+        low = self.low if self.contrast == "ratio" else 1.0
+        if self.contrast != "difference" and min(self.baseline_score, self.system_score, low) <= 0:
+            raise InputError(f"{where} is a ratio, whose scores must be above 0")
+
     def _title(self) -> str:
         shown = "" if self.contrast == "difference" else f", {self.contrast}"
-        return f"{self.system} - {self.baseline}, {self.metric}{shown}"
+        on = f"{self.task}: " if self.task else ""
+        return f"{on}{self.system} - {self.baseline}, {self.metric}{shown}"
 
 
 @dataclass(frozen=True)
@@ -253,97 +254,15 @@ class PairPower(Record):
     discordant: float | None = None
     of_runs: RunPower | None = None
 
+    derived: ClassVar[tuple[str, ...]] = ("test",)
+
     @property
     def test(self) -> str:
         """What is planned: "t", or "mcnemar" of 0/1 scores."""
         return "t" if self.discordant is None else "mcnemar"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields, those of runs among them, as plain Python values."""
-        plain = plain_record(self)
-        del plain["of_runs"]
-        return {**plain, "test": self.test, **plain_record(self.of_runs or RunPower())}
-
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, power"
-
-
-@dataclass(frozen=True)
-class ComparisonRecord:
-    """The fields of `evalstats.Comparison`, and what its verdicts are."""
-
-    estimates: Sequence[EstimateRecord]
-    differences: tuple[Difference, ...]
-    baseline: str | None
-    test: str
-    method: str
-    alternative: str
-    adjustment: str
-    confidence_level: float
-    n_resamples: int
-    seed: int
-    signatures: tuple[str, ...] = field(repr=False)
-    notes: tuple[str, ...] = ()
-    significance_level: float = 0.05
-    planner: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
-    ranker: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
-    margin: float | None = None
-    recovery: float | None = None
-    influencer: Callable[..., Any] | None = field(default=None, repr=False, compare=False)
-    contrast: str = "difference"
-
-    def significant(self, difference: Difference) -> bool:
-        """Return whether its adjusted p-value is at most the significance level."""
-        return difference.pvalue_adjusted <= self.significance_level
-
-    def claim(self, difference: Difference) -> str | None:
-        """Return "equivalent", "not worse" or "not shown"; `None` without margin or recovery."""
-        d, margin = difference, self.margin
-        if margin is not None:
-            if d.least_margin is not None and d.least_margin < margin:
-                return "equivalent"
-            shown = d.least_loss is not None and d.least_loss < margin
-        elif self.recovery is not None:
-            shown = d.pvalue_not_worse is not None and d.pvalue_not_worse < self.significance_level
-        else:
-            return None
-        return "not worse" if shown else "not shown"
-
-    @cached_property
-    def _family_sizes(self) -> Counter[str]:
-        return Counter(d.metric for d in self.differences)
-
-    def n_compared(self, difference: Difference) -> int:
-        """Return how many comparisons are counted together with this one, itself included."""
-        return self._family_sizes[difference.metric]
-
-    def n_multiplied(self, difference: Difference) -> int:
-        """Return what the adjustment multiplies the smallest p-value by."""
-        multiplies = self.adjustment not in ("none", "max-t")
-        return self.n_compared(difference) if multiplies else 1
-
-    def shown_pvalue(self, several: bool = True) -> str:
-        """Return ``p (max-t)``, the name of the p-value that verdicts are of, or ``p``."""
-        return f"p ({self.adjustment})" if several and self.adjustment != "none" else "p"
-
-    def floor_of(self, difference: Difference) -> float:
-        """Return the smallest p-value of units that can be swapped in so many ways."""
-        if difference.test == "mcnemar":
-            return 0.0
-        sides = 2.0 if self.alternative == "two-sided" else 1.0
-        return min(1.0, sides * 0.5**difference.n_differing)
-
-    def is_open(self, difference: Difference) -> bool:
-        """Return whether too few resamples, or units, keep its p-value above the level."""
-        drawn = 1 / (self.n_resamples + 1) if difference.is_drawn else 0.0
-        floor = max(drawn, self.floor_of(difference)) * self.n_multiplied(difference)
-        return floor > self.significance_level and not self.significant(difference)
-
-
-def plain_record(result: Any) -> dict[str, Any]:
-    """Return the fields that count for equality as plain Python values."""
-    values = {f.name: getattr(result, f.name) for f in fields(result) if f.compare}
-    return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
 
 def distinct(items: Iterable[str]) -> list[str]:
@@ -353,31 +272,83 @@ def distinct(items: Iterable[str]) -> list[str]:
 
 def of_metric(records: Sequence[T], metric: str | None) -> list[T]:
     """Return the records of one metric, in any case; `None` stands for the only one."""
-    names = distinct(record.metric for record in records)
+    names = distinct(_metric(record) for record in records)
     fitting = names if metric is None else [name for name in names if name == metric]
     if not fitting and isinstance(metric, str):
         fitting = [name for name in names if name.lower() == metric.lower()]
     if len(fitting) != 1:
         raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
-    return [record for record in records if record.metric == fitting[0]]
+    return [record for record in records if _metric(record) == fitting[0]]
 
 
-def estimate_of(estimates: Sequence[T], key: object) -> T:
-    """Return the estimate of ``(metric, system)``, or of a system under the only metric."""
-    metric, system = key if isinstance(key, tuple) and len(key) == 2 else (None, key)
-    found = of_metric(estimates, metric)
-    for estimate in found:
-        if estimate.system == system:
-            return estimate
-    systems = ", ".join(estimate.system for estimate in found)
-    raise InputError(f"system must be one of {systems}; got {system!r}")
+def of_task(records: Sequence[T], task: str | None) -> list[T]:
+    """Return the records of a task, or of a total; `None` stands for the total or the only task."""
+    rows: Sequence[Any] = records
+    if task is None:
+        some = [row for row in rows if row.aggregate is not None] or list(rows)
+        names = distinct(row.task for row in some)
+        if len(names) > 1:
+            raise InputError(f"there are {len(names)} tasks; give task, one of {', '.join(names)}")
+        return some
+    some = [row for row in rows if row.task == task]
+    if not some:
+        known = ", ".join(distinct(row.task for row in rows if row.task)) or "without names"
+        raise InputError(f"task must be one of {known}; got {task!r}")
+    return some
 
 
-def ranked(estimates: Sequence[EstimateRecord]) -> list[EstimateRecord]:
+def named(records: Sequence[T], key: object) -> tuple[list[T], list[str]]:
+    """Return the records of the task and the metric that a key begins with, and its other names.
+
+    A key is ``(task, metric, system, ...)``: what there is one of can be left out.
+    """
+    names = list(key) if isinstance(key, tuple) else [key]
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InputError(f"give names or a place: a task, a metric, a system; got {key!r}")
+    rows: Sequence[Any] = records
+    task = metric = None
+    if len(names) > 1 and names[0] and names[0] in {row.task for row in rows}:
+        task = str(names.pop(0))
+    systems = {name for row in rows for name in (row.system, getattr(row, "baseline", ""))}
+    if len(names) > 1 and names[0] not in systems:
+        metric = str(names.pop(0))
+    known = list(rows) if metric is None else of_metric(rows, metric)
+    return of_metric(of_task(known, task), None), [str(name) for name in names]
+
+
+def is_mixed(records: Iterable[Any]) -> bool:
+    """Return whether a total is of several metrics, so that all rows belong together."""
+    rows = list(records)
+    metrics = {row.metric for row in rows if row.aggregate is None}
+    return any(row.metric not in metrics for row in rows)
+
+
+def _metric(record: Any) -> str:
+    return str(record.metric)
+
+
+def ranked(estimates: Sequence[T]) -> list[T]:
     """Return the estimates best first; equal scores keep their order."""
-    return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
+    rows: Sequence[Any] = estimates
+    return sorted(rows, key=lambda e: -e.score if e.higher_is_better else e.score)
 
 
-def size(estimate: EstimateRecord) -> str:
+def plural(unit: str) -> str:
+    """Return the plural of a unit's name: segments, documents, categories.
+
+    >>> plural("document"), plural("category"), plural("news")
+    ('documents', 'categories', 'news')
+    """
+    if unit.endswith("y") and unit[-2:-1] not in tuple("aeiou"):
+        return f"{unit[:-1]}ies"
+    return unit if unit.endswith("s") else f"{unit}s"
+
+
+def counted(n: int, unit: str) -> str:
     """Return ``2,037 segments``."""
-    return f"{estimate.n_segments:,} {estimate.unit}s"
+    return f"{n:,} {unit if n == 1 else plural(unit)}"
+
+
+def size(estimate: Any) -> str:
+    """Return how many segments, or groups, a score is of."""
+    return counted(estimate.n_segments, estimate.unit)

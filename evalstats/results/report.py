@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from unicodedata import combining, east_asian_width
 
 from evalstats.errors import InputError
@@ -110,7 +111,7 @@ class Table:
                 *self._set_off(lines[1:], [r"\midrule"]),
                 r"\bottomrule",
                 r"\end{tabular}",
-                *(rf"\\ {latex_words(note)}" for note in self.notes),
+                *map(_below, self.notes),
             ]
         )
 
@@ -139,27 +140,45 @@ class Table:
         )
 
 
-def document_text(tables: Sequence[Table], footer: Sequence[str]) -> str:
-    """Join tables and footer lines for a terminal."""
-    lines = "\n".join(map(printable, footer))
+#: Header, side and what a record says there.
+Column = tuple[str, str, Callable[[Any], Any]]
+
+
+def table_of(
+    title: str,
+    records: Iterable[Any],
+    columns: Sequence[Column],
+    notes: tuple[str, ...] = (),
+    n_totals: int = 0,
+) -> Table:
+    """Return a table with a row a record."""
+    rows = tuple(tuple(cell(record) for _, _, cell in columns) for record in records)
+    header, align = tuple(h for h, _, _ in columns), "".join(side for _, side, _ in columns)
+    return Table(title, header, rows, align, notes, n_totals)
+
+
+def document_text(tables: Sequence[Table], notes: Sequence[str], signatures: Sequence[str]) -> str:
+    """Join tables and the lines below them for a terminal."""
+    lines = "\n".join(map(printable, [*notes, *signatures]))
     return "\n\n".join([*(table.text() for table in tables), lines]).rstrip()
 
 
-def document_markdown(tables: Sequence[Table], footer: Sequence[str]) -> str:
-    """Join tables and footer lines as Markdown; the footer becomes a list."""
-    lines = "\n".join(
-        f"- {markdown_code(line) if '|' in line else markdown_line(line)}" for line in footer
-    )
-    return "\n\n".join([*(table.markdown() for table in tables), lines]).rstrip() + "\n"
+def document_markdown(
+    tables: Sequence[Table], notes: Sequence[str], signatures: Sequence[str]
+) -> str:
+    """Join tables and the lines below them as Markdown; these become a list."""
+    lines = [f"- {line}" for line in (*map(markdown_line, notes), *map(markdown_code, signatures))]
+    return "\n\n".join([*(table.markdown() for table in tables), "\n".join(lines)]).rstrip() + "\n"
 
 
 def document_latex(
     tables: Sequence[Table],
-    footer: Sequence[str],
+    notes: Sequence[str],
+    signatures: Sequence[str],
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    """Join tables as LaTeX that needs the package booktabs; the footer becomes comments.
+    """Join tables as LaTeX that needs the package booktabs, notes below, signatures as comments.
 
     With a caption they are one float, which the label refers to.
     """
@@ -168,11 +187,18 @@ def document_latex(
             f"label must be letters, digits and :.-_/+ and needs a caption, got {label!r}"
         )
     body = [table.latex() for table in tables]
+    if notes:
+        body.append("\n".join(map(_below, notes)))
     if caption is not None:
         named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
         body = [r"\begin{table}" + "\n" + r"\centering", *body, named + "\n" + r"\end{table}"]
-    lines = "\n".join(f"% {printable(line)}" for line in footer)
+    lines = "\n".join(f"% {printable(line)}" for line in signatures)
     return "\n\n".join([r"% \usepackage{booktabs}", *body, lines]).rstrip() + "\n"
+
+
+def _below(note: str) -> str:
+    """Return a note as a line of LaTeX below a table."""
+    return rf"\par{{\footnotesize {latex_words(note)}}}"
 
 
 def record_table(title: str, record: Mapping[str, object]) -> Table:
@@ -181,17 +207,19 @@ def record_table(title: str, record: Mapping[str, object]) -> Table:
     return Table(title, ("field", "value"), tuple(shown.items()), "<<")
 
 
-def fragment_html(tables: Sequence[Table], footer: Sequence[str]) -> str:
-    """Join tables and footer lines as HTML to be put into a page: no script, nothing loaded."""
-    notes = [f"<p>{html(line)}</p>" for line in footer if "|" not in line]
-    if len(notes) > _OPEN_NOTES:
-        notes = ["<details>", f"<summary>{len(notes)} notes</summary>", *notes, "</details>"]
-    signatures = [f"<p><code>{html(line)}</code></p>" for line in footer if "|" in line]
-    body = "\n".join([*(table.html() for table in tables), *notes, *signatures])
+def fragment_html(
+    tables: Sequence[Table], notes: Sequence[str] = (), signatures: Sequence[str] = ()
+) -> str:
+    """Join tables and the lines below them to be put into a page: no script, nothing loaded."""
+    below = [f"<p>{html(line)}</p>" for line in notes]
+    if len(below) > _OPEN_NOTES:
+        below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
+    codes = [f"<p><code>{html(line)}</code></p>" for line in signatures]
+    body = "\n".join([*(table.html() for table in tables), *below, *codes])
     return f'{_STYLE}\n<div class="evalstats">\n{body}\n</div>'
 
 
-def document_html(title: str, tables: Sequence[Table], footer: Sequence[str]) -> str:
+def document_html(title: str, fragment: str) -> str:
     """Return a page of its own, light or dark as the reader's system is."""
     return "\n".join(
         [
@@ -204,7 +232,7 @@ def document_html(title: str, tables: Sequence[Table], footer: Sequence[str]) ->
             "body { font-family: system-ui, sans-serif; margin: 1.5em; }</style>",
             "</head>",
             "<body>",
-            fragment_html(tables, footer),
+            fragment,
             "</body>",
             "</html>",
             "",

@@ -1,178 +1,40 @@
-"""Results: frozen, documented, printable, and equal where their numbers and signatures are.
-
-`print(result)` gives the table of the README, and so does a notebook; `forms` has the other ways to
-write them.
-"""
+"""Results: frozen, documented, printable, and equal where their numbers and signatures are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, overload
 
-from evalstats.results import common_schema, layout, plots, reading
+import numpy as np
+
+from evalstats.errors import InputError
+from evalstats.results import convert, layout, plots, report
+from evalstats.results.describe import describe_comparison
 from evalstats.results.forms import Result as Result
+from evalstats.results.forms import as_digits
 from evalstats.results.questions import Questions
-from evalstats.results.records import (
-    Difference,
-    EstimateRecord,
-    distinct,
-    estimate_of,
-    of_metric,
-    plain_record,
-)
+from evalstats.results.records import Difference, named
 from evalstats.results.report import Table
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-
-@dataclass(frozen=True)
-class Estimate(EstimateRecord, Result):
-    """A score with its confidence interval.
-
-    Two are equal when all of their fields are; of the replicates, which the signature determines,
-    only the score and the interval that came of them count.
-
-    Attributes
-    ----------
-    metric, system : str
-        What was scored.
-    score : float
-        Corpus score on the observed segments.
-    low, high : float
-        Bounds of the confidence interval.
-    standard_error : float
-        From the influence values; of a `Shard`, from the replicates.
-    replicates : ndarray, shape (B,)
-        Corpus scores of the resamples; empty where nothing was resampled (the t interval), and
-        after `from_json`.
-    confidence_level : float
-        Coverage that the interval aims at.
-    method : str
-        How the interval was made.
-    n_segments : int
-        Number of segments, or of groups where groups were resampled.
-    unit : {"segment", "group"}
-        What was resampled.
-    higher_is_better : bool
-        Direction of the metric.
-    signature : str
-        Everything needed to make the number again.
-    notes : tuple of str
-        What a careful reader should know.
-    segment_error : float or None
-        Where there are groups or runs: the standard error if segments were independent of one
-        another, and runs all alike, from influence values.
-    design_effect : float or None
-        Where there are groups: the squared ratio of the standard error of the groups to
-        `segment_error` (Kish, 1965).
-    effective_size : float or None
-        The number of segments over the design effect: of how many independent ones the score would
-        be as precise.
-    run_error : float or None
-        Where there are several runs: the standard error that the choice of the runs alone gives.
-    """
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields but the replicates as plain Python values."""
-        return plain_record(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> Estimate:
-        """Return what `to_json` wrote, without replicates; see `Comparison.from_json`."""
-        return reading.estimate_from(cls, text)
-
-    def to_every_eval_ever(self) -> dict[str, Any]:
-        """Return ``score_details.uncertainty`` of the common schema: see `common_schema`."""
-        return common_schema.uncertainty(self)
-
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the replicates, the score and its interval: `evalstats.plots.replicates`."""
-        drawn: Axes = plots.replicates([self], ax)
-        return drawn
-
-    def _records(self) -> list[dict[str, Any]]:
-        record = self.to_dict()
-        del record["notes"]
-        return [record]
-
-    def _tables(self, digits: int | None = None) -> list[Table]:
-        return layout.score_tables([self], digits)
-
-    def _footer(self) -> list[str]:
-        return [*self.notes, self.signature]
+from evalstats.results.scores import Estimate as Estimate
+from evalstats.results.scores import Estimates as Estimates
 
 
-@dataclass(frozen=True)
-class Estimates(Result, Sequence[Estimate]):
-    """Several estimates: systems, metrics, or both. A sequence of `Estimate`.
-
-    ``estimates["BLEU", "system"]`` is that of a system under a metric, in any case;
-    ``estimates["system"]`` does where there is one metric.
-
-    Attributes
-    ----------
-    estimates : tuple of Estimate
-        Metric by metric, in each the systems in the order given.
-    """
-
-    estimates: tuple[Estimate, ...]
-
-    def __getitem__(self, index: Any) -> Any:
-        """Return the estimate of ``(metric, system)`` or of a place; for a slice, a tuple."""
-        if isinstance(index, (str, tuple)):
-            return estimate_of(self.estimates, index)
-        return self.estimates[index]
-
-    def __len__(self) -> int:
-        """Return the number of estimates."""
-        return len(self.estimates)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return ``{"estimates": [...]}`` as plain Python values."""
-        return {"estimates": [estimate.to_dict() for estimate in self.estimates]}
-
-    @classmethod
-    def from_json(cls, text: str) -> Estimates:
-        """Return what `to_json` wrote, without replicates; see `Comparison.from_json`."""
-        return cls(reading.estimates_from(Estimate, text))
-
-    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
-        """Draw the scores with their intervals: `evalstats.plots.scores`."""
-        return plots.scores(_chosen(self.estimates, metric), ax)
-
-    def plot_replicates(self, metric: str | None = None, ax: Any = None) -> Any:
-        """Draw the distributions of the replicates: `evalstats.plots.replicates`."""
-        return plots.replicates(_chosen(self.estimates, metric), ax)
-
-    def _records(self) -> list[dict[str, Any]]:
-        return [record for estimate in self.estimates for record in estimate._records()]
-
-    def _tables(self, digits: int | None = None) -> list[Table]:
-        return layout.score_tables(self.estimates, digits)
-
-    def _title(self) -> str:
-        return layout.title(self.estimates)
-
-    def _footer(self) -> list[str]:
-        notes = [note for estimate in self.estimates for note in estimate.notes]
-        return distinct([*notes, *(estimate.signature for estimate in self.estimates)])
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Questions, Result):
-    """Differences between systems with intervals and p-values; iterating gives `Difference`.
+    """Differences between systems, on one task or many; a sequence of `Difference`.
 
-    ``result["BLEU", "system"]`` is the estimate of a system under a metric, in any case, and
-    ``result.difference("BLEU", "system", "baseline")`` is one of the differences.
+    ``result["BLEU", "B"]`` is the difference of system B under a metric, in any case,
+    ``result["BLEU", "B", "A"]`` that from A, and ``result["law", "BLEU", "B", "A"]`` that on a
+    task; what there is one of can be left out, and without a task it is the total where there is
+    one. ``result[0]`` is the first. Scores are in ``result.estimates``.
 
     Attributes
     ----------
     estimates : Estimates
-        A sequence of `Estimate`: score and interval of every system, metric by metric.
+        Scores and intervals.
     differences : tuple of Difference
-        One record per pair and metric.
+        Task by task, in each metric by metric and pair by pair, and then the totals.
     baseline : str or None
         The system all others are compared with; `None` for all pairs.
     test, method, alternative, adjustment : str
@@ -182,120 +44,172 @@ class Comparison(Questions, Result):
     n_resamples, seed : int
         What was drawn.
     signatures : tuple of str
-        Everything needed to make the numbers again, one for each metric.
+        Everything needed to make the numbers again, one for each task and metric that differ in it.
     notes : tuple of str
-        What a careful reader should know.
+        What a careful reader should know, the most important first.
     significance_level : float
         Adjusted p-values up to it are significant; 1 - `confidence_level` but for gates.
     margin, recovery : float or None
         What `claim` is about: a difference in points, or a share of the baseline's score.
     contrast : {"difference", "ratio", "log-ratio"}
         What the intervals of pairs are of.
-    planner, ranker, influencer : callable or None
-        What `power`, `ranking` and `influence` ask; they hold the statistics, the last also lists
-        of texts. `None` where there are none, as of a `Shard` or after `from_json`.
+    source : object or None
+        What `power`, `ranking` and `influence` ask; it holds the statistics. `None` after
+        `from_json`.
     """
 
     estimates: Estimates
+    differences: tuple[Difference, ...]
+    baseline: str | None
+    test: str
+    method: str
+    alternative: str
+    adjustment: str
+    confidence_level: float
+    n_resamples: int
+    seed: int
+    signatures: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    significance_level: float = 0.05
+    margin: float | None = None
+    recovery: float | None = None
+    contrast: str = "difference"
+    source: Any = field(default=None, compare=False)
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.estimates, Estimates):
-            vars(self).update(estimates=Estimates(tuple(self.estimates)))
-
-    def __getitem__(self, key: tuple[str, str] | str) -> Estimate:
-        """Return the estimate of ``(metric, system)``, or of a system under the only metric."""
-        return estimate_of(self.estimates.estimates, key)
+    @overload
+    def __getitem__(self, index: int | str | tuple[str, ...]) -> Difference: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Difference, ...]: ...
+    def __getitem__(self, index: Any) -> Any:
+        """Return the difference of names or of a place; for a slice, a tuple."""
+        if isinstance(index, (int, slice, np.integer)):
+            return self.differences[index]
+        some, names = named(self.differences, index)
+        return self._only(some, *names)
 
     def __iter__(self) -> Iterator[Difference]:
-        """Iterate over the differences, metric by metric."""
+        """Iterate over the differences on tasks, and then the totals."""
         return iter(self.differences)
 
     def __len__(self) -> int:
-        """Return the number of differences."""
+        """Return the number of differences, totals among them."""
         return len(self.differences)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return settings, estimates and differences as plain Python values."""
-        plain = plain_record(self)
-        texts = {name: plain.pop(name) for name in ("signatures", "notes")}
-        return {
-            **{k: v for k, v in plain.items() if k not in ("estimates", "differences")},
-            **self.estimates.to_dict(),
-            "differences": [
-                {
-                    **difference.to_dict(),
-                    "significant": self.significant(difference),
-                    "claim": self.claim(difference),
-                }
-                for difference in self.differences
-            ],
-            **texts,
-        }
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names of the tasks; none where there is one without a name."""
+        return self.estimates.tasks
 
-    @classmethod
-    def from_json(cls, text: str) -> Comparison:
-        """Return the comparison that `to_json` wrote, equal to it but for its replicates.
+    # Figures
 
-        Safe for files from strangers: numbers must be finite and in range, names printable and on
-        one line, and scores, differences and verdicts must fit together.
+    def plot(
+        self,
+        metric: str | None = None,
+        ax: Any = None,
+        *,
+        system: str | None = None,
+        baseline: str | None = None,
+    ) -> Any:
+        """Draw the differences with their intervals, the largest first, or a row a task.
 
-        Raises
-        ------
-        InputError
-            For anything else; the message says where it is.
+        A filled dot is a significant difference (adjusted p-value), blue where the system is better
+        and vermillion where it is worse; an open one is no evidence of any. Of several tasks it is
+        a figure of one pair, with the total as a diamond at the bottom.
+        """
+        return plots.differences(self, metric, ax, system=system, baseline=baseline)
+
+    def plot_scores(self, metric: str | None = None, ax: Any = None) -> Any:
+        """Draw the scores with their intervals."""
+        return self.estimates.plot(metric, ax)
+
+    def plot_pvalues(
+        self, metric: str | None = None, ax: Any = None, *, task: str | None = None
+    ) -> Any:
+        """Draw the adjusted p-values of all pairs, on a task or in total, best system first."""
+        return plots.pvalues(self, metric, ax, task)
+
+    def plot_replicates(self, metric: str | None = None, ax: Any = None) -> Any:
+        """Draw the distributions of the replicates; without them it is an `InputError`."""
+        return self.estimates.plot_replicates(metric, ax)
+
+    # Forms
+
+    def describe(self) -> str:
+        """Return the sentences for a paper's section on methods: what was compared, and how.
 
         Examples
         --------
         >>> import evalstats as es
         >>> result = es.compare({"A": [1, 2, 2], "B": [2, 2, 3]}, metrics=es.Mean("marks"))
-        >>> Comparison.from_json(result.to_json()) == result
-        True
+        >>> print(result.describe())
+        Systems were compared by marks (...) on 3 segments. ...
         """
-        return reading.comparison_from(cls, Estimate, text)
+        return describe_comparison(self)
 
-    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
-        """Draw the differences with their intervals: `evalstats.plots.differences`."""
-        return plots.differences(self, metric, ax)
+    def to_text(
+        self, *, verbose: bool = False, digits: int | None = None, matrix: bool | None = None
+    ) -> str:
+        """Return the tables as `print` shows them; see `Estimate.to_text`.
 
-    def plot_scores(self, metric: str | None = None, ax: Any = None) -> Any:
-        """Draw the scores with their intervals: `evalstats.plots.scores`."""
-        return plots.scores(_chosen(self.estimates, metric), ax)
+        `matrix` says whether many systems have a matrix of all pairs below their ranks; by default
+        up to twelve do.
+        """
+        tables = layout.comparison_tables(self, as_digits(digits), matrix)
+        return report.document_text(tables, *self._below(verbose))
 
-    def plot_pvalues(self, metric: str | None = None, ax: Any = None) -> Any:
-        """Draw the adjusted p-values of all pairs: `evalstats.plots.pvalues`."""
-        return plots.pvalues(self, metric, ax)
+    def _verdict(self, difference: Difference) -> dict[str, Any]:
+        return {"significant": self.significant(difference), "claim": self.claim(difference)}
 
-    def plot_replicates(self, metric: str | None = None, ax: Any = None) -> Any:
-        """Draw the distributions of the replicates: `evalstats.plots.replicates`."""
-        return plots.replicates(_chosen(self.estimates, metric), ax)
+    def _plain(self, found: dict[str, Any]) -> dict[str, Any]:
+        for plain, difference in zip(found["differences"], self.differences, strict=True):
+            plain |= self._verdict(difference)
+        return {**found, "estimates": found["estimates"]["estimates"]}
+
+    def _check(self, where: str) -> None:
+        """Refuse differences that fit neither the scores nor what is said of all of them."""
+        for name in ("confidence_level", "significance_level"):
+            if not 0 < getattr(self, name) < 1:
+                raise InputError(f"{name} must be between 0 and 1")
+        limits = [limit for limit in (self.margin, self.recovery) if limit is not None]
+        if len(limits) > 1 or any(not limit > 0 for limit in limits):
+            raise InputError("margin or recovery must be above 0, and exclude each other")
+        scores = {(e.task, e.aggregate, e.metric, e.system): e.score for e in self.estimates}
+        places = list(dict.fromkeys((d.task, d.aggregate, d.metric) for d in self.differences))
+        if set(places) != {place[:3] for place in scores}:
+            raise InputError("differences must be of every task and metric that has estimates")
+        if len(self.signatures) != len(places):
+            raise InputError(f"signatures must be {len(places)}, one a task and metric")
+        pairs = {(*self._place_of(d), *sorted((d.baseline, d.system))) for d in self.differences}
+        if len(pairs) < len(self.differences):
+            raise InputError("differences must be of pairs that no other compares")
+        for i, d in enumerate(self.differences):
+            for name, score in ((d.baseline, d.baseline_score), (d.system, d.system_score)):
+                if scores.get((*self._place_of(d), name)) != score:
+                    raise InputError(
+                        f"differences[{i}] has a score of {name!r} that is in no estimate"
+                    )
+            if self.baseline not in (None, d.baseline) or d.baseline == d.system:
+                raise InputError(f"differences[{i}].baseline must be {self.baseline!r}, not itself")
+            if d.contrast != self.contrast:
+                raise InputError(f"differences[{i}].contrast must be {self.contrast!r}")
+
+    @staticmethod
+    def _place_of(d: Difference) -> tuple[str, str | None, str]:
+        return d.task, d.aggregate, d.metric
 
     def _records(self) -> list[dict[str, Any]]:
-        bounds = {(e.metric, e.system): (e.low, e.high) for e in self.estimates}
+        bounds = {(e.task, e.metric, e.system): e for e in self.estimates}
         records = []
-        for record in self.to_dict()["differences"]:
-            for name in ("baseline", "system"):
-                low, high = bounds[record["metric"], record[name]]
-                record |= {f"{name}_low": low, f"{name}_high": high}
-            records.append(record)
+        for d in self.differences:
+            record = convert.row(d) | self._verdict(d)
+            for side in ("baseline", "system"):
+                e = bounds[d.task, d.metric, record[side]]
+                record |= {f"{side}_low": e.low, f"{side}_high": e.high}
+            records.append({**record, "n_segments": e.n_segments, "unit": e.unit})
         return records
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        tables = []
-        for metric in distinct(estimate.metric for estimate in self.estimates):
-            estimates = [e for e in self.estimates if e.metric == metric]
-            differences = [d for d in self.differences if d.metric == metric]
-            if self.baseline is not None:
-                tables.append(layout.baseline_table(self, estimates, differences, digits))
-            else:
-                tables += layout.pair_tables(self, estimates, differences, digits)
-        return tables
+        return layout.comparison_tables(self, digits)
 
     def _title(self) -> str:
         return layout.title(self.estimates)
-
-    def _footer(self) -> list[str]:
-        return [*self.notes, *self.signatures]
-
-
-def _chosen(estimates: Sequence[Estimate], metric: str | None) -> Sequence[Estimate]:
-    return estimates if metric is None else of_metric(estimates, metric)

@@ -52,3 +52,16 @@ def merged_versions(metrics: Sequence[str]) -> str:
     versions = sorted({v for part in found for v in part.partition(":")[2].split(",")})
     plain = without_versions(metrics[0])
     return "|".join([plain, f"sacrebleu:{','.join(versions)}"]) if versions else plain
+
+
+def joined(signatures: Sequence[str]) -> str:
+    """Return one line for several signatures: what they do not share, and once what they do.
+
+    >>> joined(["BLEU|tok:13a|seed:1", "chrF2|nc:6|seed:1"])
+    'BLEU|tok:13a + chrF2|nc:6|seed:1'
+    """
+    apart = [signature.split("|") for signature in signatures]
+    # A signature begins with a name, which stays with it.
+    shared = [part for part in apart[0][1:] if all(part in parts[1:] for parts in apart)]
+    own = ["|".join([p[0], *(x for x in p[1:] if x not in shared)]) for p in apart]
+    return "|".join([" + ".join(dict.fromkeys(own)), *shared])

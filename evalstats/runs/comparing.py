@@ -9,13 +9,10 @@ from typing import Any
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import compare
 from evalstats.analysis.estimate import estimate
-from evalstats.analysis.inputs import labels_of
-from evalstats.analysis.ranking import Ranker
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called
 from evalstats.errors import InputError
 from evalstats.results.results import Comparison, Estimate, Estimates
-from evalstats.results.suites import SuiteComparison, SuiteEstimates
 from evalstats.runs.joining import Joined, Runs, asked_twice, joined
 from evalstats.runs.run import Patterns
 from evalstats.statistics.segments import SegmentStatistics
@@ -33,7 +30,7 @@ def compare_runs(
     aggregate: Aggregated | None = None,
     missing: str = "error",
     **options: Any,
-) -> Comparison | SuiteComparison:
+) -> Comparison:
     """Compare the runs of several systems, joined by the ids of their items.
 
     Parameters
@@ -57,7 +54,7 @@ def compare_runs(
 
     Returns
     -------
-    Comparison or SuiteComparison
+    Comparison
         Of one task, or of several with their total.
 
     Raises
@@ -69,17 +66,15 @@ def compare_runs(
     found = _joined(runs, task, metric, filter, labels, missing)
     if len(found.tasks) > 1:
         whole = _suite(found, aggregate, groups, strata).compare(**options)
-        return replace(whole, notes=(*found.notes, *asked_twice(found.tasks), *whole.notes))
+        return with_notes(whole, (*found.notes, *asked_twice(found.tasks)))
     result = compare(_only(found), aggregate=aggregate or "micro", **labels, **options)
     return with_notes(result, found.notes)
 
 
 def with_notes(result: Comparison, notes: Sequence[str]) -> Comparison:
     """Return a comparison, and rankings of it, that say first what is to be said of the runs."""
-    ranker = result.ranker
-    if isinstance(ranker, Ranker):
-        ranker = replace(ranker, notes=(*notes, *ranker.notes))
-    return replace(result, notes=(*notes, *result.notes), ranker=ranker)
+    source = replace(result.source, notes=(*notes, *result.source.notes))
+    return replace(result, notes=(*notes, *result.notes), source=source)
 
 
 @also_called(metrics="metric", seed="rng")
@@ -94,7 +89,7 @@ def estimate_runs(
     aggregate: Aggregated | None = None,
     missing: str = "error",
     **options: Any,
-) -> Estimate | Estimates | SuiteEstimates:
+) -> Estimate | Estimates:
     """Score one run, or several, on one task or several, and say how sure the scores are.
 
     Parameters are those of `compare_runs`; options those of `estimate`, or of `Suite.estimate`.
@@ -134,12 +129,4 @@ def _suite(
 ) -> Suite:
     if strata is not None:
         raise InputError("strata are for one task, since several are strata; choose with task")
-    if groups is None:
-        return Suite(found.tasks, aggregate)
-    of_task = {}
-    for name, tables in found.tasks.items():
-        try:
-            of_task[name] = labels_of(tables, groups, "groups") or ()
-        except InputError as error:
-            raise type(error)(f"{name}: {error}") from None
-    return Suite(found.tasks, aggregate, groups=of_task)
+    return Suite(found.tasks, aggregate, groups=groups)

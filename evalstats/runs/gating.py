@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from evalstats.analysis.compare import compared
-from evalstats.analysis.inputs import Given
-from evalstats.analysis.options import Options, as_limits
-from evalstats.analysis.planning import Planner
+from evalstats.analysis.gate import gate
+from evalstats.analysis.options import as_limits
 from evalstats.checks import also_called, share
 from evalstats.errors import InputError
-from evalstats.inference.families import holm
-from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.gate import Gate, GateCheck
-from evalstats.results.notes import claim_notes
-from evalstats.results.results import Comparison
+from evalstats.resampling.weights import Rng
+from evalstats.results.gate import Gate
 from evalstats.runs.joining import OneRun, joined
 from evalstats.runs.run import Patterns
-
-#: How often what is there to be found should be.
-_POWER = 0.8
 
 
 @also_called(metrics="metric", seed="rng")
@@ -38,11 +28,11 @@ def gate_runs(
     n_resamples: int = 9999,
     rng: Rng = 12345,
 ) -> Gate:
-    r"""Say of two runs whether the new one is as good as the base, up to a limit.
+    """Say of two runs whether the new one is as good as the base, up to a limit.
 
-    It passes where every task is shown to be within the limit (non-inferiority; Blackwelder, 1982),
-    fails where one is shown to be beyond it, and is undecided otherwise: then more items are
-    needed, and it says about how many.
+    It passes where every task, and the total of several, is shown to be within the limit
+    (non-inferiority; Blackwelder, 1982), fails where one is shown to be beyond it, and is undecided
+    otherwise: then more items are needed, and it says about how many.
 
     Parameters
     ----------
@@ -77,81 +67,23 @@ def gate_runs(
     score test (1998). All tasks have to pass, which needs no adjustment (an intersection-union
     test; Berger, 1982); any may fail, and those p-values are adjusted by Holm's method (1979).
     """
-    level = share(significance_level, "significance_level", 0.5)
     limits = as_limits(margin, recovery)
     if limits == (None, None):
         raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
-    # Bounds are one-sided: each at the level by itself.
-    options = Options(
-        1 - 2 * level, adjustment="none", n_resamples=n_resamples, seed=as_seed(rng),
-        margin=margin, recovery=recovery, significance_level=level,
-    )  # fmt: skip
+    share(significance_level, "significance_level", 0.5)
     labels = () if groups is None else (groups,)
     found = joined(
         [base, new], task=task, metric=metric, filter=filter, labels=labels, missing=missing
     )
-    checks, notes = [], list(found.notes)
-    for name, table in [(name, table) for name, some in found.tasks.items() for table in some]:
-        old = table.systems[0]
-        if len(table.systems) != 2:
-            raise InputError(
-                f"a gate compares one system with one baseline, got {list(table.systems)}"
-            )
-        try:
-            result = compared(Given(table, None, "bleu", groups), old, options)
-        except InputError as error:
-            what = f"{name}, {table.metric.name}" if name else table.metric.name
-            raise type(error)(f"{what}: {error}; other metrics and tasks can be chosen") from None
-        checks.append(_check(name, result, level))
-        # Limits are in the title, and the tests are those of limits.
-        said = [note for note in result.notes if note not in claim_notes(result)]
-        notes += [note for note in said if "McNemar" not in note]
-    return Gate(_decided(checks, level), margin, recovery, level, tuple(dict.fromkeys(notes)))
-
-
-def _check(task: str, result: Comparison, level: float) -> GateCheck:
-    """Return a check whose verdict is still open."""
-    (d,), (old, _) = result, result.estimates
-    n = old.n_segments
-    return GateCheck(
-        task=task,
-        metric=d.metric,
-        baseline=d.baseline,
-        system=d.system,
-        baseline_score=d.baseline_score,
-        system_score=d.system_score,
-        difference=d.difference,
-        low=d.low,
-        high=d.high,
-        higher_is_better=d.higher_is_better,
-        verdict="undecided",
-        pvalue_passed=d.pvalue_not_worse,
-        pvalue_failed=d.pvalue_worse,
-        pvalue_failed_adjusted=None,
-        gained=d.gained,
-        lost=d.lost,
-        n_items=n,
-        needed=_needed(result, level),
-        signature=result.signatures[0],
-        unit="group" if old.unit == "group" else "item",
+    (first, *_), *_ = found.tasks.values()
+    return gate(
+        found.tasks,
+        first.systems[0],
+        margin=margin,
+        recovery=recovery,
+        significance_level=significance_level,
+        groups=groups,
+        n_resamples=n_resamples,
+        rng=rng,
+        notes=found.notes,
     )
-
-
-def _decided(checks: list[GateCheck], level: float) -> tuple[GateCheck, ...]:
-    """Return the checks with verdicts: each passes alone, and fails among all."""
-    known = [i for i, check in enumerate(checks) if check.pvalue_failed is not None]
-    raw = [float(checks[i].pvalue_failed or 0.0) for i in known]
-    adjusted = holm(raw).tolist()
-    for i, p in zip(known, adjusted, strict=True):
-        passed = checks[i].pvalue_passed
-        verdict = "failed" if p <= level else "undecided"
-        if passed is not None and passed <= level:
-            verdict = "passed"
-        checks[i] = replace(checks[i], verdict=verdict, pvalue_failed_adjusted=float(p))
-    return tuple(checks)
-
-
-def _needed(result: Comparison, level: float) -> int | None:
-    """Return how many items show a system that has lost nothing to be within the limit."""
-    assert isinstance(result.planner, Planner)
-    return result.planner.needed_within(level, _POWER)

@@ -9,7 +9,16 @@ import numpy as np
 
 from evalstats.errors import InputError
 from evalstats.results import report
-from evalstats.results.plots import BLUE, GREY, SKY, SMALL, VERMILLION, name_axes, own_axes, wrapped
+from evalstats.results.figures import (
+    BLUE,
+    GREY,
+    SKY,
+    SMALL,
+    VERMILLION,
+    name_axes,
+    own_axes,
+    wrapped,
+)
 from evalstats.training.records import Checkpoint, Selected
 
 if TYPE_CHECKING:

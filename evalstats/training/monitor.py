@@ -214,18 +214,18 @@ class Monitor:
     def _repr_html_(self) -> str:
         return report.fragment_html(*self._standing())
 
-    def _standing(self) -> tuple[list[report.Table], list[str]]:
+    def _standing(self) -> tuple[list[report.Table], list[str], list[str]]:
         last = self.last
         if last is None:
-            return [], [f"{self.metric.name}: no checks yet.", self.signature]
+            return [], [f"{self.metric.name}: no checks yet."], [self.signature]
         waited, patience = last.checks_without_improvement, self.rules.patience
         counted = f"{waited} checks" + (f" of {patience}" if patience else "")
         best = f"* best: step {last.best.step:,}, then {counted} without a real improvement"
         lines = [best + (": stop." if self.should_stop else "."), f"Highest: {self.selected}."]
-        return [as_table(self.checks)], [*lines, self.signature]
+        return [as_table(self.checks)], lines, [self.signature]
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the run so far, into `ax` if given: `evalstats.plots.curve`.
+        """Draw the run so far, into `ax` if given.
 
         Raises
         ------

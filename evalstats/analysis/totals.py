@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from evalstats.analysis.blocks import Block
 from evalstats.analysis.inputs import Given, scored_tables
 from evalstats.analysis.outcomes import joined
 from evalstats.analysis.scored import Scored
-from evalstats.analysis.units import made
+from evalstats.analysis.units import Labels, made
 from evalstats.errors import InputError
 from evalstats.metrics.averages import MeanOfRuns, tagged
 from evalstats.results.records import distinct
@@ -38,11 +38,14 @@ class Total:
         What is made of their scores.
     label : str
         What that is called.
+    groups : mapping of str to labels
+        Of the segments of some tasks.
     """
 
     tables: Tables
     aggregate: Aggregated
     label: str
+    groups: Mapping[str, Labels] = field(default_factory=dict)
 
     @property
     def metrics(self) -> list[str]:
@@ -55,21 +58,27 @@ class Total:
         names = self.metrics
         return " + ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
 
-    def scored(self, groups: Mapping[str, Sequence[Any]]) -> Scored:
+    def given_by_task(self) -> dict[str, Given]:
+        """Return what each task is made of, in the order in which they are drawn: of names."""
+        return {
+            name: Given(self.tables[name], None, "bleu", self.groups.get(name))
+            for name in sorted(self.tables)
+        }
+
+    def scored(self) -> Scored:
         """Return how it is scored; tasks are drawn in the order of their names."""
-        names = sorted(self.tables)
-        tables = [self.tables[name] for name in names]
-        parts = [
-            scored_tables(Given(t, None, "bleu", groups.get(name)), [t])[0]
-            for name, t in zip(names, tables, strict=True)
-        ]
-        blocks, members, strata = _blocks(parts, any(name in groups for name in names))
+        given = self.given_by_task()
+        names, tables = list(given), [self.tables[name] for name in given]
+        parts = [scored_tables(one, [one.hypotheses])[0] for one in given.values()]
+        blocks, members, strata = _blocks(parts, any(name in self.groups for name in names))
         aggregate = self._aggregate(names)
         sizes = [table.n_segments for table in tables]
         shares = aggregate.weights or tuple(n / sum(sizes) for n in sizes)
         if aggregate.label == "micro":
             blocks = [_whole(blocks)]
-        units = made(sum(sizes), members, strata, names)
+        names_of_units = {part.units.unit for part in parts}
+        unit = names_of_units.pop() if len(names_of_units) == 1 else "group"
+        units = made(sum(sizes), members, strata, names, unit)
         outcomes = [None if aggregate.function else part.outcomes for part in parts]
         first = parts[0]
         return Scored(
@@ -102,7 +111,9 @@ class Total:
 
 
 def as_totals(
-    tasks: Mapping[str, list[SegmentStatistics]], aggregate: Aggregated | None
+    tasks: Mapping[str, list[SegmentStatistics]],
+    aggregate: Aggregated | None,
+    groups: Mapping[str, Labels],
 ) -> list[Total]:
     """Return the totals that there are: one a metric, or one over all tasks, or none."""
     label = _label(aggregate, tasks)
@@ -110,7 +121,7 @@ def as_totals(
         return []
     if aggregate is not None and all(len(tables) == 1 for tables in tasks.values()):
         whole = {name: tables[0] for name, tables in tasks.items()}
-        return [_checked(Total(whole, aggregate, label))]
+        return [_checked(Total(whole, aggregate, label, groups))]
     totals = []
     for metric in distinct(table.metric.name for tables in tasks.values() for table in tables):
         some = {}
@@ -126,7 +137,7 @@ def as_totals(
         # Of several runs there is no mean over tasks.
         has_runs = any(isinstance(table.metric, MeanOfRuns) for table in some.values())
         if len(some) > 1 and not (has_runs and aggregate is None):
-            totals.append(_checked(Total(some, aggregate or "macro", label)))
+            totals.append(_checked(Total(some, aggregate or "macro", label, groups)))
     return totals
 
 

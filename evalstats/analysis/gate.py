@@ -1,0 +1,128 @@
+"""Gates: whether a quantised, compressed or newly served model may take the place of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.compare import comparison
+from evalstats.analysis.inputs import Given, as_pairs
+from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
+from evalstats.analysis.parts import Part, Source
+from evalstats.analysis.suite import Suite
+from evalstats.analysis.units import Labels
+from evalstats.checks import share
+from evalstats.errors import InputError
+from evalstats.inference.families import holm
+from evalstats.resampling.weights import Rng, as_seed
+from evalstats.results.gate import Gate, GateCheck
+from evalstats.results.notes import limit_notes
+from evalstats.results.records import Difference
+from evalstats.results.results import Comparison
+from evalstats.statistics.segments import SegmentStatistics
+
+#: How often what is there to be found should be.
+_POWER = 0.8
+
+
+def gate(
+    tasks: Mapping[str, Sequence[SegmentStatistics]],
+    baseline: str,
+    *,
+    margin: float | None = None,
+    recovery: float | None = None,
+    significance_level: float = 0.05,
+    aggregate: Aggregated | None = None,
+    groups: Mapping[str, Iterable[Any]] | str | None = None,
+    n_resamples: int = N_RESAMPLES,
+    rng: Rng = SEED,
+    notes: Sequence[str] = (),
+) -> Gate:
+    """Say whether a system is as good as a baseline on every task and in total, up to a limit.
+
+    Parameters
+    ----------
+    tasks : mapping of str to sequence of SegmentStatistics
+        Tables of the two systems; one task may be called "".
+    baseline : str
+        Which of the two is the model in use.
+    margin, recovery, significance_level, n_resamples, rng
+        As in `gate_runs`.
+    aggregate, groups
+        As in `Suite`; groups of one task may be its labels.
+    notes : sequence of str
+        What is to be said first.
+
+    Returns
+    -------
+    Gate
+        With a check for each task and metric, and for each total.
+    """
+    level = share(significance_level, "significance_level", 0.5)
+    limits = as_limits(margin, recovery)
+    if limits == (None, None):
+        raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
+    # Bounds are one-sided: each at the level by itself.
+    options = Options(
+        1 - 2 * level, adjustment="none", n_resamples=n_resamples, seed=as_seed(rng),
+        margin=margin, recovery=recovery, significance_level=level,
+    )  # fmt: skip
+    (first, *_), *_ = tasks.values()
+    if len(first.systems) != 2:
+        raise InputError(f"a gate compares one system with one baseline, got {list(first.systems)}")
+    if len(tasks) > 1:
+        parts = Suite(tasks, aggregate, groups=groups).parts(options)
+    else:
+        ((name, tables),) = tasks.items()
+        labels: Labels = groups.get(name) if isinstance(groups, Mapping) else groups
+        parts = [Part(Given(list(tables), None, "bleu", labels), options, name)]
+    pairs = as_pairs(first.systems, baseline)
+    result = comparison(parts, pairs, baseline, options)
+    checks = _decided([_check(result, d) for d in result], level)
+    said = dict.fromkeys([*notes, *limit_notes(result.source.limits)])
+    return Gate(checks, margin, recovery, level, tuple(said))
+
+
+def _check(result: Comparison, d: Difference) -> GateCheck:
+    """Return a check whose verdict is still open."""
+    score = (
+        result.estimates[d.task, d.metric, d.system]
+        if d.task
+        else result.estimates[d.metric, d.system]
+    )
+    source: Source = result.source
+    return GateCheck(
+        difference=d,
+        verdict="undecided",
+        pvalue_failed_adjusted=None,
+        n_checks=len(result),
+        n_items=score.n_segments,
+        unit="item" if score.unit == "segment" else score.unit,
+        needed=source.needed(d, result.significance_level, _POWER),
+        significance_level=result.significance_level,
+        signature=_signed(result.signature_of(d), d, len(result)),
+    )
+
+
+def _signed(signature: str, d: Difference, n_checks: int) -> str:
+    """Return the signature of the tests of the limit; where counts decide nothing is drawn."""
+    counts = d.test == "mcnemar"
+    own = {"test:mcnemar": "test:tango", "adj:none": f"adj:{'holm' if n_checks > 1 else 'none'}"}
+    parts = [own.get(part, part) for part in signature.split("|")]
+    drawn = ("n:", "seed:")
+    return "|".join(p for p in parts if not ((counts or d.test == "t") and p.startswith(drawn)))
+
+
+def _decided(checks: list[GateCheck], level: float) -> tuple[GateCheck, ...]:
+    """Return the checks with verdicts: each passes alone, and fails among all."""
+    known = [i for i, check in enumerate(checks) if check.pvalue_failed is not None]
+    adjusted = holm([float(checks[i].pvalue_failed or 0.0) for i in known]).tolist()
+    for i, p in zip(known, adjusted, strict=True):
+        passed = checks[i].pvalue_passed
+        verdict = "failed" if p <= level else "undecided"
+        if passed is not None and passed <= level:
+            verdict = "passed"
+        checks[i] = replace(checks[i], verdict=verdict, pvalue_failed_adjusted=float(p))
+    return tuple(checks)

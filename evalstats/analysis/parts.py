@@ -1,0 +1,142 @@
+"""What a comparison is made of, a task or a total each, and what it can be asked later."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evalstats.analysis.estimate import samples_of
+from evalstats.analysis.inputs import Given
+from evalstats.analysis.options import Options
+from evalstats.analysis.planning import Planner
+from evalstats.analysis.ranking import Composite, by_composite, by_metric
+from evalstats.analysis.removal import influence_of
+from evalstats.analysis.sampling import Pair, Sample, resample
+from evalstats.analysis.totals import Total
+from evalstats.errors import InputError
+from evalstats.results.influence import Influence
+from evalstats.results.notes import Limits
+from evalstats.results.power import Power
+from evalstats.results.ranking import Ranking
+from evalstats.results.records import Difference, distinct
+from evalstats.results.results import Comparison
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A task under some metrics, or a total under one.
+
+    Attributes
+    ----------
+    given : Given or Total
+        What it is made of.
+    options : Options
+    task, aggregate : str, str or None
+        As of a `Difference`.
+    kept : tuple of Sample
+        What was drawn. Of several tasks, which would take much memory, it is drawn again.
+    """
+
+    given: Given | Total
+    options: Options
+    task: str = ""
+    aggregate: str | None = None
+    kept: tuple[Sample, ...] = ()
+
+    def samples(self) -> list[Sample]:
+        """Return what is drawn, a sample a metric; errors name the task."""
+        if self.kept:
+            return list(self.kept)
+        try:
+            if isinstance(self.given, Total):
+                return resample([self.given.scored()], self.options)
+            return samples_of(self.given, self.options)[0]
+        except InputError as error:
+            where = "" if self.aggregate is not None else f"task {self.task!r}: "
+            raise type(error)(f"{where}{error}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """The statistics of a comparison, which its `power`, `ranking` and `influence` ask.
+
+    Differences say which part is meant: those of one task, or in total.
+    """
+
+    parts: Sequence[Part]
+    pairs: Sequence[Pair]
+    options: Options
+    limits: Sequence[Limits] = ()
+    notes: tuple[str, ...] = ()
+
+    def needed(self, d: Difference, level: float, target: float) -> int | None:
+        """Return how many units show a system that has lost nothing to be within the limit."""
+        # Nothing is drawn for it.
+        options = replace(self.options, method="t", test="t")
+        parts = [part if part.kept else replace(part, options=options) for part in self.parts]
+        _, sample = replace(self, parts=parts)._sample(d)
+        names = sample.of.systems
+        pair = names.index(d.baseline), names.index(d.system)
+        return Planner([sample], [pair], self.options).needed_within(level, target)
+
+    def power(
+        self,
+        of: Sequence[Difference],
+        difference: float | None,
+        n_segments: int | None,
+        runs: int | None,
+        level: float,
+        target: float,
+    ) -> Power:
+        """Plan as `evalstats.power` does."""
+        planner = Planner(self._together(of), self.pairs, self.options)
+        return planner(difference, n_segments, runs, level, target)
+
+    def ranking(self, comparison: Comparison, of: Sequence[Difference]) -> Ranking:
+        """Rank the systems under the metric of the differences."""
+        _, sample = self._sample(of[0])
+        return by_metric(comparison, of, sample, self.options, self.notes)
+
+    def composite(
+        self,
+        comparison: Comparison,
+        of: Sequence[Difference],
+        composite: str | Composite,
+        higher_is_better: bool,
+    ) -> Ranking:
+        """Rank the systems by a composite of the metrics of the differences."""
+        samples = self._together(of)
+        return by_composite(
+            comparison, samples, of, self.options, composite, higher_is_better, self.notes
+        )
+
+    def influence(self, comparison: Comparison, difference: Difference) -> Influence:
+        """Return the influence of all segments on a difference."""
+        part, sample = self._sample(difference)
+        if sample.is_elsewhere:
+            raise InputError(
+                "influence needs the statistics of every segment, and a Shard keeps totals only; "
+                "compare SegmentStatistics"
+            )
+        found = influence_of(difference, sample, part.given, comparison.significance_level)
+        return replace(found, signature=comparison.signature_of(difference))
+
+    def _sample(self, d: Difference) -> tuple[Part, Sample]:
+        """Return the part and the sample that a difference is of."""
+        for part in self.parts:
+            total = part.given.metric if isinstance(part.given, Total) else d.metric
+            if (part.task, part.aggregate, total) == (d.task, d.aggregate, d.metric):
+                found = [sample for sample in part.samples() if sample.of.name == d.metric]
+                return part, found[0]
+        raise InputError(f"nothing is known of {d.task!r} under {d.metric!r}")
+
+    def _together(self, of: Sequence[Difference]) -> list[Sample]:
+        """Return the samples of several metrics, which have to be drawn together."""
+        firsts = {d.metric: d for d in of}
+        samples = [self._sample(d)[1] for d in firsts.values()]
+        if len({(s.units.n, s.units.labels) for s in samples}) > 1:
+            metrics = ", ".join(distinct(firsts))
+            raise InputError(
+                f"the totals of {metrics} are not of the same tasks; give metric, or task"
+            )
+        return samples

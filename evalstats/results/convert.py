@@ -1,0 +1,155 @@
+"""Records to plain values and back, by the types of their fields.
+
+What is read may come from anybody: every field is of its type, numbers are finite, text printable
+and on one line. Anything else is an `InputError` that says where it is.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import MISSING, Field, fields, is_dataclass
+from functools import cache
+from sys import float_info
+from types import UnionType
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from evalstats.checks import label, shown
+from evalstats.errors import InputError, InputTypeError
+from evalstats.results.escaping import printable
+
+T = TypeVar("T")
+_MOST_TEXT = 100_000
+
+
+def _fields(kind: Any) -> tuple[tuple[Field[Any], Any], ...]:
+    """Return the fields that count for equality, which arrays do not, with their types."""
+    hints = get_type_hints(kind)
+    return tuple((f, hints[f.name]) for f in fields(kind) if f.compare)
+
+
+_typed: Callable[[Any], tuple[tuple[Field[Any], Any], ...]] = cache(_fields)
+
+
+def plain(value: Any) -> Any:
+    """Return str, int, float, bool, None, lists and dicts; of a record also what it derives.
+
+    A record may add to its dictionary by a method `_plain`.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field, _ in _typed(type(value))]
+        names += getattr(value, "derived", ())
+        found = {name: plain(getattr(value, name)) for name in names}
+        add = getattr(value, "_plain", None)
+        return add(found) if add else found
+    return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value
+
+
+def row(record: Any, kind: Any = None) -> dict[str, Any]:
+    """Return a record as a row of a table: records within it side by side, without lists."""
+    found: dict[str, Any] = {}
+    for field, hint in _typed(kind or type(record)):
+        value = None if record is None else getattr(record, field.name)
+        inner = _without_none(hint)
+        if is_dataclass(inner):
+            found |= row(value, inner)
+        elif get_origin(inner) is not tuple:
+            found[field.name] = value
+    return found | {name: getattr(record, name) for name in getattr(record, "derived", ())}
+
+
+def from_json(kind: type[T], text: object) -> T:
+    """Return the record that was written as JSON; an `InputError` says what could not be read."""
+    if not isinstance(text, str):
+        raise InputTypeError(f"text must be a str of JSON, got {type(text).__name__}")
+    try:
+        found = json.loads(text, object_pairs_hook=_unlike, parse_constant=_no_constant)
+        made = record_of(kind, found)
+        _check_same(found, plain(made), "")
+        return made
+    except (ValueError, RecursionError) as error:
+        reason = printable(str(error) or "it is nested too deeply")
+        raise InputError(f"cannot read {kind.__name__} from JSON: {reason}") from None
+
+
+def record_of(kind: type[T], found: object, where: str = "") -> T:
+    """Return a record of the fields in an object, which may check itself by a method `_check`."""
+    at = where or "it"
+    listed = getattr(kind, "of_list", "") if isinstance(found, list) else ""
+    if listed:
+        found = {listed: found}
+    if not isinstance(found, dict):
+        raise InputError(f"{at} must be an object, got {shown(found)}")
+    values = {}
+    for field, hint in _typed(kind):
+        name = field.name
+        if name in found:
+            free = field.metadata.get("free", False)
+            place = where if name == listed else f"{where}.{name}".lstrip(".")
+            values[name] = _value(found[name], hint, place, free)
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise InputError(f"{at} has no {name!r}")
+    made = kind(**values)
+    if check := getattr(made, "_check", None):
+        check(at)
+    return made
+
+
+def _check_same(found: Any, made: Any, where: str) -> None:
+    """Refuse what is unknown, or derived and does not follow from what it is derived from."""
+    if isinstance(found, dict) and isinstance(made, dict):
+        for name, value in found.items():
+            at = f"{where}.{name}".lstrip(".")
+            if name not in made:
+                raise InputError(f"unknown field {at!r}")
+            _check_same(value, made[name], at)
+    elif isinstance(found, list) and isinstance(made, list) and len(found) == len(made):
+        for i, (one, other) in enumerate(zip(found, made, strict=True)):
+            _check_same(one, other, f"{where}[{i}]")
+    elif found != made or isinstance(found, bool) != isinstance(made, bool):
+        raise InputError(f"{where} does not fit the other fields")
+
+
+def _value(value: Any, hint: Any, where: str, free: bool = False) -> Any:
+    """Return a value if it is of the type that a field says, a float or a tuple made of it.
+
+    Free text need not be printable: what systems wrote, labels of documents.
+    """
+    if (inner := _without_none(hint)) is not hint:
+        return None if value is None else _value(value, inner, where, free)
+    if is_dataclass(hint):
+        return record_of(hint, value, where)  # type: ignore[arg-type]
+    if get_origin(hint) is tuple and isinstance(value, list):
+        kinds = get_args(hint)
+        kinds = (kinds[0],) * len(value) if kinds[-1] is Ellipsis else kinds
+        if len(kinds) != len(value):
+            raise InputError(f"{where} must be a list of {len(kinds)}, got {len(value)}")
+        pairs = enumerate(zip(value, kinds, strict=True))
+        return tuple(_value(item, kind, f"{where}[{i}]", free) for i, (item, kind) in pairs)
+    if hint is str and not (free and isinstance(value, str)):
+        return label(value, where, _MOST_TEXT) if value != "" else value
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if hint is float and number and abs(value) <= float_info.max:
+        return float(value)
+    if type(value) is hint:
+        return value
+    expected = {int: "an integer", float: "a finite number", bool: "true or false"}
+    raise InputError(f"{where} must be {expected.get(hint, 'a list')}, got {shown(value)}")
+
+
+def _without_none(hint: Any) -> Any:
+    """Return X of ``X | None``; any other type as it is."""
+    if get_origin(hint) not in (Union, UnionType):
+        return hint
+    (inner,) = [kind for kind in get_args(hint) if kind is not type(None)]
+    return inner
+
+
+def _unlike(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) < len(pairs):
+        raise InputError("an object has a field twice")
+    return dict(pairs)
+
+
+def _no_constant(name: str) -> Any:
+    raise InputError(f"{name} is no number of JSON")

@@ -1,0 +1,122 @@
+"""The sentences of a paper's section on methods."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from evalstats.results.records import counted, distinct, plural
+from evalstats.results.signatures import DISTRIBUTION, version
+
+_BOOTSTRAP = "the bootstrap (expanded percentile interval; Hesterberg, 2015)"
+_INTERVALS = {
+    "bootstrap": _BOOTSTRAP,
+    "percentile": "the percentile bootstrap (Efron, 1979)",
+    "bca": "the BCa bootstrap (Efron, 1987)",
+    "t": "Student's t from influence values",
+    "wilson": "Wilson's score interval (1927)",
+    "tango": "Tango's score interval (1998)",
+    "simultaneous": "simultaneous intervals from the largest bootstrap difference (max-T)",
+}
+_TESTS = {
+    "bootstrap": "the paired bootstrap (Koehn, 2004), as the level at which its interval leaves "
+    "the null value out",
+    "t": "a paired t test on influence values",
+    "ar": "approximate randomisation (Noreen, 1989)",
+    "mcnemar": "McNemar's test (1947; Tango, 1998)",
+}
+_DRAWN = {"bootstrap", "percentile", "bca", "simultaneous", "ar"}
+_ADJUSTMENTS = {
+    "max-t": "step-down max-T (Romano and Wolf, 2005)",
+    "holm": "Holm's method (1979)",
+    "benjamini-hochberg": "the method of Benjamini and Hochberg (1995)",
+}
+_TOTALS = {
+    "macro": "the mean of the tasks' scores",
+    "micro": "the score of all segments together",
+    "weighted": "a weighted mean of the tasks' scores",
+}
+
+
+def describe_scores(estimates: Sequence[Any]) -> str:
+    """Say what was scored, on what, and how its intervals were made."""
+    return " ".join(["Systems were scored by", *_scored(estimates), *_drawn(estimates)])
+
+
+def describe_comparison(comparison: Any) -> str:
+    """Say what was compared, on what, by which test, adjusted how, with which intervals."""
+    c = comparison
+    tests = _listed(_TESTS[d.test] for d in c.differences if d.test in _TESTS)
+    side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
+    found = [*_scored(c.estimates), f"{side} p-values are from {tests};"]
+    several = any(c.n_compared(d) > 1 for d in c.differences)
+    if several and c.adjustment in _ADJUSTMENTS:
+        over = " within each task and Holm's method (1979) over tasks"
+        over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
+        within = "" if c.is_mixed else " under each metric"
+        found.append(
+            f"they are adjusted for all comparisons{within} by {_ADJUSTMENTS[c.adjustment]}{over},"
+        )
+    else:
+        found.append("they are not adjusted for several comparisons,")
+    found.append(f"and significant up to {c.significance_level:g}.")
+    for name in ("margin", "recovery"):
+        if (limit := getattr(c, name)) is not None:
+            found.append(
+                f"Non-inferiority within a {name} of {limit:g} is tested one-sided (Schuirmann, "
+                f"1987; Blackwelder, 1982)."
+            )
+    rows = [*c.estimates, *c.differences]
+    return " ".join(["Systems were compared by", *found, *_drawn(rows, c)])
+
+
+def _scored(estimates: Sequence[Any]) -> list[str]:
+    rows = [e for e in estimates if e.aggregate is None]
+    tasks = distinct(e.task for e in rows)
+    metrics = {e.metric: _settings(e) for e in rows}
+    shown = _listed(f"{name} ({own})" if own else name for name, own in metrics.items())
+    if len(tasks) < 2:
+        return [f"{shown} on {counted(rows[0].n_segments, rows[0].unit)}."]
+    units = _listed(plural(e.unit) for e in rows)
+    n = sum({e.task: e.n_segments for e in rows}.values())
+    found = [f"{shown} on {len(tasks)} tasks with {n:,} {units} in all."]
+    totals = [e for e in estimates if e.aggregate is not None]
+    if totals:
+        what = _TOTALS.get(totals[0].aggregate, f"{totals[0].aggregate} of the tasks' scores")
+        found.append(f"Totals are {what}; {units} are drawn within each task.")
+    return found
+
+
+def _settings(e: Any) -> str:
+    """Return the metric's own part of a signature, without its name."""
+    parts = e.signature.split("|")[1:]
+    ends = [i for i, part in enumerate(parts) if part.startswith(("test:", "ci:"))]
+    return ", ".join(part for part in parts[: ends[0]] if ends)
+
+
+def _drawn(rows: Sequence[Any], comparison: Any = None) -> list[str]:
+    """Say how intervals were made, with how many resamples, by which version."""
+    level = (
+        f"{100 * rows[0].confidence_level:.10g} %" if hasattr(rows[0], "confidence_level") else ""
+    )
+    intervals = _listed(_INTERVALS.get(row.method, row.method) for row in rows)
+    drawn = dict(
+        part.partition(":")[::2]
+        for e in rows
+        for part in getattr(e, "signature", "").split("|")
+        if part.startswith(("n:", "seed:"))
+    )
+    of = comparison
+    if of is not None:
+        drawn = {"n": str(of.n_resamples), "seed": str(of.seed)}
+    # Counts and t are not drawn, whatever a signature says.
+    if not any({row.method, getattr(row, "test", "")} & _DRAWN for row in rows):
+        drawn = {}
+    resamples = f" ({drawn['n']} resamples, seed {drawn['seed']})" if "n" in drawn else ""
+    return [f"Intervals ({level}) are from {intervals}{resamples};", f"{DISTRIBUTION} {version()}."]
+
+
+def _listed(parts: Any) -> str:
+    """Return ``a, b and c``."""
+    *first, last = distinct(parts)
+    return f"{', '.join(first)} and {last}" if first else last

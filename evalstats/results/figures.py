@@ -1,0 +1,158 @@
+"""What all figures share: axes a paper's column wide, rows as high as their labels, panels.
+
+Colours are those of Okabe and Ito (2008), which colour-blind readers tell apart; what a colour
+says, a shape or a number says as well. Needs matplotlib: ``pip install 'evalstats-text[plot]'``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.errors import InputError, MissingExtraError
+from evalstats.results.escaping import printable
+from evalstats.results.records import distinct, is_mixed, of_metric
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: A column of a two-column paper, in inches.
+WIDTH = 3.3
+BLUE, VERMILLION, GREY, SKY = "#0072B2", "#D55E00", "#767676", "#56B4E9"
+#: Colours and marks of what is told apart in one figure, of which there are no more.
+SERIES = ((BLUE, "o"), (VERMILLION, "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("#E69F00", "P"))
+SMALL, _MEDIUM = 7, 8  # points
+_FRAME, _BAR = 0.8, 0.35  # inches: axis and title, a colour bar
+_GAP, _LINE = 0.07, 0.115  # inches: a row is as high as the lines of its label and a gap
+_LABEL, _TEXT = 22, 46  # characters: of a row's label, of a title or axis label
+#: Names break after these.
+_PIECES = re.compile(r"[^\s\-_/.]*[\s\-_/.]?")
+
+
+def panels(
+    draw: Callable[[Sequence[Any], Any], Axes], records: Sequence[Any], metric: str | None, ax: Any
+) -> Any:
+    """Draw one metric into its axes, or each of several into a panel as high as its rows."""
+    names = [metric] if metric is not None else distinct(r.metric for r in records)
+    if is_mixed(r for r in records if hasattr(r, "aggregate")) and metric is None:
+        return draw(records, ax)
+    if len(names) == 1:
+        return draw(of_metric(records, names[0]), ax)
+    axes = _own_panels(len(names)) if ax is None else np.ravel(ax)
+    if len(axes) != len(names):
+        raise InputError(f"ax must be {len(names)} axes, one for each metric, got {len(axes)}")
+    for name, panel in zip(names, axes, strict=True):
+        draw(of_metric(records, name), panel)
+    if ax is None:
+        heights = [abs(panel.get_ylim()[0] - panel.get_ylim()[1]) for panel in axes]
+        lines = sum(panel.get_xlabel().count("\n") for panel in axes)
+        figure = axes[0].figure
+        bars = len(figure.axes) - len(axes)
+        around = len(axes) * _FRAME + lines * _LINE + bars * _BAR
+        axes[0].get_gridspec().set_height_ratios(heights)
+        figure.set_size_inches(WIDTH, sum(heights) + around)
+    return axes
+
+
+def _own_panels(n: int) -> NDArray[np.object_]:
+    first = own_axes(n)
+    figure = first.figure
+    first.remove()
+    return np.ravel(figure.subplots(n, 1))
+
+
+def own_axes(height: float) -> Axes:
+    """Return the axes of a new figure, a column wide and so many inches high."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise MissingExtraError(
+            "plots need matplotlib, which is not installed: pip install 'evalstats-text[plot]'"
+        ) from error
+    figure = pyplot.figure(figsize=(WIDTH, height), layout="constrained", dpi=150)
+    return figure.add_subplot()
+
+
+def rows_axes(
+    ax: Axes | None, labels: Sequence[str], *, extra: float = 0.0, taller: float = 0.0
+) -> tuple[Axes, NDArray[np.float64]]:
+    """Return axes with a row for each label, and the rows' edges in inches from the top."""
+    labels = [wrapped(label, _LABEL) for label in labels]
+    heights = [_GAP + taller + _LINE * (label.count("\n") + 1) for label in labels]
+    edges = np.concatenate(([0.0], np.cumsum(heights)))
+    axes = own_axes(_FRAME + extra + float(edges[-1])) if ax is None else ax
+    axes.set_yticks(centres_of(edges), labels)
+    axes.set_ylim(float(edges[-1]), 0.0)
+    axes.tick_params(axis="y", length=0)
+    axes.locator_params(axis="x", nbins=5)
+    return axes, edges
+
+
+def centres_of(edges: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the middle of each row, in inches from the top."""
+    return np.asarray((edges[1:] + edges[:-1]) / 2)
+
+
+def forest(
+    axes: Axes,
+    values: Sequence[tuple[float, float, float]],
+    places: Sequence[float] | NDArray[np.float64],
+    colours: Sequence[str],
+    filled: Sequence[bool] | None = None,
+    marks: str | Sequence[str] = "o",
+    label: str | None = None,
+) -> None:
+    """Draw a point and an interval for each row of `values`, (value, low, high)."""
+    rows, filled = np.array(values), [True] * len(values) if filled is None else filled
+    axes.hlines(places, rows[:, 1], rows[:, 2], colors=list(colours), linewidth=1.2)
+    marks = [marks] * len(rows) if isinstance(marks, str) else marks
+    each = zip(rows[:, 0], places, colours, filled, marks, strict=True)
+    for i, (x, y, colour, full, mark) in enumerate(each):
+        face = colour if full else "white"
+        own = label if i == 0 and label else "_nolegend_"
+        axes.plot(x, y, mark, color=colour, markerfacecolor=face, markersize=4, label=own)
+
+
+def lines(
+    ax: Axes | None,
+    series: Sequence[tuple[str, Sequence[float], Sequence[float | None]]],
+    planned: float,
+) -> Axes:
+    """Draw a line with its own mark for each (label, x, y) over a logarithmic axis."""
+    axes = own_axes(2.4) if ax is None else ax
+    axes.set_xscale("log")
+    for (label, x, y), (colour, mark) in zip(series, SERIES, strict=False):
+        heights = [np.nan if value is None else value for value in y]
+        text = wrapped(label, 30)
+        axes.plot(x, heights, color=colour, marker=mark, markersize=3, linewidth=1, label=text)
+    axes.axvline(planned, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
+    axes.tick_params(which="minor", labelsize=SMALL - 1)
+    axes.legend(fontsize=SMALL - 1, frameon=False)
+    return axes
+
+
+def name_axes(axes: Axes, title: str, *below: str) -> None:
+    """Set title and x label, from the right, where there is room for them over the names."""
+    axes.set_title(wrapped(title, _TEXT), fontsize=_MEDIUM, loc="right")
+    axes.set_xlabel("\n".join(wrapped(line, _TEXT) for line in below), fontsize=SMALL, loc="right")
+    axes.tick_params(labelsize=SMALL, width=0.6)
+    for side, spine in axes.spines.items():
+        spine.set_linewidth(0.6)
+        spine.set_visible(side in ("left", "bottom"))
+
+
+def wrapped(text: str, width: int) -> str:
+    """Break text into lines of at most `width` characters, in a word only where it is longer."""
+    found = [""]
+    for piece in _PIECES.findall(printable(text)):
+        while piece:
+            if found[-1] and len(found[-1] + piece.rstrip()) > width:
+                found.append("")
+            found[-1] += piece[:width]
+            piece = piece[width:]
+    # No name is mathematics.
+    return "\n".join(line.rstrip() for line in found).replace("$", r"\$")

@@ -1,0 +1,228 @@
+"""Scores: `Estimate`, and `Estimates` of systems, metrics and tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.errors import InputError
+from evalstats.results import layout, plots
+from evalstats.results.describe import describe_scores
+from evalstats.results.forms import Result
+from evalstats.results.records import distinct, named
+from evalstats.results.report import Table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Intervals that are made of resamples.
+_DRAWN = ("bootstrap", "percentile", "bca")
+
+
+@dataclass(frozen=True, repr=False)
+class Estimate(Result):
+    """A score with its confidence interval.
+
+    Two are equal when all of their fields are; of the replicates, which the signature determines,
+    only the score and the interval that came of them count.
+
+    Attributes
+    ----------
+    metric, system : str
+        What was scored.
+    score : float
+        Corpus score on the observed segments.
+    low, high : float
+        Bounds of the confidence interval.
+    standard_error : float
+        From the influence values; of a `Shard`, from the replicates.
+    confidence_level : float
+        Coverage that the interval aims at.
+    method : str
+        How the interval was made.
+    n_segments : int
+        Number of segments, or of groups where groups were resampled.
+    unit : str
+        What was resampled: "segment"; of groups the name of their label, or "group".
+    higher_is_better : bool
+        Direction of the metric.
+    signature : str
+        Everything needed to make the number again.
+    notes : tuple of str
+        What a careful reader should know.
+    segment_error : float or None
+        Where there are groups or runs: the standard error if segments were independent of one
+        another, and runs all alike, from influence values.
+    design_effect : float or None
+        Where there are groups: the squared ratio of the standard error of the groups to
+        `segment_error` (Kish, 1965).
+    effective_size : float or None
+        The number of segments over the design effect: of how many independent ones the score would
+        be as precise.
+    run_error : float or None
+        Where there are several runs: the standard error that the choice of the runs alone gives.
+    task, aggregate : str, str or None
+        As of a `Difference`.
+    replicates : ndarray, shape (B,)
+        Corpus scores of the resamples; empty where nothing was resampled (the t interval), of
+        several tasks, and after `from_json`.
+    """
+
+    metric: str
+    system: str
+    score: float
+    low: float
+    high: float
+    standard_error: float
+    confidence_level: float
+    method: str
+    n_segments: int
+    unit: str
+    higher_is_better: bool
+    signature: str
+    notes: tuple[str, ...] = ()
+    segment_error: float | None = None
+    design_effect: float | None = None
+    effective_size: float | None = None
+    run_error: float | None = None
+    task: str = ""
+    aggregate: str | None = None
+    # They follow from the signature and the statistics, and an array has no hash.
+    replicates: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), compare=False)
+
+    def to_every_eval_ever(self) -> dict[str, Any]:
+        """Return ``score_details.uncertainty`` of `eval.schema.json` (Every Eval Ever, 0.2).
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> found = es.estimate([1, 0, 1, 1], None, es.Mean("accuracy")).to_every_eval_ever()
+        >>> found["confidence_interval"]["method"], found["num_samples"]
+        ('wilson', 4)
+        """
+        found: dict[str, Any] = {
+            # That of influence values, whatever the interval is.
+            "standard_error": {"value": self.standard_error, "method": "analytic"},
+            "confidence_interval": {
+                "lower": self.low,
+                "upper": self.high,
+                "confidence_level": self.confidence_level,
+                "method": self.method,
+            },
+            "num_samples": self.n_segments,
+        }
+        if len(self.replicates) and self.method in _DRAWN:
+            found["num_bootstrap_samples"] = len(self.replicates)
+        return found
+
+    def describe(self) -> str:
+        """Return the sentence for a paper's section on methods."""
+        return describe_scores([self])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the replicates, the score and its interval."""
+        drawn: Axes = plots.replicates([self], ax=ax)
+        return drawn
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        return layout.score_tables([self], digits)
+
+    def _check(self, where: str) -> None:
+        if not self.low <= self.high or not 0 < self.confidence_level < 1 or self.n_segments < 1:
+            raise InputError(f"{where} has no interval, level or size that can be")
+
+
+@dataclass(frozen=True, repr=False)
+class Estimates(Result, Sequence[Estimate]):
+    """Several estimates: of systems, metrics, tasks; a sequence of `Estimate`.
+
+    ``estimates["BLEU", "A"]`` is that of a system under a metric, in any case, and
+    ``estimates["law", "BLEU", "A"]`` that on a task; what there is one of can be left out, and
+    without a task it is the total where there is one.
+
+    Attributes
+    ----------
+    estimates : tuple of Estimate
+        Task by task, in each metric by metric and system by system, and then the totals.
+    notes : tuple of str
+        What a careful reader should know of all of them.
+    """
+
+    estimates: tuple[Estimate, ...]
+    notes: tuple[str, ...] = ()
+
+    of_list: ClassVar[str] = "estimates"
+
+    @overload
+    def __getitem__(self, index: int | str | tuple[str, ...]) -> Estimate: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Estimate, ...]: ...
+    def __getitem__(self, index: Any) -> Any:
+        """Return the estimate of names or of a place; for a slice, a tuple."""
+        if isinstance(index, (int, slice, np.integer)):
+            return self.estimates[index]
+        some, names = named(self.estimates, index)
+        for estimate in some:
+            if names == [estimate.system]:
+                return estimate
+        known = ", ".join(distinct(estimate.system for estimate in some))
+        raise InputError(f"system must be one of {known}; got {', '.join(map(repr, names))}")
+
+    def __len__(self) -> int:
+        """Return the number of estimates, totals among them."""
+        return len(self.estimates)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names of the tasks; none where there is one without a name."""
+        return tuple(distinct(e.task for e in self.rows if e.task))
+
+    @property
+    def rows(self) -> tuple[Estimate, ...]:
+        """The estimates on tasks, without the totals."""
+        return tuple(e for e in self.estimates if e.aggregate is None)
+
+    @property
+    def totals(self) -> tuple[Estimate, ...]:
+        """The totals: one of each system and metric."""
+        return tuple(e for e in self.estimates if e.aggregate is not None)
+
+    def describe(self) -> str:
+        """Return the sentence for a paper's section on methods."""
+        return describe_scores(self.estimates)
+
+    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
+        """Draw the scores with their intervals: systems best first, or a row a task."""
+        return plots.scores(self.estimates, metric, ax)
+
+    def plot_replicates(self, metric: str | None = None, ax: Any = None) -> Any:
+        """Draw the distributions of the replicates; without them it is an `InputError`."""
+        return plots.replicates(self.estimates, metric, ax)
+
+    def _rows(self) -> Sequence[Any]:
+        return self.estimates
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        return layout.score_tables(self.estimates, digits)
+
+    def _title(self) -> str:
+        return layout.title(self)
+
+    def _notes(self) -> Sequence[str]:
+        return [*self.notes, *(note for e in self.estimates for note in e.notes)]
+
+    def _signatures(self) -> Sequence[str]:
+        return [e.signature for e in self.estimates]
+
+    def _check(self, where: str) -> None:
+        places = {(e.task, e.aggregate, e.metric, e.system) for e in self.estimates}
+        systems: dict[Any, set[str]] = {}
+        for *place, system in places:
+            systems.setdefault(tuple(place), set()).add(system)
+        same = len(set(map(frozenset, systems.values()))) == 1
+        if not same or len(places) < len(self.estimates):
+            raise InputError("estimates must be one of each system for each task and metric")
