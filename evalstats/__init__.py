@@ -22,6 +22,10 @@ from evalstats.compat.evaluatio.inference.paired import (
 )
 from evalstats.compat.evaluatio.metrics.bleu import ConfidenceInterval, bleu_bootstrap_test, bleu_ci
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
+from evalstats.logs.compare import compare_logs, estimate_logs
+from evalstats.logs.gate import gate
+from evalstats.logs.log import Log
+from evalstats.logs.reading import read_log
 from evalstats.metrics import (
     BLEU,
     CER,
@@ -55,10 +59,6 @@ from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
 from evalstats.results.suite_records import TaskDifference, TaskEstimate
 from evalstats.results.suites import SuiteComparison, SuiteEstimates
-from evalstats.runs.comparing import compare_runs, estimate_runs
-from evalstats.runs.gating import gate_runs
-from evalstats.runs.reading import read_run
-from evalstats.runs.run import Run
 from evalstats.shards.resample import resample_shard
 from evalstats.shards.shard import Shard, merge_shards
 from evalstats.statistics.extraction import extract
@@ -108,11 +108,11 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "compare",
     "Suite",
     "power",
-    "read_run",
-    "Run",
-    "compare_runs",
-    "estimate_runs",
-    "gate_runs",
+    "read_log",
+    "Log",
+    "compare_logs",
+    "estimate_logs",
+    "gate",
     "Gate",
     "GateCheck",
     "audit",

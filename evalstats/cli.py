@@ -22,14 +22,14 @@ from evalstats.checks import integer, share
 from evalstats.command_line import metrics_of, one_line, parser
 from evalstats.destination import STANDARD, Destination, UnwritableError, to_stdout
 from evalstats.errors import InputError
+from evalstats.logs.compare import compare_logs, estimate_logs, with_notes
+from evalstats.logs.gate import gate
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Reporting
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.results.gate import Gate
 from evalstats.results.ranking import Rankings
 from evalstats.results.results import Comparison, Result
-from evalstats.runs.comparing import compare_runs, estimate_runs, with_notes
-from evalstats.runs.gating import gate_runs
 from evalstats.statistics.extraction_of_files import extract_files
 from evalstats.statistics.files import Lines, check_parallel, read_lines, system_names
 from evalstats.statistics.names import as_names, as_segment_ids, group_codes
@@ -214,7 +214,7 @@ def _compare(options: argparse.Namespace, progress: _Progress) -> Result:
     if cli_runs.are_given(options):
         runs = cli_runs.given(options)
         settings |= {**cli_runs.part(options), "aggregate": options.aggregate}
-        return compare_runs(runs, **settings)
+        return compare_logs(runs, **settings)
     if not options.statistics:
         as_pairs(_names(options), options.baseline)
     tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
@@ -273,7 +273,7 @@ def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:
     if cli_runs.are_given(options):
         runs = cli_runs.given(options)
         settings |= {**cli_runs.part(options), "aggregate": options.aggregate}
-        return estimate_runs(runs, progress=progress, **settings)
+        return estimate_logs(runs, progress=progress, **settings)
     tables = _tables(options, progress, **{name: settings[name] for name in _LABELS})
     result: Result = estimate(tables, progress=progress, **settings)
     return result
@@ -283,7 +283,7 @@ def _gate(options: argparse.Namespace, progress: _Progress) -> Gate:
     names = ("margin", "recovery", "significance_level", "groups")
     settings = {name: getattr(options, name) for name in names}
     settings |= {**cli_runs.part(options), **_draws(options)}
-    return gate_runs(options.new, options.base, **settings)
+    return gate(options.new, options.base, **settings)
 
 
 def _show(options: argparse.Namespace, progress: _Progress) -> cli_runs.Shown:

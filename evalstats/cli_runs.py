@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 from evalstats.command_line import METRIC_OPTIONS
 from evalstats.destination import STANDARD
 from evalstats.errors import InputError
-from evalstats.runs.joining import Joined, joined
-from evalstats.runs.reading import read_run
-from evalstats.runs.run import Run
-from evalstats.runs.sources import fingerprint
+from evalstats.logs.files import fingerprint, without_suffix
+from evalstats.logs.joining import Joined, joined
+from evalstats.logs.log import Log
+from evalstats.logs.reading import read_log
 from evalstats.statistics.files import Lines
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -29,7 +29,7 @@ _TEXTS = {"-i": "input", "-r": "references", "-t": "test_set", "-l": "language_p
 class Shown:
     """Runs as they are printed."""
 
-    runs: Sequence[Run]
+    runs: Sequence[Log]
 
     def __str__(self) -> str:
         """Return what each of them has."""
@@ -117,7 +117,7 @@ def show(options: argparse.Namespace) -> Shown:
     if not options.runs:
         raise InputError("show needs a path: that of a log or a table of scores")
     chosen = {name: value for name, value in part(options).items() if name != "missing"}
-    return Shown([read_run(path, **chosen) for path in options.runs])
+    return Shown([read_log(path, **chosen) for path in options.runs])
 
 
 def beside(
@@ -127,8 +127,8 @@ def beside(
     names, n = of_texts[0].systems, of_texts[0].n_segments
     chosen = part(options)
     missing = chosen.pop("missing")
-    runs = [read_run(path, **chosen) for path in options.scores]
-    alike: dict[tuple[Any, ...], list[Run]] = {}
+    runs = [read_log(path, **chosen) for path in options.scores]
+    alike: dict[tuple[Any, ...], list[Log]] = {}
     for run in runs:
         alike.setdefault(tuple(run.tables), []).append(run)
     found = [table for some in alike.values() for t in joined(some, missing=missing).tasks.values()
@@ -172,7 +172,7 @@ def _of_lines(
 def _places(table: SegmentStatistics, names: Sequence[str], where: str) -> list[int]:
     """Return which systems of a table are meant, by name or by file name."""
     known: Mapping[str, int] = {
-        **{PurePath(name).stem: i for i, name in enumerate(table.systems)},
+        **{without_suffix(name): i for i, name in enumerate(table.systems)},
         **{name: i for i, name in enumerate(table.systems)},
     }
     gone = [name for name in names if name not in known]

@@ -21,11 +21,11 @@ from evalstats.analysis.ranking import COMPOSITES, FAMILY_WISE
 from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
 from evalstats.destination import to_stdout
 from evalstats.errors import InputError
+from evalstats.logs.joining import MISSING
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
 from evalstats.results.contrasts import CONTRASTS
 from evalstats.results.signatures import version
-from evalstats.runs.joining import MISSING
 
 FORMATS = ("text", "json", "markdown", "latex", "html", "csv")
 

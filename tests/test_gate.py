@@ -5,13 +5,13 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from evalstats.runs.items import Items, Key
+from evalstats.runs.run import run_of
 from scipy.stats import multinomial, norm
 
 import evalstats as es
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.counts import tango_distance
-from evalstats.runs.items import Items, Key
-from evalstats.runs.run import run_of
 
 
 def run(name, metric=None, **tasks):

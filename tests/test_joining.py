@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-import evalstats as es
 from evalstats.runs.items import Items, Key, as_score, natural, natural_order, with_missing
 from evalstats.runs.joining import joined
 from evalstats.runs.run import run_of
+
+import evalstats as es
 
 ACC = es.Mean("acc")
 

@@ -9,9 +9,9 @@ import zipfile
 
 import numpy as np
 import pytest
+from evalstats.runs.run import Run
 
 import evalstats as es
-from evalstats.runs.run import Run
 from tests import mutations
 from tests.conftest import WMT
 

@@ -9,10 +9,10 @@ from collections import defaultdict
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from evalstats.runs.items import Key
 from hypothesis import given
 
 import evalstats as es
-from evalstats.runs.items import Key
 from tests import mutations
 from tests.conftest import WMT
 

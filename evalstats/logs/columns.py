@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import is_from, shown
 from evalstats.errors import InputError
-from evalstats.runs.sources import MOST_LINE, as_label, dotted, json_lines, text_blocks
+from evalstats.logs.files import MOST_LINE, as_label, dotted, json_lines, text_blocks
 from evalstats.text.frames import columns_of, listed_texts
 
 #: Rows that are turned into columns together.
@@ -49,6 +49,13 @@ class Columns(NamedTuple):
         return InputError(
             f"{self.path}, {self.where(row)}: {column!r} must be {expected}, got {found}"
         )
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        """Return the numbers of a column, NaN for those missing."""
+        found, bad = as_floats(self.cells[column])
+        if bad is not None:
+            raise self.refused(bad, column, "a number such as 0.5, or empty where it is missing")
+        return found
 
 
 def of_file(path: Path, suffix: str, labels: Sequence[str]) -> Columns:
@@ -185,9 +192,7 @@ def _slow_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
 
 def as_names(cells: list[Any]) -> list[str]:
     """Return cells as text without blanks around it; whole numbers have no decimal point."""
-    if _are_texts(cells):
-        return list(map(str.strip, cells))
-    return [_named(cell) for cell in cells]
+    return list(map(str.strip, cells)) if _are_texts(cells) else [_named(cell) for cell in cells]
 
 
 def _are_texts(cells: list[Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from evalstats.analysis.compare import compared
@@ -11,21 +12,21 @@ from evalstats.analysis.planning import Planner
 from evalstats.checks import also_called, share
 from evalstats.errors import InputError
 from evalstats.inference.families import holm
+from evalstats.logs.joining import OneLog, joined
+from evalstats.logs.log import Patterns
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.gate import Gate, GateCheck
 from evalstats.results.notes import claim_notes
 from evalstats.results.results import Comparison
-from evalstats.runs.joining import OneRun, joined
-from evalstats.runs.run import Patterns
 
 #: How often what is there to be found should be.
 _POWER = 0.8
 
 
 @also_called(metrics="metric", seed="rng")
-def gate_runs(
-    new: OneRun,
-    base: OneRun,
+def gate(
+    new: OneLog,
+    base: OneLog,
     *,
     margin: float | None = None,
     recovery: float | None = None,
@@ -35,10 +36,12 @@ def gate_runs(
     filter: Patterns = None,
     groups: str | None = None,
     missing: str = "error",
+    epochs: str | None = None,
+    directions: Mapping[str, str] | None = None,
     n_resamples: int = 9999,
     rng: Rng = 12345,
 ) -> Gate:
-    r"""Say of two runs whether the new one is as good as the base, up to a limit.
+    r"""Say of two logs whether the new one is as good as the base, up to a limit.
 
     It passes where every task is shown to be within the limit (non-inferiority; Blackwelder, 1982),
     fails where one is shown to be beyond it, and is undecided otherwise: then more items are
@@ -46,7 +49,7 @@ def gate_runs(
 
     Parameters
     ----------
-    new, base : Run or path
+    new, base : Log or path
         Logs of one system each, joined by the ids of their items.
     margin : float, optional
         The loss that is too much, above 0, in points of each metric.
@@ -56,8 +59,8 @@ def gate_runs(
     significance_level : float
         In (0, 0.5): about how often a system passes that has lost as much as the limit, and how
         often one fails that has lost just as much.
-    task, metric, filter, groups, missing
-        As in `compare_runs`.
+    task, metric, filter, groups, missing, epochs, directions
+        As in `compare_logs`.
     n_resamples, rng
         As in `compare`.
 
@@ -88,8 +91,9 @@ def gate_runs(
     )  # fmt: skip
     labels = () if groups is None else (groups,)
     found = joined(
-        [base, new], task=task, metric=metric, filter=filter, labels=labels, missing=missing
-    )
+        [base, new], task=task, metric=metric, filter=filter, labels=labels, missing=missing,
+        epochs=epochs, directions=directions,
+    )  # fmt: skip
     checks, notes = [], list(found.notes)
     for name, table in [(name, table) for name, some in found.tasks.items() for table in some]:
         old = table.systems[0]

@@ -1,4 +1,4 @@
-"""Runs in, comparison out: one task, or a suite of them."""
+"""Logs in, comparison out: of one task, or of several with their total."""
 
 from __future__ import annotations
 
@@ -14,44 +14,52 @@ from evalstats.analysis.ranking import Ranker
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called
 from evalstats.errors import InputError
+from evalstats.logs.joining import Joined, Logs, asked_twice, joined
+from evalstats.logs.log import Patterns
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.suites import SuiteComparison, SuiteEstimates
-from evalstats.runs.joining import Joined, Runs, asked_twice, joined
-from evalstats.runs.run import Patterns
-from evalstats.statistics.segments import SegmentStatistics
 
 
 @also_called(metrics="metric", seed="rng")
-def compare_runs(
-    runs: Runs,
+def compare_logs(
+    logs: Logs,
     *,
     task: Patterns = None,
     metric: Patterns = None,
     filter: Patterns = None,
+    systems: Patterns = None,
     groups: str | None = None,
     strata: str | None = None,
     aggregate: Aggregated | None = None,
     missing: str = "error",
+    epochs: str | None = None,
+    directions: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Comparison | SuiteComparison:
-    """Compare the runs of several systems, joined by the ids of their items.
+    """Compare systems by their logs, joined by the ids of their items.
 
     Parameters
     ----------
-    runs : sequence or mapping of Run, path or frame, or one of them
-        Logs of at least two systems, or one table with the scores of several; a mapping gives them
-        names.
+    logs : sequence or mapping of Log, path or frame, or one of them
+        Logs of at least two systems, in any number of files and folders; those of other tasks of
+        one system are joined. A mapping gives names to logs of one system each.
     task, metric, filter : str or sequence of str, optional
         What to compare, as shells match file names; by default all there is.
+    systems : str or sequence of str, optional
+        Which systems, by patterns as well, and in which order.
     groups, strata : str, optional
         Labels of the items, by name: a column of a table, or a path of keys in the log
         (``"doc.passage_id"``). Strata are for one task: several are strata themselves.
     aggregate
         Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
     missing : {"error", "intersect", "available"}
-        What to do where not all runs have the same items, metrics or tasks: refuse, or compare what
-        all have; where scores are missing in a table, ``"available"`` takes the mean of those that
-        there are. The notes say how many were left out.
+        What to do where not all systems have the same items, metrics or tasks: refuse, or compare
+        what all have; where scores are missing, ``"available"`` takes the mean of those that there
+        are. The notes say how many were left out.
+    epochs : {"mean", "runs"}, optional
+        What several answers to an item are, as in `read_log`; by default what the first log says.
+    directions : mapping of str to {"higher", "lower"}, optional
+        What is better under a metric whose name does not say it, as in `read_log`.
     **options
         As in `compare`, or for several tasks in `Suite.compare`.
 
@@ -66,16 +74,20 @@ def compare_runs(
         For what cannot be read or joined, and for options that do not go with several tasks.
     """
     labels: dict[str, Any] = {"groups": groups, "strata": strata}
-    found = _joined(runs, task, metric, filter, labels, missing)
+    found = joined(
+        logs, task=task, metric=metric, filter=filter, systems=systems, missing=missing,
+        labels=_names(labels), epochs=epochs, directions=directions,
+    )  # fmt: skip
     if len(found.tasks) > 1:
         whole = _suite(found, aggregate, groups, strata).compare(**options)
         return replace(whole, notes=(*found.notes, *asked_twice(found.tasks), *whole.notes))
-    result = compare(_only(found), aggregate=aggregate or "micro", **labels, **options)
+    (tables,) = found.tasks.values()
+    result = compare(tables, aggregate=aggregate or "micro", **labels, **options)
     return with_notes(result, found.notes)
 
 
 def with_notes(result: Comparison, notes: Sequence[str]) -> Comparison:
-    """Return a comparison, and rankings of it, that say first what is to be said of the runs."""
+    """Return a comparison, and rankings of it, that say first what is to be said of the logs."""
     ranker = result.ranker
     if isinstance(ranker, Ranker):
         ranker = replace(ranker, notes=(*notes, *ranker.notes))
@@ -83,50 +95,42 @@ def with_notes(result: Comparison, notes: Sequence[str]) -> Comparison:
 
 
 @also_called(metrics="metric", seed="rng")
-def estimate_runs(
-    runs: Runs,
+def estimate_logs(
+    logs: Logs,
     *,
     task: Patterns = None,
     metric: Patterns = None,
     filter: Patterns = None,
+    systems: Patterns = None,
     groups: str | None = None,
     strata: str | None = None,
     aggregate: Aggregated | None = None,
     missing: str = "error",
+    epochs: str | None = None,
+    directions: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Estimate | Estimates | SuiteEstimates:
-    """Score one run, or several, on one task or several, and say how sure the scores are.
+    """Score one system, or several, on one task or several, and say how sure the scores are.
 
-    Parameters are those of `compare_runs`; options those of `estimate`, or of `Suite.estimate`.
+    Parameters are those of `compare_logs`; options those of `estimate`, or of `Suite.estimate`.
     """
     labels: dict[str, Any] = {"groups": groups, "strata": strata}
-    found = _joined(runs, task, metric, filter, labels, missing)
+    found = joined(
+        logs, task=task, metric=metric, filter=filter, systems=systems, missing=missing,
+        labels=_names(labels), epochs=epochs, directions=directions,
+    )  # fmt: skip
     if len(found.tasks) > 1:
         whole = _suite(found, aggregate, groups, strata).estimate(**options)
         return replace(whole, notes=(*found.notes, *asked_twice(found.tasks), *whole.notes))
-    result: Any = estimate(_only(found), aggregate=aggregate or "micro", **labels, **options)
-    notes = tuple(found.notes)
-    if isinstance(result, Estimate):
-        return replace(result, notes=(*notes, *result.notes))
-    return Estimates(tuple(replace(e, notes=(*notes, *e.notes)) for e in result))
-
-
-def _joined(
-    runs: Runs,
-    task: Patterns,
-    metric: Patterns,
-    filter: Patterns,
-    labels: Mapping[str, str | None],
-    missing: str,
-) -> Joined:
-    names = [name for name in labels.values() if name is not None]
-    return joined(runs, task=task, metric=metric, filter=filter, labels=names, missing=missing)
-
-
-def _only(found: Joined) -> list[SegmentStatistics]:
-    """Return the tables of the only task."""
     (tables,) = found.tasks.values()
-    return tables
+    result: Any = estimate(tables, aggregate=aggregate or "micro", **labels, **options)
+    if isinstance(result, Estimate):
+        return replace(result, notes=(*found.notes, *result.notes))
+    return Estimates(tuple(replace(e, notes=(*found.notes, *e.notes)) for e in result))
+
+
+def _names(labels: Mapping[str, str | None]) -> list[str]:
+    return [name for name in labels.values() if name is not None]
 
 
 def _suite(

@@ -10,11 +10,10 @@ import numpy as np
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
+from evalstats.logs.files import Source, get, read_json, require, without_suffix
+from evalstats.logs.log import Log, Wanted, log_of
+from evalstats.logs.rows import Items, Key, Rows, number
 from evalstats.metrics import Ratio
-from evalstats.runs.items import Items, Key, number
-from evalstats.runs.run import Run, run_of
-from evalstats.runs.sources import Source, at, entry, read_json
-from evalstats.runs.wanted import Wanted
 
 NAME = "meeteval"
 
@@ -41,22 +40,19 @@ def is_ours(source: Source) -> bool:
     return any(isinstance(first.get(size), (int, float)) for size in (_WORDS[1], _SPEAKERS[1]))
 
 
-def read(source: Source, wanted: Wanted) -> Run:
+def read(source: Source, wanted: Wanted) -> Log:
     """Return errors and lengths of all sessions."""
     match = _NAME.fullmatch(source.path.name)
-    system = match[1] if match else source.path.stem
-    metric = _METRICS.get(match[2], match[2].upper()) if match else "error rate"
-    rows = [_row(session, f"{source.path}, {name}") for name, session in source.json.items()]
-    key = Key("", metric)
-    items = Items(
-        key,
-        Ratio(metric, columns=("errors", "length"), higher_is_better=False),
-        (system,),
-        list(source.json),
-        np.array([rows]),
-        logged=_stated(source.path, system),
-    )
-    return run_of(system, str(source.path), NAME, [items])
+    system = match[1] if match else without_suffix(source.path)
+    name = _METRICS.get(match[2], match[2].upper()) if match else "error rate"
+    key, rows = Key("", name), []
+    if wanted.has(key):
+        values = [_row(session, f"{source.path}, {name}") for name, session in source.json.items()]
+        items = Items.of(source.path, list(source.json))
+        metric = Ratio(name, columns=("errors", "length"), higher_is_better=False)
+        stated = _reported(source.path)
+        rows = [Rows(key, system, metric, items, np.array(values)[items.order], stated)]
+    return log_of(system, source.path, NAME, rows)
 
 
 def _row(session: Any, where: str) -> tuple[float, float]:
@@ -64,7 +60,7 @@ def _row(session: Any, where: str) -> tuple[float, float]:
     if not isinstance(session, dict):
         raise InputError(f"{where} must be an object, got {shown(session, 60)}")
     parts, size = _SPEAKERS if _SPEAKERS[1] in session else _WORDS
-    length = number(entry(session, size, where=where), f"{where}, {size}")
+    length = number(require(session, size, where=where), f"{where}, {size}")
     counts = [number(session[part], f"{where}, {part}") for part in parts if session.get(part)]
     errors = sum(counts)
     if "errors" in session:
@@ -82,8 +78,8 @@ def _row(session: Any, where: str) -> tuple[float, float]:
     return errors, length
 
 
-def _stated(path: Path, system: str) -> dict[str, float]:
+def _reported(path: Path) -> float | None:
     """Return the error rate of all sessions from the file beside, if there is one."""
     beside = path.with_name(path.name.replace("_per_reco", ""))
-    rate = at(read_json(beside), "error_rate") if beside != path and beside.is_file() else None
-    return {} if rate is None else {system: number(rate, f"{beside}, error_rate")}
+    rate = get(read_json(beside), "error_rate") if beside != path and beside.is_file() else None
+    return None if rate is None else number(rate, f"{beside}, error_rate")
