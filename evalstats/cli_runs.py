@@ -97,10 +97,6 @@ def given(options: argparse.Namespace) -> Any:
 def part(options: argparse.Namespace) -> dict[str, Any]:
     """Return which part of the runs is wanted; ``acc,none`` is a metric and a filter."""
     found = {name: getattr(options, name) for name in _PARTS[:3]}
-    metrics = found["metric"] or []
-    if found["filter"] is None and len(metrics) == 1 and "," in metrics[0]:
-        metric, _, filter = metrics[0].rpartition(",")
-        found.update(metric=[metric], filter=[filter])
     return {**found, "missing": options.missing or "error"}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import evalstats as es
 from tests.conftest import SYSTEMS, WMT
-from tests.test_tidy import wmt25
+from tests.test_logs_tables import wmt25
 
 SCORES = """system,segment,metric,score,document
 A,1,acc,1,x
@@ -44,14 +44,14 @@ def shown(run_here):
 
 
 def test_compare_and_estimate_are_the_apis(folder, shown):
-    expected = es.compare_runs("scores.csv", n_resamples=99)
+    expected = es.compare_logs("scores.csv", n_resamples=99)
     assert shown("compare", "scores.csv") == expected.to_dict()
     assert shown("compare", "a.csv", "b.csv") == expected.to_dict()
-    grouped = es.compare_runs("scores.csv", groups="document", baseline="B", n_resamples=99)
+    grouped = es.compare_logs("scores.csv", groups="document", baseline="B", n_resamples=99)
     assert grouped.estimates[0].n_segments == 2
     options = ("--groups", "document", "--baseline", "B")
     assert shown("compare", "scores.csv", *options) == grouped.to_dict()
-    strata = es.estimate_runs("scores.csv", strata="document", aggregate="macro", n_resamples=99)
+    strata = es.estimate_logs("scores.csv", strata="document", aggregate="macro", n_resamples=99)
     options = ("--strata", "document", "--aggregate", "macro")
     assert shown("estimate", "scores.csv", *options) == strata.to_dict()
 
@@ -89,7 +89,7 @@ def test_several_tasks_are_a_suite(folder, run_here, shown):
     tasks = SCORES.replace("system,", "task,system,")
     rows = [f"{t},{line}" for t in "xy" for line in SCORES.splitlines()[1:]]
     (folder / "tasks.csv").write_text("\n".join([tasks.splitlines()[0], *rows]), encoding="utf-8")
-    for command, ask in (("compare", es.compare_runs), ("estimate", es.estimate_runs)):
+    for command, ask in (("compare", es.compare_logs), ("estimate", es.estimate_logs)):
         for options in ({}, {"aggregate": "macro"}, {"task": ["x"]}):
             typed = [f for name, value in options.items() for f in (f"--{name}", *listed(value))]
             expected = ask("tasks.csv", n_resamples=99, **options)
@@ -115,7 +115,7 @@ def test_a_gate_for_one_metric(folder, run_here):
 def test_show_prints_what_was_found(folder, run_here):
     code, out, _ = run_here("show", "scores.csv", "a.csv")
     assert code == 0
-    assert out == f"{es.read_run('scores.csv')}\n\n{es.read_run('a.csv')}\n"
+    assert out == f"{es.read_log('scores.csv')}\n\n{es.read_log('a.csv')}\n"
     code, out, _ = run_here("show", "scores.csv", "-o", "out.txt")
     assert (code, out) == (0, "")
     assert (folder / "out.txt").read_text(encoding="utf-8").startswith("scores (table of scores")

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from evalstats.runs.items import Items, Key
+from evalstats.logs.rows import Items, Key
 from evalstats.runs.run import run_of
 from scipy.stats import multinomial, norm
 
@@ -37,7 +37,7 @@ def answers(n, gained, lost, right=0):
 
 def gate(n, gained, lost, right=0, **options):
     base, new = answers(n, gained, lost, right)
-    return es.gate_runs(run("new", t=new), run("base", t=base), n_resamples=20, **options)
+    return es.gate(run("new", t=new), run("base", t=base), n_resamples=20, **options)
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_a_gate_is_as_good_as_its_worst_task():
     zeros = np.zeros(1000)
     zeros[:80] = 1
     old = run("base", a=base, b=zeros)
-    assert es.gate_runs(run("new", a=new, b=zeros), old, margin=0.02).verdict == "passed"
-    found = es.gate_runs(run("new", a=new, b=worse), old, margin=0.02)
+    assert es.gate(run("new", a=new, b=zeros), old, margin=0.02).verdict == "passed"
+    found = es.gate(run("new", a=new, b=worse), old, margin=0.02)
     assert [c.verdict for c in found] == ["passed", "failed"]
     assert found.verdict == "failed"
     old = run("base", a=base, b=answers(1000, 10, 25)[0])
-    found = es.gate_runs(run("new", a=new, b=undecided), old, margin=0.02)
+    found = es.gate(run("new", a=new, b=undecided), old, margin=0.02)
     assert (found.verdict, found.exit_code) == ("undecided", 3)
 
 
@@ -79,7 +79,7 @@ def test_failing_is_adjusted_for_the_number_of_tasks():
     base, new = answers(1000, 0, 31)
     names = [f"t{i}" for i in range(10)]
     old = run("base", **dict.fromkeys(names, base))
-    found = es.gate_runs(run("new", t0=new, **dict.fromkeys(names[1:], base)), old, margin=0.02)
+    found = es.gate(run("new", t0=new, **dict.fromkeys(names[1:], base)), old, margin=0.02)
     assert found.verdict == "undecided"
     assert found.checks[0].pvalue_failed_adjusted == pytest.approx(10 * check.pvalue_failed)
 
@@ -118,14 +118,14 @@ def test_a_recovery_and_scores_where_lower_is_better():
     base, same = run("base", loss, t=old), run("new", loss, t=old + rng.normal(0, 0.1, 400))
     worse = run("new", loss, t=old + rng.normal(0.5, 0.1, 400))
     for limit in ({"margin": 0.1}, {"recovery": 0.97}):
-        assert es.gate_runs(same, base, **limit).verdict == "passed"
-        assert es.gate_runs(worse, base, **limit).verdict == "failed"
+        assert es.gate(same, base, **limit).verdict == "passed"
+        assert es.gate(worse, base, **limit).verdict == "failed"
 
 
 def test_forms():
     base, new = answers(1000, 10, 25)
     worse = answers(1000, 0, 80)
-    found = es.gate_runs(
+    found = es.gate(
         run("new", a=new, b=worse[1]), run("base", a=base, b=worse[0]), margin=0.02
     )
     plain = json.loads(found.to_json())
@@ -160,9 +160,9 @@ def test_bad_options(options, message):
 def test_runs_of_other_items_are_refused():
     base = run("base", t=np.ones(10))
     with pytest.raises(InputError, match=r"2 of 10 are not in that of new \('q8', 'q9'\)"):
-        es.gate_runs(run("new", t=np.ones(8)), base, margin=0.5)
+        es.gate(run("new", t=np.ones(8)), base, margin=0.5)
     with pytest.raises(InputError, match="no task and metric in common"):
-        es.gate_runs(run("new", u=np.ones(10)), base, margin=0.5)
+        es.gate(run("new", u=np.ones(10)), base, margin=0.5)
 
 
 def test_assert_not_worse_takes_runs():
@@ -210,7 +210,7 @@ def test_limits_so_small_that_no_number_of_items_would_do():
 def test_the_reason_has_the_p_value_that_decides():
     base, worse = answers(1000, 0, 34)
     same = dict.fromkeys(("b", "c"), base)
-    found = es.gate_runs(run("new", a=worse, **same), run("base", a=base, **same), margin=0.02)
+    found = es.gate(run("new", a=worse, **same), run("base", a=base, **same), margin=0.02)
     check = found.checks[0]
     assert (check.verdict, found.exit_code) == ("failed", 1)
     assert check.pvalue_failed_adjusted == pytest.approx(3 * check.pvalue_failed)
@@ -228,7 +228,7 @@ def test_groups_are_called_groups():
         key = Key("t", "acc")
         items = Items(key, item.metric, (name,), item.segment_ids, item.values, labels)
         runs.append(run_of(name, name, "test", [items]))
-    found = es.gate_runs(*runs, margin=0.01, groups="passage")
+    found = es.gate(*runs, margin=0.01, groups="passage")
     assert found.checks[0].reason.startswith("100 groups are too few: with about ")
     assert "  100 groups  " in str(found)
     assert found.to_dict()["checks"][0]["unit"] == "group"

@@ -130,7 +130,11 @@ def _rows(task: str, records: Any, known: Results, notes: list[str]) -> list[Row
         names = [name for name in _plain(record.get("metrics") or ()) if name in record]
         kept = {name: _plain(record[name]) for name in (*names, "doc_id", "metrics")}
         read.add({**kept, "filter": record.get("filter", read.filter)}, i)
-    return read.rows(known.model or "model", notes)
+    try:
+        return read.rows(known.model or "model", notes)
+    except InputError as error:  # an item twice
+        notes.append(str(error))
+        return []
 
 
 def _plain(value: Any) -> Any:

@@ -177,9 +177,13 @@ def _runs(source: Source, skipped: list[str]) -> list[_Run]:
                 f"the run of {stamp}, {n_files[stamp]} files, which is older than that of "
                 f"{newest}; to read it, give its results file or a file of its samples"
             )
+        for run in chosen.values():
+            if run.samples or len(stamps) == 1:
+                found.append(_with_samples(source.path, run, left[::-1]))
+            else:
+                skipped.append(f"{run.results}: there are no samples beside it (--log_samples)")
         skipped += left[::-1]
-        found += [_with_samples(source.path, run, left[::-1]) for run in chosen.values()]
-    return found
+    return found or [_with_samples(source.path, _Run(source.path, None, {}), skipped)]
 
 
 def _named(samples: dict[str, Path], results: Results, skipped: list[str]) -> dict[str, Path]:

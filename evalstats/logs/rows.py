@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from os.path import commonprefix
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import is_missing, shown
+from evalstats.checks import check_names, is_missing, label, shown
 from evalstats.errors import InputError
 from evalstats.metrics import Mean, Metric
 
 _NUMBERS = re.compile(r"(\d+)", re.ASCII)
+_LETTERS = re.compile(r"\D*", re.ASCII)
 
 
 class Key(NamedTuple):
@@ -81,6 +83,7 @@ class Items:
             order = np.lexsort((numbers, np.array([codes[name] for name in ids])))
         numbers = np.array(epochs, dtype=np.int64)[order] if len(set(epochs)) > 1 else np.array([])
         named = tuple(ids[i] for i in order)
+        check_names(named, f"{where}: ids")
         if len(set(named)) < len(named):
             answers = list(zip(named, numbers.tolist(), strict=True)) if len(numbers) else named
             twice = [a for a, b in zip(answers[1:], answers, strict=False) if a == b]
@@ -95,6 +98,8 @@ class Items:
             for name, given in (labels or {}).items()
             if any(given)
         }
+        for name, own in kept.items():
+            check_names(own, f"{where}: labels {label(name, 'names of labels')!r}")
         return cls(named, numbers.astype(np.int64), kept, order)
 
 
@@ -167,6 +172,9 @@ def natural(name: str) -> tuple[Any, ...]:
 
 def natural_order(names: Sequence[str]) -> list[int]:
     """Return the places of names in their natural order."""
+    prefix = _LETTERS.match(commonprefix([min(names), max(names)])) if names else None
+    if prefix:
+        names = [name[prefix.end() :] for name in names]
     if not all(name.isdecimal() and name.isascii() for name in names):
         return sorted(range(len(names)), key=[natural(name) for name in names].__getitem__)
     # Most logs number their items: the same order, without a million small tuples.

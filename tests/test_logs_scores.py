@@ -48,7 +48,7 @@ def the_table(run):
 def test_both_forms_of_comet_are_one(tmp_path):
     tables = []
     for form in (scored, compared):
-        run = es.read_run(written(tmp_path / f"{form.__name__}.json", form()))
+        run = es.read_log(written(tmp_path / f"{form.__name__}.json", form()))
         assert run.format == "COMET"
         tables.append(the_table(run))
     assert tables[0] == tables[1]
@@ -58,7 +58,7 @@ def test_both_forms_of_comet_are_one(tmp_path):
     assert sorted(tables[0].labels) == ["reference_hash", "source_hash"]
     expected = [np.mean(scores) for scores in SCORES.values()]
     assert tables[0].scores == pytest.approx(expected)
-    result = es.compare_runs(tmp_path / "scored.json")
+    result = es.compare_logs(tmp_path / "scored.json")
     direct = es.compare(
         {"sys1": SCORES["sys1.txt"], "sys2": SCORES["out/sys2.txt"]}, metrics=es.Mean("COMET")
     )
@@ -68,11 +68,11 @@ def test_both_forms_of_comet_are_one(tmp_path):
 def test_two_files_of_comet_are_joined_if_they_are_of_the_same_texts(tmp_path):
     first, second = ({name: content} for name, content in scored().items())
     paths = [written(tmp_path / "a.json", first), written(tmp_path / "b.json", second)]
-    assert {e.system for e in es.compare_runs(paths).estimates} == {"sys1", "sys2"}
+    assert {e.system for e in es.compare_logs(paths).estimates} == {"sys1", "sys2"}
     second["out/sys2.txt"][1]["src"] = "Something else."
     written(tmp_path / "b.json", second)
     with pytest.raises(es.InputError, match="source_hash"):
-        es.compare_runs(paths)
+        es.compare_logs(paths)
 
 
 def test_without_references(tmp_path):
@@ -80,7 +80,7 @@ def test_without_references(tmp_path):
     for segments in content.values():
         for segment in segments:
             del segment["ref"]
-    table = the_table(es.read_run(written(tmp_path / "qe.json", content)))
+    table = the_table(es.read_log(written(tmp_path / "qe.json", content)))
     assert list(table.labels) == ["source_hash"]
 
 
@@ -104,17 +104,17 @@ def test_what_is_wrong_with_comet_is_an_error(tmp_path, form, change, message):
     content = copy.deepcopy(form())
     change(content)
     with pytest.raises(es.InputError, match=message):
-        es.read_run(written(tmp_path / "comet.json", content))
+        es.read_log(written(tmp_path / "comet.json", content))
 
 
 def test_missing_scores_of_comet_are_said(tmp_path):
     content = scored()
     content["sys1.txt"][0]["COMET"] = None
-    run = es.read_run(written(tmp_path / "comet.json", content))
+    run = es.read_log(written(tmp_path / "comet.json", content))
     assert list(run.incomplete.values()) == ["1 score is missing"]
     with pytest.raises(es.InputError, match="1 score is missing"):
-        es.compare_runs(run)
-    result = es.compare_runs(run, missing="intersect")
+        es.compare_logs(run)
+    result = es.compare_logs(run, missing="intersect")
     assert {e.n_segments for e in result.estimates} == {2}
 
 
@@ -125,7 +125,7 @@ def lines(blocks):
 def test_score_files_have_blocks_of_systems(tmp_path):
     path = tmp_path / "COMET-22-refA.seg.score"
     path.write_text(lines({"sysA": [0.5, 0.25, 1e-3], "sysB": [-1, "None", 0]}))
-    run = es.read_run(path)
+    run = es.read_log(path)
     table = the_table(run)
     assert table.systems == ("sysA", "sysB")
     assert table.metric == es.Mean("COMET-22-refA")
@@ -138,13 +138,13 @@ def test_a_folder_of_score_files(tmp_path):
     folder.mkdir(parents=True)
     for name in ("BLEU-refA.seg", "chrF-refA.seg", "BLEU-refA.sys", "BLEU-refA.domain"):
         (folder / f"{name}.score").write_text(lines({"sysA": [0.5, 0.25], "sysB": [1, 0]}))
-    run = es.read_run(folder)
+    run = es.read_log(folder)
     assert [str(key) for key in run.tables] == ["BLEU-refA", "chrF-refA"]
-    assert es.read_run(folder, metric="chrF*").tables.keys() == {("", "chrF-refA", "")}
-    assert es.read_run(tmp_path / "metric-scores").tasks == ("en-de",)
+    assert es.read_log(folder, metric="chrF*").tables.keys() == {("", "chrF-refA", "")}
+    assert es.read_log(tmp_path / "metric-scores").tasks == ("en-de",)
     human = folder / "en-de.mqm.seg.score"
     human.write_text(lines({"sysA": [-0.5, -1], "refA": ["None", "None"]}))
-    run = es.read_run(human)
+    run = es.read_log(human)
     assert run.systems == ("sysA",)
     assert run.skipped == ("refA of en-de.mqm, which have no scores",)
 
@@ -166,7 +166,7 @@ def test_what_is_wrong_with_a_score_file_is_an_error(tmp_path, text, message):
     path = tmp_path / "x.seg.score"
     path.write_text(text)
     with pytest.raises(es.InputError, match=message):
-        es.read_run(path)
+        es.read_log(path)
 
 
 def sessions():
@@ -183,18 +183,18 @@ def sessions():
 
 def test_sessions_of_meeteval(tmp_path):
     path = written(tmp_path / "hyp_cpwer_per_reco.json", sessions())
-    run = es.read_run(path)
+    run = es.read_log(path)
     table = the_table(run)
     assert (table.systems, table.metric.name) == (("hyp",), "cpWER")
     assert not table.metric.higher_is_better
     assert table.segment_ids == ("S01", "S02", "S10")
     assert table.values[0].tolist() == [[1, 20], [6, 40], [2, 0]]
     written(tmp_path / "hyp_cpwer.json", {"error_rate": 0.15, "errors": 9, "length": 60})
-    run = es.read_run(path)
-    assert list(run.logged.values()) == [{"hyp": 0.15}]
+    run = es.read_log(path)
+    assert list(run.reported.values()) == [{"hyp": 0.15}]
     assert not run.disagreements
     written(tmp_path / "hyp_cpwer.json", {"error_rate": 0.2})
-    assert "the log says 0.2, its items give 0.15" in es.read_run(path).disagreements[0]
+    assert "the log says 0.2, its items give 0.15" in es.read_log(path).disagreements[0]
 
 
 def test_speaker_times_of_meeteval(tmp_path):
@@ -203,7 +203,7 @@ def test_speaker_times_of_meeteval(tmp_path):
                "falarm_speaker_time": 0, "speaker_error_time": 0}
         for name, wrong in (("S1", 6.0), ("S2", 3.0))
     }  # fmt: skip
-    table = the_table(es.read_run(written(tmp_path / "hyp_der_per_reco.json", content)))
+    table = the_table(es.read_log(written(tmp_path / "hyp_der_per_reco.json", content)))
     assert table.metric.name == "DER"
     assert table.scores == pytest.approx([9 / 120])
 
@@ -225,14 +225,14 @@ def test_what_is_wrong_with_a_session_is_an_error(tmp_path, change, message):
     content = sessions()
     change(content)
     with pytest.raises(es.InputError, match=message):
-        es.read_run(written(tmp_path / "hyp_wer_per_reco.json", content))
+        es.read_log(written(tmp_path / "hyp_wer_per_reco.json", content))
 
 
 def test_keys_that_occur_twice_are_an_error(tmp_path):
     path = written(tmp_path / "hyp_wer_per_reco.json", sessions())
     path.write_text(path.read_text().replace('"S10"', '"S01"'))
     with pytest.raises(es.InputError, match=r"_per_reco\.json has 'S01' twice in one object"):
-        es.read_run(path)
+        es.read_log(path)
 
 
 def _fuzz(folder, count):

@@ -9,7 +9,7 @@ from collections import defaultdict
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from evalstats.runs.items import Key
+from evalstats.logs.rows import Key
 from hypothesis import given
 
 import evalstats as es
@@ -42,7 +42,7 @@ def read(tmp_path):
         path = tmp_path / name
         data = text if isinstance(text, bytes) else text.encode("utf-8")
         path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
-        return es.read_run(path, **options)
+        return es.read_log(path, **options)
 
     return from_text
 
@@ -206,7 +206,7 @@ def test_segments_numbered_within_documents(read):
     assert table.labels["document"] == ("x", "x", "x", "y")
     assert run.format == "table of scores, items are document/line"
     assert "items are document/line" in str(run)
-    assert es.read_run.__name__ == "read_run"
+    assert es.read_log.__name__ == "read_log"
 
 
 def test_labels_are_kept_by_name_or_when_asked_for(read):
@@ -300,7 +300,7 @@ def test_a_folder_of_tables_is_told_to_be_one(tmp_path):
     with pytest.raises(
         es.InputError, match=r"none of the formats .*; a table is a file, give .*a.csv"
     ):
-        es.read_run(tmp_path)
+        es.read_log(tmp_path)
 
 
 def test_text_between_tabs_may_hold_quotes(read):
@@ -338,15 +338,15 @@ def test_frames_are_tables(library):
     columns = {
         name: list(cells) for name, cells in zip(HEADER, zip(*LONG, strict=True), strict=True)
     }
-    check_long(es.read_run(frames.DataFrame(columns)))
+    check_long(es.read_log(frames.DataFrame(columns)))
     wide = frames.DataFrame({"id": [1, 2], "x": [0.5, None], "y": [1.0, 2.0]})
-    run = es.read_run(wide)
+    run = es.read_log(wide)
     assert run.tables[Key("", "score")].segment_ids == ("1", "2")
     assert run.incomplete == {Key("", "score"): "1 of 4 scores is missing (1 of x)"}
-    one = es.read_run(frames.DataFrame({"id": [1.0, 2.0], "score": [True, False]}), name="mine")
+    one = es.read_log(frames.DataFrame({"id": [1.0, 2.0], "score": [True, False]}), name="mine")
     assert one.systems == ("mine",)
     with pytest.raises(es.InputError, match="the frame, row 1: 'score' must be a number"):
-        es.read_run(frames.DataFrame({"id": [1, 2], "score": ["1", "x"]}))
+        es.read_log(frames.DataFrame({"id": [1, 2], "score": ["1", "x"]}))
 
 
 def test_an_index_with_names_is_columns():
@@ -354,14 +354,14 @@ def test_an_index_with_names_is_columns():
     columns = {
         name: list(cells) for name, cells in zip(HEADER, zip(*LONG, strict=True), strict=True)
     }
-    check_long(es.read_run(pd.DataFrame(columns).set_index(["system", "segment"])))
+    check_long(es.read_log(pd.DataFrame(columns).set_index(["system", "segment"])))
     wide = pd.DataFrame(
         {("score", "A"): [1.0], ("score", "B"): [2.0]}, index=pd.Index([1], name="id")
     )
     with pytest.raises(
         es.InputError, match=r"several levels of columns, such as .'id', ''.; columns"
     ):
-        es.read_run(wide)
+        es.read_log(wide)
 
 
 def wmt25():
@@ -372,7 +372,7 @@ def wmt25():
 
 
 def test_wmt25_is_read_with_its_missing_scores():
-    run = es.read_run(wmt25())
+    run = es.read_log(wmt25())
     assert len(run.systems) == 37
     assert [t.values.shape for t in run.tables.values()] == [(37, 332, 2)] * 5
     assert dict(run.incomplete) == {
@@ -410,7 +410,7 @@ def test_what_is_written_is_read(tmp_path_factory, systems, segments, data):
     path = tmp_path_factory.mktemp("any") / "scores.csv"
     header = ("system", "segment", "score")
     path.write_text(text_of(kept, header), encoding="utf-8", newline="")
-    run = es.read_run(path)
+    run = es.read_log(path)
     (table,) = run.tables.values()
     found = {
         (system, segment): table.values[s, i]
@@ -421,7 +421,7 @@ def test_what_is_written_is_read(tmp_path_factory, systems, segments, data):
     assert bool(run.incomplete) == (len(kept) < len(found))
     path.write_text(text_of([*kept, data.draw(st.sampled_from(kept))], header), encoding="utf-8", newline="")  # fmt: skip
     with pytest.raises(es.InputError, match="has 1 score more than once"):
-        es.read_run(path)
+        es.read_log(path)
 
 
 @pytest.mark.parametrize("count", [40, pytest.param(2000, marks=pytest.mark.thorough)])

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from evalstats.runs.items import Items, Key, as_score, natural, natural_order, with_missing
-from evalstats.runs.joining import joined
+from evalstats.logs.rows import Items, Key, as_score, natural, natural_order, with_missing
+from evalstats.logs.joining import joined
 from evalstats.runs.run import run_of
 
 import evalstats as es
@@ -59,23 +59,23 @@ def test_filters_of_the_same_answers_are_metrics_of_one_task():
         return [items(scores, task="gsm", filter=f, name=name) for f in ("strict", "none", "last")]
 
     runs = [run(*gsm(shift, name), name=name) for shift, name in enumerate("AB")]
-    alone = es.compare_runs(runs, n_resamples=99)
+    alone = es.compare_logs(runs, n_resamples=99)
     assert [d.metric for d in alone] == ["acc (strict)", "acc", "acc (last)"]
     assert {e.n_segments for e in alone.estimates} == {120}
     # No total counts an answer twice: its error would be that of independent items.
     other = [
         run(*gsm(i, n), items(HUNDRED, name=n, filter="none"), name=n) for i, n in enumerate("AB")
     ]
-    suite = es.compare_runs(other, n_resamples=99)
+    suite = es.compare_logs(other, n_resamples=99)
     assert [(d.task, d.metric) for d in suite.totals] == [("macro", "acc")]
     assert suite.total().n_segments == 220
-    alone = es.compare_runs(other, filter=["strict"], n_resamples=99)
+    alone = es.compare_logs(other, filter=["strict"], n_resamples=99)
     assert [d.metric for d in alone] == ["acc"]
     # Other tasks join in the total of their filter.
     more = [
         run(*gsm(i, n), items(HUNDRED, name=n, filter="last"), name=n) for i, n in enumerate("AB")
     ]
-    totals = es.compare_runs(more, n_resamples=99).totals
+    totals = es.compare_logs(more, n_resamples=99).totals
     assert [(d.task, d.metric) for d in totals] == [("macro", "acc (last)")]
 
 
@@ -200,8 +200,8 @@ def test_run_of_refuses_what_is_twice_or_nothing():
 def test_the_order_of_items_changes_nothing():
     other = {name: 1 - score for name, score in HUNDRED.items()}
     turned = dict(reversed(other.items()))
-    expected = es.compare_runs([one(HUNDRED), one(other, "B")], n_resamples=99)
-    found = es.compare_runs([one(HUNDRED), one(turned, "B")], n_resamples=99)
+    expected = es.compare_logs([one(HUNDRED), one(other, "B")], n_resamples=99)
+    found = es.compare_logs([one(HUNDRED), one(turned, "B")], n_resamples=99)
     assert found.to_dict() == expected.to_dict()
     assert not [note for note in found.notes if "left out" in note.lower()]
 
@@ -214,14 +214,14 @@ def test_missing_items_are_refused_or_left_out():
     )
     for missing in ("error", "available"):
         with pytest.raises(es.InputError, match=message):
-            es.compare_runs([one(HUNDRED), one(part, "B")], missing=missing)
-    found = es.compare_runs([one(HUNDRED), one(part, "B")], missing="intersect", n_resamples=99)
+            es.compare_logs([one(HUNDRED), one(part, "B")], missing=missing)
+    found = es.compare_logs([one(HUNDRED), one(part, "B")], missing="intersect", n_resamples=99)
     assert found.estimates[0].n_segments == 98
     assert found.notes[0] == "t: acc: 2 of 100 items are left out, which not all have."
     with pytest.raises(es.InputError, match="missing must be one of error, intersect, available"):
-        es.compare_runs([one(HUNDRED)], missing="drop")
+        es.compare_logs([one(HUNDRED)], missing="drop")
     with pytest.raises(es.InputError, match="t: acc: tables have no segment in common"):
-        es.compare_runs([one(HUNDRED), one({"x": 1.0, "y": 0.0}, "B")], missing="intersect")
+        es.compare_logs([one(HUNDRED), one({"x": 1.0, "y": 0.0}, "B")], missing="intersect")
 
 
 def test_an_incomplete_run_is_refused_or_said_to_be_one():
@@ -231,11 +231,11 @@ def test_an_incomplete_run_is_refused_or_said_to_be_one():
         r"missing='intersect', or missing='available'"
     )
     with pytest.raises(es.InputError, match=message):
-        es.compare_runs([one(HUNDRED), lacking])
+        es.compare_logs([one(HUNDRED), lacking])
     for missing in ("intersect", "available"):
-        found = es.compare_runs([one(HUNDRED), lacking], missing=missing, n_resamples=99)
+        found = es.compare_logs([one(HUNDRED), lacking], missing=missing, n_resamples=99)
         assert found.notes[0] == "t: acc: 1 of 101 items is missing in /logs/B."
-        estimated = es.estimate_runs(lacking, missing=missing, n_resamples=99)
+        estimated = es.estimate_logs(lacking, missing=missing, n_resamples=99)
         assert estimated[0].notes[0] == found.notes[0]
 
 
@@ -248,13 +248,13 @@ def with_gaps():
 
 def test_gaps_of_a_table():
     table, scores = with_gaps()
-    found = es.compare_runs(table, missing="available", n_resamples=99)
+    found = es.compare_logs(table, missing="available", n_resamples=99)
     assert [e.score for e in found.estimates] == np.nanmean(scores, axis=1).tolist()
     note = "acc: 2 of 8 scores are missing (1 of A, 1 of B); means are over those that there are."
     assert found.notes.count(note) == 1
     assert found.ranking().notes.count(note) == 1
     assert note in str(found.ranking())
-    found = es.compare_runs(table, missing="intersect", n_resamples=99)
+    found = es.compare_logs(table, missing="intersect", n_resamples=99)
     assert [e.score for e in found.estimates] == [0.75, 0.25]
     assert found.notes[:2] == (
         "acc: 2 scores are missing in /logs/table.",
@@ -266,7 +266,7 @@ def test_gaps_are_noted_wherever_they_stay():
     rows = np.array([[[1.0, 2], [0, 0], [1, 3]], [[1, 2], [2, 2], [1, 3]]])
     metric = es.Ratio("rate")
     table = Items(Key("", "rate"), metric, ("A", "B"), list("abc"), rows, incomplete="1 is missing")
-    found = es.compare_runs(run(table, name="x"), missing="available", n_resamples=99)
+    found = es.compare_logs(run(table, name="x"), missing="available", n_resamples=99)
     assert found.notes[0] == "rate: 1 is missing in /logs/x."
     assert found.estimates[0].score == 2 / 5
     table, _ = with_gaps()
@@ -274,7 +274,7 @@ def test_gaps_are_noted_wherever_they_stay():
     lacking = dict.fromkeys(doubled, "2 scores are missing")
     suite = replace(table, tables=doubled, incomplete=lacking)
     what = "acc: 2 of 8 scores are missing (1 of A, 1 of B); means are over those that there are."
-    for ask in (es.compare_runs, es.estimate_runs):
+    for ask in (es.compare_logs, es.estimate_logs):
         notes = ask(suite, missing="available", n_resamples=99).notes
         assert [note for note in notes if "missing" in note] == [f"x: {what}", f"y: {what}"]
     strata = es.SegmentStatistics(
@@ -288,7 +288,7 @@ def test_nothing_that_all_have():
     rows = with_missing(np.array([[1.0, np.nan], [np.nan, 1.0]]))[0]
     table = Items(Key("", "acc"), ACC, ("A", "B"), ["a", "b"], rows, incomplete="2 are missing")
     with pytest.raises(es.InputError, match="acc: no item has a score of every system"):
-        es.compare_runs(run(table), missing="intersect")
+        es.compare_logs(run(table), missing="intersect")
 
 
 def test_statistics_with_gaps_are_counted_by_compare_and_estimate():
@@ -313,7 +313,7 @@ def test_statistics_with_gaps_are_counted_by_compare_and_estimate():
 
 def test_limited_runs_are_compared_on_what_was_asked():
     part = dict(list(HUNDRED.items())[:30])
-    found = es.compare_runs([one(HUNDRED), one(part, "B", is_limited=True)], n_resamples=99)
+    found = es.compare_logs([one(HUNDRED), one(part, "B", is_limited=True)], n_resamples=99)
     assert found.estimates[0].n_segments == 30
     assert found.notes[:2] == (
         "t: acc: B was limited to 30 items.",
@@ -321,10 +321,10 @@ def test_limited_runs_are_compared_on_what_was_asked():
     )
     more = {**part, "item x": 1.0}
     with pytest.raises(es.InputError, match=r"1 of 31 are not in that of A \('item x'\)"):
-        es.compare_runs([one(HUNDRED), one(more, "B", is_limited=True)])
+        es.compare_logs([one(HUNDRED), one(more, "B", is_limited=True)])
     ends = dict(list(HUNDRED.items())[60:])
     with pytest.raises(es.InputError, match="t: acc: the runs were limited to different items"):
-        es.compare_runs([one(part, is_limited=True), one(ends, "B", is_limited=True)])
+        es.compare_logs([one(part, is_limited=True), one(ends, "B", is_limited=True)])
 
 
 def test_labels_that_differ_are_other_items():
@@ -336,33 +336,33 @@ def test_labels_that_differ_are_other_items():
     )
     runs = [one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=changed)]
     with pytest.raises(es.InputError, match=message):
-        es.compare_runs(runs)
+        es.compare_logs(runs)
 
 
 def test_groups_are_labels_of_the_items():
     labels = {"doc.id": [f"d{i // 10}" for i in range(100)]}
     runs = [one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=labels)]
-    found = es.compare_runs(runs, groups="doc.id", n_resamples=99)
+    found = es.compare_logs(runs, groups="doc.id", n_resamples=99)
     assert (found.estimates[0].unit, found.estimates[0].n_segments) == ("group", 10)
     with pytest.raises(
         es.InputError,
         match=r"'topic' is no label of the items; they have doc.id. .*read_run\(..., labels='topic'\)",
     ):
-        es.compare_runs(runs, groups="topic")
+        es.compare_logs(runs, groups="topic")
 
 
 def test_runs_of_one_model_are_named_by_their_paths():
     first = run(items(HUNDRED), path="/logs/base/arc/x.json")
     second = run(items(HUNDRED), path="/logs/new/arc/x.json")
-    found = es.compare_runs([first, second], n_resamples=99)
+    found = es.compare_logs([first, second], n_resamples=99)
     assert [e.system for e in found.estimates] == ["base", "new"]
-    found = es.compare_runs({"one": first, "two": first}, n_resamples=99)
+    found = es.compare_logs({"one": first, "two": first}, n_resamples=99)
     assert [e.system for e in found.estimates] == ["one", "two"]
     message = "/logs/base/arc/x.json is given more than once; runs of one path have to have names"
     with pytest.raises(es.InputError, match=message):
-        es.compare_runs([first, first])
+        es.compare_logs([first, first])
     with pytest.raises(es.InputError, match="system 'A' is in several of the runs; a system is in"):
-        es.compare_runs([with_gaps()[0], first])
+        es.compare_logs([with_gaps()[0], first])
 
 
 def test_of_many_tasks_there_is_one_note_a_kind():
@@ -392,20 +392,20 @@ def test_tasks_that_are_not_shared():
         r"mmlu_physics \(strict\): acc; choose with task and metric, or"
     )
     with pytest.raises(es.InputError, match=message):
-        es.compare_runs(runs)
-    found = es.compare_runs(runs, missing="intersect", n_resamples=99)
+        es.compare_logs(runs)
+    found = es.compare_logs(runs, missing="intersect", n_resamples=99)
     note = "Left out, since /logs/B has no mmlu_law: acc, mmlu_physics (strict): acc."
     assert note in found.notes
     many = run(*(items(HUNDRED, task=f"x{i}", name="B") for i in range(5)), name="B")
     message = r"no task and metric in common: /logs/A has no x0: acc, x1: acc, x2: acc and 2 more"
     with pytest.raises(es.InputError, match=message):
-        es.compare_runs([several(), many], missing="intersect")
+        es.compare_logs([several(), many], missing="intersect")
 
 
 def test_disagreements_and_what_was_skipped_are_said():
     runs = [several().select("mmlu_physics"), run(items(HUNDRED, task="mmlu_physics", name="B",
                                                        filter="strict"), name="B")]  # fmt: skip
-    notes = es.compare_runs(runs, n_resamples=99).notes
+    notes = es.compare_logs(runs, n_resamples=99).notes
     assert notes[0].startswith("mmlu_physics (strict): acc of A: the log says 0.35, its items")
     assert notes[1] == "Left out of /logs/A: x: y, since it is no sum."
 
@@ -417,7 +417,7 @@ def test_metrics_of_one_task_have_the_same_items():
     with pytest.raises(
         es.InputError, match=r"t: there are 100 of acc, 90 of f1; compare metrics of"
     ):
-        es.estimate_runs(runs)
+        es.estimate_logs(runs)
     found = joined(runs, missing="intersect")
     assert [table.n_segments for table in found.tasks["t"]] == [90, 90]
     assert found.notes == ["t: 90 items have all, of 100 of acc, 90 of f1."]
@@ -439,14 +439,14 @@ def test_metrics_of_one_task_have_the_same_items():
 )
 def test_what_runs_are(runs, message):
     with pytest.raises(es.InputError, match=message):
-        es.compare_runs(runs)
+        es.compare_logs(runs)
 
 
 def test_what_read_run_takes(tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("id,score\na,1\nb,0\n", encoding="utf-8")
-    assert es.read_run(path, name="mine").systems == ("mine",)
-    assert es.read_run(str(path)).systems == ("run",)
+    assert es.read_log(path, name="mine").systems == ("mine",)
+    assert es.read_log(str(path)).systems == ("run",)
     for options, message in (
         ({"epochs": "all"}, "epochs must be one of average, runs; got 'all'"),
         ({"task": "x"}, "has nothing of task x; it has score"),
@@ -455,25 +455,25 @@ def test_what_read_run_takes(tmp_path):
         ({"name": ""}, "name must be non-empty text"),
     ):
         with pytest.raises(es.InputError, match=message):
-            es.read_run(path, **options)
+            es.read_log(path, **options)
     path.write_text("id,x,y\na,1,2\n", encoding="utf-8")
     with pytest.raises(es.InputError, match=r"name is for one system, but .*run.csv has 2"):
-        es.read_run(path, name="mine")
+        es.read_log(path, name="mine")
     (tmp_path / "notes.md").write_text("x", encoding="utf-8")
     for odd in (tmp_path, tmp_path / "notes.md"):
         with pytest.raises(es.InputError, match="is none of the formats that can be read: lm-ev"):
-            es.read_run(odd)
+            es.read_log(odd)
 
 
 def test_frames_are_runs():
     pd = pytest.importorskip("pandas")
     frames = [pd.DataFrame({"id": ["a", "b"], "score": scores}) for scores in ([1, 0], [1, 1])]
-    found = es.compare_runs(dict(zip("xy", frames, strict=True)), n_resamples=99)
+    found = es.compare_logs(dict(zip("xy", frames, strict=True)), n_resamples=99)
     assert [e.score for e in found.estimates] == [0.5, 1.0]
     whole = pd.DataFrame({"id": ["a", "b"], "x": [1, 0], "y": [1, 1]})
-    assert [e.score for e in es.compare_runs(whole, n_resamples=99).estimates] == [0.5, 1.0]
+    assert [e.score for e in es.compare_logs(whole, n_resamples=99).estimates] == [0.5, 1.0]
     with pytest.raises(es.InputError, match="is given more than once; runs of one path have to"):
-        es.compare_runs(frames)
+        es.compare_logs(frames)
 
 
 def test_lines_are_read_as_the_command_line_reads_them(tmp_path):
@@ -488,7 +488,7 @@ def test_lines_are_read_as_the_command_line_reads_them(tmp_path):
 
 def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
     with pytest.raises(es.InputError, match=r"cannot read 'xxx.*: .*[Nn]ame"):
-        es.read_run("x" * 5000)
+        es.read_log("x" * 5000)
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x.seg.score").write_text("A 1\n", encoding="utf-8")
     (tmp_path / "closed").mkdir()
@@ -501,7 +501,7 @@ def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "scandir", denied)
     with pytest.raises(es.InputError, match=r"cannot read '.*closed': Permission denied"):
-        es.read_run(tmp_path)
+        es.read_log(tmp_path)
 
 
 def test_tasks_with_the_same_items_are_named():
@@ -516,8 +516,8 @@ def test_tasks_with_the_same_items_are_named():
         "mmlu and mmlu_flan have 60 items in common; mmlu and law have 10 items in common: a total "
         "takes them for different ones, so that it looks too sure."
     )
-    assert es.estimate_runs(run(*tasks)).notes[0] == note
-    assert "in common" not in str(es.estimate_runs(run(tasks[0])))
+    assert es.estimate_logs(run(*tasks)).notes[0] == note
+    assert "in common" not in str(es.estimate_logs(run(tasks[0])))
 
 
 def test_groups_of_several_tasks_are_those_of_every_item():
@@ -525,7 +525,7 @@ def test_groups_of_several_tasks_are_those_of_every_item():
     documents = {"law": list("aabbcc"), "art": ["a", "a", "", "b", "c", "c"]}
     tasks = [items(scores, task=task, labels={"document": own}) for task, own in documents.items()]
     with pytest.raises(es.InputError, match="art: groups='document': 1 of 6 segments have none"):
-        es.estimate_runs(run(*tasks), groups="document")
+        es.estimate_logs(run(*tasks), groups="document")
     tasks[1] = items(scores, task="art", labels={})
     with pytest.raises(es.InputError, match="art: groups='document' is no label of the segments"):
-        es.estimate_runs(run(*tasks), groups="document")
+        es.estimate_logs(run(*tasks), groups="document")

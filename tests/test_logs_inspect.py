@@ -9,7 +9,6 @@ import zipfile
 
 import numpy as np
 import pytest
-from evalstats.runs.run import Run
 
 import evalstats as es
 from tests import mutations
@@ -92,11 +91,11 @@ def test_real_logs_say_what_they_say():
         ("log_formats.json", "ollama/llama3.1", 0.0, 1),
         ("log_formats.eval", "ollama/llama3.1", 0.0, 1),
     ):
-        run = es.read_run(LOGS / name)
+        run = es.read_log(LOGS / name)
         table = the_table(run)
         assert (run.name, table.systems, table.n_segments) == (model, (model,), n)
         assert table.scores == pytest.approx([score])
-        assert list(run.logged.values()) == [{model: score}]
+        assert list(run.reported.values()) == [{model: score}]
         assert run.is_limited
         assert run.disagreements == run.skipped == ()
         assert not run.incomplete
@@ -104,11 +103,11 @@ def test_real_logs_say_what_they_say():
 
 @real
 def test_both_forms_of_a_log_are_one():
-    tables = [the_table(es.read_run(LOGS / f"log_formats.{kind}")) for kind in ("json", "eval")]
+    tables = [the_table(es.read_log(LOGS / f"log_formats.{kind}")) for kind in ("json", "eval")]
     assert tables[0] == tables[1]
     labels = ["metadata.label_confidence"]
     tables = [
-        the_table(es.read_run(LOGS / f"log_formats.{kind}", labels=labels))
+        the_table(es.read_log(LOGS / f"log_formats.{kind}", labels=labels))
         for kind in ("json", "eval")
     ]
     assert tables[0] == tables[1]
@@ -117,7 +116,7 @@ def test_both_forms_of_a_log_are_one():
 
 @real
 def test_limited_logs_are_compared_by_what_both_were_asked():
-    result = es.compare_runs([LOGS / "data_arc_qwen.json", LOGS / "data_arc_sonnet.json"])
+    result = es.compare_logs([LOGS / "data_arc_qwen.json", LOGS / "data_arc_sonnet.json"])
     scores = {e.system: e.score for e in result.estimates}
     assert scores["ollama/qwen2.5:0.5b"] == pytest.approx(1 / 3)
     assert scores["anthropic/claude-sonnet-4-0"] == 1
@@ -128,25 +127,25 @@ def test_limited_logs_are_compared_by_what_both_were_asked():
 def test_a_log_without_samples_says_so(tmp_path):
     (tmp_path / "nan.json").write_bytes((LOGS / "log_with_nan.txt").read_bytes())
     with pytest.raises(es.InputError, match=r"nan\.json has no samples; let Inspect log them"):
-        es.read_run(tmp_path / "nan.json")
+        es.read_log(tmp_path / "nan.json")
 
 
 def test_values_are_read_as_inspect_reads_them(place):
     values = ["C", "I", "P", "N", "yes", "No", "TRUE", "false", True, 0.25, "0.75", 3]
     expected = [1, 0, 0.5, 0, 1, 0, 1, 0, 1, 0.25, 0.75, 3]
-    table = the_table(es.read_run(written(place, log(values))))
+    table = the_table(es.read_log(written(place, log(values))))
     assert table.values[0, :, 0].tolist() == expected
     assert table.segment_ids == tuple(str(i + 1) for i in range(12))
 
 
 def test_logged_means_are_checked(place):
-    assert not es.read_run(written(place, log(["C", "I"], stated=0.5))).disagreements
-    (line,) = es.read_run(written(place, log(["C", "I"], stated=0.75))).disagreements
+    assert not es.read_log(written(place, log(["C", "I"], stated=0.5))).disagreements
+    (line,) = es.read_log(written(place, log(["C", "I"], stated=0.75))).disagreements
     assert "the log says 0.75, its items give 0.5" in line
 
 
 def test_unscored_samples_are_left_out_and_counted(place):
-    run = es.read_run(written(place, log(["C", float("nan"), "I", "C"], stated=2 / 3)))
+    run = es.read_log(written(place, log(["C", float("nan"), "I", "C"], stated=2 / 3)))
     assert the_table(run).segment_ids == ("1", "3", "4")
     assert run.disagreements == ()
     assert not run.incomplete
@@ -160,10 +159,10 @@ def test_scores_of_several_values_are_several_metrics(place):
         {"name": key, "scorer": "choice", "metrics": {"mean": {"name": "mean", "value": 0.5}}}
         for key in ("accuracy", "honesty")
     ]
-    run = es.read_run(written(place, content))
+    run = es.read_log(written(place, content))
     assert [key.metric for key in run.tables] == ["choice.accuracy", "choice.honesty"]
     assert [table.values[0, :, 0].tolist() for table in run.tables.values()] == [[1, 0], [0, 1]]
-    assert len(run.logged) == 2
+    assert len(run.reported) == 2
     assert run.disagreements == ()
     assert not run.incomplete
 
@@ -173,7 +172,7 @@ def test_what_is_no_score_is_named(place):
     for sample in content["samples"]:
         sample["scores"]["judge"] = {"value": "Paris"}
         sample["scores"]["list"] = {"value": [1, 0]}
-    run = es.read_run(written(place, content))
+    run = es.read_log(written(place, content))
     assert [key.metric for key in run.tables] == ["choice"]
     assert run.skipped == (
         "arc: judge, since 'Paris' is no score",
@@ -181,7 +180,7 @@ def test_what_is_no_score_is_named(place):
     )
     content["samples"][0]["scores"]["choice"]["value"] = float("inf")
     with pytest.raises(es.InputError, match="choice of sample '1' must be a finite number"):
-        es.read_run(written(place, content))
+        es.read_log(written(place, content))
 
 
 def test_the_layout_of_version_1(tmp_path):
@@ -192,14 +191,14 @@ def test_the_layout_of_version_1(tmp_path):
     }
     for sample in content["samples"]:
         sample["score"] = sample.pop("scores")["choice"]
-    run = es.read_run(written(tmp_path / "log.json", content))
-    assert list(run.logged.values()) == [{"mockllm/model": 0.25}]
+    run = es.read_log(written(tmp_path / "log.json", content))
+    assert list(run.reported.values()) == [{"mockllm/model": 0.25}]
     assert the_table(run).scores == [0.25]
 
 
 def test_epochs_are_averaged_so_that_the_question_is_the_unit(place):
     values = ["C", "I", "C", "C", "I", float("nan")]
-    run = es.read_run(written(place, log(values, epochs=2, stated=0.75)))
+    run = es.read_log(written(place, log(values, epochs=2, stated=0.75)))
     table = the_table(run)
     # The second answer to question 3 was not scored.
     assert table.values[0].tolist() == [[1, 1], [0, 1], [1, 1]]
@@ -208,7 +207,7 @@ def test_epochs_are_averaged_so_that_the_question_is_the_unit(place):
 
 def test_epochs_may_be_runs_of_the_system(place):
     values = ["C", "I", "C", "C", "C", "I"]
-    run = es.read_run(written(place, log(values, epochs=2, stated=4 / 6)), epochs="runs")
+    run = es.read_log(written(place, log(values, epochs=2, stated=4 / 6)), epochs="runs")
     table = the_table(run)
     assert table.metric == es.MeanOfRuns(es.Mean("choice"), 2)
     assert table.values[0].tolist() == [[1, 1, 1, 1], [0, 1, 1, 1], [1, 1, 0, 1]]
@@ -217,7 +216,7 @@ def test_epochs_may_be_runs_of_the_system(place):
     by_hand = es.estimate([[1, 0, 1], [1, 1, 0]], None, es.Mean("choice"))
     assert (found.score, found.low, found.high) == (by_hand.score, by_hand.low, by_hand.high)
     # One answer to each question is one run.
-    once = the_table(es.read_run(written(place, log(["C", "I"])), epochs="runs"))
+    once = the_table(es.read_log(written(place, log(["C", "I"])), epochs="runs"))
     assert once.metric == es.Mean("choice")
 
 
@@ -225,34 +224,34 @@ def test_runs_need_the_same_answers_to_each_question(place):
     content = log(["C", "I", "C", "C", "C", "I"], epochs=2)
     content["samples"][0]["epoch"] = 3
     with pytest.raises(es.InputError, match="needs the same number of answers to every question"):
-        es.read_run(written(place, content), epochs="runs")
+        es.read_log(written(place, content), epochs="runs")
     del content["samples"][0]
     with pytest.raises(es.InputError, match="got 1 to 2"):
-        es.read_run(written(place, content), epochs="runs")
+        es.read_log(written(place, content), epochs="runs")
 
 
 def test_epochs_that_are_reduced_otherwise_are_not_compared(place):
     content = log(["C", "I", "I", "I"], epochs=2, stated=1.0)
     content["results"]["scores"][0]["reducer"] = "max"
-    run = es.read_run(written(place, content))
+    run = es.read_log(written(place, content))
     assert run.skipped == ("the log's own choice, which reduces epochs by 'max'",)
     assert not run.disagreements
 
 
 def test_the_order_of_samples_does_not_matter(place):
     content = log(["C", "I", "P", "C", "C", "N"] * 4, epochs=2)
-    table = the_table(es.read_run(written(place, content)))
+    table = the_table(es.read_log(written(place, content)))
     random.Random(1).shuffle(content["samples"])
-    assert the_table(es.read_run(written(place, content))) == table
+    assert the_table(es.read_log(written(place, content))) == table
 
 
 def test_groups_are_labels_of_the_samples(place):
     written(place, log(["C", "I", "P", "C"] * 10))
-    table = the_table(es.read_run(place, labels="metadata.subject"))
+    table = the_table(es.read_log(place, labels="metadata.subject"))
     assert table.labels["metadata.subject"] == ("physics", "law") * 20
-    assert "2 groups" in str(es.estimate_runs(place, groups="metadata.subject"))
+    assert "2 groups" in str(es.estimate_logs(place, groups="metadata.subject"))
     with pytest.raises(es.InputError, match=r"no 'metadata\.topic'"):
-        es.read_run(place, labels="metadata.topic")
+        es.read_log(place, labels="metadata.topic")
 
 
 def test_summaries_that_are_cut_are_not_trusted(tmp_path):
@@ -267,18 +266,18 @@ def test_summaries_that_are_cut_are_not_trusted(tmp_path):
     path = tmp_path / "log.eval"
     path.write_bytes(_zipped(whole.items()))
     with pytest.raises(es.InputError, match="at most 1,000 characters"):
-        es.read_run(path, labels="metadata.subject")
-    assert the_table(es.read_run(path)).n_segments == 2
+        es.read_log(path, labels="metadata.subject")
+    assert the_table(es.read_log(path)).n_segments == 2
 
 
 def test_other_questions_under_the_same_id_are_an_error(tmp_path):
     content = log(["C", "I"])
     a = written(tmp_path / "a.json", content)
     content["eval"]["model"] = "mockllm/other"
-    assert es.compare_runs([a, written(tmp_path / "b.eval", content)])
+    assert es.compare_logs([a, written(tmp_path / "b.eval", content)])
     content["samples"][1]["input"] = "Something else?"
     with pytest.raises(es.InputError, match="item_hash"):
-        es.compare_runs([a, written(tmp_path / "b.json", content)])
+        es.compare_logs([a, written(tmp_path / "b.json", content)])
 
 
 @pytest.mark.parametrize(
@@ -297,12 +296,12 @@ def test_what_is_missing_is_said_and_refused(place, change, words):
     content = log(["C", "I", "C", "C"])
     content["eval"]["config"]["limit"] = 4
     change(content)
-    run = es.read_run(written(place, content))
+    run = es.read_log(written(place, content))
     assert list(run.incomplete.values()) == [words]
     assert not run.is_limited
     with pytest.raises(es.InputError, match="complete it, or compare what there is"):
-        es.estimate_runs(place)
-    (found,) = es.estimate_runs(place, missing="intersect")
+        es.estimate_logs(place)
+    (found,) = es.estimate_logs(place, missing="intersect")
     assert found.score >= 0.5
 
 
@@ -323,7 +322,7 @@ def test_what_is_wrong_is_an_error(place, change, message):
     content = log(["C", "I", "C", "C"])
     change(content)
     with pytest.raises(es.InputError, match=message):
-        es.read_run(written(place, content))
+        es.read_log(written(place, content))
 
 
 def test_a_log_without_scores_says_why(place):
@@ -331,7 +330,7 @@ def test_a_log_without_scores_says_why(place):
     for sample in content["samples"]:
         sample["scores"] = {}
     with pytest.raises(es.InputError, match="have no scores; the log's status is 'error'"):
-        es.read_run(written(place, content))
+        es.read_log(written(place, content))
 
 
 def test_a_log_that_was_not_finished(tmp_path):
@@ -342,7 +341,7 @@ def test_a_log_that_was_not_finished(tmp_path):
     members["_journal/summaries/10.json"] = json.dumps([again]).encode()
     path = tmp_path / "log.eval"
     path.write_bytes(_zipped(members.items()))
-    run = es.read_run(path)
+    run = es.read_log(path)
     assert the_table(run).scores == [1.0]
     assert list(run.incomplete.values()) == ["the log's status is None"]
 
@@ -351,21 +350,21 @@ def test_a_folder_has_the_logs_of_one_model(tmp_path):
     written(tmp_path / "a.json", log(["C", "I"], task="arc"))
     written(tmp_path / "b.eval", log(["C", "C"], task="mmlu"))
     (tmp_path / "logs.json").write_text("{}")
-    run = es.read_run(tmp_path)
+    run = es.read_log(tmp_path)
     assert run.tasks == ("arc", "mmlu")
-    assert es.read_run(tmp_path, task="mm*").tasks == ("mmlu",)
+    assert es.read_log(tmp_path, task="mm*").tasks == ("mmlu",)
     failed = written(tmp_path / "c.json", log(["C"], task="arc", status="error"))
-    run = es.read_run(tmp_path)
+    run = es.read_log(tmp_path)
     assert len(run.skipped) == 1
     assert "c.json, since" in run.skipped[0]
     written(failed, log(["C"], task="arc"))
     with pytest.raises(es.InputError, match=r"has 2 logs of arc, .*a\.json.*give one of each task"):
-        es.read_run(tmp_path)
+        es.read_log(tmp_path)
     other = log(["C"], task="arc")
     other["eval"]["model"] = "another"
     written(failed, other)
     with pytest.raises(es.InputError, match="has logs of 2 models, 'mockllm/model', 'another'"):
-        es.read_run(tmp_path)
+        es.read_log(tmp_path)
 
 
 def _members(data):
@@ -388,7 +387,7 @@ def test_hostile_archives_are_refused(tmp_path):
     def refused(data, message):
         path.write_bytes(data)
         with pytest.raises(es.InputError, match=message):
-            es.read_run(path)
+            es.read_log(path)
 
     refused(b"PK\3\4" + b"x" * 100, "is not a zip file, or cut short")
     refused(b"", "is not a zip file, or cut short")
@@ -440,7 +439,7 @@ def test_zstd_needs_an_extra(tmp_path, monkeypatch):
     path = tmp_path / "log.eval"
     path.write_bytes(_with_method(as_eval(log(["C"]), zipfile.ZIP_STORED), 93))
     with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[inspect\]'"):
-        es.read_run(path)
+        es.read_log(path)
 
 
 def test_zstd_members_are_read(tmp_path):
@@ -452,11 +451,11 @@ def test_zstd_members_are_read(tmp_path):
     path = tmp_path / "log.eval"
     path.write_bytes(_with_contents(data, [d for _, d, _ in members]))
     plain = written(tmp_path / "plain.eval", content)
-    assert the_table(es.read_run(path)) == the_table(es.read_run(plain))
+    assert the_table(es.read_log(path)) == the_table(es.read_log(plain))
     bomb = _with_contents(data, [d + b"x" for _, d, _ in members])
     path.write_bytes(bomb)
     with pytest.raises(es.InputError, match="does not have the bytes that it claims"):
-        es.read_run(path)
+        es.read_log(path)
 
 
 def _with_contents(data, contents):
@@ -478,8 +477,8 @@ def _fuzz(folder, count):
     rng = random.Random(3)
     path = folder / "log.eval"
     path.write_bytes(as_eval(mixed))
-    original = es.read_run(path)
-    assert isinstance(original, Run)
+    original = es.read_log(path)
+    assert isinstance(original, es.Log)
     for i in range(count):
         members = _members(as_eval(mixed, journal=bool(i % 2)))
         j = rng.randrange(len(members))
@@ -507,6 +506,6 @@ def test_many_mutations_of_real_logs(tmp_path):
 
 def test_large_logs_are_read_in_the_order_of_ids(tmp_path):
     values = np.random.default_rng(2).integers(0, 2, 2000)
-    table = the_table(es.read_run(written(tmp_path / "log.eval", log(values.tolist()))))
+    table = the_table(es.read_log(written(tmp_path / "log.eval", log(values.tolist()))))
     assert table.values[0, :, 0].tolist() == values.tolist()
     assert table.segment_ids[9:11] == ("10", "11")

@@ -66,7 +66,7 @@ def the_table(run):
 
 
 def test_instances_are_scores(path):
-    run = es.read_run(
+    run = es.read_log(
         written(path, instances([1, 0, 0.5]), whole(0.5, 3)), labels="metadata.subject"
     )
     table = the_table(run)
@@ -74,16 +74,16 @@ def test_instances_are_scores(path):
     assert table.segment_ids == ("gsm8k_0", "gsm8k_1", "gsm8k_2")
     assert table.values[0, :, 0].tolist() == [1, 0, 0.5]
     assert table.labels["metadata.subject"] == ("algebra", "logic", "algebra")
-    assert list(run.logged.values()) == [{"openai/gpt2": 0.5}]
+    assert list(run.reported.values()) == [{"openai/gpt2": 0.5}]
     assert run.disagreements == ()
     assert not run.incomplete
 
 
 def test_the_file_beside_has_the_direction_and_the_mean(path):
-    run = es.read_run(written(path, instances([1, 0]), whole(0.75, 2, lower_is_better=True)))
+    run = es.read_log(written(path, instances([1, 0]), whole(0.75, 2, lower_is_better=True)))
     assert not the_table(run).metric.higher_is_better
     assert "the log says 0.75, its items give 0.5" in run.disagreements[0]
-    run = es.read_run(written(path, instances([1]), whole(1, 2)))
+    run = es.read_log(written(path, instances([1]), whole(1, 2)))
     assert list(run.incomplete.values()) == ["there were 2 instances, 1 are there"]
 
 
@@ -92,7 +92,7 @@ def test_several_results_of_a_sample_are_told_apart(path):
         *instances([1, 0], evaluation_result_id="accuracy_gpt2"),
         *instances([0.5, 0.25], evaluation_result_id="f1_gpt2"),
     ]
-    run = es.read_run(written(path, records))
+    run = es.read_log(written(path, records))
     assert [key.filter for key in run.tables] == ["accuracy_gpt2", "f1_gpt2"]
     beside = whole(0.5, 4)
     beside["evaluation_results"] = [
@@ -100,9 +100,9 @@ def test_several_results_of_a_sample_are_told_apart(path):
          "metric_config": {"metric_id": name}, "score_details": {"score": score}}
         for name, score in (("accuracy", 0.5), ("f1", 0.375))
     ]  # fmt: skip
-    run = es.read_run(written(path, records, beside))
+    run = es.read_log(written(path, records, beside))
     assert [key.filter for key in run.tables] == ["accuracy", "f1"]
-    assert len(run.logged) == 2
+    assert len(run.reported) == 2
     assert not run.disagreements
 
 
@@ -111,11 +111,11 @@ def test_samples_must_be_the_same(tmp_path):
     others = instances([1, 1, 1], model_id="another")
     random.Random(1).shuffle(others)
     b = written(tmp_path / "b_samples.jsonl", others)
-    assert es.compare_runs([a, b])
+    assert es.compare_logs([a, b])
     others[0]["input"]["raw"] = "Something else?"
     written(b, others)
     with pytest.raises(es.InputError, match="sample_hash"):
-        es.compare_runs([a, b])
+        es.compare_logs([a, b])
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_what_is_wrong_is_an_error(path, change, message):
     records = instances([1, 0])
     change(records)
     with pytest.raises(es.InputError, match=message):
-        es.read_run(written(path, records))
+        es.read_log(written(path, records))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_what_is_wrong_is_an_error(path, change, message):
     ],
 )
 def test_what_is_missing_is_said(path, others, words):
-    run = es.read_run(written(path, [*instances([1, 0, 1])[2:], *instances([1, 0], **others)]))
+    run = es.read_log(written(path, [*instances([1, 0, 1])[2:], *instances([1, 0], **others)]))
     assert list(run.incomplete.values()) == [words]
 
 
