@@ -16,9 +16,7 @@ def rows(scores, *, task="t", name="A", metric=None, filter="", labels=None, **m
     """Return the rows of one system from scores by id; None where one is missing."""
     metric = metric or es.Mean("acc")
     items = Items.of("here", list(scores), labels)
-    values = [
-        [np.nan, np.nan] if s is None else metric.statistics([s])[0] for s in scores.values()
-    ]
+    values = [[np.nan, np.nan] if s is None else metric.statistics([s])[0] for s in scores.values()]
     key = Key(task, metric.name, filter)
     return Rows(key, name, metric, items, np.array(values)[items.order], **more)
 

@@ -78,7 +78,7 @@ def test_which_part_of_a_run(folder, run_here, shown):
         assert [e["score"] for e in found["estimates"]] == [0.5]
     code, _, err = run_here("estimate", "run.csv", "--task", "y")
     assert code == 2
-    assert "run.csv has nothing of task y; it has x: acc; x (strict): acc" in err
+    assert "run.csv has no task 'y'; there are x" in err
     (folder / "run.csv").write_text(table.replace("2,x,strict", "3,x,strict"), encoding="utf-8")
     code, _, err = run_here("rank", "run.csv")
     assert code == 2
@@ -146,8 +146,8 @@ def test_missing_scores_are_refused_left_out_or_passed_over(folder, run_here, sh
         (("compare", "-i", "a.txt", "--missing", "error"), "--missing is for logs and tables"),
         (("compare", "a.csv", "b.csv", "--names", "x"), "--names needs one name for each of the 2"),
         (("compare", "a.csv", "b.csv", "--names", "x", "x"), "--names must differ, got x x"),
-        (("compare", "scores.csv", "--names", "x"), "has 2 systems, which have names"),
-        (("compare", "scores.csv", "--groups", "docs.txt"), "have no 'docs.txt'"),
+        (("compare", "scores.csv", "--names", "x"), "scores.csv has 2, which have names"),
+        (("compare", "scores.csv", "--groups", "docs.txt"), "the items have no label 'docs.txt'"),
         (("compare", "a.csv"), "compare needs at least 2 systems"),
         (("compare", "none.csv"), "cannot read none.csv: it does not exist"),
         (("compare", "."), ". is none of the formats that can be read"),
@@ -203,7 +203,7 @@ def test_scores_stand_beside_metrics_of_texts(beside, sample):
 def test_scores_of_other_references_do_not_go_with_texts(files, beside, sample):
     lines = (files / "ref.A.txt").read_text(encoding="utf-8").splitlines()
     segments = [{"mt": "-", "ref": f"{line} ", "COMET": i / 480} for i, line in enumerate(lines)]
-    judge = scores_of(sample).replace("COMET", "judge")
+    judge = scores_of(sample).replace("COMET", "judge score")
     for reference, code in ((lines[6], 0), ("another", 2)):
         segments[6]["ref"] = reference
         scores = json.dumps(dict.fromkeys(SYSTEMS, segments))

@@ -5,24 +5,26 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from evalstats.logs.rows import Items, Key
-from evalstats.runs.run import run_of
 from scipy.stats import multinomial, norm
 
 import evalstats as es
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.counts import tango_distance
+from tests.log_files import log, rows
 
 
-def run(name, metric=None, **tasks):
-    """Return a run of 0/1 scores, or of others under another metric."""
-    metric = metric or es.Mean("acc")
-    items = []
-    for task, scores in tasks.items():
-        ids = [f"q{i}" for i in range(len(scores))]
-        rows = metric.statistics(scores)[None]
-        items.append(Items(Key(task, metric.name), metric, (name,), ids, rows))
-    return run_of(name, name, "test", items)
+def run(name, metric=None, labels=None, **tasks):
+    """Return a log of 0/1 scores, or of others under another metric."""
+    return log(
+        *(
+            rows(
+                {f"q{i}": score for i, score in enumerate(scores)},
+                task=task, name=name, metric=metric, labels=labels,
+            )
+            for task, scores in tasks.items()
+        ),
+        name=name,
+    )  # fmt: skip
 
 
 def answers(n, gained, lost, right=0):
@@ -125,9 +127,7 @@ def test_a_recovery_and_scores_where_lower_is_better():
 def test_forms():
     base, new = answers(1000, 10, 25)
     worse = answers(1000, 0, 80)
-    found = es.gate(
-        run("new", a=new, b=worse[1]), run("base", a=base, b=worse[0]), margin=0.02
-    )
+    found = es.gate(run("new", a=new, b=worse[1]), run("base", a=base, b=worse[0]), margin=0.02)
     plain = json.loads(found.to_json())
     assert plain["verdict"] == "failed"
     assert [c["verdict"] for c in plain["checks"]] == ["undecided", "failed"]
@@ -149,7 +149,7 @@ def test_forms():
         ({"margin": -1}, "margin must be"),
         ({"recovery": 1.5}, "recovery must be a share"),
         ({"margin": 0.1, "significance_level": 0.7}, "significance_level must be between"),
-        ({"margin": 0.1, "task": "x"}, "has nothing of task x"),
+        ({"margin": 0.1, "task": "x"}, "has no task 'x'"),
     ],
 )
 def test_bad_options(options, message):
@@ -173,7 +173,7 @@ def test_assert_not_worse_takes_runs():
         es.assert_not_worse(run("new", t=np.zeros(1000)), old, margin=0.001, groups=None)
     with pytest.raises(AssertionError, match="UNDECIDED"):
         es.assert_not_worse(run("new", t=new), old, margin=0.005)
-    with pytest.raises(InputTypeError, match="must both be a Run"):
+    with pytest.raises(InputTypeError, match="must both be a Log"):
         es.assert_not_worse(run("new", t=new), base, margin=0.02)
     with pytest.raises(InputError, match="metric must be left out"):
         es.assert_not_worse(run("new", t=new), old, metric="bleu", margin=0.02)
@@ -221,13 +221,8 @@ def test_the_reason_has_the_p_value_that_decides():
 
 def test_groups_are_called_groups():
     base, new = answers(400, 10, 15)
-    runs = []
-    for name, scores in (("new", new), ("base", base)):
-        (item,) = run(name, t=scores).tables.values()
-        labels = {"passage": tuple(f"p{i // 4}" for i in range(400))}
-        key = Key("t", "acc")
-        items = Items(key, item.metric, (name,), item.segment_ids, item.values, labels)
-        runs.append(run_of(name, name, "test", [items]))
+    labels = {"passage": tuple(f"p{i // 4}" for i in range(400))}
+    runs = [run(name, labels=labels, t=own) for name, own in (("new", new), ("base", base))]
     found = es.gate(*runs, margin=0.01, groups="passage")
     assert found.checks[0].reason.startswith("100 groups are too few: with about ")
     assert "  100 groups  " in str(found)

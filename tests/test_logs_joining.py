@@ -1,37 +1,26 @@
-"""Runs: what they hold, and how several are put side by side by the ids of their items."""
+"""Logs side by side: by the ids of items, with what is missing refused or said."""
 
 import os
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from evalstats.logs.rows import Items, Key, as_score, natural, natural_order, with_missing
-from evalstats.logs.joining import joined
-from evalstats.runs.run import run_of
 
 import evalstats as es
-
-ACC = es.Mean("acc")
-
-
-def items(scores, *, task="t", name="A", metric=ACC, filter="", **more):
-    """Return one task from scores by id."""
-    rows = np.array([[[score, 1.0] for score in scores.values()]])
-    return Items(Key(task, metric.name, filter), metric, (name,), list(scores), rows, **more)
-
-
-def run(*tasks, name="A", path=None, **more):
-    return run_of(name, path or f"/logs/{name}", "a log", tasks, **more)
-
-
-def one(scores, name="A", **more):
-    """Return a run of one task."""
-    labels = more.pop("labels", {})
-    limited = more.pop("is_limited", False)
-    return run(items(scores, name=name, labels=labels, **more), name=name, is_limited=limited)
-
+from evalstats.logs.joining import joined
+from evalstats.logs.rows import natural, natural_order
+from tests.log_files import log, one, rows
 
 HUNDRED = {f"item {i}": float(i % 3 == 0) for i in range(100)}
+PART = dict(list(HUNDRED.items())[:30])
+
+
+def compare(*logs, **options):
+    return es.compare_logs(logs if len(logs) > 1 else logs[0], n_resamples=99, **options)
+
+
+def refused(words, *logs, **options):
+    with pytest.raises(es.InputError, match=words):
+        compare(*logs, **options)
 
 
 def test_names_are_sorted_as_people_do():
@@ -39,265 +28,155 @@ def test_names_are_sorted_as_people_do():
     expected = ["", "9", "10", "b", "item", "item 9", "item 9a", "item 010", "item 10"]
     assert sorted(names, key=natural)[: len(expected)] == expected
     digits = ["10", "9", "010", "0", "", "00", "123456789012345678901234567890", "1"]
-    for given in (digits[:4] + digits[5:], digits, names):
+    items = [f"item 1{name}" for name in digits]
+    for given in (digits[:4] + digits[5:], digits, names, items):
         assert natural_order(given) == sorted(range(len(given)), key=lambda i: natural(given[i]))
-
-
-def test_items_are_put_in_order():
-    shuffled = dict(sorted(HUNDRED.items(), key=lambda pair: hash(pair)))
-    labels = {"group": [name[-1] for name in shuffled]}
-    table = items(shuffled, labels=labels).table()
-    assert table == items(HUNDRED, labels={"group": [name[-1] for name in HUNDRED]}).table()
-    assert table.segment_ids == tuple(HUNDRED)
-    with pytest.raises(es.InputError, match="t: acc has 2 items more than once, 'a', 'b' among"):
-        Items(Key("t", "acc"), ACC, ("A",), list("abcab"), np.ones((1, 5, 2))).table()
 
 
 def test_filters_of_the_same_answers_are_metrics_of_one_task():
     def gsm(shift, name):
         scores = {f"{i}": float((i + shift) % 3 == 0) for i in range(120)}
-        return [items(scores, task="gsm", filter=f, name=name) for f in ("strict", "none", "last")]
+        return [rows(scores, task="gsm", filter=f, name=name) for f in ("strict", "none", "last")]
 
-    runs = [run(*gsm(shift, name), name=name) for shift, name in enumerate("AB")]
-    alone = es.compare_logs(runs, n_resamples=99)
+    alone = compare(*(log(*gsm(i, name), name=name) for i, name in enumerate("AB")))
     assert [d.metric for d in alone] == ["acc (strict)", "acc", "acc (last)"]
     assert {e.n_segments for e in alone.estimates} == {120}
     # No total counts an answer twice: its error would be that of independent items.
-    other = [
-        run(*gsm(i, n), items(HUNDRED, name=n, filter="none"), name=n) for i, n in enumerate("AB")
-    ]
-    suite = es.compare_logs(other, n_resamples=99)
-    assert [(d.task, d.metric) for d in suite.totals] == [("macro", "acc")]
-    assert suite.total().n_segments == 220
-    alone = es.compare_logs(other, filter=["strict"], n_resamples=99)
-    assert [d.metric for d in alone] == ["acc"]
-    # Other tasks join in the total of their filter.
-    more = [
-        run(*gsm(i, n), items(HUNDRED, name=n, filter="last"), name=n) for i, n in enumerate("AB")
-    ]
-    totals = es.compare_logs(more, n_resamples=99).totals
-    assert [(d.task, d.metric) for d in totals] == [("macro", "acc (last)")]
-
-
-def test_filters_of_other_items_are_tasks():
+    for filter, total in (("none", "acc"), ("last", "acc (last)")):
+        logs = [
+            log(*gsm(i, n), rows(HUNDRED, name=n, filter=filter), name=n)
+            for i, n in enumerate("AB")
+        ]
+        assert [(d.task, d.metric) for d in compare(*logs).totals] == [("macro", total)]
+    assert [d.metric for d in compare(*logs, filter=["strict"])] == ["acc"]
     parts = {name: {f"{name} {i}": float(i % 2) for i in range(20)} for name in ("test", "valid")}
-    tables = [items(scores, filter=name) for name, scores in parts.items()]
-    assert list(joined([run(*tables)]).tasks) == ["t (test)", "t (valid)"]
-
-
-def test_filters_of_metrics_that_have_no_other_name_are_chosen():
-    tables = [
-        Items(Key("t", "bleu", name), es.BLEU(), ("A",), ["1"], np.ones((1, 1, 10), dtype=int))
-        for name in ("none", "short")
-    ]
-    with pytest.raises(es.InputError, match="t has BLEU of the same items under several filters"):
-        joined([run(*tables)])
-    assert list(joined([run(*tables)], filter="short").tasks) == ["t (short)"]
+    tables = [rows(scores, filter=name) for name, scores in parts.items()]
+    assert list(joined([log(*tables)]).tasks) == ["t (test)", "t (valid)"]
 
 
 def test_a_system_without_any_score_has_none():
-    nothing = items(dict.fromkeys("abc", 0.0))
-    nothing = Items(Key("u", "acc"), ACC, ("A",), nothing.ids, 0 * nothing.rows)
-    found = run(items(HUNDRED), nothing)
+    found = log(rows(HUNDRED), rows(dict.fromkeys("abc"), task="u"))
     assert list(found.tables) == [("t", "acc", "")]
-    assert found.skipped == ("u: acc, which has no score",)
-    with pytest.raises(
-        es.InputError, match=r"/logs/A holds no scores .*: u: acc, which has no score"
-    ):
-        run(nothing)
+    assert found.skipped == ("u: acc of A, which has no score",)
+    assert log(rows({"a": None, "b": 1.0})).incomplete == {
+        ("t", "acc", ""): "1 of 2 scores is missing"
+    }
 
 
-def test_missing_scores():
-    rows, what = with_missing(np.array([[1.0, np.nan, 3.0]]))
-    assert rows.tolist() == [[[1, 1], [0, 0], [3, 1]]]
-    assert what == "1 score is missing"
-    assert with_missing(np.full((2, 1000), np.nan))[1] == "2,000 scores are missing"
-    assert with_missing(np.ones((1, 1)))[1] == ""
-    for nothing in (None, float("nan"), ""):
-        assert np.isnan(as_score(nothing, "here"))
-    assert as_score(True, "here") == 1.0
-    for bad in ("1", [], {}, float("inf"), 10**400):
-        with pytest.raises(es.InputError, match=r"here must be a (finite )?number, got"):
-            as_score(bad, "here")
-
-
-def several():
-    return run(
-        items(HUNDRED, task="arc"),
-        items(HUNDRED, task="mmlu_law", logged={"A": 0.34}),
-        items(HUNDRED, task="mmlu_physics", filter="strict", logged={"A": 0.35}),
+def several(**more):
+    return log(
+        rows(HUNDRED, task="mmlu_physics", filter="strict", reported=0.35),
+        rows(HUNDRED, task="arc"),
+        rows(HUNDRED, task="mmlu_law", reported=0.34),
         skipped=("x: y, since it is no sum",),
         groups={"mmlu": ("mmlu_law", "mmlu_physics")},
+        **more,
     )
 
 
-def test_what_a_run_says():
+def test_what_a_log_says():
     found = several()
-    assert found.systems == ("A",)
-    assert found.tasks == ("arc", "mmlu_law", "mmlu_physics")
-    assert found.disagreements == (
-        "mmlu_physics (strict): acc of A: the log says 0.35, its items give 0.34",
-    )
+    assert (found.systems, found.tasks) == (("A",), ("arc", "mmlu_law", "mmlu_physics"))
+    said = "mmlu_physics (strict): acc of A: the log says 0.35, its items give 0.34"
+    assert found.disagreements == (said,)
     text = str(found)
     assert text.startswith("A (a log, /logs/A)\n")
-    assert "task          metric  filter  system  items  score  logged" in text
-    assert "Differs: mmlu_physics (strict): acc of A: the log says 0.35, its items give" in text
+    assert "task          metric  filter  system  items  score  reported" in text
+    assert f"Differs: {said}." in text
     assert "Left out: x: y, since it is no sum." in text
-    html = found._repr_html_()
-    assert "<table" in html
-    assert "mmlu_physics" in html
-    assert "Differs: mmlu_physics" in html
-    assert repr(found) == "Run('A', a log, 3 tables)"
-
-
-def test_a_run_is_shown_without_columns_that_are_empty():
-    text = str(one({"a": 1.0, "b": 0.0}, incomplete="1 of 3 items is missing"))
-    assert "system  items  score" in text
-    assert "filter" not in text
-    assert "logged" not in text
+    text = str(one({"a": 1.0, "b": 0.0}, lacking="1 of 3 items is missing"))
+    assert "system  items  score\n" in text
     assert "Incomplete: t: acc: 1 of 3 items is missing." in text
+    with pytest.raises(es.InputError, match="/logs/A has t: acc of A twice"):
+        log(rows(HUNDRED), rows(HUNDRED))
+    with pytest.raises(es.InputError, match="task must be printable text"):
+        log(rows(HUNDRED, task="a\u202eb"))
 
 
-def test_select_takes_part_of_a_run():
+def test_select_and_renamed():
     found = several()
     assert found.select("mmlu*").tasks == ("mmlu_law", "mmlu_physics")
     assert found.select(["arc", "mmlu_l*"]).tasks == ("arc", "mmlu_law")
-    assert found.select(filter="strict").logged == {
-        Key("mmlu_physics", "acc", "strict"): {"A": 0.35}
-    }
-    message = (
-        r"/logs/A has nothing of task x\*, metric f1 em; it has arc: acc; mmlu_law: acc; "
-        r"mmlu_physics \(strict\): acc"
-    )
-    with pytest.raises(es.InputError, match=message):
-        found.select("x*", ["f1", "em"])
-    with pytest.raises(es.InputTypeError, match="task must be a list of patterns, got int"):
-        found.select(3)
-    with pytest.raises(es.InputTypeError, match="metric must be non-empty text, got 3"):
-        found.select(metric=[3])
-
-
-def test_renamed_changes_every_name():
-    found = several().renamed({"A": "new"})
-    assert (found.name, found.systems) == ("new", ("new",))
-    assert found.logged[Key("mmlu_law", "acc")] == {"new": 0.34}
-    assert len(found.disagreements) == 1
-
-
-def test_run_of_refuses_what_is_twice_or_nothing():
-    with pytest.raises(es.InputError, match="/logs/A has t: acc twice"):
-        run(items(HUNDRED), items(HUNDRED))
-    with pytest.raises(
-        es.InputError, match=r"/logs/A holds no scores .* a log: no item has a score"
+    assert list(found.select(filter="strict").reported.values()) == [{"A": 0.35}]
+    for patterns, error, words in (
+        (("x*",), es.InputError, r"/logs/A has no task 'x\*'; there are arc, mmlu_law"),
+        ((3,), es.InputTypeError, "task must be a list of patterns, got int"),
+        ((None, [3]), es.InputTypeError, "metric must be non-empty text, got 3"),
     ):
-        run()
-    with pytest.raises(es.InputError, match="holds no scores that can be read as a log: why; not"):
-        run(skipped=("why", "not"))
-    with pytest.raises(es.InputError, match="task must be printable text"):
-        run(items(HUNDRED, task="a\u202eb"))
-
-
-def test_the_order_of_items_changes_nothing():
-    other = {name: 1 - score for name, score in HUNDRED.items()}
-    turned = dict(reversed(other.items()))
-    expected = es.compare_logs([one(HUNDRED), one(other, "B")], n_resamples=99)
-    found = es.compare_logs([one(HUNDRED), one(turned, "B")], n_resamples=99)
-    assert found.to_dict() == expected.to_dict()
-    assert not [note for note in found.notes if "left out" in note.lower()]
+        with pytest.raises(error, match=words):
+            found.select(*patterns)
+    again = found.renamed({"A": "new"})
+    assert (again.name, again.systems, len(again.disagreements)) == ("new", ("new",), 1)
 
 
 def test_missing_items_are_refused_or_left_out():
     part = {name: score for name, score in HUNDRED.items() if name not in ("item 3", "item 50")}
     message = (
-        r"t: acc: all tables must have the same segments: 2 of 100 are not in that of B "
+        r"t: acc: all systems must have the same items: 2 of 100 are not in that of B "
         r"\('item 3', 'item 50'\); complete it, or compare what all have with missing='intersect'"
     )
     for missing in ("error", "available"):
-        with pytest.raises(es.InputError, match=message):
-            es.compare_logs([one(HUNDRED), one(part, "B")], missing=missing)
-    found = es.compare_logs([one(HUNDRED), one(part, "B")], missing="intersect", n_resamples=99)
+        refused(message, one(HUNDRED), one(part, "B"), missing=missing)
+    found = compare(one(HUNDRED), one(part, "B"), missing="intersect")
     assert found.estimates[0].n_segments == 98
     assert found.notes[0] == "t: acc: 2 of 100 items are left out, which not all have."
-    with pytest.raises(es.InputError, match="missing must be one of error, intersect, available"):
-        es.compare_logs([one(HUNDRED)], missing="drop")
-    with pytest.raises(es.InputError, match="t: acc: tables have no segment in common"):
-        es.compare_logs([one(HUNDRED), one({"x": 1.0, "y": 0.0}, "B")], missing="intersect")
+    refused("missing must be one of error, intersect, available", one(HUNDRED), missing="drop")
+    other = one({"x": 1.0, "y": 0.0}, "B")
+    refused(
+        "t: acc: no item is in the logs of all systems", one(HUNDRED), other, missing="intersect"
+    )
 
 
-def test_an_incomplete_run_is_refused_or_said_to_be_one():
-    lacking = one(HUNDRED, "B", incomplete="1 of 101 items is missing")
+def test_an_incomplete_log_is_refused_or_said_to_be_one():
+    lacking = one(HUNDRED, "B", lacking="1 of 101 items is missing")
     message = (
         r"/logs/B, t: acc: 1 of 101 items is missing; complete it, or compare what there is with "
         r"missing='intersect', or missing='available'"
     )
-    with pytest.raises(es.InputError, match=message):
-        es.compare_logs([one(HUNDRED), lacking])
+    refused(message, one(HUNDRED), lacking)
     for missing in ("intersect", "available"):
-        found = es.compare_logs([one(HUNDRED), lacking], missing=missing, n_resamples=99)
+        found = compare(one(HUNDRED), lacking, missing=missing)
         assert found.notes[0] == "t: acc: 1 of 101 items is missing in /logs/B."
         estimated = es.estimate_logs(lacking, missing=missing, n_resamples=99)
         assert estimated[0].notes[0] == found.notes[0]
 
 
-def with_gaps():
-    scores = np.array([[1.0, np.nan, 0.5, 1.0], [0.5, 0.5, 0.0, np.nan]])
-    rows, what = with_missing(scores)
-    table = Items(Key("", "acc"), ACC, ("A", "B"), list("abcd"), rows, incomplete=what)
-    return run(table, name="table"), scores
+def with_gaps(**more):
+    scores = {"A": (1.0, None, 0.5, 1.0), "B": (0.5, 0.5, 0.0, None)}
+    tasks = more.pop("tasks", ("",))
+    return log(
+        *(rows(dict(zip("abcd", own, strict=True)), name=name, task=task)
+          for task in tasks for name, own in scores.items()),
+        name="table",
+    )  # fmt: skip
 
 
 def test_gaps_of_a_table():
-    table, scores = with_gaps()
-    found = es.compare_logs(table, missing="available", n_resamples=99)
-    assert [e.score for e in found.estimates] == np.nanmean(scores, axis=1).tolist()
+    found = compare(with_gaps(), missing="available")
+    assert [e.score for e in found.estimates] == [2.5 / 3, 1 / 3]
     note = "acc: 2 of 8 scores are missing (1 of A, 1 of B); means are over those that there are."
     assert found.notes.count(note) == 1
     assert found.ranking().notes.count(note) == 1
-    assert note in str(found.ranking())
-    found = es.compare_logs(table, missing="intersect", n_resamples=99)
+    found = compare(with_gaps(), missing="intersect")
     assert [e.score for e in found.estimates] == [0.75, 0.25]
     assert found.notes[:2] == (
-        "acc: 2 scores are missing in /logs/table.",
+        "acc: 2 of 8 scores are missing (1 of A, 1 of B) in /logs/table.",
         "acc: 2 of 4 items are left out, which not all have.",
     )
-
-
-def test_gaps_are_noted_wherever_they_stay():
-    rows = np.array([[[1.0, 2], [0, 0], [1, 3]], [[1, 2], [2, 2], [1, 3]]])
-    metric = es.Ratio("rate")
-    table = Items(Key("", "rate"), metric, ("A", "B"), list("abc"), rows, incomplete="1 is missing")
-    found = es.compare_logs(run(table, name="x"), missing="available", n_resamples=99)
-    assert found.notes[0] == "rate: 1 is missing in /logs/x."
-    assert found.estimates[0].score == 2 / 5
-    table, _ = with_gaps()
-    doubled = {Key(task, "acc"): table.tables[Key("", "acc")] for task in "xy"}
-    lacking = dict.fromkeys(doubled, "2 scores are missing")
-    suite = replace(table, tables=doubled, incomplete=lacking)
-    what = "acc: 2 of 8 scores are missing (1 of A, 1 of B); means are over those that there are."
+    suite = with_gaps(tasks="xy")
     for ask in (es.compare_logs, es.estimate_logs):
         notes = ask(suite, missing="available", n_resamples=99).notes
-        assert [note for note in notes if "missing" in note] == [f"x: {what}", f"y: {what}"]
-    strata = es.SegmentStatistics(
-        doubled[Key("x", "acc")].values, ["A", "B"], ACC, labels={"domain": tuple("xxyy")}
-    )
-    result = es.compare(strata, strata="domain", aggregate="macro", n_resamples=99)
-    assert what in result.notes
-
-
-def test_nothing_that_all_have():
-    rows = with_missing(np.array([[1.0, np.nan], [np.nan, 1.0]]))[0]
-    table = Items(Key("", "acc"), ACC, ("A", "B"), ["a", "b"], rows, incomplete="2 are missing")
-    with pytest.raises(es.InputError, match="acc: no item has a score of every system"):
-        es.compare_logs(run(table), missing="intersect")
+        assert [n for n in notes if "missing" in n] == [f"x: {note[:-1]}.", f"y: {note[:-1]}."]
+    never = [rows({"a": 1.0, "b": None}), rows({"a": None, "b": 1.0}, name="B")]
+    refused("acc: no item has a score of every system", log(*never), missing="intersect")
 
 
 def test_statistics_with_gaps_are_counted_by_compare_and_estimate():
     """Rows of (0, 0) count for nothing, as if a mean were over the others alone."""
-    rng = np.random.default_rng(7)
-    scores = rng.random((2, 60))
+    scores = np.random.default_rng(7).random((2, 60))
     scores[1, ::7] = np.nan
-    rows = with_missing(scores)[0]
-    table = es.SegmentStatistics(rows, ["A", "B"], ACC)
+    values = np.stack([np.nan_to_num(scores), 1.0 - np.isnan(scores)], axis=-1)
+    table = es.SegmentStatistics(values, ["A", "B"], es.Mean("acc"))
     result = es.compare(table, n_resamples=999)
     assert result.estimates[1].score == pytest.approx(np.nanmean(scores[1]))
     error = np.nanstd(scores[1], ddof=1) / np.sqrt(np.sum(~np.isnan(scores[1])))
@@ -311,169 +190,171 @@ def test_statistics_with_gaps_are_counted_by_compare_and_estimate():
         assert moved == pytest.approx(result.differences[0].difference - without, rel=0.1, abs=1e-4)
 
 
-def test_limited_runs_are_compared_on_what_was_asked():
-    part = dict(list(HUNDRED.items())[:30])
-    found = es.compare_logs([one(HUNDRED), one(part, "B", is_limited=True)], n_resamples=99)
+def test_limited_logs_are_compared_on_what_was_asked():
+    found = compare(one(HUNDRED), one(PART, "B", is_limited=True))
     assert found.estimates[0].n_segments == 30
     assert found.notes[:2] == (
         "t: acc: B was limited to 30 items.",
         "t: acc: 70 of 100 items are left out, which not all have.",
     )
-    more = {**part, "item x": 1.0}
-    with pytest.raises(es.InputError, match=r"1 of 31 are not in that of A \('item x'\)"):
-        es.compare_logs([one(HUNDRED), one(more, "B", is_limited=True)])
-    ends = dict(list(HUNDRED.items())[60:])
-    with pytest.raises(es.InputError, match="t: acc: the runs were limited to different items"):
-        es.compare_logs([one(part, is_limited=True), one(ends, "B", is_limited=True)])
+    more = one({**PART, "item x": 1.0}, "B", is_limited=True)
+    refused(r"1 of 31 are not in that of A \('item x'\)", one(HUNDRED), more)
+    ends = one(dict(list(HUNDRED.items())[60:]), "B", is_limited=True)
+    refused("t: acc: the systems were limited to different", one(PART, is_limited=True), ends)
 
 
 def test_labels_that_differ_are_other_items():
-    labels = {"doc_hash": [f"h{i}" for i in range(100)]}
-    changed = {"doc_hash": ["other", *labels["doc_hash"][1:]]}
-    message = (
-        "t: acc: all SegmentStatistics must have the same segments, but 1 of 100 differ: doc_hash "
-        "of segment 'item 0' is 'h0' for A and 'other' for B"
+    labels = {
+        "doc_hash": [f"h{i}" for i in range(100)],
+        "doc.id": [f"d{i // 10}" for i in range(100)],
+    }
+    changed = {**labels, "doc_hash": ["other", *labels["doc_hash"][1:]]}
+    words = (
+        "t: acc: 1 of 100 items are not the same: doc_hash of item 'item 0' is 'h0' for A and 'o"
     )
-    runs = [one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=changed)]
-    with pytest.raises(es.InputError, match=message):
-        es.compare_logs(runs)
-
-
-def test_groups_are_labels_of_the_items():
-    labels = {"doc.id": [f"d{i // 10}" for i in range(100)]}
-    runs = [one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=labels)]
-    found = es.compare_logs(runs, groups="doc.id", n_resamples=99)
+    refused(words, one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=changed))
+    logs = [one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=labels)]
+    found = compare(*logs, groups="doc.id")
     assert (found.estimates[0].unit, found.estimates[0].n_segments) == ("group", 10)
-    with pytest.raises(
-        es.InputError,
-        match=r"'topic' is no label of the items; they have doc.id. .*read_run\(..., labels='topic'\)",
+    words = r"the items have no label 'topic'; they have doc_hash, doc.id; .*read_log\(..., labels"
+    refused(words, *logs, groups="topic")
+
+
+def test_logs_of_one_system_are_joined_or_named_by_their_paths():
+    def at(path, name="m", **more):
+        return log(rows(HUNDRED, name=name, **more), name=name, path=path)
+
+    def names(*logs, **options):
+        return [e.system for e in compare(*logs, **options).estimates]
+
+    assert names(at("/logs/base/x.json"), at("/logs/new/x.json")) == ["base", "new"]
+    # The common beginning and the common end overlap.
+    assert names(at("/q/a/s.csv"), at("/q/a/a/s.csv")) == ["s", "a/s"]
+    assert names(at("/q/GPT-4"), at("/q/GPT-4.5")) == ["GPT-4", "GPT-4.5"]
+    first = at("/logs/x.json")
+    assert names({"one": first, "two": first}) == ["one", "two"]
+    refused("/logs/x.json is given more than once; name the logs", first, first)
+    both = log(rows(HUNDRED), rows(HUNDRED, name="B"), path="/logs/both")
+    assert set(names(both, at("/logs/mine", "A"))) == {"both/A", "both/B", "mine"}
+    # Of other tasks.
+    found = compare(
+        at("/a", task="x"), at("/b", task="y"), at("/c", "n", task="x"), at("/d", "n", task="y")
+    )
+    assert {(d.baseline, d.system) for d in found} == {("m", "n")}
+
+
+def test_systems_are_chosen_and_put_in_order():
+    logs = [one(HUNDRED, name) for name in ("gpt-4", "gpt-5", "llama", "o[1]")]
+    for systems, expected in (
+        (["llama", "gpt*"], ["llama", "gpt-4", "gpt-5"]),
+        (["o[1]", "gpt-5"], ["o[1]", "gpt-5"]),
     ):
-        es.compare_logs(runs, groups="topic")
-
-
-def test_runs_of_one_model_are_named_by_their_paths():
-    first = run(items(HUNDRED), path="/logs/base/arc/x.json")
-    second = run(items(HUNDRED), path="/logs/new/arc/x.json")
-    found = es.compare_logs([first, second], n_resamples=99)
-    assert [e.system for e in found.estimates] == ["base", "new"]
-    found = es.compare_logs({"one": first, "two": first}, n_resamples=99)
-    assert [e.system for e in found.estimates] == ["one", "two"]
-    message = "/logs/base/arc/x.json is given more than once; runs of one path have to have names"
-    with pytest.raises(es.InputError, match=message):
-        es.compare_logs([first, first])
-    with pytest.raises(es.InputError, match="system 'A' is in several of the runs; a system is in"):
-        es.compare_logs([with_gaps()[0], first])
+        assert [*joined(logs, systems=systems).tasks["t"][0].systems] == expected
+    refused(
+        "systems: there is no 'lama'; there are gpt-4, .*did you mean 'llama'",
+        *logs,
+        systems="lama",
+    )
 
 
 def test_of_many_tasks_there_is_one_note_a_kind():
-    part = dict(list(HUNDRED.items())[:30])
     names = [f"task {i}" for i in range(40)]
-    runs = [
-        run(*(items(scores, task=t, name=n, logged={n: 0.9}) for t in names), name=n,
-            is_limited=n == "B", skipped=[f"{t}: no sum" for t in names])
-        for n, scores in (("A", HUNDRED), ("B", part))
+    logs = [
+        log(*(rows(scores, task=t, name=n, reported=0.9, is_limited=n == "B") for t in names),
+            name=n, skipped=[f"{t}: no sum" for t in names])
+        for n, scores in (("A", HUNDRED), ("B", PART))
     ]  # fmt: skip
-    notes = joined(runs).notes
+    notes = joined(logs).notes
     assert [len(line) < 400 for line in notes] == [True] * 5
     assert notes[0].startswith("task 0: acc of A: the log says 0.9, its items give 0.34; task 1:")
     assert notes[0].endswith("; and 77 more.")
-    assert (
-        notes[1]
-        == "Left out of /logs/A: task 0: no sum; task 1: no sum; task 2: no sum; and 37 more."
-    )
+    assert notes[1].endswith("task 0: no sum; task 1: no sum; task 2: no sum; and 37 more.")
     assert notes[3].endswith("task 2: acc: B was limited to 30 items; and 37 more.")
-    assert notes[4].count("70 of 100 items are left out") == 3
 
 
 def test_tasks_that_are_not_shared():
-    runs = [several(), run(items(HUNDRED, task="arc", name="B"), name="B")]
+    logs = [several(), one(HUNDRED, "B", task="arc")]
     message = (
-        r"all runs must have the same tasks and metrics, but /logs/B has no mmlu_law: acc, "
-        r"mmlu_physics \(strict\): acc; choose with task and metric, or"
+        r"all systems must have the same tasks and metrics, but B has no mmlu_law: acc, "
+        r"mmlu_physics \(strict\): acc; choose with task, metric or systems, or"
     )
-    with pytest.raises(es.InputError, match=message):
-        es.compare_logs(runs)
-    found = es.compare_logs(runs, missing="intersect", n_resamples=99)
-    note = "Left out, since /logs/B has no mmlu_law: acc, mmlu_physics (strict): acc."
-    assert note in found.notes
-    many = run(*(items(HUNDRED, task=f"x{i}", name="B") for i in range(5)), name="B")
-    message = r"no task and metric in common: /logs/A has no x0: acc, x1: acc, x2: acc and 2 more"
-    with pytest.raises(es.InputError, match=message):
-        es.compare_logs([several(), many], missing="intersect")
-
-
-def test_disagreements_and_what_was_skipped_are_said():
-    runs = [several().select("mmlu_physics"), run(items(HUNDRED, task="mmlu_physics", name="B",
-                                                       filter="strict"), name="B")]  # fmt: skip
-    notes = es.compare_logs(runs, n_resamples=99).notes
-    assert notes[0].startswith("mmlu_physics (strict): acc of A: the log says 0.35, its items")
-    assert notes[1] == "Left out of /logs/A: x: y, since it is no sum."
-
-
-def test_metrics_of_one_task_have_the_same_items():
-    part = dict(list(HUNDRED.items())[:90])
-    other = es.Mean("f1")
-    runs = run(items(HUNDRED), items(part, metric=other))
-    with pytest.raises(
-        es.InputError, match=r"t: there are 100 of acc, 90 of f1; compare metrics of"
-    ):
-        es.estimate_logs(runs)
-    found = joined(runs, missing="intersect")
+    refused(message, *logs)
+    note = "Left out, since B has no mmlu_law: acc, mmlu_physics (strict): acc."
+    assert note in compare(*logs, missing="intersect").notes
+    many = log(*(rows(HUNDRED, task=f"x{i}", name="B") for i in range(5)), name="B")
+    words = r"no task and metric in common: A has no x0: acc, x1: acc, x2: acc and 2 more"
+    refused(words, several(), many, missing="intersect")
+    other = log(rows(HUNDRED), rows(dict(list(HUNDRED.items())[:90]), metric=es.Mean("f1")))
+    with pytest.raises(es.InputError, match="t: there are 100 of acc, 90 of f1; compare metrics"):
+        es.estimate_logs(other)
+    found = joined(other, missing="intersect")
     assert [table.n_segments for table in found.tasks["t"]] == [90, 90]
-    assert found.notes == ["t: 90 items have all, of 100 of acc, 90 of f1."]
+
+
+def test_directions_are_asked_for_and_agree():
+    def judged(name, metric=None, **more):
+        return one(HUNDRED, name, metric=metric or es.Mean("judge"), **more)
+
+    asked = [judged(name, is_directed=False) for name in "AB"]
+    refused("whether a higher or a lower judge is better is not known; give directions=", *asked)
+    for higher in ("higher", "lower"):
+        (d,) = compare(*asked, directions={"jud*": higher})
+        assert d.higher_is_better is (higher == "higher")
+    # One log says what another does not.
+    lower = judged("A", es.Mean("judge", False))
+    (d,) = compare(lower, asked[1])
+    assert not d.higher_is_better
+    refused("the metric of B is .* but that of A is", lower, judged("B"))
+    refused("directions.* must be one of higher, lower", *asked, directions={"judge": "up"})
+    refused("directions must be a mapping", *asked, directions="higher")
 
 
 @pytest.mark.parametrize(
-    "runs, message",
+    "logs, message",
     [
-        (3, "runs must be a path, a Run, or several, got int"),
+        (3, "logs must be a path, a Log, or several, got int"),
         ([3], "path must be a path or a frame, got int"),
-        ([], "runs is empty; give at least one"),
-        ({}, "runs is empty; give at least one"),
-        ({3: "x"}, "names of runs must be non-empty text, got 3"),
+        ([], "logs is empty; give at least one"),
+        ({3: "x"}, "names of logs must be non-empty text, got 3"),
         (["no/such"], "cannot read no/such: it does not exist"),
         ("", "path is empty; give a file or a folder"),
         ("a\0b", "no path has a null character"),
-        ({"x": with_gaps()[0]}, "has 2 systems, which have names; give it in a list, without 'x'"),
+        ({"x": with_gaps()}, "name is for one system, but /logs/table has 2, which have names"),
     ],
 )
-def test_what_runs_are(runs, message):
+def test_what_logs_are(logs, message):
     with pytest.raises(es.InputError, match=message):
-        es.compare_logs(runs)
+        es.compare_logs(logs)
 
 
-def test_what_read_run_takes(tmp_path):
+def test_what_read_log_takes(tmp_path):
     path = tmp_path / "run.csv"
     path.write_text("id,score\na,1\nb,0\n", encoding="utf-8")
     assert es.read_log(path, name="mine").systems == ("mine",)
     assert es.read_log(str(path)).systems == ("run",)
     for options, message in (
-        ({"epochs": "all"}, "epochs must be one of average, runs; got 'all'"),
-        ({"task": "x"}, "has nothing of task x; it has score"),
+        ({"epochs": "all"}, "epochs must be one of mean, runs; got 'all'"),
+        ({"task": "x"}, "has no task 'x'; there is no task at all"),
         ({"labels": 3}, "labels must be a list of paths of keys, got int"),
         ({"labels": ["x"]}, "labels: the items of .* have no 'x'"),
         ({"name": ""}, "name must be non-empty text"),
     ):
         with pytest.raises(es.InputError, match=message):
             es.read_log(path, **options)
-    path.write_text("id,x,y\na,1,2\n", encoding="utf-8")
-    with pytest.raises(es.InputError, match=r"name is for one system, but .*run.csv has 2"):
-        es.read_log(path, name="mine")
     (tmp_path / "notes.md").write_text("x", encoding="utf-8")
     for odd in (tmp_path, tmp_path / "notes.md"):
         with pytest.raises(es.InputError, match="is none of the formats that can be read: lm-ev"):
             es.read_log(odd)
 
 
-def test_frames_are_runs():
+def test_frames_are_logs():
     pd = pytest.importorskip("pandas")
     frames = [pd.DataFrame({"id": ["a", "b"], "score": scores}) for scores in ([1, 0], [1, 1])]
     found = es.compare_logs(dict(zip("xy", frames, strict=True)), n_resamples=99)
     assert [e.score for e in found.estimates] == [0.5, 1.0]
     whole = pd.DataFrame({"id": ["a", "b"], "x": [1, 0], "y": [1, 1]})
-    assert [e.score for e in es.compare_logs(whole, n_resamples=99).estimates] == [0.5, 1.0]
-    with pytest.raises(es.InputError, match="is given more than once; runs of one path have to"):
-        es.compare_logs(frames)
+    assert [e.score for e in compare(whole).estimates] == [0.5, 1.0]
+    refused("is given more than once; name the logs", *frames)
 
 
 def test_lines_are_read_as_the_command_line_reads_them(tmp_path):
@@ -505,27 +386,25 @@ def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
 
 
 def test_tasks_with_the_same_items_are_named():
-    hashes = {f"item {i}": f"h{i}" for i in range(60)}
-    others = {f"item {i}": f"h{i + 50}" for i in range(60)}
-    scores = {name: float(i % 2) for i, name in enumerate(hashes)}
-    tasks = [
-        items(scores, task=task, labels={"doc_hash": list(own.values())})
-        for task, own in (("mmlu", hashes), ("mmlu_flan", hashes), ("law", others))
-    ]
+    def task(name, first):
+        labels = {"doc_hash": [f"h{i + first}" for i in range(60)]}
+        return rows({f"item {i}": float(i % 2) for i in range(60)}, task=name, labels=labels)
+
+    tasks = [task("mmlu", 0), task("mmlu_flan", 0), task("law", 50)]
     note = (
-        "mmlu and mmlu_flan have 60 items in common; mmlu and law have 10 items in common: a total "
-        "takes them for different ones, so that it looks too sure."
+        "law and mmlu have 10 items in common; mmlu and mmlu_flan have 50 items in common; law and "
+        "mmlu_flan have 10 items in common: a total takes them for different ones"
     )
-    assert es.estimate_logs(run(*tasks)).notes[0] == note
-    assert "in common" not in str(es.estimate_logs(run(tasks[0])))
+    assert note in es.estimate_logs(log(*tasks)).notes[0]
+    assert "in common" not in str(es.estimate_logs(log(tasks[0])))
 
 
 def test_groups_of_several_tasks_are_those_of_every_item():
     scores = {f"item {i}": float(i % 2) for i in range(6)}
     documents = {"law": list("aabbcc"), "art": ["a", "a", "", "b", "c", "c"]}
-    tasks = [items(scores, task=task, labels={"document": own}) for task, own in documents.items()]
+    tasks = [rows(scores, task=task, labels={"document": own}) for task, own in documents.items()]
     with pytest.raises(es.InputError, match="art: groups='document': 1 of 6 segments have none"):
-        es.estimate_logs(run(*tasks), groups="document")
-    tasks[1] = items(scores, task="art", labels={})
+        es.estimate_logs(log(*tasks), groups="document")
+    tasks[1] = rows(scores, task="art")
     with pytest.raises(es.InputError, match="art: groups='document' is no label of the segments"):
-        es.estimate_logs(run(*tasks), groups="document")
+        es.estimate_logs(log(*tasks), groups="document")

@@ -133,7 +133,7 @@ def _rows(task: str, records: Any, known: Results, notes: list[str]) -> list[Row
     try:
         return read.rows(known.model or "model", notes)
     except InputError as error:  # an item twice
-        notes.append(str(error))
+        notes.append(f"{task}: {error}")
         return []
 
 

@@ -139,9 +139,11 @@ def _read(logs: Logs, wanted: Wanted) -> list[Log]:
     known = dict.fromkeys(name for row in rows for name in row.items.labels)
     for wish in wanted.labels:
         if wish not in known:
+            how = f"; others are kept by read_log(..., labels={wish!r})"
+            are_read = any(isinstance(one, Log) for _, one in given)
             raise InputError(
-                f"{wish!r} is no label of the items; they have {', '.join(known) or 'none'}. What "
-                f"else a log says of them is one after read_log(..., labels={wish!r})"
+                f"the items have no label {wish!r}; they have {', '.join(known) or 'none'}"
+                f"{how if are_read else ''}"
             )
     return found
 
