@@ -103,7 +103,7 @@ def test_a_real_log_of_which_a_part_is_there_says_so():
     assert (key.task, key.metric, table.n_segments) == ("math_perturbed_full", "exact_match", 10)
     assert run.incomplete[key] == "10 samples, but n-samples in the results file is 5,000"
     assert "math_rephrased_full: there is no file of its samples" in run.skipped[0]
-    with pytest.raises(InputError, match="10 samples, but n-samples .* is 5,000"):
+    with pytest.raises(InputError, match=r"10 samples, but n-samples .* is 5,000"):
         es.estimate_logs(REAL / "lm_eval")
 
 
@@ -421,7 +421,7 @@ def test_limited_runs_are_compared_on_what_both_were_asked(tmp_path):
     # A log that was cut short is none that was asked for less.
     rewritten(next(tmp_path.glob("a__a/samples*")), lambda r: r[:2])
     assert not es.read_log(tmp_path / "a__a").is_limited
-    with pytest.raises(InputError, match="2 samples, but n-samples .* is 3"):
+    with pytest.raises(InputError, match=r"2 samples, but n-samples .* is 3"):
         es.compare_logs(sorted(tmp_path.iterdir()))
 
 

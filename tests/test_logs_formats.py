@@ -250,7 +250,7 @@ def test_two_files_of_comet_are_joined_if_they_are_of_the_same_texts(tmp_path):
         (comet_scored, lambda d: d["out/sys2.txt"][2].pop("COMET"), "segment 3 of out/sys2.txt has no 'COMET'"),
         (comet_scored, lambda d: d["sys-1.5.txt"][0].update(COMET="high"), "score 1 of sys-1.5.txt must be a number"),
         (comet_scored, lambda d: d["sys-1.5.txt"][0].update(COMET=float("inf")), "must be a finite number"),
-        (comet_scored, lambda d: d["sys-1.5.txt"][1].update(src="?"), "source_hash of item '2' is .* for sys-1.5 and .* for sys2"),
+        (comet_scored, lambda d: d["sys-1.5.txt"][1].update(src="?"), "source_hash of item '2' is .*, but .* for sys2"),
         (comet_scored, lambda d: d.update(x={}), "'x' must be a list of segments"),
         (comet_compared, lambda d: d["translations"][0]["scores"].pop(), "has 3 sources"),
         (comet_compared, lambda d: d["source"].pop(), "has 2 sources or references of 3 segments"),

@@ -93,7 +93,7 @@ def test_unscored_samples_are_left_out_and_counted(place):
     assert the_table(run).segment_ids == ("1", "3", "4")
     assert run.disagreements == ()
     assert not run.incomplete
-    assert run.skipped == ("1 of 4 items of arc: choice, which are unscored",)
+    assert run.skipped == ("1 of 4 items of arc: choice of mockllm/model, which are unscored",)
 
 
 def test_scores_of_several_values_are_several_metrics(place):

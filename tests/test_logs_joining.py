@@ -210,7 +210,7 @@ def test_labels_that_differ_are_other_items():
     }
     changed = {**labels, "doc_hash": ["other", *labels["doc_hash"][1:]]}
     words = (
-        "t: acc: 1 of 100 items are not the same: doc_hash of item 'item 0' is 'h0' for A and 'o"
+        "t: acc: 1 of 100 items are not the same: doc_hash of item 'item 0' is 'h0', but 'other'"
     )
     refused(words, one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=changed))
     logs = [one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=labels)]

@@ -114,38 +114,26 @@ def _read(logs: Logs, wanted: Wanted) -> list[Log]:
         raise InputTypeError(f"logs must be a path, a Log, or several, got {type(logs).__name__}")
     if not given:
         raise InputError("logs is empty; give at least one")
-    found = []
-    for name, one in given:
-        if isinstance(one, Log):
-            log = replace(one, rows=tuple(row for row in one.rows if wanted.has(row.key)))
-        else:
-            log = read_part(one, wanted)
-        if not log.rows and len(given) == 1:
-            whole = one if isinstance(one, Log) else read_part(one, Wanted())
-            wanted.check((), whole.rows, log.path)
-        if log.rows:
-            found.append(named(log, name) if name else log)
-    wanted_alone = wanted._replace(labels=())
-    rows = [row for log in found for row in log.rows]
+    parts = [
+        one.part(wanted) if isinstance(one, Log) else read_part(one, wanted) for _, one in given
+    ]
+    rows = [row for log in parts for row in log.rows]
+    where = parts[0].path if len(parts) == 1 else "none of the logs"
     try:
-        wanted_alone.check(rows, rows, "the logs")
-    except InputError:
-        there = [
-            row
-            for _, one in given
-            for row in (one if isinstance(one, Log) else read_part(one, Wanted())).rows
-        ]
-        wanted_alone.check(rows, there, found[0].path if len(given) == 1 else "none of the logs")
+        wanted.check(rows, rows, where)
+    except InputError:  # To say what there is, everything has to be looked at.
+        wholes = [one if isinstance(one, Log) else read_part(one, Wanted()) for _, one in given]
+        wanted.check(rows, [row for log in wholes for row in log.rows], where)
     known = dict.fromkeys(name for row in rows for name in row.items.labels)
     for wish in wanted.labels:
         if wish not in known:
-            how = f"; others are kept by read_log(..., labels={wish!r})"
             are_read = any(isinstance(one, Log) for _, one in given)
+            how = f"; others are kept by read_log(..., labels={wish!r})" if are_read else ""
             raise InputError(
-                f"the items have no label {wish!r}; they have {', '.join(known) or 'none'}"
-                f"{how if are_read else ''}"
+                f"the items have no label {wish!r}; they have {', '.join(known) or 'none'}{how}"
             )
-    return found
+    found = zip(given, parts, strict=True)
+    return [named(log, name) if name else log for (name, _), log in found if log.rows]
 
 
 def _check_directions(given: Mapping[str, bool], logs: Sequence[Log]) -> None:
@@ -239,15 +227,11 @@ def _unshared(
 
 def _complete(pivot: Pivot, missing: str, notes: _Notes) -> SegmentStatistics:
     """Return one table of all systems with the items that all have, or refuse what is missing."""
-    key, rows = pivot.key, pivot.rows
-    is_mean = isinstance(rows[0].metric, (Mean, Ratio))
-    kept = np.ones(len(pivot.ids), dtype=np.bool_)
+    key, rows = pivot.key, [part.rows for part in pivot.parts]
     for path in dict.fromkeys(one.path for one in rows):
-        own = [one for one in rows if one.path == path]
-        what = lacking(own)
-        if not what:
-            continue
-        if missing == "error":
+        what = lacking([one for one in rows if one.path == path])
+        if what and missing == "error":
+            is_mean = isinstance(rows[0].metric, (Mean, Ratio))
             available = ", or missing='available' for means of the scores that there are"
             raise InputError(
                 f"{path}, {key}: {what}; complete it, or compare what there is with "
@@ -255,66 +239,56 @@ def _complete(pivot: Pivot, missing: str, notes: _Notes) -> SegmentStatistics:
             )
         # The comparison itself notes the gaps of means that stay.
         is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))
-        if missing == "intersect" or not is_noted:
+        if what and (missing == "intersect" or not is_noted):
             notes["incomplete"].append(f"{key}: {what} in {path}")
+    kept = _there(pivot, missing, notes)
     if missing == "intersect":
         kept &= ~pivot.is_gone.any(axis=0)
         if not np.any(kept):
             raise InputError(f"{key}: no item has a score of every system")
-    kept &= _there(pivot, missing, notes)
     if not np.all(kept):
-        left, n = int(np.sum(~kept)), len(kept)
-        notes["left out"].append(f"{key}: {left:,} of {n:,} items are left out, which not all have")
-    _note_answers(pivot, notes)
+        n = f"{int(np.sum(~kept)):,} of {len(kept):,}"
+        notes["left out"].append(f"{key}: {n} items are left out, which not all have")
+    n_answers = [n for part in pivot.parts for n in part.n_answers]
+    if max(n_answers) > 1:
+        several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
+        how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
+        if pivot.parts[0].n_runs > 1:
+            how = "as runs of the system, whose spread counts"
+        n = f"{len(pivot.ids):,} items, {several} answers each"
+        notes["answers"].append(f"{key}: {n}, {how}")
     return pivot.table(kept)
 
 
 def _there(pivot: Pivot, missing: str, notes: _Notes) -> NDArray[np.bool_]:
     """Return which items are in the logs of all systems, or refuse those that are not, `(N,)`."""
     key, n = pivot.key, len(pivot.ids)
+    systems = [part.rows.system for part in pivot.parts]
     asked = np.ones(n, dtype=np.bool_)
-    for one, there in zip(pivot.rows, pivot.is_there, strict=True):
+    for part, there in zip(pivot.parts, pivot.is_there, strict=True):
         # What a system was never asked is not missing from it.
-        if one.is_limited:
+        if part.rows.is_limited and not np.all(there):
             asked &= there
-            if n > int(np.sum(there)):
-                notes["limited"].append(
-                    f"{key}: {one.system} was limited to {int(np.sum(there)):,} items"
-                )
+            n_own = f"{len(part.ids):,} items"
+            notes["limited"].append(f"{key}: {part.rows.system} was limited to {n_own}")
     if not np.any(asked):
         raise InputError(f"{key}: the systems were limited to different items, and none is in all")
-    shared = pivot.is_there.all(axis=0)
-    for one, there in zip(pivot.rows, pivot.is_there, strict=True):
+    for system, there in zip(systems, pivot.is_there, strict=True):
         gone = np.flatnonzero(asked & ~there)
         if len(gone) and missing != "intersect":
-            some = ", ".join(repr(pivot.ids[i]) for i in gone[:3])
             raise InputError(
                 f"{key}: all systems must have the same items: {len(gone):,} of "
-                f"{int(np.sum(asked)):,} are not in that of {one.system} ({some}); complete it, or "
-                f"compare what all have with missing='intersect'"
+                f"{int(np.sum(asked)):,} are not in that of {system} "
+                f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])}); complete it, or compare "
+                f"what all have with missing='intersect'"
             )
+    shared = np.asarray(pivot.is_there.all(axis=0))
     if not np.any(shared):
-        first = ", ".join(
-            f"{part.ids[0]!r} for {one.system}"
-            for one, part in zip(pivot.rows, pivot.parts, strict=True)
+        firsts = (f"{part.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
+        raise InputError(
+            f"{key}: no item is in the logs of all systems: ids begin with {', '.join(firsts)}"
         )
-        raise InputError(f"{key}: no item is in the logs of all systems: ids begin with {first}")
-    return np.asarray(shared)
-
-
-def _note_answers(pivot: Pivot, notes: _Notes) -> None:
-    """Say where items have several answers, and what is made of them."""
-    found = [n for part in pivot.parts for n in part.n_answers]
-    if max(found) > 1:
-        several = "-".join(map(str, dict.fromkeys((min(found), max(found)))))
-        is_mean = pivot.parts[0].n_runs == 1
-        how = (
-            "averaged, so that the item is the unit (epochs='runs' counts their spread)"
-            if is_mean
-            else "as runs of the system, whose spread counts"
-        )
-        n = f"{len(pivot.ids):,} items, {several} answers each"
-        notes["answers"].append(f"{pivot.key}: {n}, {how}")
+    return shared
 
 
 def _by_task(found: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from evalstats.checks import label, listed
 from evalstats.errors import InputError
-from evalstats.logs.pivot import Answered, Pivot, answered, pivoted
+from evalstats.logs.pivot import Answered, answered, pivoted, shared_labels
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.words import matches, meant
 from evalstats.metrics import Mean, Metric, Ratio
@@ -40,9 +40,13 @@ class Wanted(NamedTuple):
     @classmethod
     def of(cls, task: Patterns, metric: Patterns, filter: Patterns) -> Wanted:
         """Check what a caller gives."""
-        return cls(
-            as_patterns(task, "task"), as_patterns(metric, "metric"), as_patterns(filter, "filter")
-        )
+        given = {"task": task, "metric": metric, "filter": filter}
+        return cls(**{name: as_patterns(value, name) for name, value in given.items()})
+
+    @property
+    def is_all(self) -> bool:
+        """Whether everything is wanted."""
+        return not (self.task or self.metric or self.filter)
 
     def has_task(self, task: str) -> bool:
         """Return whether a task is wanted."""
@@ -56,21 +60,25 @@ class Wanted(NamedTuple):
         )
 
     def check(self, rows: Iterable[Rows], there: Iterable[Rows], where: object) -> None:
-        """Raise where nothing that was found has what a name, or all patterns, ask for."""
-        found = [one.key for one in rows]
-        known = [one.key for one in there]
+        """Raise where nothing that is there has what a name, or all patterns, ask for."""
+        known = dict.fromkeys(one.key for one in there)
         for j, part in enumerate(Key._fields):
-            there_are = dict.fromkeys(key[j] for key in known if key[j])
+            names = [key[j] for key in known if key[j]]
             for name in self[j]:
                 if not any(matches(n, [name]) for key in known for n in _called(key)[j]):
-                    said = meant(name, there_are) if there_are else f"there is no {part} at all"
+                    said = meant(name, names) if names else f"there is no {part} at all"
                     raise InputError(f"{where} has no {part} {name!r}; {said}")
-        if not found:
-            asked = ", ".join(
-                f"{n} {' '.join(own)}" for n, own in zip(Key._fields, self[:3], strict=True) if own
-            )
-            there_is = "; ".join(map(str, dict.fromkeys(known[:9])))
-            raise InputError(f"{where} has nothing of {asked or 'anything'}; it has {there_is}")
+        if not any(True for _ in rows):
+            asked = [
+                f"{n} {' '.join(own)}" for n, own in zip(Key._fields, self, strict=False) if own
+            ]
+            there_is = "; ".join(map(str, list(known)[:9]))
+            raise InputError(f"{where} has nothing of {', '.join(asked)}; it has {there_is}")
+
+
+def _called(key: Key) -> tuple[tuple[str, ...], ...]:
+    """Return what task, metric and filter are called; the harness says "acc,none"."""
+    return (key.task,), (key.metric, f"{key.metric},{key.filter}"), (key.filter,)
 
 
 class Tables(Mapping[Key, SegmentStatistics]):
@@ -90,11 +98,6 @@ class Tables(Mapping[Key, SegmentStatistics]):
 
     def __len__(self) -> int:
         return len(self._rows)
-
-
-def _called(key: Key) -> tuple[tuple[str, ...], ...]:
-    """Return what task, metric and filter are called; the harness says "acc,none"."""
-    return (key.task,), (key.metric, f"{key.metric},{key.filter}"), (key.filter,)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,11 +160,8 @@ class Log(Result):
     @property
     def reported(self) -> dict[Key, dict[str, float]]:
         """The scores that the log states, by system."""
-        found: dict[Key, dict[str, float]] = {}
-        for one in self.rows:
-            if one.reported is not None:
-                found.setdefault(one.key, {})[one.system] = one.reported
-        return found
+        stated = by_key(one for one in self.rows if one.reported is not None)
+        return {key: {r.system: r.reported or 0.0 for r in own} for key, own in stated.items()}
 
     @property
     def incomplete(self) -> dict[Key, str]:
@@ -172,17 +172,12 @@ class Log(Result):
     @property
     def disagreements(self) -> tuple[str, ...]:
         """Scores of the log that are not those of its items, both numbers named."""
-        found = []
-        for one, part in self._answered:
-            score = score_of(one, part)
-            if one.reported is not None and not np.isclose(
-                score, one.reported, rtol=_RELATIVE, atol=_ABSOLUTE
-            ):
-                found.append(
-                    f"{one.key} of {one.system}: the log says {one.reported:.10g}, its items give "
-                    f"{score:.10g}"
-                )
-        return tuple(found)
+        scores = [(one, one.reported, score_of(part)) for one, part in self._answered]
+        return tuple(
+            f"{one.key} of {one.system}: the log says {stated:.10g}, its items give {score:.10g}"
+            for one, stated, score in scores
+            if stated is not None and not np.isclose(score, stated, rtol=_RELATIVE, atol=_ABSOLUTE)
+        )
 
     @cached_property
     def _answered(self) -> list[tuple[Rows, Answered]]:
@@ -199,9 +194,13 @@ class Log(Result):
             When nothing matches; the message says what there is.
         """
         wanted = Wanted.of(task, metric, filter)
-        kept = tuple(one for one in self.rows if wanted.has(one.key))
-        wanted.check(kept, self.rows, self.path)
-        return replace(self, rows=kept)
+        found = self.part(wanted)
+        wanted.check(found.rows, self.rows, self.path)
+        return found
+
+    def part(self, wanted: Wanted) -> Log:
+        """Return the rows that are wanted, which may be none."""
+        return replace(self, rows=tuple(one for one in self.rows if wanted.has(one.key)))
 
     def renamed(self, names: Mapping[str, str]) -> Log:
         """Return the log with other names of systems: ``{"old": "new"}``."""
@@ -224,7 +223,7 @@ class Log(Result):
         }
 
     def __repr__(self) -> str:
-        return f"Log({self.name!r}, {self.format}, {len(by_key(self.rows))} tables)"
+        return f"Log({self.name!r}, {self.format}, {len(self.tables)} tables)"
 
     def _records(self) -> list[dict[str, Any]]:
         return [
@@ -233,30 +232,26 @@ class Log(Result):
                 "system": one.system,
                 "items": len(part.ids),
                 "answers": "-".join(map(str, dict.fromkeys(part.n_answers))),
-                "score": score_of(one, part),
+                "score": score_of(part),
                 "reported": one.reported,
             }
             for one, part in self._answered
         ]
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        rows = []
         spec = ".6g" if digits is None else f".{digits}f"
-        for record in self._records():
-            own = {**record, "items": f"{record['items']:,}"}
-            for name in ("score", "reported"):
-                own[name] = "" if record[name] is None else f"{record[name]:{spec}}"
-            rows.append(tuple(own.values()))
-        header = ("task", "metric", "filter", "system", "items", "answers", "score", "reported")
-        empty = {"", "none"}, {""}, {"", "none"}, (), (), {"1"}, (), {""}
-        used = [j for j in range(len(header)) if any(row[j] not in empty[j] for row in rows)]
-        lines = tuple(tuple(row[j] for j in used) for row in rows)
-        title = f"{self.name} ({self.format}, {self.path})"
-        return [
-            Table(
-                title, tuple(header[j] for j in used), lines, "".join("<<<<>>>>"[j] for j in used)
-            )
+        shown = {"items": ",", "score": spec, "reported": spec}
+        rows = [
+            {k: "" if v is None else format(v, shown.get(k, "")) for k, v in record.items()}
+            for record in self._records()
         ]
+        # What says nothing of any row is no column.
+        empty = {"task": ("",), "metric": ("",), "filter": ("", "none"), "answers": ("1",),
+                 "reported": ("",)}  # fmt: skip
+        used = [k for k in rows[0] if any(row[k] not in empty.get(k, ()) for row in rows)]
+        sides = "".join(">" if k in (*shown, "answers") else "<" for k in used)
+        lines = tuple(tuple(row[k] for k in used) for row in rows)
+        return [Table(f"{self.name} ({self.format}, {self.path})", tuple(used), lines, sides)]
 
     def _footer(self) -> list[str]:
         return [
@@ -291,23 +286,17 @@ def log_of(
             found[one.key, one.system] = replace(one, path=one.path or str(path))
         else:
             left.append(f"{one.key} of {one.system}, which has no score")
-    kept = sorted(found.values(), key=lambda one: natural(one.key.task))
-    log = Log(
-        label(name, "name of the log"), str(path), format, tuple(kept),
-        groups=dict(groups or {}), skipped=tuple(left),
-    )  # fmt: skip
-    for key, own in by_key(log.rows).items():
-        parts = [part for one, part in log._answered if one.key == key]
-        # What systems of one log say of an item must be the same.
-        _ = Pivot(key, own[0].metric, tuple(own), tuple(parts)).labels
-    n_left = ((one, part) for one, part in log._answered if part.n_unscored)
-    unscored = [
-        f"{part.n_unscored:,} of {part.n_unscored + len(part.ids):,} items of {one.key}"
-        + (f" of {one.system}" if len(log.systems) > 1 else "")
-        + ", which are unscored"
-        for one, part in n_left
-    ]
-    return replace(log, skipped=(*left, *unscored))
+    kept = tuple(sorted(found.values(), key=lambda one: natural(one.key.task)))
+    log = Log(label(name, "name of the log"), str(path), format, kept, groups=dict(groups or {}))
+    by: dict[Key, list[Answered]] = {}
+    for one, own in log._answered:
+        by.setdefault(one.key, []).append(own)
+        if own.n_unscored:
+            n = f"{own.n_unscored:,} of {own.n_unscored + len(own.ids):,} items"
+            left.append(f"{n} of {one.key} of {one.system}, which are unscored")
+    for parts in by.values():
+        shared_labels(parts)  # What systems of one log say of an item must be the same.
+    return replace(log, skipped=tuple(left))
 
 
 def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
@@ -318,10 +307,9 @@ def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
     return found
 
 
-def score_of(rows: Rows, part: Answered) -> float:
+def score_of(part: Answered) -> float:
     """Return the score of all items, those that are missing apart."""
-    totals = np.nansum(part.values, axis=0, dtype=np.float64)
-    return float(rows.metric.score(totals))
+    return float(part.rows.metric.score(np.nansum(part.values, axis=0, dtype=np.float64)))
 
 
 def lacking(rows: Sequence[Rows]) -> str:

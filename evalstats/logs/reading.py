@@ -95,7 +95,10 @@ def read_log(
     wishes = [labels] if isinstance(labels, str) else listed(labels, "labels", "paths of keys")
     wanted = wanted._replace(labels=tuple(wishes))
     log = read_part(path, wanted)
-    check_part(log, path, wanted)
+    try:
+        wanted.check(log.rows, log.rows, log.path)
+    except InputError:  # To say what there is, everything has to be looked at.
+        wanted.check(log.rows, read_part(path, Wanted()).rows, log.path)
     known = dict.fromkeys(name for one in log.rows for name in one.items.labels)
     for wish in wanted.labels:
         if wish not in known:
@@ -112,14 +115,6 @@ def named(log: Log, name: str) -> Log:
             f"name is for one system, but {log.path} has {len(log.systems)}, which have names"
         )
     return log.renamed({log.name: label(name, "name"), log.systems[0]: name})
-
-
-def check_part(log: Log, path: Any, wanted: Wanted) -> None:
-    """Raise where a log has not what is wanted of it; the message says what it has."""
-    try:
-        wanted.check(log.rows, log.rows, log.path)
-    except InputError:
-        wanted.check(log.rows, read_part(path, Wanted()).rows, log.path)
 
 
 def read_part(given: Any, wanted: Wanted) -> Log:
@@ -139,7 +134,7 @@ def read_part(given: Any, wanted: Wanted) -> Log:
                 if str(given) in str(error):
                     raise
                 raise type(error)(f"{given}: {error}") from None
-            if not log.rows and wanted[:3] == ((), (), ()):
+            if not log.rows and wanted.is_all:
                 why = "; ".join(log.skipped[:5]) or "no item has a score"
                 raise InputError(f"{given} holds no scores that can be read as {kind.NAME}: {why}")
             return log

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from os.path import commonprefix
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -172,8 +171,8 @@ def natural(name: str) -> tuple[Any, ...]:
 
 def natural_order(names: Sequence[str]) -> list[int]:
     """Return the places of names in their natural order."""
-    prefix = _LETTERS.match(commonprefix([min(names), max(names)])) if names else None
-    if prefix:
+    prefix = _LETTERS.match(names[0]) if names else None
+    if prefix and all(name.startswith(prefix[0]) for name in names):
         names = [name[prefix.end() :] for name in names]
     if not all(name.isdecimal() and name.isascii() for name in names):
         return sorted(range(len(names)), key=[natural(name) for name in names].__getitem__)
