@@ -21,7 +21,7 @@ from hashlib import sha256
 from pathlib import Path
 
 STAMP = "2026-01-02T03-04-05.678901"
-CODE = "import evalstats as es; print(es.compare_runs(['a', 'b']))"
+CODE = "import evalstats as es; print(es.compare_logs(['a', 'b']))"
 
 
 def write_log(folder: Path, n_items: int, seed: int, shuffled: bool = False) -> Path:

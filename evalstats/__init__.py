@@ -22,6 +22,10 @@ from evalstats.compat.evaluatio.paired import (
     paired_permutation_test,
 )
 from evalstats.errors import InputError, InputTypeError, MissingExtraError
+from evalstats.logs.compare import compare_logs, estimate_logs
+from evalstats.logs.gate import gate
+from evalstats.logs.log import Log
+from evalstats.logs.reading import read_log
 from evalstats.metrics import (
     BLEU,
     CER,
@@ -53,10 +57,6 @@ from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference, Discordant, MarginTest, PairPower
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
-from evalstats.runs.comparing import compare_runs, estimate_runs
-from evalstats.runs.gating import gate_runs
-from evalstats.runs.reading import read_run
-from evalstats.runs.run import Run
 from evalstats.shards.resample import resample_shard
 from evalstats.shards.shard import Shard, merge_shards
 from evalstats.statistics.extraction import extract
@@ -106,11 +106,11 @@ __all__ = [  # noqa: RUF022  (pipeline order: text, statistics, weights, results
     "compare",
     "Suite",
     "power",
-    "read_run",
-    "Run",
-    "compare_runs",
-    "estimate_runs",
-    "gate_runs",
+    "read_log",
+    "Log",
+    "compare_logs",
+    "estimate_logs",
+    "gate",
     "Gate",
     "GateCheck",
     "audit",

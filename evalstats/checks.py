@@ -24,6 +24,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 MOST_NAME = 1000
 #: Control characters, bidirectional and zero-width ones, lone surrogates, line separators.
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+#: What Persian, scripts of India and emoji are written with.
+_JOINERS = "\u200c\u200d"
 #: Letters and marks that show as nothing.
 _BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0"
 
@@ -32,8 +34,9 @@ def label(value: object, name: str, most: int = MOST_NAME) -> str:
     """Return `value` if it can stand in any table and on any terminal, as what it is.
 
     The one rule for what names something and for what comes from a file: systems, metrics, their
-    columns and signatures, references, segments. Any script will do, but no control characters, no
-    bidirectional or zero-width ones (those that join emoji are among them), and one line.
+    columns and signatures, references, segments. Any script will do, with the joiners U+200C and
+    U+200D that Persian and emoji need, but no control characters, no bidirectional or other
+    zero-width ones, and one line.
     """
     if not isinstance(value, str) or not value.strip():
         raise InputTypeError(f"{name} must be non-empty text, got {shown(value)}")
@@ -67,7 +70,7 @@ def check_names(values: Sequence[str], name: str) -> None:
 
 def is_unseen(character: str) -> bool:
     """Return whether a character does not show, or moves those that do."""
-    return category(character) in _UNSEEN or character in _BLANK
+    return character not in _JOINERS and (category(character) in _UNSEEN or character in _BLANK)
 
 
 def shown(value: object, most: int = 200) -> str:

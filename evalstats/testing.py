@@ -29,14 +29,14 @@ from evalstats.analysis.inputs import Given
 from evalstats.analysis.options import Options, as_limits
 from evalstats.checks import also_called, share
 from evalstats.errors import InputError, InputTypeError
+from evalstats.logs.gate import gate
+from evalstats.logs.log import Log
 from evalstats.metrics import Metric
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
 from evalstats.results.gate import Gate
 from evalstats.results.notes import claim_notes
 from evalstats.results.results import Comparison
-from evalstats.runs.gating import gate_runs
-from evalstats.runs.run import Run
 from evalstats.statistics.extraction import extract
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -65,7 +65,7 @@ def assert_not_worse(
     Parameters
     ----------
     hypotheses
-        N outputs of the system; or its `SegmentStatistics`; or its `Run`, for a margin or recovery.
+        N outputs of the system; or its `SegmentStatistics`; or its `Log`, for a margin or recovery.
     baseline
         N outputs of the baseline; or its `SegmentStatistics`, which may have been saved when it
         was released. They also choose the metric, and must be of the same references.
@@ -88,13 +88,13 @@ def assert_not_worse(
     -------
     Difference
         System minus baseline; its p-value is one-sided, its interval has confidence
-        1 - 2·`significance_level`, so that each bound is a one-sided one. Of runs a `Gate`, with a
+        1 - 2·`significance_level`, so that each bound is a one-sided one. Of logs a `Gate`, with a
         check for each task and metric.
 
     Raises
     ------
     AssertionError
-        When the gate fails, and of runs also when it is undecided; the message has the scores, the
+        When the gate fails, and of logs also when it is undecided; the message has the scores, the
         difference, the bound or the p-value, and the signature.
     InputError
         For bad input; the message names the argument. Also where no outcome could answer: where
@@ -121,8 +121,8 @@ def assert_not_worse(
     """
     # pytest then shows the line of the test, not ours.
     __tracebackhide__ = True
-    if isinstance(hypotheses, Run) or isinstance(baseline, Run):
-        gate = _gate_of_runs(hypotheses, baseline, references, metric)(
+    if isinstance(hypotheses, Log) or isinstance(baseline, Log):
+        found = _gate_of_logs(hypotheses, baseline, references, metric)(
             margin=margin,
             recovery=recovery,
             significance_level=significance_level,
@@ -130,9 +130,9 @@ def assert_not_worse(
             n_resamples=n_resamples,
             rng=rng,
         )
-        if gate.verdict != "passed":
-            raise AssertionError(str(gate))
-        return gate
+        if found.verdict != "passed":
+            raise AssertionError(str(found))
+        return found
     level = share(significance_level, "significance_level", 0.5)
     margin, recovery = as_limits(margin, recovery)
     table = _tables(hypotheses, baseline, references, metric)
@@ -152,13 +152,13 @@ def assert_not_worse(
     return difference
 
 
-def _gate_of_runs(new: Any, base: Any, references: Any, metric: Any) -> Callable[..., Gate]:
-    if not (isinstance(new, Run) and isinstance(base, Run)):
-        raise InputTypeError("hypotheses and baseline must both be a Run, or neither")
+def _gate_of_logs(new: Any, base: Any, references: Any, metric: Any) -> Callable[..., Gate]:
+    if not (isinstance(new, Log) and isinstance(base, Log)):
+        raise InputTypeError("hypotheses and baseline must both be a Log, or neither")
     for name, value in (("references", references), ("metric", metric)):
         if value is not None:
-            raise InputError(f"{name} must be left out when runs are given: choose with Run.select")
-    return partial(gate_runs, new, base)
+            raise InputError(f"{name} must be left out when logs are given: choose with Log.select")
+    return partial(gate, new, base)
 
 
 def _check_answerable(result: Comparison, level: float) -> None:

@@ -22,12 +22,13 @@ def check(original, path, are_values_confirmed=True, **settings):
     Where nothing in a format confirms a value, another one is as good.
     """
     try:
-        run = es.read_run(path, **settings)
+        run = es.read_log(path, **settings)
+        tables = dict(run.tables)
     except es.InputError:
         return None
     text = str(run)
     run._repr_html_()
-    for key, table in run.tables.items():
+    for key, table in tables.items():
         assert np.all(np.isfinite(table.scores))
         if (
             not are_values_confirmed
@@ -117,7 +118,7 @@ def mutated(rng: random.Random, data: bytes) -> bytes:
 def fuzz(path, data, count, are_values_confirmed=True, **settings):
     """Check that many mutations of a file, written to `path`; at least one must be readable."""
     path.write_bytes(data)
-    original, rng = es.read_run(path, **settings), random.Random(path.name)
+    original, rng = es.read_log(path, **settings), random.Random(path.name)
     read = 0
     for _ in range(count):
         path.write_bytes(mutated(rng, data))

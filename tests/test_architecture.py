@@ -24,7 +24,7 @@ ROOMS = [
     {"statistics"},
     {"shards"},
     {"analysis"},
-    {"training", "compat", "runs"},
+    {"training", "compat", "logs"},
 ]
 DOORS = {
     "auditing",

@@ -6,7 +6,7 @@ import pytest
 
 import evalstats as es
 from tests.conftest import SYSTEMS, WMT
-from tests.test_tidy import wmt25
+from tests.test_logs_tables import wmt25
 
 SCORES = """system,segment,metric,score,document
 A,1,acc,1,x
@@ -44,14 +44,14 @@ def shown(run_here):
 
 
 def test_compare_and_estimate_are_the_apis(folder, shown):
-    expected = es.compare_runs("scores.csv", n_resamples=99)
+    expected = es.compare_logs("scores.csv", n_resamples=99)
     assert shown("compare", "scores.csv") == expected.to_dict()
     assert shown("compare", "a.csv", "b.csv") == expected.to_dict()
-    grouped = es.compare_runs("scores.csv", groups="document", baseline="B", n_resamples=99)
+    grouped = es.compare_logs("scores.csv", groups="document", baseline="B", n_resamples=99)
     assert grouped.estimates[0].n_segments == 2
     options = ("--groups", "document", "--baseline", "B")
     assert shown("compare", "scores.csv", *options) == grouped.to_dict()
-    strata = es.estimate_runs("scores.csv", strata="document", aggregate="macro", n_resamples=99)
+    strata = es.estimate_logs("scores.csv", strata="document", aggregate="macro", n_resamples=99)
     options = ("--strata", "document", "--aggregate", "macro")
     assert shown("estimate", "scores.csv", *options) == strata.to_dict()
 
@@ -78,7 +78,7 @@ def test_which_part_of_a_run(folder, run_here, shown):
         assert [e["score"] for e in found["estimates"]] == [0.5]
     code, _, err = run_here("estimate", "run.csv", "--task", "y")
     assert code == 2
-    assert "run.csv has nothing of task y; it has x: acc; x (strict): acc" in err
+    assert "run.csv has no task 'y'; there are x" in err
     (folder / "run.csv").write_text(table.replace("2,x,strict", "3,x,strict"), encoding="utf-8")
     code, _, err = run_here("rank", "run.csv")
     assert code == 2
@@ -89,7 +89,7 @@ def test_several_tasks_are_a_suite(folder, run_here, shown):
     tasks = SCORES.replace("system,", "task,system,")
     rows = [f"{t},{line}" for t in "xy" for line in SCORES.splitlines()[1:]]
     (folder / "tasks.csv").write_text("\n".join([tasks.splitlines()[0], *rows]), encoding="utf-8")
-    for command, ask in (("compare", es.compare_runs), ("estimate", es.estimate_runs)):
+    for command, ask in (("compare", es.compare_logs), ("estimate", es.estimate_logs)):
         for options in ({}, {"aggregate": "macro"}, {"task": ["x"]}):
             typed = [f for name, value in options.items() for f in (f"--{name}", *listed(value))]
             expected = ask("tasks.csv", n_resamples=99, **options)
@@ -115,7 +115,7 @@ def test_a_gate_for_one_metric(folder, run_here):
 def test_show_prints_what_was_found(folder, run_here):
     code, out, _ = run_here("show", "scores.csv", "a.csv")
     assert code == 0
-    assert out == f"{es.read_run('scores.csv')}\n\n{es.read_run('a.csv')}\n"
+    assert out == f"{es.read_log('scores.csv')}\n\n{es.read_log('a.csv')}\n"
     code, out, _ = run_here("show", "scores.csv", "-o", "out.txt")
     assert (code, out) == (0, "")
     assert (folder / "out.txt").read_text(encoding="utf-8").startswith("scores (table of scores")
@@ -146,8 +146,8 @@ def test_missing_scores_are_refused_left_out_or_passed_over(folder, run_here, sh
         (("compare", "-i", "a.txt", "--missing", "error"), "--missing is for logs and tables"),
         (("compare", "a.csv", "b.csv", "--names", "x"), "--names needs one name for each of the 2"),
         (("compare", "a.csv", "b.csv", "--names", "x", "x"), "--names must differ, got x x"),
-        (("compare", "scores.csv", "--names", "x"), "has 2 systems, which have names"),
-        (("compare", "scores.csv", "--groups", "docs.txt"), "have no 'docs.txt'"),
+        (("compare", "scores.csv", "--names", "x"), "scores.csv has 2, which have names"),
+        (("compare", "scores.csv", "--groups", "docs.txt"), "the items have no label 'docs.txt'"),
         (("compare", "a.csv"), "compare needs at least 2 systems"),
         (("compare", "none.csv"), "cannot read none.csv: it does not exist"),
         (("compare", "."), ". is none of the formats that can be read"),
@@ -203,7 +203,7 @@ def test_scores_stand_beside_metrics_of_texts(beside, sample):
 def test_scores_of_other_references_do_not_go_with_texts(files, beside, sample):
     lines = (files / "ref.A.txt").read_text(encoding="utf-8").splitlines()
     segments = [{"mt": "-", "ref": f"{line} ", "COMET": i / 480} for i, line in enumerate(lines)]
-    judge = scores_of(sample).replace("COMET", "judge")
+    judge = scores_of(sample).replace("COMET", "judge score")
     for reference, code in ((lines[6], 0), ("another", 2)):
         segments[6]["ref"] = reference
         scores = json.dumps(dict.fromkeys(SYSTEMS, segments))

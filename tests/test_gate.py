@@ -10,19 +10,21 @@ from scipy.stats import multinomial, norm
 import evalstats as es
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.counts import tango_distance
-from evalstats.runs.items import Items, Key
-from evalstats.runs.run import run_of
+from tests.log_files import log, rows
 
 
-def run(name, metric=None, **tasks):
-    """Return a run of 0/1 scores, or of others under another metric."""
-    metric = metric or es.Mean("acc")
-    items = []
-    for task, scores in tasks.items():
-        ids = [f"q{i}" for i in range(len(scores))]
-        rows = metric.statistics(scores)[None]
-        items.append(Items(Key(task, metric.name), metric, (name,), ids, rows))
-    return run_of(name, name, "test", items)
+def run(name, metric=None, labels=None, **tasks):
+    """Return a log of 0/1 scores, or of others under another metric."""
+    return log(
+        *(
+            rows(
+                {f"q{i}": score for i, score in enumerate(scores)},
+                task=task, name=name, metric=metric, labels=labels,
+            )
+            for task, scores in tasks.items()
+        ),
+        name=name,
+    )  # fmt: skip
 
 
 def answers(n, gained, lost, right=0):
@@ -37,7 +39,7 @@ def answers(n, gained, lost, right=0):
 
 def gate(n, gained, lost, right=0, **options):
     base, new = answers(n, gained, lost, right)
-    return es.gate_runs(run("new", t=new), run("base", t=base), n_resamples=20, **options)
+    return es.gate(run("new", t=new), run("base", t=base), n_resamples=20, **options)
 
 
 @pytest.mark.parametrize(
@@ -65,14 +67,14 @@ def test_a_gate_is_as_good_as_its_worst_task():
     zeros = np.zeros(1000)
     zeros[:80] = 1
     old = run("base", a=base, b=zeros)
-    assert es.gate_runs(run("new", a=new, b=zeros), old, margin=0.02).verdict == "passed"
-    found = es.gate_runs(run("new", a=new, b=worse), old, margin=0.02)
+    assert es.gate(run("new", a=new, b=zeros), old, margin=0.02).verdict == "passed"
+    found = es.gate(run("new", a=new, b=worse), old, margin=0.02)
     assert [(c.name, c.verdict) for c in found] == [
         ("a: acc", "passed"), ("b: acc", "failed"), ("macro: acc", "failed"),
     ]  # fmt: skip
     assert found.verdict == "failed"
     old = run("base", a=base, b=answers(1000, 10, 25)[0])
-    found = es.gate_runs(run("new", a=new, b=undecided), old, margin=0.02)
+    found = es.gate(run("new", a=new, b=undecided), old, margin=0.02)
     assert (found.verdict, found.exit_code) == ("undecided", 3)
 
 
@@ -85,7 +87,7 @@ def test_failing_is_adjusted_for_the_number_of_tasks():
     base, new = answers(1000, 0, 31)
     names = [f"t{i}" for i in range(10)]
     old = run("base", **dict.fromkeys(names, base))
-    found = es.gate_runs(run("new", t0=new, **dict.fromkeys(names[1:], base)), old, margin=0.02)
+    found = es.gate(run("new", t0=new, **dict.fromkeys(names[1:], base)), old, margin=0.02)
     assert found.verdict == "undecided"
     assert len(found) == found.checks[0].n_checks == 11
     assert found.checks[0].pvalue_failed_adjusted == pytest.approx(11 * check.pvalue_failed)
@@ -101,7 +103,7 @@ def test_the_total_fails_where_no_task_does():
     new, base = (
         run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))
     )
-    found = es.gate_runs(new, base, margin=0.01)
+    found = es.gate(new, base, margin=0.01)
     *rows, total = found
     assert {check.verdict for check in rows} == {"undecided"}
     assert (total.name, total.verdict, found.verdict) == ("macro: acc", "failed", "failed")
@@ -143,16 +145,14 @@ def test_a_recovery_and_scores_where_lower_is_better():
     base, same = run("base", loss, t=old), run("new", loss, t=old + rng.normal(0, 0.1, 400))
     worse = run("new", loss, t=old + rng.normal(0.5, 0.1, 400))
     for limit in ({"margin": 0.1}, {"recovery": 0.97}):
-        assert es.gate_runs(same, base, **limit).verdict == "passed"
-        assert es.gate_runs(worse, base, **limit).verdict == "failed"
+        assert es.gate(same, base, **limit).verdict == "passed"
+        assert es.gate(worse, base, **limit).verdict == "failed"
 
 
 def test_forms():
     base, new = answers(1000, 10, 25)
     worse = answers(1000, 0, 80)
-    found = es.gate_runs(
-        run("new", a=new, b=worse[1]), run("base", a=base, b=worse[0]), margin=0.02
-    )
+    found = es.gate(run("new", a=new, b=worse[1]), run("base", a=base, b=worse[0]), margin=0.02)
     plain = json.loads(found.to_json())
     assert plain["verdict"] == "failed"
     assert [c["verdict"] for c in plain["checks"]] == ["undecided", "failed", "failed"]
@@ -175,7 +175,7 @@ def test_forms():
         ({"margin": -1}, "margin must be"),
         ({"recovery": 1.5}, "recovery must be a share"),
         ({"margin": 0.1, "significance_level": 0.7}, "significance_level must be between"),
-        ({"margin": 0.1, "task": "x"}, "has nothing of task x"),
+        ({"margin": 0.1, "task": "x"}, "has no task 'x'"),
     ],
 )
 def test_bad_options(options, message):
@@ -186,9 +186,9 @@ def test_bad_options(options, message):
 def test_runs_of_other_items_are_refused():
     base = run("base", t=np.ones(10))
     with pytest.raises(InputError, match=r"2 of 10 are not in that of new \('q8', 'q9'\)"):
-        es.gate_runs(run("new", t=np.ones(8)), base, margin=0.5)
+        es.gate(run("new", t=np.ones(8)), base, margin=0.5)
     with pytest.raises(InputError, match="no task and metric in common"):
-        es.gate_runs(run("new", u=np.ones(10)), base, margin=0.5)
+        es.gate(run("new", u=np.ones(10)), base, margin=0.5)
 
 
 def test_assert_not_worse_takes_runs():
@@ -199,7 +199,7 @@ def test_assert_not_worse_takes_runs():
         es.assert_not_worse(run("new", t=np.zeros(1000)), old, margin=0.001, groups=None)
     with pytest.raises(AssertionError, match="UNDECIDED"):
         es.assert_not_worse(run("new", t=new), old, margin=0.005)
-    with pytest.raises(InputTypeError, match="must both be a Run"):
+    with pytest.raises(InputTypeError, match="must both be a Log"):
         es.assert_not_worse(run("new", t=new), base, margin=0.02)
     with pytest.raises(InputError, match="metric must be left out"):
         es.assert_not_worse(run("new", t=new), old, metric="bleu", margin=0.02)
@@ -236,7 +236,7 @@ def test_limits_so_small_that_no_number_of_items_would_do():
 def test_the_reason_has_the_p_value_that_decides():
     base, worse = answers(1000, 0, 36)
     same = dict.fromkeys(("b", "c"), base)
-    found = es.gate_runs(run("new", a=worse, **same), run("base", a=base, **same), margin=0.02)
+    found = es.gate(run("new", a=worse, **same), run("base", a=base, **same), margin=0.02)
     check = found.checks[0]
     assert (check.verdict, found.exit_code) == ("failed", 1)
     assert check.pvalue_failed_adjusted == pytest.approx(4 * check.pvalue_failed)
@@ -250,14 +250,9 @@ def test_the_reason_has_the_p_value_that_decides():
 
 def test_groups_are_called_groups():
     base, new = answers(400, 10, 15)
-    runs = []
-    for name, scores in (("new", new), ("base", base)):
-        (item,) = run(name, t=scores).tables.values()
-        labels = {"passage": tuple(f"p{i // 4}" for i in range(400))}
-        key = Key("t", "acc")
-        items = Items(key, item.metric, (name,), item.segment_ids, item.values, labels)
-        runs.append(run_of(name, name, "test", [items]))
-    found = es.gate_runs(*runs, margin=0.01, groups="passage")
+    labels = {"passage": tuple(f"p{i // 4}" for i in range(400))}
+    runs = [run(name, labels=labels, t=own) for name, own in (("new", new), ("base", base))]
+    found = es.gate(*runs, margin=0.01, groups="passage")
     assert found.checks[0].reason.startswith("100 passages are too few: a system")
     assert str(found).splitlines()[2].split()[2] == "passages"
     assert found.to_dict()["checks"][0]["unit"] == "passage"

@@ -306,7 +306,7 @@ def test_the_harness_prints_and_saves_the_numbers(harness, filled, tmp_path):
 
 def test_folders_are_read_with_every_score(harness):
     results, output = harness[0]
-    run = es.read_run(output)
+    run = es.read_log(output)
     assert run.name == "guesser 1"
     assert run.disagreements == ()
     assert run.incomplete == {}
@@ -329,12 +329,12 @@ def test_folders_are_read_with_every_score(harness):
 def test_two_runs_are_compared_from_their_folders(harness, task):
     outputs = [output for _, output in harness]
     scores = [results["results"][task] for results, _ in harness]
-    for record in es.compare_runs(outputs, task=task, n_resamples=999):
+    for record in es.compare_logs(outputs, task=task, n_resamples=999):
         assert 0 < record.pvalue <= 1
         assert record.low <= record.difference <= record.high
     for metric in ("acc", "bleu", "ter", "f1", "word_perplexity"):
         if f"{metric},none" in scores[0]:
-            (record,) = es.compare_runs(outputs, task=task, metric=metric, n_resamples=99)
+            (record,) = es.compare_logs(outputs, task=task, metric=metric, n_resamples=99)
             expected = scores[1][f"{metric},none"] - scores[0][f"{metric},none"]
             assert record.difference == pytest.approx(expected, rel=1e-9)
 

@@ -21,7 +21,7 @@ UNSEEN = {
     "a right-to-left override": "abc\u202efed",
     "an isolate": "\u2066a\u2069",
     "a zero-width space": "sys\u200btem",
-    "a zero-width joiner": "👩\u200d🚀",
+    "a word joiner": "a\u2060b",
     "a byte order mark": "\ufeffsystem",
     "a soft hyphen": "sys\u00adtem",
     "a tag": "a\U000e0041",
@@ -31,7 +31,7 @@ UNSEEN = {
     "nothing": "",
     "blanks": " \u3000",
 }
-SEEN = ["GPT-4o (t=0.7)", "Łódź é", "e\u0301", "系统一", "مرحبا", "שלום", "❤️", "🇩🇪", "a b", "%`<$|", "x" * MOST_NAME]  # fmt: skip
+SEEN = ["GPT-4o (t=0.7)", "می\u200cخواهم", "👩\u200d🚀", "Łódź é", "e\u0301", "系统一", "مرحبا", "שלום", "❤️", "🇩🇪", "a b", "%`<$|", "x" * MOST_NAME]  # fmt: skip
 
 
 class Own(es.Metric):

@@ -72,8 +72,8 @@ def test_every_public_function_with_a_seed_or_a_metric_is_in_the_table():
         found = getattr(es, name)
         if isinstance(found, type) and name not in ("Accumulator", "Monitor"):
             continue
-        # Of runs, `metric` chooses among those that are there.
-        if name in ("read_run", "compare_runs", "estimate_runs", "gate_runs"):
+        # Of logs, `metric` chooses among those that are there.
+        if name in ("read_log", "compare_logs", "estimate_logs", "gate"):
             continue
         if callable(found) and {"rng", "metric", "metrics"} & set(
             inspect.signature(found).parameters
@@ -81,20 +81,24 @@ def test_every_public_function_with_a_seed_or_a_metric_is_in_the_table():
             assert name in CALLS
 
 
-def test_functions_of_runs_understand_other_names(tmp_path):
+def test_functions_of_logs_understand_other_names(tmp_path):
     path = tmp_path / "scores.csv"
     rows = [f"{s},{i},{(i * 7 + len(s)) % 5},{i % 3}" for s in ("A", "BB") for i in range(30)]
-    path.write_text("\n".join(["system,segment,x,y", *rows]))
-    for call in (es.compare_runs, es.estimate_runs):
-        assert call(path, metrics="x", seed=3) == call(path, metric="x", rng=3)
-    assert list(es.read_run(path, metrics="x").tables) == list(es.read_run(path, metric="x").tables)
+    path.write_text("\n".join(["system,segment,acc,f1", *rows]))
+    for call in (es.compare_logs, es.estimate_logs):
+        assert call(path, metrics="acc", seed=3) == call(path, metric="acc", rng=3)
+    assert list(es.read_log(path, metrics="acc").tables) == list(
+        es.read_log(path, metric="acc").tables
+    )
     runs = [tmp_path / "a.csv", tmp_path / "b.csv"]
     for run, name in zip(runs, ("A", "BB"), strict=True):
-        run.write_text("\n".join(["system,segment,x,y", *(r for r in rows if r.startswith(name))]))
-    gate = es.gate_runs(*runs, margin=1, metrics="x", seed=3)
-    assert gate == es.gate_runs(*runs, margin=1, metric="x", rng=3)
+        run.write_text(
+            "\n".join(["system,segment,acc,f1", *(r for r in rows if r.startswith(name))])
+        )
+    gate = es.gate(*runs, margin=1, metrics="acc", seed=3)
+    assert gate == es.gate(*runs, margin=1, metric="acc", rng=3)
     with pytest.raises(es.InputError, match="metric and metrics are the same argument"):
-        es.gate_runs(*runs, margin=1, metrics="x", metric="x")
+        es.gate(*runs, margin=1, metrics="acc", metric="acc")
 
 
 def test_a_name_given_by_place_counts_as_given():

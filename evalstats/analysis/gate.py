@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import comparison
-from evalstats.analysis.inputs import Given, as_pairs
+from evalstats.analysis.inputs import as_pairs
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
-from evalstats.analysis.parts import Part, Source
-from evalstats.analysis.suite import Suite
-from evalstats.analysis.units import Labels
+from evalstats.analysis.parts import Source
+from evalstats.analysis.tasks import Groups, Tasks, parts_of
 from evalstats.checks import share
 from evalstats.errors import InputError
 from evalstats.inference.families import holm
@@ -21,21 +19,20 @@ from evalstats.results.gate import Gate, GateCheck
 from evalstats.results.notes import limit_notes
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison
-from evalstats.statistics.segments import SegmentStatistics
 
 #: How often what is there to be found should be.
 _POWER = 0.8
 
 
-def gate(
-    tasks: Mapping[str, Sequence[SegmentStatistics]],
+def gated(
+    tasks: Tasks,
     baseline: str,
     *,
     margin: float | None = None,
     recovery: float | None = None,
     significance_level: float = 0.05,
     aggregate: Aggregated | None = None,
-    groups: Mapping[str, Iterable[Any]] | str | None = None,
+    groups: Groups = None,
     n_resamples: int = N_RESAMPLES,
     rng: Rng = SEED,
     notes: Sequence[str] = (),
@@ -49,7 +46,7 @@ def gate(
     baseline : str
         Which of the two is the model in use.
     margin, recovery, significance_level, n_resamples, rng
-        As in `gate_runs`.
+        As in `evalstats.gate`.
     aggregate, groups
         As in `Suite`; groups of one task may be its labels.
     notes : sequence of str
@@ -72,12 +69,7 @@ def gate(
     (first, *_), *_ = tasks.values()
     if len(first.systems) != 2:
         raise InputError(f"a gate compares one system with one baseline, got {list(first.systems)}")
-    if len(tasks) > 1:
-        parts = Suite(tasks, aggregate, groups=groups).parts(options)
-    else:
-        ((name, tables),) = tasks.items()
-        labels: Labels = groups.get(name) if isinstance(groups, Mapping) else groups
-        parts = [Part(Given(list(tables), None, "bleu", labels), options, name)]
+    parts = parts_of(tasks, options, aggregate, groups)
     pairs = as_pairs(first.systems, baseline)
     result = comparison(parts, pairs, baseline, options)
     checks = _decided([_check(result, d) for d in result], level)

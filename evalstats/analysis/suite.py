@@ -23,14 +23,14 @@ from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Options by the name that a caller gives them.
-_OF_SCORES = {
+OF_SCORES = {
     "method": "method",
     "confidence_level": "confidence_level",
     "n_resamples": "n_resamples",
     "rng": "seed",
     "executor": "executor",
 }
-_OF_PAIRS = _OF_SCORES | {
+OF_PAIRS = OF_SCORES | {
     name: name for name in ("test", "alternative", "adjustment", "margin", "recovery", "contrast")
 }
 
@@ -114,18 +114,8 @@ class Suite:
             An `Estimate` for each task, metric and system, and then the totals.
         """
         # No test: nothing is drawn where the intervals are those of t.
-        asked = replace(options_of(_OF_SCORES, options), test="t")
-        found: list[Estimate] = []
-        limits, parts = [], self.parts(asked)
-        for i, part in enumerate(parts):
-            samples = part.samples()
-            scores = [e for sample in samples for e in estimates_of(sample, asked)]
-            found += placed(scores, part, single=len(parts) == 1)
-            limits.append(limits_of(part.task, samples, part.aggregate))
-            if progress is not None and part.aggregate is None:
-                progress(i + 1, len(self.tasks), "tasks")
-        made = Estimates(tuple(found))
-        return replace(made, notes=tuple(score_notes(made, limits)))
+        asked = replace(options_of(OF_SCORES, options), test="t")
+        return estimated(self.parts(asked), asked, progress)
 
     @also_called(seed="rng")
     def compare(
@@ -160,7 +150,7 @@ class Suite:
         total rests on rows drawn within each task (tasks are strata, in the order of their names):
         its error is that of other items of the same tasks, and says nothing of other tasks.
         """
-        asked = options_of(_OF_PAIRS, options)
+        asked = options_of(OF_PAIRS, options)
         pairs = as_pairs(self.systems, baseline)
         return comparison(self.parts(asked), pairs, baseline, asked, progress)
 
@@ -223,6 +213,23 @@ def _as_groups(
         name: listed(labels, f"groups[{name!r}]", "labels, one a segment")
         for name, labels in groups.items()
     }
+
+
+def estimated(
+    parts: Sequence[Part], options: Options, progress: Progress | None = None
+) -> Estimates:
+    """Score all systems on all tasks, and in total."""
+    found: list[Estimate] = []
+    limits, n_tasks = [], sum(part.aggregate is None for part in parts)
+    for i, part in enumerate(parts):
+        samples = part.samples()
+        scores = [e for sample in samples for e in estimates_of(sample, options)]
+        found += placed(scores, part, single=len(parts) == 1)
+        limits.append(limits_of(part.task, samples, part.aggregate))
+        if progress is not None and part.aggregate is None:
+            progress(i + 1, n_tasks, "tasks")
+    made = Estimates(tuple(found))
+    return replace(made, notes=tuple(score_notes(made, limits)))
 
 
 def options_of(known: Mapping[str, str], given: Mapping[str, Any]) -> Options:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from statistics import NormalDist
 from typing import Any
 
@@ -12,11 +13,11 @@ from evalstats.analysis.estimate import estimate
 from evalstats.analysis.options import N_RESAMPLES, SEED
 from evalstats.checks import share
 from evalstats.errors import InputError, InputTypeError
+from evalstats.logs.lm_eval_samples import Results, TaskSamples
+from evalstats.logs.log import Wanted, lacking
+from evalstats.logs.pivot import pivoted
+from evalstats.logs.rows import Rows
 from evalstats.resampling.weights import Rng
-from evalstats.runs.harness_results import Results, averages
-from evalstats.runs.harness_tasks import HarnessTask
-from evalstats.runs.items import Items
-from evalstats.runs.wanted import Wanted
 
 _NONE = "N/A"
 
@@ -92,13 +93,13 @@ def with_uncertainty(
     notes: list[str] = []
     found: dict[str, dict[str, dict[str, float]]] = {}
     for task, records in samples.items():
-        for items in _items(task, records, known, notes):
+        for rows in _rows(task, records, known, notes):
             try:
-                told = _told(items, rng=rng, **options)
+                told = _told(rows, rng=rng, **options)
             except InputError as error:
-                notes.append(f"{items.key}: {error}")
+                notes.append(f"{rows.key}: {error}")
             else:
-                found.setdefault(task, {})[f"{items.key.metric},{items.key.filter}"] = told
+                found.setdefault(task, {})[f"{rows.key.metric},{rows.key.filter}"] = told
     for group in known.members:
         of_group = _of_group(group, known, found, confidence_level, notes)
         if of_group:
@@ -118,9 +119,9 @@ def with_uncertainty(
     return filled
 
 
-def _items(task: str, records: Any, known: Results, notes: list[str]) -> list[Items]:
+def _rows(task: str, records: Any, known: Results, notes: list[str]) -> list[Rows]:
     """Return what the samples of a task hold; what cannot be read is added to the notes."""
-    read = HarnessTask(task, known, Wanted(), f"samples of {task}", "sample")
+    read = TaskSamples(task, known, Wanted(), f"samples of {task}", "sample")
     if not isinstance(records, (list, tuple)):
         raise InputTypeError(f"samples of {task} must be a list, got {type(records).__name__}")
     for i, record in enumerate(records):
@@ -129,7 +130,11 @@ def _items(task: str, records: Any, known: Results, notes: list[str]) -> list[It
         names = [name for name in _plain(record.get("metrics") or ()) if name in record]
         kept = {name: _plain(record[name]) for name in (*names, "doc_id", "metrics")}
         read.add({**kept, "filter": record.get("filter", read.filter)}, i)
-    return read.items(known.model or "model", notes)
+    try:
+        return read.rows(known.model or "model", notes)
+    except InputError as error:  # an item twice
+        notes.append(f"{task}: {error}")
+        return []
 
 
 def _plain(value: Any) -> Any:
@@ -141,17 +146,19 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _told(items: Items, **options: Any) -> dict[str, float]:
+def _told(rows: Rows, **options: Any) -> dict[str, float]:
     """Return score, error and interval, or raise what is in the way."""
-    table = items.table()
-    if items.incomplete:
-        raise InputError(items.incomplete)
+    gone = lacking([rows])
+    if gone:
+        raise InputError(gone)
+    # An error has no direction.
+    table = pivoted([replace(rows, is_directed=True)]).table()
     if table.n_segments < 2:
         raise InputError("one item says nothing of its spread")
     (score,) = table.scores.tolist()
-    for stated in items.logged.values():
-        if not np.isclose(stated, score, rtol=1e-6, atol=1e-9):
-            raise InputError(f"its score is {stated:.10g}, but its items give {score:.10g}")
+    stated = rows.reported
+    if stated is not None and not np.isclose(stated, score, rtol=1e-6, atol=1e-9):
+        raise InputError(f"its score is {stated:.10g}, but its items give {score:.10g}")
     found = estimate(table, **options)
     return {
         "score": score,
@@ -181,18 +188,13 @@ def _of_group(
         sizes = [
             known.count(task) or part["n_items"] for task, part in zip(tasks, parts, strict=True)
         ]
-        errors = np.array([part["standard_error"] for part in parts])
-        over_items, over_tasks = averages([part["score"] for part in parts], sizes)
-        if np.isclose(stated, over_items, rtol=1e-6, atol=1e-9):
-            error = float(np.sqrt(np.sum((np.array(sizes) * errors) ** 2)) / np.sum(sizes))
-        elif np.isclose(stated, over_tasks, rtol=1e-6, atol=1e-9):
-            error = float(np.sqrt(np.sum(errors**2)) / len(tasks))
-        else:
-            notes.append(
-                f"{group}: {name}: its score is {stated:.10g}, but its tasks give "
-                f"{over_items:.10g} over all items and {over_tasks:.10g} over tasks"
-            )
+        is_micro, odd = known.group_score(group, name, [part["score"] for part in parts], sizes)
+        if is_micro is None:
+            notes.append(odd)
             continue
+        weights = np.array(sizes) if is_micro else np.ones(len(tasks))
+        errors = weights * [part["standard_error"] for part in parts]
+        error = float(np.sqrt(np.sum(errors**2)) / np.sum(weights))
         width = NormalDist().inv_cdf((1 + confidence_level) / 2) * error
         told[name] = {
             "score": stated,

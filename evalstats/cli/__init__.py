@@ -1,0 +1,112 @@
+"""The command line: the same words for texts, statistics and logs.
+
+- `parser`: what can be typed
+- `metrics`: options of metrics, and the metrics that they make
+- `inputs`: what is analysed, as tables by task
+- `commands`: what each command does
+- `output`: where a result goes, and in which form
+
+May import every room.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from evalstats.cli.commands import COMMANDS, exit_code
+from evalstats.cli.inputs import files_of
+from evalstats.cli.output import (
+    Destination,
+    Progress,
+    UnwritableError,
+    form_of,
+    rendered,
+    to_stdout,
+)
+from evalstats.cli.parser import one_line, parser
+from evalstats.errors import InputError
+
+#: Arguments of the library that have another name on the command line.
+_FLAGS = {
+    "n_resamples": "--resamples",
+    "rng": "--seed",
+    "n_segments": "--segments",
+    "metrics": "-m",
+    "metric": "-m",
+    "references": "-r",
+}
+_ARGUMENT = re.compile(r"\b([a-z_]+)=(?:'([^']*)'|([\d.]+))")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code: 0, 2 for bad input, or that of a gate."""
+    whole = parser()
+    options = whole.parse_args(arguments)
+    if options.command is None:
+        whole.print_help()
+        return 0
+    try:
+        is_result = hasattr(options, "format")
+        form = form_of(options.output, options.format) if is_result else ""
+        with Destination(options.output, files_of(options)) as destination:
+            with Progress(sys.stderr) as progress:
+                result: Any = COMMANDS[options.command](options, progress)
+            if not is_result:
+                return 0
+            if getattr(options, "describe", False):
+                destination.write(result.describe())
+                return 0
+            how = {name: getattr(options, name, False) for name in ("verbose", "matrix")}
+            content = rendered(result, form, **how)
+            destination.write(as_typed(content) if form == "text" else content)
+            return exit_code(result, options)
+    except InputError as error:
+        _complain(f"evalstats {options.command}: error: {as_typed(str(error))}")
+        return 2
+
+
+def as_typed(message: Any) -> str:
+    """Return a message of the library with options in place of arguments."""
+
+    def flag(found: re.Match[str]) -> str:
+        name, text, number = found.groups()
+        return f"{_FLAGS.get(name, '--' + name.replace('_', '-'))} {text or number}"
+
+    message = message.replace("to_text(verbose=True)", "--verbose")
+    message = message.replace("to_text(matrix=True), to_csv()", "--matrix, -f csv")
+    return _ARGUMENT.sub(flag, message)
+
+
+def run() -> None:
+    """Run the command line as a program."""
+    # The tables hold arrows; a terminal that says it cannot show them usually can.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            # A file name need not be text; an error message about it must not fail for that.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        try:
+            code: Any = main()
+        except SystemExit as stop:  # after --help and after what cannot be parsed
+            code = stop.code
+        to_stdout()
+    except KeyboardInterrupt:
+        code = 130
+    except UnwritableError as error:
+        # Nothing may be written at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader (head, less) has seen enough.
+        code = 141 if isinstance(error.__cause__, BrokenPipeError) else 2
+        if code == 2:
+            _complain(f"evalstats: error: cannot write standard output: {error}")
+    sys.exit(code)
+
+
+def _complain(message: str) -> None:
+    # Without a standard error `print` would take standard output.
+    if sys.stderr is not None:
+        print(one_line(message), file=sys.stderr)

@@ -1,0 +1,127 @@
+"""Options of metrics, under sacreBLEU's names, and the metrics that they make."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import Field, fields
+from typing import Any, get_args, get_type_hints
+
+from evalstats.errors import InputError
+from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, as_metric, written
+from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
+
+#: sacreBLEU's short forms of options.
+_SHORT = {
+    "tokenize": "-tok",
+    "lowercase": "-lc",
+    "smooth_method": "-s",
+    "smooth_value": "-sv",
+    "chrf_char_order": "-cc",
+    "chrf_word_order": "-cw",
+}
+
+
+def _options_of(kind: type[Any]) -> dict[str, Field[Any]]:
+    """Return the fields of a metric under the names of their options; BLEU's have no prefix."""
+    prefix = "" if kind is BLEU else f"{kind.__name__.lower()}_"
+    return {prefix + field.name: field for field in fields(kind)}
+
+
+#: The metrics that read text, and the options of each.
+METRIC_OPTIONS = {kind: _options_of(kind) for kind in BUILT_IN if kind.reads_text}
+
+
+def flag_of(option: str) -> str:
+    """Return the long flag of an option."""
+    return "--" + option.replace("_", "-")
+
+
+def add_metric_options(parser: argparse.ArgumentParser) -> None:
+    """Add the fields of all metrics; None means not given. `listed` is their help."""
+    for kind, options in METRIC_OPTIONS.items():
+        types = get_type_hints(kind)
+        for option, field in options.items():
+            flags = [_SHORT[option]] if option in _SHORT else []
+            flags.append(flag_of(option))
+            # Of "float | None", the first is what a value is read as.
+            of_value = (*get_args(types[field.name]), types[field.name])[0]
+            if of_value is bool:
+                parser.add_argument(
+                    *flags, action="store_true", default=None, help=argparse.SUPPRESS
+                )
+                continue
+            parser.add_argument(
+                *flags,
+                type=of_value,
+                choices=field.metadata.get("choices"),
+                help=argparse.SUPPRESS,
+            )
+
+
+def listed() -> str:
+    """Return the flags of all metrics in one paragraph."""
+    flags = []
+    for options in METRIC_OPTIONS.values():
+        for option, field in options.items():
+            short = f"{_SHORT[option]}/" if option in _SHORT else ""
+            choices = field.metadata.get("choices")
+            flags.append(f"{short}{flag_of(option)}{' ' + '|'.join(choices) if choices else ''}")
+    return f"options of metrics, named as sacreBLEU's: {', '.join(flags)}"
+
+
+def metrics_of(options: argparse.Namespace) -> list[Metric]:
+    """Make the metrics, each with its own options; one that would have no effect is an error."""
+    names = [written(name) for name in options.metrics or ["bleu"]]
+    for name in names:
+        if name not in NAMED:
+            as_metric(name)  # which says what there is
+    given = _given(options, {NAMED[name].func for name in names})
+    if BLEU in given:
+        _add_language(given[BLEU], options.language_pair)
+        _check_smoothing(given[BLEU])
+    metrics: list[Metric] = []
+    for name in names:
+        make = NAMED[name]
+        for field, value in make.keywords.items():
+            if given[make.func].get(field, value) != value:
+                flag = flag_of(f"{make.func.__name__.lower()}_{field}")
+                raise InputError(
+                    f"{flag} {given[make.func][field]} contradicts -m {name}, which has {value}"
+                )
+        metric = make(**given[make.func])
+        if metric in metrics:
+            raise InputError(f"-m must name different metrics, got {' '.join(names)}")
+        metrics.append(metric)
+    return metrics
+
+
+def _given(options: argparse.Namespace, kinds: set[Any]) -> dict[Any, dict[str, Any]]:
+    """Return the options that were given of each of these kinds of metrics; there are no others."""
+    given: dict[Any, dict[str, Any]] = {kind: {} for kind in kinds}
+    for kind, taken in METRIC_OPTIONS.items():
+        for option, field in taken.items():
+            value = getattr(options, option)
+            if value is None:
+                continue
+            if kind not in given:
+                raise InputError(
+                    f"{flag_of(option)} has no effect without -m {kind.__name__.lower()}"
+                )
+            given[kind][field.name] = value
+    return given
+
+
+def _add_language(bleu: dict[str, Any], language_pair: str | None) -> None:
+    if language_pair is None:
+        return
+    target = language_pair.partition("-")[2]
+    if bleu.setdefault("trg_lang", target) != target:
+        raise InputError(f"--trg-lang {bleu['trg_lang']} contradicts -l {language_pair}")
+
+
+def _check_smoothing(bleu: dict[str, Any]) -> None:
+    method = bleu.get("smooth_method", BLEU.smooth_method)
+    if "smooth_value" in bleu and NAMED_SMOOTHING[method].value is None:
+        raise InputError(
+            f"--smooth-value has no effect with --smooth-method {method}; give floor or add-k"
+        )

@@ -1,0 +1,211 @@
+"""Columns of a table that somebody else wrote: CSV, TSV, JSON lines, or a frame."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import is_from, shown
+from evalstats.errors import InputError
+from evalstats.logs.files import MOST_LINE, as_label, dotted, json_lines, text_blocks
+from evalstats.text.frames import columns_of, listed_texts
+
+#: Rows that are turned into columns together.
+_ROWS = 20_000
+#: What stands for a score that is not there, and for yes and no.
+_NONE = frozenset(
+    [None, "", "NA", "na", "N/A", "n/a", "<NA>", "NaN", "nan", "None", "none", "NULL", "null"]
+)
+_FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
+
+
+class Columns(NamedTuple):
+    """A table by columns.
+
+    Attributes
+    ----------
+    path : str
+        What messages call it.
+    cells : dict of str to list
+        N cells a column; None where there is nothing.
+    where : callable
+        Row, from 0 on, to where that is: "line 7".
+    """
+
+    path: str
+    cells: dict[str, list[Any]]
+    where: Callable[[int], str]
+
+    def refused(self, row: int, column: str, expected: str) -> InputError:
+        """Return the error about one cell."""
+        found = shown(self.cells[column][row], 60)
+        return InputError(
+            f"{self.path}, {self.where(row)}: {column!r} must be {expected}, got {found}"
+        )
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        """Return the numbers of a column, NaN for those missing."""
+        found, bad = as_floats(self.cells[column])
+        if bad is not None:
+            raise self.refused(bad, column, "a number such as 0.5, or empty where it is missing")
+        return found
+
+
+def of_file(path: Path, suffix: str, labels: Sequence[str]) -> Columns:
+    """Return the columns of a file; `labels` are paths of keys that JSON lines may have inside."""
+    return _of_csv(path, suffix) if suffix in (".csv", ".tsv") else _of_json(path, labels)
+
+
+def of_frame(frame: Any) -> Columns:
+    """Return the columns of a frame of pandas or polars; an index that has names is columns too."""
+    if is_from("pandas", frame, "DataFrame") and any(
+        name is not None for name in frame.index.names
+    ):
+        frame = frame.reset_index()
+    columns = columns_of(frame) or []
+    several = next((name for name, _ in columns if isinstance(name, tuple)), None)
+    if several is not None:
+        raise InputError(
+            f"the frame has several levels of columns, such as {several}; columns need one name"
+        )
+    names = [str(name) for name, _ in columns]
+    cells = [
+        listed_texts(column, name, "cells")
+        for name, (_, column) in zip(names, columns, strict=True)
+    ]
+    return _checked("the frame", names, cells, lambda row: f"row {row}")
+
+
+def _of_csv(path: Path, suffix: str) -> Columns:
+    def where(row: int) -> str:
+        with _csv_reader(path, suffix) as reader:
+            next(islice(filter(None, reader), row + 1, None))
+            return f"line {reader.line_num}"
+
+    blocks: list[list[tuple[str, ...]]] = []
+    with _csv_reader(path, suffix) as reader:
+        rows = filter(None, reader)
+        header: list[str] = next(rows, [])
+        while block := list(islice(rows, _ROWS)):
+            unlike = [i for i, n in enumerate(map(len, block)) if n != len(header)]
+            if unlike:
+                raise InputError(
+                    f"{path}, {where(len(blocks) * _ROWS + unlike[0])} has "
+                    f"{len(block[unlike[0]])} cells, but the header names {len(header)} columns"
+                )
+            blocks.append(list(zip(*block, strict=True)))
+    cells = [list(chain.from_iterable(b[j] for b in blocks)) for j in range(len(header))]
+    return _checked(str(path), [name.strip() for name in header], cells, where)
+
+
+@contextmanager
+def _csv_reader(path: Path, suffix: str) -> Iterator[Any]:
+    """Open a table, whatever stands between its cells; empty rows are read as empty lists."""
+    lines = chain.from_iterable(text_blocks(path))
+    first = next(lines, "")
+    tabs = suffix == ".tsv" or ("\t" in first and "," not in first and ";" not in first)
+    delimiter = "\t" if tabs else ";" if ";" in first and "," not in first else ","
+    # Between tabs, quotes are mostly part of a text; who quotes texts quotes the header too.
+    quoting: Any = csv.QUOTE_NONE if tabs and '"' not in first else csv.QUOTE_MINIMAL
+    reader = csv.reader(chain([first], lines), delimiter=delimiter, quoting=quoting, strict=True)
+    # It is one limit for the whole process.
+    limit = csv.field_size_limit(MOST_LINE)
+    try:
+        yield reader
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _of_json(path: Path, labels: Sequence[str]) -> Columns:
+    """Return the columns of JSON lines; lists and objects in cells are their JSON."""
+    cells: dict[str, list[Any]] = {}
+    n = 0
+    for _, record in json_lines(path):
+        inner = {name: dotted(record, name) or None for name in labels if name not in record}
+        for name, value in chain(record.items(), inner.items()):
+            column = cells.setdefault(name, [])
+            column += [None] * (n - len(column))
+            column.append(as_label(value) if isinstance(value, (list, dict)) else value)
+        n += 1
+    for column in cells.values():
+        column += [None] * (n - len(column))
+
+    def where(row: int) -> str:
+        line, _ = next(islice(json_lines(path), row, None))
+        return f"line {line}"
+
+    return _checked(str(path), list(cells), list(cells.values()), where)
+
+
+def _checked(
+    path: str, names: list[str], cells: list[list[Any]], where: Callable[[int], str]
+) -> Columns:
+    """Return columns that have different names; one without is the index that pandas writes."""
+    repeated = next((name for i, name in enumerate(names) if name and name in names[:i]), None)
+    if repeated is not None:
+        raise InputError(f"{path} has two columns {repeated!r}; give them different names")
+    found = {name: column for name, column in zip(names, cells, strict=True) if name}
+    if not found or not next(iter(found.values())):
+        raise InputError(f"{path} has no rows below its header")
+    return Columns(path, found, where)
+
+
+def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
+    """Return numbers, NaN for those missing, and which cell is the first that is neither."""
+    try:
+        found = np.array([np.nan if cell in _NONE else float(cell) for cell in cells])
+    except (TypeError, ValueError, OverflowError):
+        return _slow_floats(cells)
+    texts = "".join(cells if _are_texts(cells) else filter(_is_text, cells))
+    # Python reads 1_000 and digits of all scripts as numbers.
+    if "_" in texts or not texts.isascii() or np.any(np.isinf(found)):
+        return _slow_floats(cells)
+    return found, None
+
+
+def _slow_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
+    found, bad = np.full(len(cells), np.nan), None
+    for i, cell in enumerate(cells):
+        try:
+            if cell in _NONE:
+                continue
+            text = _FLAGS.get(cell, cell) if isinstance(cell, str) else cell
+            number = float(text)
+            plain = not isinstance(text, str) or (text.isascii() and "_" not in text)
+        except (TypeError, ValueError, OverflowError):
+            plain = False
+        if plain and not np.isinf(number):
+            found[i] = number
+        elif bad is None:
+            bad = i
+    return found, bad
+
+
+def as_names(cells: list[Any]) -> list[str]:
+    """Return cells as text without blanks around it; whole numbers have no decimal point."""
+    return list(map(str.strip, cells)) if _are_texts(cells) else [_named(cell) for cell in cells]
+
+
+def _are_texts(cells: list[Any]) -> bool:
+    return set(map(type, cells)) <= {str}
+
+
+def _is_text(cell: Any) -> bool:
+    return isinstance(cell, str)
+
+
+def _named(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return str(cell).strip()

@@ -1,0 +1,106 @@
+"""Logs in, comparison out: one task, or a suite of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.tasks import compare_tasks, estimate_tasks
+from evalstats.checks import also_called
+from evalstats.logs.joining import Logs, joined
+from evalstats.logs.log import Patterns
+from evalstats.results.results import Comparison, Estimates
+
+
+@also_called(metrics="metric", seed="rng")
+def compare_logs(
+    logs: Logs,
+    *,
+    task: Patterns = None,
+    metric: Patterns = None,
+    filter: Patterns = None,
+    systems: Patterns = None,
+    groups: str | None = None,
+    strata: str | None = None,
+    aggregate: Aggregated | None = None,
+    missing: str = "error",
+    epochs: str | None = None,
+    directions: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare systems by their logs, joined by the ids of their items.
+
+    Parameters
+    ----------
+    logs : sequence or mapping of Log, path or frame, or one of them
+        Logs of at least two systems, in any number of files and folders; those of other tasks of
+        one system are joined. A mapping gives names to logs of one system each.
+    task, metric, filter : str or sequence of str, optional
+        What to compare, as shells match file names; by default all there is.
+    systems : str or sequence of str, optional
+        Which systems, by patterns as well, and in which order.
+    groups, strata : str, optional
+        Labels of the items, by name: a column of a table, or a path of keys in the log
+        (``"doc.passage_id"``). Strata are for one task: several are strata themselves.
+    aggregate
+        Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
+    missing : {"error", "intersect", "available"}
+        What to do where not all systems have the same items, metrics or tasks: refuse, or compare
+        what all have; where scores are missing, ``"available"`` takes the mean of those that there
+        are. The notes say how many were left out.
+    epochs : {"mean", "runs"}, optional
+        What several answers to an item are, as in `read_log`; by default what the first log says.
+    directions : mapping of str to {"higher", "lower"}, optional
+        What is better under a metric whose name does not say it, as in `read_log`.
+    **options
+        As in `compare`, or for several tasks in `Suite.compare`.
+
+    Returns
+    -------
+    Comparison
+        Of one task, or of several with their total.
+
+    Raises
+    ------
+    InputError
+        For what cannot be read or joined, and for options that do not go with several tasks.
+    """
+    found = joined(
+        logs, task=task, metric=metric, filter=filter, systems=systems, missing=missing,
+        labels=[name for name in (groups, strata) if name is not None],
+        epochs=epochs, directions=directions,
+    )  # fmt: skip
+    return compare_tasks(
+        found.tasks, aggregate=aggregate, groups=groups, strata=strata, notes=found.notes, **options
+    )
+
+
+@also_called(metrics="metric", seed="rng")
+def estimate_logs(
+    logs: Logs,
+    *,
+    task: Patterns = None,
+    metric: Patterns = None,
+    filter: Patterns = None,
+    systems: Patterns = None,
+    groups: str | None = None,
+    strata: str | None = None,
+    aggregate: Aggregated | None = None,
+    missing: str = "error",
+    epochs: str | None = None,
+    directions: Mapping[str, str] | None = None,
+    **options: Any,
+) -> Estimates:
+    """Score one system, or several, on one task or several, and say how sure the scores are.
+
+    Parameters are those of `compare_logs`; options those of `Suite.estimate`.
+    """
+    found = joined(
+        logs, task=task, metric=metric, filter=filter, systems=systems, missing=missing,
+        labels=[name for name in (groups, strata) if name is not None],
+        epochs=epochs, directions=directions,
+    )  # fmt: skip
+    return estimate_tasks(
+        found.tasks, aggregate=aggregate, groups=groups, strata=strata, notes=found.notes, **options
+    )

@@ -1,0 +1,307 @@
+"""Files and folders that others wrote, read as data: nothing in them is run or trusted.
+
+Sizes, depth and numbers are limited by what is read, and whatever is wrong with a file becomes an
+`InputError` that names it, and the line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path, PurePath
+from typing import Any, BinaryIO, NoReturn, cast
+
+from evalstats.checks import shown
+from evalstats.errors import InputError, MissingExtraError
+
+#: Bytes of a JSON document, which is in memory as a whole, and of a line.
+MOST_BYTES = 2**31
+MOST_LINE = 2**27
+#: Characters of text that are read together.
+_BLOCK = 1 << 20
+#: What one byte of a zip file may stand for: deflate's very most is 1,032.
+_MOST_RATIO = 1100
+_ZSTD = 93
+#: Endings of names of files; whatever else is after a dot belongs to the name: GPT-4.5.
+_SUFFIXES = (".txt", ".json", ".jsonl", ".csv", ".tsv", ".eval", ".npz", ".seg.score")
+
+
+def without_suffix(path: object) -> str:
+    """Return the name of a file without folders and a known suffix.
+
+    >>> without_suffix("out/GPT-4.5.txt"), without_suffix("GPT-4.5"), without_suffix("a.csv.gz")
+    ('GPT-4.5', 'GPT-4.5', 'a')
+    """
+    name = PurePath(str(path)).name
+    name = name[:-3] if name.lower().endswith(".gz") else name
+    suffix = next((s for s in _SUFFIXES if name.lower().endswith(s) and len(name) > len(s)), "")
+    return name[: len(name) - len(suffix)]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file or a folder, of which as much is looked at as a format needs to know its own."""
+
+    path: Path
+
+    def __post_init__(self) -> None:
+        if "\0" in str(self.path):
+            raise InputError(f"cannot read {str(self.path)!r}: no path has a null character")
+        try:
+            if self.path.is_dir() or self.path.is_file():
+                return
+            what = "is neither a file nor a folder" if self.path.exists() else "does not exist"
+        except OSError as error:
+            raise _unreadable(error) from None
+        raise InputError(f"cannot read {self.path}: it {what}")
+
+    @cached_property
+    def files(self) -> list[Path]:
+        """All files of the folder and of those in it, in order of their names; or the file."""
+        if self.path.is_file():
+            return [self.path]
+        # What cannot be looked into may hold another log.
+        found = os.walk(self.path, onerror=_refuse)
+        paths = (Path(folder, name) for folder, _, names in found for name in names)
+        return sorted(path for path in paths if path.is_file())
+
+    @property
+    def suffix(self) -> str:
+        """The last suffix in lower case, not that of compression; empty for a folder."""
+        if self.path.is_dir():
+            return ""
+        return Path(self.path.name.lower().removesuffix(".gz")).suffix
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes of a file, as they are before compression; none of a folder."""
+        if self.path.is_dir():
+            return b""
+        with suppress(OSError, EOFError, zlib.error), _opened(self.path) as file:
+            return file.read(4096)
+        return b""
+
+    @cached_property
+    def json(self) -> Any:
+        """What a JSON file holds; None for any other file or a folder."""
+        return read_json(self.path) if self.suffix == ".json" else None
+
+    @cached_property
+    def first(self) -> dict[str, Any]:
+        """The first object of a file of JSON lines; empty for any other."""
+        if self.suffix == ".jsonl":
+            for _, record in json_lines(self.path):
+                return record
+        return {}
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[BinaryIO]:
+    """Open a file, and say which it is where it cannot be read."""
+    try:
+        with _opened(path) as file:
+            yield file
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"cannot read {path}: {reason}") from None
+
+
+def read_json(path: Path) -> Any:
+    """Return what a JSON file holds."""
+    with _reading(path) as file:
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise InputError(f"{path} has more than {MOST_BYTES:,} bytes; give a part of it")
+    return parsed(data, str(path))
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the number of each line, from 1 on, and the object in it; empty lines are skipped."""
+    with _reading(path) as file:
+        number = 0
+        while line := file.readline(MOST_LINE + 1):
+            number += 1
+            if len(line) > MOST_LINE:
+                raise InputError(f"{path}, line {number} has more than {MOST_LINE:,} bytes")
+            if not line.strip():
+                continue
+            record = parsed(line, f"{path}, line {number}")
+            if not isinstance(record, dict):
+                raise InputError(
+                    f"{path}, line {number} must be a JSON object, got {shown(record, 60)}"
+                )
+            yield number, record
+
+
+def text_blocks(path: Path) -> Iterator[list[str]]:
+    """Yield the lines of UTF-8 text in blocks, with what ends them, less a byte order mark."""
+    n_read = n_lines = 0
+    try:
+        with _reading(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
+            while lines := text.readlines(_BLOCK):
+                n_lines += len(lines)
+                n_read += sum(map(len, lines))
+                if n_read > MOST_BYTES:
+                    raise InputError(
+                        f"{path} has more than {MOST_BYTES:,} bytes; give a part of it"
+                    )
+                yield lines
+    except UnicodeDecodeError as error:
+        at = f"byte 0x{error.object[error.start]:02x} after line {n_lines}"
+        raise InputError(f"{path} is not UTF-8: {at}") from None
+
+
+def parsed(data: bytes, where: str) -> Any:
+    """Return what JSON text holds, or say where it is not JSON."""
+    try:
+        return json.loads(data, object_pairs_hook=_object)
+    except KeyError as error:
+        raise InputError(f"{where} has {shown(error.args[0], 60)} twice in one object") from None
+    except RecursionError:
+        raise InputError(f"{where} is nested too deeply to be a log") from None
+    except UnicodeDecodeError as error:
+        raise InputError(f"{where} is not UTF-8: byte {error.start}") from None
+    except ValueError as error:  # a number of too many digits as well
+        raise InputError(f"{where} is not JSON, or cut short: {error}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; of two values under one key, Python would lose the first."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise KeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
+    return found
+
+
+@contextmanager
+def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
+    """Open a zip file for as long as its members are read."""
+    try:
+        archive = zipfile.ZipFile(path)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
+    # What Python's readers raise depends on where the damage is.
+    except Exception as error:
+        raise InputError(f"{path} is not a zip file, or cut short: {error}") from None
+    with archive:
+        names = archive.namelist()
+        if len(set(names)) < len(names):
+            raise InputError(f"{path} is refused: it has members of the same name")
+        yield archive
+
+
+def zip_json(archive: zipfile.ZipFile, name: str) -> Any:
+    """Return the JSON of a member, of which no more is read than it claims to hold."""
+    entry, where = archive.getinfo(name), f"{archive.filename}, {name}"
+    if entry.file_size > min(MOST_BYTES, _MOST_RATIO * entry.compress_size + 1000):
+        raise InputError(
+            f"{where} is refused: it claims {entry.file_size:,} bytes in {entry.compress_size:,}"
+        )
+    try:
+        data = _member(archive, entry, where)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{where} is damaged: {error or type(error).__name__}") from None
+    if len(data) != entry.file_size or zlib.crc32(data) != entry.CRC:
+        raise InputError(f"{where} is damaged: it does not have the bytes that it claims")
+    return parsed(data, where)
+
+
+def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, where: str) -> bytes:
+    """Return the bytes of a member, one more than it claims at most."""
+    if entry.compress_type != _ZSTD or hasattr(zipfile, "ZIP_ZSTANDARD"):
+        with archive.open(entry) as member:
+            return member.read(entry.file_size + 1)
+    try:
+        import zstandard
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{where} is compressed with zstd, which Python reads from 3.14 on: "
+            f"pip install 'evalstats-text[inspect]'"
+        ) from error
+    # The bytes as they are stored; their checksum is that of what they stand for.
+    stored = copy(entry)
+    stored.compress_type, stored.file_size = zipfile.ZIP_STORED, entry.compress_size
+    del stored.CRC
+    with archive.open(stored) as member:
+        packed = io.BytesIO(member.read(entry.compress_size))
+    reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
+    return bytes(reader.read(entry.file_size + 1))
+
+
+def _opened(path: Path) -> BinaryIO:
+    if path.suffix.lower() == ".gz":
+        return cast(BinaryIO, gzip.open(path, "rb"))
+    return path.open("rb", buffering=2**20)  # Lines are long.
+
+
+def _refuse(error: OSError) -> NoReturn:
+    raise _unreadable(error)
+
+
+def _unreadable(error: OSError) -> InputError:
+    return InputError(f"cannot read {shown(str(error.filename), 200)}: {error.strerror}")
+
+
+def require(record: Any, *keys: str, where: str) -> Any:
+    """Return ``record[key][key]...``, or say which key is missing."""
+    found = record
+    for i, key in enumerate(keys):
+        if not isinstance(found, dict) or key not in found:
+            raise InputError(f"{where} has no {'.'.join(keys[: i + 1])!r}")
+        found = found[key]
+    return found
+
+
+def get(record: Any, *keys: str) -> Any:
+    """Return ``record[key][key]...``, or None."""
+    for key in keys:
+        record = record.get(key) if isinstance(record, dict) else None
+    return record
+
+
+def require_text(record: Any, *keys: str, where: str) -> str:
+    """Return the text at ``record[key][key]...``, which must be there."""
+    found = require(record, *keys, where=where)
+    if not isinstance(found, str) or not found.strip():
+        raise InputError(f"{where}: {'.'.join(keys)} must be text, got {shown(found, 60)}")
+    return found
+
+
+def fingerprint(*texts: str) -> str:
+    """Return a hash of texts, which tells whether two logs speak of the same; empty for none."""
+    if not texts:
+        return ""
+    whole = "\0".join([*map(str, map(len, texts)), *texts])
+    return sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def dotted(record: Any, path: str) -> str:
+    """Return the label at a path of keys, ``doc.passage_id``, as text; empty where there is none.
+
+    A key that holds dots itself is found whole first.
+    """
+    if isinstance(record, dict) and path in record:
+        return as_label(record[path])
+    key, dot, rest = path.partition(".")
+    inner = record.get(key) if isinstance(record, dict) else None
+    return dotted(inner, rest) if dot else ""
+
+
+def as_label(value: Any) -> str:
+    """Return what JSON holds as text: texts and numbers as they are, empty for null."""
+    if isinstance(value, (str, int, float, bool)):
+        return str(value)
+    return "" if value is None else json.dumps(value, sort_keys=True, ensure_ascii=True)

@@ -1,0 +1,158 @@
+"""HELM: `per_instance_stats.json`, with the `run_spec.json` and `stats.json` beside it.
+
+HELM adds up what a metric found for every instance and divides by how often it found something;
+of several train trials it takes the mean. What it derives from several instances (the worst of the
+perturbations, perplexity, calibration) is not in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evalstats.checks import shown
+from evalstats.errors import InputError
+from evalstats.logs.files import Source, get, read_json, require
+from evalstats.logs.log import Log, Wanted, log_of
+from evalstats.logs.rows import Items, Key, Rows, number
+from evalstats.logs.words import direction
+from evalstats.metrics import Mean
+
+NAME = "HELM"
+
+_FILE = "per_instance_stats.json"
+#: What HELM counts beside the scores; read where a metric is asked for by name.
+_HOUSEKEEPING = re.compile(
+    r"num_.*|finish_reason_.*|training_.*_cost|inference_.*runtime.*|batch_size|prompt_truncated|"
+    r"max_prob|logprob"
+)
+_LOWER_IS_BETTER = re.compile(r"inference_.*|training_.*|.*perplexity|toxic_frac|edit_distance")
+#: What of a perturbation is no setting.
+_PLAIN = ("name", "robustness", "fairness", "computed_on")
+
+
+def is_ours(source: Source) -> bool:
+    """Return whether a folder has statistics of instances, or a file looks like them."""
+    if source.path.is_dir():
+        return any(path.name == _FILE for path in source.files)
+    if source.path.name == _FILE:
+        return True
+    first = source.json[0] if isinstance(source.json, list) and source.json else None
+    return get(first, "instance_id") is not None and get(first, "stats") is not None
+
+
+def read(source: Source, wanted: Wanted) -> Log:
+    """Return the rows of each statistic, split and perturbation, of all models."""
+    paths = [p for p in source.files if source.path.is_file() or p.name == _FILE]
+    models: dict[str, None] = {}
+    rows: list[Rows] = []
+    skipped: list[str] = []
+    for path in paths:
+        spec = path.with_name("run_spec.json")
+        task, model = _names(path, read_json(spec) if spec.is_file() else None)
+        models[model] = None
+        if wanted.has_task(task):
+            rows += _rows(path, task, model, wanted, skipped)
+    name = next(iter(models)) if len(models) == 1 else source.path.name or str(source.path)
+    return log_of(name, source.path, NAME, rows, skipped=skipped)
+
+
+def _names(path: Path, spec: Any) -> tuple[str, str]:
+    """Return the scenario, without the model among its settings, and the model."""
+    name = get(spec, "name")
+    name = name if isinstance(name, str) else path.resolve().parent.name
+    scenario, _, settings = name.partition(":")
+    parts = [part for part in settings.split(",") if part]
+    model = get(spec, "adapter_spec", "model")
+    if not isinstance(model, str):
+        named = [part.partition("=")[2] for part in parts if part.startswith("model=")]
+        model = named[0] if named else name
+    kept = [part for part in parts if not part.startswith(("model=", "model_deployment="))]
+    return ":".join(filter(None, [scenario, ",".join(kept)])), model
+
+
+def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
+    found: dict[Key, dict[tuple[str, int], tuple[float, float]]] = {}
+    asked: dict[str, dict[tuple[str, int], None]] = {}
+    unasked: dict[str, None] = {}
+    for i, record in enumerate(_listed(read_json(path), str(path), "instances")):
+        where = f"{path}, instance {i}"
+        name, trial = require(record, "instance_id", where=where), get(record, "train_trial_index")
+        trial = 0 if trial is None else trial
+        if not isinstance(name, str) or not isinstance(trial, int) or not 0 <= trial < 2**31:
+            raise InputError(f"{where} must have a name and the number of its trial")
+        for stat in _listed(require(record, "stats", where=where), where, "statistics"):
+            key = _key(stat, task, where)
+            asked.setdefault(key.filter, {})[name, trial] = None
+            if not wanted.metric and _HOUSEKEEPING.fullmatch(key.metric):
+                unasked[key.metric] = None
+            elif wanted.has(key):
+                total, count = (number(get(stat, n), f"{where}, {n}") for n in ("sum", "count"))
+                row = (total, count)
+                if count < 0:
+                    raise InputError(f"{where}, {key} has a negative count")
+                if found.setdefault(key, {}).setdefault((name, trial), row) is not row:
+                    raise InputError(f"{where} has {key} again; a log has each item once")
+    if unasked:
+        skipped.append(f"what HELM counts beside the scores: {', '.join(unasked)}")
+    reported, sizes = _reported(path, task)
+    items = {
+        filter: Items.of(path, [name for name, _ in own], None, [trial for _, trial in own])
+        for filter, own in asked.items()
+    }
+    for key, own in found.items():
+        values = np.array([own.get(answer, (np.nan, np.nan)) for answer in asked[key.filter]])
+        size, n = sizes.get(key.filter), len(set(items[key.filter].ids))
+        higher = False if _LOWER_IS_BETTER.fullmatch(key.metric) else direction(key.metric)
+        yield Rows(
+            key,
+            model,
+            Mean(key.metric, higher is not False),
+            items[key.filter],
+            values[items[key.filter].order],
+            reported.get(key),
+            f"there were {size:g} instances, {n:,} are there" if size not in (None, n) else "",
+            is_directed=higher is not None,
+            path=str(path),
+        )
+
+
+def _key(stat: Any, task: str, where: str) -> Key:
+    """Return what a statistic is about; split and perturbation are the filter."""
+    name = require(stat, "name", "name", where=where)
+    change = get(stat, "name", "perturbation")
+    parts = [get(stat, "name", "split"), get(stat, "name", "sub_split"), get(change, "name")]
+    if isinstance(change, Mapping):
+        others = {key: value for key, value in change.items() if key not in _PLAIN}
+        parts += [f"{key}={others[key]}" for key in sorted(others)]
+        if change.get("computed_on") not in (None, "perturbed"):
+            parts.append(change["computed_on"])
+    if not isinstance(name, str):
+        raise InputError(f"{where}: the name of a statistic must be text, got {shown(name, 60)}")
+    return Key(task, name, ", ".join(str(part) for part in parts if part is not None))
+
+
+def _reported(path: Path, task: str) -> tuple[dict[Key, float], dict[str, float]]:
+    """Return the means that HELM states, and the numbers of instances."""
+    beside = path.with_name("stats.json")
+    means: dict[Key, float] = {}
+    sizes: dict[str, float] = {}
+    stats = _listed(read_json(beside), str(beside), "statistics") if beside.is_file() else []
+    for i, stat in enumerate(stats):
+        where = f"{beside}, statistic {i}"
+        key, mean = _key(stat, task, where), get(stat, "mean")
+        if mean is not None:
+            means[key] = number(mean, f"{where}, mean")
+            if key.metric == "num_instances":
+                sizes[key.filter] = means[key]
+    return means, sizes
+
+
+def _listed(value: Any, where: str, what: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise InputError(f"{where} must be a list of {what}, got {shown(value, 60)}")
+    return value

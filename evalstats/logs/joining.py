@@ -1,0 +1,364 @@
+"""Logs side by side: names of systems, the policy for what is missing, and what to say of it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import choice, label
+from evalstats.errors import InputError, InputTypeError
+from evalstats.logs.files import without_suffix
+from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
+from evalstats.logs.pivot import Pivot, pivoted
+from evalstats.logs.reading import EPOCHS, named, read_part
+from evalstats.logs.rows import Key, Rows, natural
+from evalstats.logs.words import as_directions, matches, meant
+from evalstats.metrics import Mean, Ratio
+from evalstats.statistics.segments import SegmentStatistics
+from evalstats.text.frames import columns_of
+
+#: A log, or where to read one; a frame of pandas or polars is a table of scores.
+OneLog = Log | str | os.PathLike[str] | Any
+Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
+
+MISSING = ("error", "intersect", "available")
+#: Lines by kind: of each there will be one note.
+_Notes = defaultdict[str, list[str]]
+#: Lines of a kind that a note has; more are counted.
+_NAMED = 3
+#: Labels that say what an item asks, whatever its task.
+_OF_ITEMS = ("doc_hash", "item_hash", "sample_hash")
+
+
+class Joined(NamedTuple):
+    """Logs side by side.
+
+    Attributes
+    ----------
+    tasks : dict of str to list of SegmentStatistics
+        All metrics of a task, which have the same segments; in the natural order of their names.
+    notes : list of str
+        What was left out, and which scores of the logs are not those of their items.
+    paths : dict of str to str
+        The system of each path that has one.
+    """
+
+    tasks: dict[str, list[SegmentStatistics]]
+    notes: list[str]
+    paths: dict[str, str]
+
+
+def joined(
+    logs: Logs,
+    *,
+    task: Patterns = None,
+    metric: Patterns = None,
+    filter: Patterns = None,
+    systems: Patterns = None,
+    labels: Sequence[str] = (),
+    missing: str = "error",
+    epochs: str | None = None,
+    directions: Mapping[str, str] | None = None,
+) -> Joined:
+    """Return the tables of all systems by task, joined by id.
+
+    `missing` says what to do about items or scores that a system lacks, and about tasks and
+    metrics: ``"error"`` refuses them, ``"intersect"`` keeps what all have, ``"available"`` refuses
+    items but takes the mean of the scores that there are. Other parameters as in `compare_logs`.
+    """
+    choice(missing, MISSING, "missing")
+    wanted = Wanted.of(task, metric, filter)._replace(labels=tuple(labels))
+    found = _named_apart(_read(logs, wanted))
+    given = as_directions(directions)
+    _check_directions(given, found)
+    found = [log.directed(given) for log in found]
+    epochs = found[0].epochs if epochs is None else choice(epochs, EPOCHS, "epochs")
+    names = _chosen(found, as_patterns(systems, "systems"))
+    rows = sorted(
+        (one for log in found for one in log.rows if one.system in names),
+        key=lambda one: (natural(one.key.task), names[one.system]),
+    )
+    by = by_key(rows)
+    notes: _Notes = defaultdict(list)
+    for log in found:
+        notes["scores"] += log.disagreements
+        if log.skipped:
+            notes[f"of {log.path}"].append(f"Left out of {log.path}: {_some(log.skipped)}")
+    shared = {key: own for key, own in by.items() if len(own) == len(names)}
+    if len(shared) < len(by):
+        notes["unshared"] += _unshared(by, shared, names, missing)
+    whole = {
+        key: _complete(pivoted(own, epochs == "runs"), missing, notes)
+        for key, own in shared.items()
+    }
+    tasks = _by_task(whole)
+    for name, own_tables in tasks.items():
+        tasks[name] = _same_items(name, own_tables, missing, notes)
+    said = [f"{_some(lines)}." for lines in notes.values() if lines] + asked_twice(tasks)
+    paths = {log.path: log.systems[0] for log in found if len(log.systems) == 1}
+    return Joined(tasks, said, paths)
+
+
+def _read(logs: Logs, wanted: Wanted) -> list[Log]:
+    """Return the logs that have what is wanted, or say that none has."""
+    if isinstance(logs, Mapping):
+        given = [(label(name, "names of logs"), log) for name, log in logs.items()]
+    elif isinstance(logs, (str, os.PathLike, Log)) or columns_of(logs) is not None:
+        given = [("", cast(OneLog, logs))]
+    elif isinstance(logs, Sequence):
+        given = [("", log) for log in logs]
+    else:
+        raise InputTypeError(f"logs must be a path, a Log, or several, got {type(logs).__name__}")
+    if not given:
+        raise InputError("logs is empty; give at least one")
+    parts = [
+        one.part(wanted) if isinstance(one, Log) else read_part(one, wanted) for _, one in given
+    ]
+    rows = [row for log in parts for row in log.rows]
+    where = parts[0].path if len(parts) == 1 else "none of the logs"
+    try:
+        wanted.check(rows, rows, where)
+    except InputError:  # To say what there is, everything has to be looked at.
+        wholes = [one if isinstance(one, Log) else read_part(one, Wanted()) for _, one in given]
+        wanted.check(rows, [row for log in wholes for row in log.rows], where)
+    known = dict.fromkeys(name for row in rows for name in row.items.labels)
+    for wish in wanted.labels:
+        if wish not in known:
+            are_read = any(isinstance(one, Log) for _, one in given)
+            how = f"; others are kept by read_log(..., labels={wish!r})" if are_read else ""
+            raise InputError(
+                f"the items have no label {wish!r}; they have {', '.join(known) or 'none'}{how}"
+            )
+    found = zip(given, parts, strict=True)
+    return [named(log, name) if name else log for (name, _), log in found if log.rows]
+
+
+def _check_directions(given: Mapping[str, bool], logs: Sequence[Log]) -> None:
+    names = dict.fromkeys(one.key.metric for log in logs for one in log.rows)
+    for pattern in given:
+        if not any(matches(name, [pattern]) for name in names):
+            raise InputError(f"directions: there is no metric {pattern!r}; {meant(pattern, names)}")
+
+
+def _named_apart(logs: list[Log]) -> list[Log]:
+    """Return logs in which no two have rows of one name under one key.
+
+    Logs of other tasks of one system are joined; logs of the same are called by where they were
+    read: what differs in their paths.
+    """
+    seen: dict[tuple[str, Key], int] = {}
+    again = {
+        j
+        for i, log in enumerate(logs)
+        for one in log.rows
+        for j in (i, seen.setdefault((one.system, one.key), i))
+        if seen[one.system, one.key] != i
+    }
+    if not again:
+        return logs
+    paths = {i: Path(logs[i].path).absolute().parts for i in sorted(again)}
+    if len(set(paths.values())) < len(paths):
+        first = logs[min(again)]
+        raise InputError(
+            f"{first.path} is given more than once; name the logs: {{'one': ..., 'two': ...}}"
+        )
+    given = list(paths.values())
+    shared = _n_alike(given)
+    ends = min(_n_alike([p[::-1] for p in given]), min(map(len, given)) - shared)
+    own = {i: "/".join(p[shared : len(p) - ends]) for i, p in paths.items()}
+    if not all(own.values()) or len(set(own.values())) < len(own):
+        own = {i: "/".join(p[shared:]) for i, p in paths.items()}
+    found = list(logs)
+    for i, name in own.items():
+        short = name.removesuffix(Path(name).name) + without_suffix(name)
+        called = {
+            system: short if len(logs[i].systems) == 1 else f"{short}/{system}"
+            for system in logs[i].systems
+        }
+        found[i] = logs[i].renamed(called)
+    return found
+
+
+def _n_alike(paths: list[tuple[str, ...]]) -> int:
+    """Return with how many equal parts all paths begin."""
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
+
+
+def _chosen(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
+    """Return the systems that are wanted, in the order of the patterns, with their places."""
+    names = list(dict.fromkeys(name for log in logs for name in log.systems))
+    for pattern in patterns:
+        if not any(matches(name, [pattern]) for name in names):
+            raise InputError(f"systems: there is no {pattern!r}; {meant(pattern, names)}")
+    chosen = [name for pattern in patterns for name in names if matches(name, [pattern])]
+    return {name: i for i, name in enumerate(dict.fromkeys(chosen if patterns else names))}
+
+
+def _some(lines: Sequence[str]) -> str:
+    """Return the first of several lines, and how many more there are."""
+    lines = list(dict.fromkeys(lines))
+    more = [f"and {len(lines) - _NAMED:,} more"] if len(lines) > _NAMED else []
+    return "; ".join([*lines[:_NAMED], *more])
+
+
+def _unshared(
+    by: Mapping[Key, list[Rows]], shared: Mapping[Key, list[Rows]], names: Mapping[str, int],
+    missing: str,
+) -> list[str]:  # fmt: skip
+    """Return what not all systems have, or refuse it."""
+    lines = []
+    for name in names:
+        gone = [str(key) for key, own in by.items() if all(one.system != name for one in own)]
+        if gone:
+            more = f" and {len(gone) - 3:,} more" if len(gone) > 3 else ""
+            lines.append(f"{name} has no {', '.join(gone[:3])}{more}")
+    if not shared:
+        raise InputError(f"the systems have no task and metric in common: {_some(lines)}")
+    if missing != "intersect":
+        raise InputError(
+            f"all systems must have the same tasks and metrics, but {_some(lines)}; choose with "
+            f"task, metric or systems, or compare what all have with missing='intersect'"
+        )
+    return [f"Left out, since {line}" for line in lines]
+
+
+def _complete(pivot: Pivot, missing: str, notes: _Notes) -> SegmentStatistics:
+    """Return one table of all systems with the items that all have, or refuse what is missing."""
+    key, rows = pivot.key, [part.rows for part in pivot.parts]
+    for path in dict.fromkeys(one.path for one in rows):
+        what = lacking([one for one in rows if one.path == path])
+        if what and missing == "error":
+            is_mean = isinstance(rows[0].metric, (Mean, Ratio))
+            available = ", or missing='available' for means of the scores that there are"
+            raise InputError(
+                f"{path}, {key}: {what}; complete it, or compare what there is with "
+                f"missing='intersect'{available if is_mean else ''}"
+            )
+        # The comparison itself notes the gaps of means that stay.
+        is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))
+        if what and (missing == "intersect" or not is_noted):
+            notes["incomplete"].append(f"{key}: {what} in {path}")
+    kept = _there(pivot, missing, notes)
+    if missing == "intersect":
+        kept &= ~pivot.is_gone.any(axis=0)
+        if not np.any(kept):
+            raise InputError(f"{key}: no item has a score of every system")
+    if not np.all(kept):
+        n = f"{int(np.sum(~kept)):,} of {len(kept):,}"
+        notes["left out"].append(f"{key}: {n} items are left out, which not all have")
+    n_answers = [n for part in pivot.parts for n in part.n_answers]
+    if max(n_answers) > 1:
+        several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
+        how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
+        if pivot.parts[0].n_runs > 1:
+            how = "as runs of the system, whose spread counts"
+        n = f"{len(pivot.ids):,} items, {several} answers each"
+        notes["answers"].append(f"{key}: {n}, {how}")
+    return pivot.table(kept)
+
+
+def _there(pivot: Pivot, missing: str, notes: _Notes) -> NDArray[np.bool_]:
+    """Return which items are in the logs of all systems, or refuse those that are not, `(N,)`."""
+    key, n = pivot.key, len(pivot.ids)
+    systems = [part.rows.system for part in pivot.parts]
+    asked = np.ones(n, dtype=np.bool_)
+    for part, there in zip(pivot.parts, pivot.is_there, strict=True):
+        # What a system was never asked is not missing from it.
+        if part.rows.is_limited and not np.all(there):
+            asked &= there
+            n_own = f"{len(part.ids):,} items"
+            notes["limited"].append(f"{key}: {part.rows.system} was limited to {n_own}")
+    if not np.any(asked):
+        raise InputError(f"{key}: the systems were limited to different items, and none is in all")
+    for system, there in zip(systems, pivot.is_there, strict=True):
+        gone = np.flatnonzero(asked & ~there)
+        if len(gone) and missing != "intersect":
+            raise InputError(
+                f"{key}: all systems must have the same items: {len(gone):,} of "
+                f"{int(np.sum(asked)):,} are not in that of {system} "
+                f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])}); complete it, or compare "
+                f"what all have with missing='intersect'"
+            )
+    shared = np.asarray(pivot.is_there.all(axis=0))
+    if not np.any(shared):
+        firsts = (f"{part.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
+        raise InputError(
+            f"{key}: no item is in the logs of all systems: ids begin with {', '.join(firsts)}"
+        )
+    return shared
+
+
+def _by_task(found: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:
+    """Return the tables of each task.
+
+    Several filters of the same answers are metrics of one task, since a total over tasks takes the
+    items of each to be others; then filters are metrics in other tasks as well.
+    """
+    filters: dict[tuple[str, tuple[str, ...] | None], set[str]] = {}
+    for key, table in found.items():
+        filters.setdefault((key.task, table.segment_ids), set()).add(key.filter)
+    are_metrics = any(len(some) > 1 for some in filters.values())
+    parts = Counter(task for task, _ in filters)
+    tasks: dict[str, list[SegmentStatistics]] = {}
+    for key, table in found.items():
+        is_shared = len(filters[key.task, table.segment_ids]) > 1
+        if is_shared or (are_metrics and parts[key.task] == 1):
+            tasks.setdefault(key.task, []).append(_with_filter(table, key))
+        else:
+            tasks.setdefault(key.part, []).append(table)
+    for name, tables in tasks.items():
+        (metric, n), *_ = Counter(table.metric.name for table in tables).most_common(1)
+        if n > 1:
+            raise InputError(
+                f"{name} has {metric} of the same items under several filters; choose one of them"
+            )
+    return {name: tasks[name] for name in sorted(tasks, key=natural)}
+
+
+def _with_filter(table: SegmentStatistics, key: Key) -> SegmentStatistics:
+    """Return a table whose metric has the filter in its name, where it has a name of its own."""
+    if not key.has_filter or not isinstance(table.metric, (Mean, Ratio)):
+        return table
+    metric = replace(table.metric, name=f"{table.metric.name} ({key.filter})")
+    return replace(table, metric=metric, metric_signature="")
+
+
+def _same_items(
+    task: str, tables: list[SegmentStatistics], missing: str, notes: _Notes
+) -> list[SegmentStatistics]:
+    """Return tables of several metrics with the items that all of them have."""
+    if len({table.segment_ids for table in tables}) < 2:
+        return tables
+    sizes = ", ".join(f"{table.n_segments:,} of {table.metric.name}" for table in tables)
+    if missing != "intersect":
+        raise InputError(
+            f"{task or 'the metrics'}: there are {sizes}; compare metrics of the same items, or "
+            f"what all have with missing='intersect'"
+        )
+    found = list(SegmentStatistics.align(*tables, missing="intersect"))
+    have = f"{found[0].n_segments:,} items have all, of {sizes}"
+    notes["metrics"].append(f"{task or 'All metrics'}: {have}")
+    return found
+
+
+def asked_twice(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
+    """Return a note on tasks that have items in common, as variants of one benchmark do."""
+    first: dict[str, str] = {}
+    shared: Counter[tuple[str, str]] = Counter()
+    for name, tables in tasks.items():
+        hashes = [tables[0].labels[kind] for kind in _OF_ITEMS if kind in tables[0].labels]
+        for item in dict.fromkeys(hashes[0] if hashes else ()):
+            if item and first.setdefault(item, name) != name:
+                shared[first[item], name] += 1
+    lines = [f"{one} and {two} have {n:,} items in common" for (one, two), n in shared.items()]
+    if not lines:
+        return []
+    return [f"{_some(lines)}: a total takes them for different ones, so that it looks too sure."]

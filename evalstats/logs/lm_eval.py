@@ -1,0 +1,202 @@
+"""lm-evaluation-harness: folders with `results_*.json` and `samples_*.jsonl`, one a model.
+
+A run is a results file and the files of samples with the same time stamp beside it, one a task.
+What the harness scores is in the samples, so that all scores are computed from them
+(`lm_eval_samples`); the results file says how, and what came out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from evalstats.checks import shown
+from evalstats.errors import InputError
+from evalstats.logs.files import Source, json_lines, read_json
+from evalstats.logs.lm_eval_samples import Results, TaskSamples
+from evalstats.logs.log import Log, Wanted, log_of
+from evalstats.logs.rows import Rows
+
+NAME = "lm-evaluation-harness"
+
+_STAMP = r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)"
+_SAMPLES = re.compile(rf"samples_(.+){_STAMP}\.jsonl(?:\.gz)?", re.DOTALL)
+#: With --output_path a.json, results are in a_<time stamp>.json.
+_RESULTS = re.compile(rf".+{_STAMP}\.json", re.DOTALL)
+
+
+class _Run(NamedTuple):
+    """The files of one run: of its results, where there is one, and of samples by their names."""
+
+    folder: Path
+    results: Path | None
+    samples: dict[str, Path]
+
+
+def is_ours(source: Source) -> bool:
+    """Return whether a folder has files of results or samples, or one is such a file."""
+    if source.path.is_dir():
+        return any(_SAMPLES.fullmatch(p.name) or _is_results(p) for p in source.files)
+    if source.suffix == ".jsonl":
+        return "doc_id" in source.first and not {"metrics", "resps", "doc_hash"}.isdisjoint(
+            source.first
+        )
+    record = source.json
+    return (
+        isinstance(record, dict)
+        and isinstance(record.get("results"), dict)
+        and not {"configs", "n-samples", "lm_eval_version", "n-shot"}.isdisjoint(record)
+    )
+
+
+def _is_results(path: Path) -> bool:
+    return path.name.startswith("results_") and _RESULTS.fullmatch(path.name) is not None
+
+
+def read(source: Source, wanted: Wanted) -> Log:
+    """Return the newest run of every model."""
+    skipped: list[str] = []
+    runs = _runs(source, skipped) if source.path.is_dir() else [_beside(source)]
+    rows: list[Rows] = []
+    groups: dict[str, tuple[str, ...]] = {}
+    names: list[str] = []
+    known = [Results(read_json(run.results) if run.results else {}) for run in runs]
+    models = [
+        r.model or run.folder.name or str(source.path) for r, run in zip(known, runs, strict=True)
+    ]
+    for run, results, model in zip(runs, known, models, strict=True):
+        if models.count(model) > 1 and source.path.is_dir():
+            model = f"{run.folder.relative_to(source.path).as_posix()}"
+        if results.record == {}:
+            skipped.append(
+                f"the results file of {model}, which is not there: no score is checked, and lines "
+                f"that are missing are not noticed"
+            )
+        names.append(model)
+        found = _read(source, run, results, model, wanted, skipped)
+        rows += found
+        scores = {
+            (one.key.task, f"{one.key.metric},{one.key.filter}"): (_score(one), len(one.values))
+            for one in found
+        }
+        own, odd = results.groups(scores)
+        groups |= own
+        skipped += odd
+    name = names[0] if len(names) == 1 else source.path.name or str(source.path)
+    return log_of(name, source.path, NAME, rows, skipped=skipped, groups=groups)
+
+
+def _score(rows: Rows) -> float:
+    return float(rows.metric.score(np.nansum(rows.values, axis=0, dtype=np.float64)))
+
+
+def _read(
+    source: Source, run: _Run, results: Results, model: str, wanted: Wanted, skipped: list[str]
+) -> list[Rows]:
+    """Return the rows of the tasks of one run that are wanted."""
+    tasks = _named(run.samples, results, skipped)
+    if source.suffix != ".jsonl":
+        skipped += [
+            f"{task}: there is no file of its samples (--log_samples)"
+            for task in results.tasks
+            if task not in tasks and wanted.has_task(task)
+        ]
+    found: list[Rows] = []
+    for task, path in tasks.items():
+        if wanted.has_task(task):
+            samples = TaskSamples(task, results, wanted, str(path))
+            for line, record in json_lines(path):
+                samples.add(record, line)
+            found += samples.rows(model, skipped)
+    return found
+
+
+def _beside(source: Source) -> _Run:
+    """Return a file with those of its time stamp in the same folder."""
+    path = source.path
+    match = _SAMPLES.fullmatch(path.name) or _RESULTS.fullmatch(path.name)
+    run = _of_stamp(path.parent, match[match.lastindex or 0]) if match else None
+    results = run.results if run else None
+    if source.suffix == ".jsonl":
+        named = _SAMPLES.fullmatch(path.name)
+        return _Run(path.parent, results, {named[1] if named else path.stem: path})
+    return _with_samples(path, _Run(path.parent, path, run.samples if run else {}), [])
+
+
+def _with_samples(path: Path, run: _Run, skipped: list[str]) -> _Run:
+    if not run.samples:
+        raise InputError(
+            f"{path} has no samples (samples_<task>_<time stamp>.jsonl) beside its results; "
+            f"run lm_eval with --log_samples, or evaluate(..., log_samples=True)"
+            + "".join(f"; not read: {text}" for text in skipped)
+        )
+    return run
+
+
+def _of_stamp(folder: Path, stamp: str) -> _Run:
+    """Return the files of one time stamp in a folder."""
+    beside = sorted(p for p in folder.iterdir() if p.is_file())
+    samples = {
+        match[1]: p for p in beside if (match := _SAMPLES.fullmatch(p.name)) and match[2] == stamp
+    }
+    results = [p for p in beside if (match := _RESULTS.fullmatch(p.name)) and match[1] == stamp]
+    if len(results) > 1:
+        raise InputError(
+            f"{folder} has several results files of {stamp}: "
+            f"{', '.join(p.name for p in results)}; give one of them"
+        )
+    return _Run(folder, results[0] if results else None, samples)
+
+
+def _runs(source: Source, skipped: list[str]) -> list[_Run]:
+    """Return the newest run of each model, in each folder; others are named in `skipped`."""
+    stamps: dict[Path, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    for path in source.files:
+        match = _SAMPLES.fullmatch(path.name)
+        if match or _is_results(path):
+            match = match or _RESULTS.fullmatch(path.name)
+            assert match is not None
+            stamps[path.parent][match[match.lastindex or 0]] += 1
+    found = []
+    for folder, n_files in stamps.items():
+        newest = max(n_files)
+        chosen: dict[str, _Run] = {}
+        left = []
+        for stamp in sorted(n_files, reverse=True):
+            run = _of_stamp(folder, stamp)
+            model = Results(read_json(run.results)).model if run.results else ""
+            # What was run at another time may be of other settings; another model is another.
+            if not chosen or (model and "" not in chosen and model not in chosen and run.samples):
+                chosen[model] = run
+                continue
+            left.append(
+                f"the run of {stamp}, {n_files[stamp]} files, which is older than that of "
+                f"{newest}; to read it, give its results file or a file of its samples"
+            )
+        for run in chosen.values():
+            if run.samples or len(stamps) == 1:
+                found.append(_with_samples(source.path, run, left[::-1]))
+            else:
+                skipped.append(f"{run.results}: there are no samples beside it (--log_samples)")
+        skipped += left[::-1]
+    return found or [_with_samples(source.path, _Run(source.path, None, {}), skipped)]
+
+
+def _named(samples: dict[str, Path], results: Results, skipped: list[str]) -> dict[str, Path]:
+    """Return files by task: in names of files, what is no letter, digit or _ may be a _."""
+    names: dict[str, list[str]] = defaultdict(list)
+    for task in results.tasks:
+        for name in {task, re.sub(r"\W", "_", task)}:
+            names[name].append(task)
+    found: dict[str, Path] = {}
+    for name, path in samples.items():
+        tasks = names.get(name) or [name]
+        if len(tasks) > 1:
+            skipped.append(f"{path.name}, which may be of any of {', '.join(map(shown, tasks))}")
+        else:
+            found[tasks[0]] = path
+    return found

@@ -1,0 +1,304 @@
+"""lm-evaluation-harness: what a results file says, and the samples of a task, line by line.
+
+Every line has one item under one filter, and for each metric what the harness aggregates: a number,
+or what a corpus score is made of (`lm_eval_metrics`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evalstats.checks import label, shown
+from evalstats.errors import InputError
+from evalstats.logs.files import dotted
+from evalstats.logs.lm_eval_metrics import READERS, Logged, UnreadableError, recognised
+from evalstats.logs.log import Wanted
+from evalstats.logs.rows import Items, Key, Rows, is_finite
+from evalstats.logs.words import direction
+
+#: How the harness aggregates its own metrics where a task does not say.
+_REGISTERED = {
+    "perplexity": "perplexity",
+    "word_perplexity": "weighted_perplexity",
+    "byte_perplexity": "weighted_perplexity",
+    "bits_per_byte": "bits_per_byte",
+    "mcc": "matthews_corrcoef",
+    **{name: name for name in ("f1", "bleu", "chrf", "chrf++", "ter", "brier_score", "bypass")},
+}
+#: Hashes of what was asked and expected; prompts may differ, by their chat templates.
+_HASHES = ("doc_hash", "target_hash")
+#: What a line has beside its metrics.
+_FIXED = {
+    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
+    *("doc_hash", "target_hash", "prompt_hash"),
+}
+_ABSENT = object()
+
+
+class Results:
+    """The record, of which nothing is trusted: what is not as it should be is not there."""
+
+    def __init__(self, record: object) -> None:
+        self.record = _mapping(record)
+
+    @cached_property
+    def members(self) -> dict[str, list[str]]:
+        """Direct members of each group; older logs list every task, with none."""
+        return {
+            group: [name for name in children if isinstance(name, str)]
+            for group, children in _mapping(self.record.get("group_subtasks")).items()
+            if isinstance(children, list) and children
+        }
+
+    @property
+    def tasks(self) -> list[str]:
+        """Names of the tasks that were scored, without groups."""
+        return [task for task in _mapping(self.record.get("results")) if task not in self.members]
+
+    @property
+    def model(self) -> str:
+        """The name of the model, or an empty string."""
+        names = (self.record.get(key) for key in ("model_name", "model_name_sanitized"))
+        return next((n.strip() for n in names if isinstance(n, str) and n.strip()), "")
+
+    def _own(self, part: str, task: str) -> Mapping[str, Any]:
+        return _mapping(_mapping(self.record.get(part)).get(task))
+
+    def scores(self, task: str) -> dict[str, float]:
+        """Return the scores of a task or group by "metric,filter", those that are numbers."""
+        return {
+            name: float(value)
+            for name, value in self._own("results", task).items()
+            if _is_score(name, value)
+        }
+
+    def count(self, task: str) -> int | None:
+        """Return how many items were scored."""
+        counts = self._own("n-samples", task), self._own("results", task)
+        for value in (counts[0].get("effective"), counts[1].get("sample_len")):
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
+        return None
+
+    def is_limited(self, task: str, n_items: int) -> bool:
+        """Return whether only a part of a task was asked for, and all of that is there."""
+        whole = self._own("n-samples", task).get("original")
+        asked = _mapping(self.record.get("config")).get("limit") is not None
+        return asked and self.count(task) == n_items and isinstance(whole, int) and n_items < whole
+
+    def aggregation(self, task: str, metric: str) -> tuple[str, bool]:
+        """Return the name, or the source, of what makes one score of many, and if the log says."""
+        listed = self._own("configs", task).get("metric_list")
+        for given in listed if isinstance(listed, list) else []:
+            if _mapping(given).get("metric") == metric and "aggregation" in given:
+                return str(given["aggregation"]), True
+        return _REGISTERED.get(metric, "mean"), metric in _REGISTERED
+
+    def higher_is_better(self, task: str, metric: str) -> bool | None:
+        """Return the direction of a mean, as the log states it, or as the name says."""
+        said = self._own("higher_is_better", task).get(metric)
+        return said if isinstance(said, bool) else direction(metric)
+
+    def leaves(self, group: str) -> tuple[str, ...]:
+        """Return the tasks of a group and of the groups in it; a group in itself adds none."""
+        found: dict[str, None] = {}
+        seen, waiting = {group}, [group]
+        while waiting:
+            for name in self.members[waiting.pop(0)]:
+                if name not in self.members:
+                    found[name] = None
+                elif name not in seen:
+                    seen.add(name)
+                    waiting.append(name)
+        return tuple(found)
+
+    def group_score(
+        self, group: str, name: str, scores: Sequence[float], sizes: Sequence[float]
+    ) -> tuple[bool | None, str]:
+        """Return whether a group's score is the mean over items (or else over tasks) of its own.
+
+        None where it is neither, with words that say so.
+        """
+        stated = self.scores(group)[name]
+        over_items, over_tasks = float(np.average(scores, weights=sizes)), float(np.mean(scores))
+        for is_micro, mean in ((True, over_items), (False, over_tasks)):
+            if math.isclose(stated, mean, rel_tol=1e-6, abs_tol=1e-9):
+                return is_micro, ""
+        return None, (
+            f"group {group}, {name}: the log says {stated:.10g}, but its tasks give "
+            f"{over_items:.10g} over all items and {over_tasks:.10g} over tasks"
+        )
+
+    def groups(
+        self, scores: Mapping[tuple[str, str], tuple[float, int]]
+    ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+        """Return the tasks of groups of which all were read, and scores that are no mean of theirs.
+
+        `scores` has score and number of items by task and "metric,filter".
+        """
+        found: dict[str, tuple[str, ...]] = {}
+        odd = []
+        read = {task for task, _ in scores}
+        for group in self.members:
+            tasks = self.leaves(group)
+            if not tasks or not read.issuperset(tasks):
+                continue
+            found[group] = tasks
+            for name in self.scores(group):
+                if all((task, name) in scores for task in tasks):
+                    own = [scores[task, name] for task in tasks]
+                    odd.append(self.group_score(group, name, *zip(*own, strict=True))[1])
+        return found, list(filter(None, odd))
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _is_score(name: object, value: object) -> bool:
+    """Return whether this is "acc,none": 0.5, and not "sample_len" or "acc_stderr,none"."""
+    if not isinstance(name, str) or isinstance(value, bool):
+        return False
+    metric, comma, _ = name.rpartition(",")
+    return bool(comma) and not metric.endswith("_stderr") and is_finite(value)
+
+
+class _Lines(NamedTuple):
+    """The lines of one filter: their numbers, ids and labels, and the rows of every metric."""
+
+    numbers: list[int]
+    ids: list[str]
+    labels: dict[str, list[str]]
+    rows: dict[str, list[Any]]
+
+
+class TaskSamples:
+    """Collects the lines of a task, from `path`, where messages call one a `unit`."""
+
+    def __init__(
+        self, task: str, results: Results, wanted: Wanted, path: str, unit: str = "line"
+    ) -> None:
+        self.task, self.results, self.wanted = task, results, wanted
+        self.path, self.unit = path, unit
+        self.scores = results.scores(task)
+        filters = {name.rpartition(",")[2] for name in self.scores}
+        # Logs of before 2025 do not name filters in lines; where there is one, it is that.
+        self.filter = next(iter(filters)) if len(filters) == 1 else None if filters else "none"
+        self.filters: dict[str, _Lines] = {}
+        self.asked: dict[tuple[str, str], bool] = {}
+
+    def add(self, record: Mapping[str, Any], n: int) -> None:
+        """Take line n."""
+        filter = record.get("filter", self.filter)
+        if not isinstance(filter, str):
+            raise InputError(f"{self._at(n)} must name its filter, got {shown(filter, 60)}")
+        lines = self.filters.get(filter)
+        if lines is None:
+            labels = [*(h for h in _HASHES if h in record), *self.wanted.labels]
+            lines = _Lines([], [], {name: [] for name in labels}, {})
+            self.filters[label(filter, "filter")] = lines
+        metrics = self._metrics(record, n, filter)
+        doc_id = record.get("doc_id")
+        if isinstance(doc_id, bool) or not isinstance(doc_id, (int, str)):
+            raise InputError(f"{self._at(n)} must have a doc_id, got {shown(doc_id, 60)}")
+        lines.ids.append(str(doc_id))
+        for name, own in lines.labels.items():
+            found = record.get(name) if name in _HASHES else dotted(record, name)
+            if not isinstance(found, str) or (name in _HASHES and not found):
+                raise InputError(f"{self._at(n)} must have a {name}, got {shown(found, 60)}")
+            own.append(found)
+        if metrics != list(lines.rows):
+            for name in metrics:
+                lines.rows.setdefault(name, [_ABSENT] * len(lines.numbers))
+        lines.numbers.append(n)
+        last: Any = None
+        for name, rows in lines.rows.items():
+            row = record[name] if name in metrics else _ABSENT
+            if type(row) is list and type(last) is list and row == last:
+                row = last  # BLEU, chrF and TER have the same texts, which are kept once.
+            rows.append(row)
+            last = row
+
+    def _metrics(self, record: Mapping[str, Any], n: int, filter: str) -> list[str]:
+        """Return which metrics of a line are wanted."""
+        names = record.get("metrics")
+        if names is None:
+            names = [name for name in record if name not in _FIXED]
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InputError(f"{self._at(n)}: metrics must be names, got {shown(names, 60)}")
+        wanted = []
+        for name in names:
+            if name not in record or name in _FIXED:
+                raise InputError(f"{self._at(n)} has no {shown(name, 60)}, one of its metrics")
+            is_wanted = self.asked.get((name, filter))
+            if is_wanted is None:
+                is_wanted = self.wanted.has(Key(self.task, name, filter))
+                self.asked[name, filter] = is_wanted
+            if is_wanted:
+                wanted.append(name)
+        return wanted
+
+    def _at(self, n: int) -> str:
+        return f"{self.path}, {self.unit} {n}"
+
+    def rows(self, system: str, skipped: list[str]) -> list[Rows]:
+        """Return the rows of all metrics and filters; what cannot be read is added to `skipped`."""
+        found = []
+        for filter, lines in self.filters.items():
+            for name, own in lines.labels.items():
+                if any(own) and "" in own:
+                    where = self._at(lines.numbers[own.index("")])
+                    raise InputError(f"{where} has no {name}, which other lines have")
+            items = Items.of(f"{self.path}, {self.task}", lines.ids, lines.labels)
+            for metric in lines.rows:
+                key = Key(self.task, metric, filter)
+                try:
+                    found.append(self._rows(key, system, lines, items))
+                except UnreadableError as error:
+                    skipped.append(f"{key}: {error}")
+        if not self.filters:
+            skipped.append(f"{self.task}: {self.path} has no lines")
+        return found
+
+    def _rows(self, key: Key, system: str, lines: _Lines, items: Items) -> Rows:
+        """Return the rows of one metric and filter."""
+        given = lines.rows[key.metric]
+        there = [i for i, row in enumerate(given) if row is not _ABSENT]
+        higher = self.results.higher_is_better(self.task, key.metric)
+        logged = Logged(
+            key.metric,
+            [given[i] for i in there],
+            lambda i: f"{self._at(lines.numbers[there[i]])}: {key.metric}",
+            higher is not False,
+        )
+        stated = self.scores.get(f"{key.metric},{key.filter}")
+        function, said = self.results.aggregation(self.task, key.metric)
+        expected = self.results.count(self.task)
+        lacking = ""
+        if expected is not None and not len(there) <= expected <= len(lines.ids):
+            lacking = f"{len(there):,} samples, but n-samples in the results file is {expected:,}"
+        if function in READERS:
+            read = READERS[function](logged)
+        else:
+            read = recognised(logged, function, None if lacking else stated)
+        # A task of Python code has its own aggregations, which logs do not name.
+        to_check = None if said or lacking else stated
+        if to_check is not None and not np.isclose(read.score, to_check, rtol=1e-6, atol=1e-9):
+            raise UnreadableError(
+                f"the log does not say how it is aggregated: the rows give {read.score:.10g} as "
+                f"{read.metric.name}, and the log has {stated:.10g}"
+            )
+        if len(there) < len(given):
+            labels = {name: [own[i] for i in there] for name, own in lines.labels.items()}
+            items = Items.of(self.path, [lines.ids[i] for i in there], labels)
+        is_named = higher is not None or type(read.metric).__name__ not in ("Mean", "Ratio")
+        n_items = max(len(own.ids) for own in self.filters.values())
+        return Rows(
+            key, system, read.metric, items, read.statistics[items.order], stated, lacking,
+            self.results.is_limited(self.task, n_items), is_named, self.path,
+        )  # fmt: skip

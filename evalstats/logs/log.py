@@ -1,0 +1,352 @@
+"""`Log`: what a log or a table of scores holds, with what was left out and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from evalstats.checks import label, listed
+from evalstats.errors import InputError
+from evalstats.logs.pivot import Answered, answered, pivoted, shared_labels
+from evalstats.logs.rows import Key, Rows, natural
+from evalstats.logs.words import matches, meant
+from evalstats.metrics import Mean, Metric, Ratio
+from evalstats.results.forms import Result
+from evalstats.results.report import Table
+from evalstats.statistics.segments import SegmentStatistics
+
+#: A pattern, or several: ``"mmlu*"``.
+Patterns = str | Sequence[str] | None
+#: Logs round, and add up in another order.
+_RELATIVE, _ABSOLUTE = 1e-6, 1e-9
+_NAMED = 3
+
+
+class Wanted(NamedTuple):
+    """Which rows are wanted, by patterns as in a shell; none match everything.
+
+    `labels` are paths of keys whose values are kept as labels of the items (`files.dotted`).
+    """
+
+    task: tuple[str, ...] = ()
+    metric: tuple[str, ...] = ()
+    filter: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, task: Patterns, metric: Patterns, filter: Patterns) -> Wanted:
+        """Check what a caller gives."""
+        given = {"task": task, "metric": metric, "filter": filter}
+        return cls(**{name: as_patterns(value, name) for name, value in given.items()})
+
+    @property
+    def is_all(self) -> bool:
+        """Whether everything is wanted."""
+        return not (self.task or self.metric or self.filter)
+
+    def has_task(self, task: str) -> bool:
+        """Return whether a task is wanted."""
+        return not self.task or matches(task, self.task)
+
+    def has(self, key: Key) -> bool:
+        """Return whether a table is wanted."""
+        return all(
+            not own or any(matches(name, own) for name in names)
+            for names, own in zip(_called(key), self[:3], strict=True)
+        )
+
+    def check(self, rows: Iterable[Rows], there: Iterable[Rows], where: object) -> None:
+        """Raise where nothing that is there has what a name, or all patterns, ask for."""
+        known = dict.fromkeys(one.key for one in there)
+        for j, part in enumerate(Key._fields):
+            names = [key[j] for key in known if key[j]]
+            for name in self[j]:
+                if not any(matches(n, [name]) for key in known for n in _called(key)[j]):
+                    said = meant(name, names) if names else f"there is no {part} at all"
+                    raise InputError(f"{where} has no {part} {name!r}; {said}")
+        if not any(True for _ in rows):
+            asked = [
+                f"{n} {' '.join(own)}" for n, own in zip(Key._fields, self, strict=False) if own
+            ]
+            there_is = "; ".join(map(str, list(known)[:9]))
+            raise InputError(f"{where} has nothing of {', '.join(asked)}; it has {there_is}")
+
+
+def _called(key: Key) -> tuple[tuple[str, ...], ...]:
+    """Return what task, metric and filter are called; the harness says "acc,none"."""
+    return (key.task,), (key.metric, f"{key.metric},{key.filter}"), (key.filter,)
+
+
+class Tables(Mapping[Key, SegmentStatistics]):
+    """Tables by key, made when they are asked for."""
+
+    def __init__(self, rows: Mapping[Key, Sequence[Rows]], as_runs: bool) -> None:
+        self._rows, self._as_runs = rows, as_runs
+        self._made: dict[Key, SegmentStatistics] = {}
+
+    def __getitem__(self, key: Key) -> SegmentStatistics:
+        if key not in self._made:
+            self._made[key] = pivoted(self._rows[key], self._as_runs).table()
+        return self._made[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Log(Result):
+    """What a log, or a table of scores, says: rows of every item, system, task and metric.
+
+    `read_log` makes it; printing it shows what was found, with the scores that were computed here
+    beside those that the log reports, and what was left out and why.
+
+    Attributes
+    ----------
+    name : str
+        Of the model, or of the file or folder where there is none or there are several.
+    path : str
+        Where it was read.
+    format : str
+        Whose format it is.
+    rows : tuple of Rows
+        By task, in the natural order of their names.
+    epochs : {"mean", "runs"}
+        What several answers to one item are in `tables`.
+    groups : mapping of str to tuple of str
+        Tasks that the log averages, by the name of the average.
+    skipped : tuple of str
+        What was left out, and why.
+    """
+
+    name: str
+    path: str
+    format: str
+    rows: tuple[Rows, ...]
+    epochs: str = "mean"
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    skipped: tuple[str, ...] = ()
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of all systems, in order of first appearance."""
+        return tuple(dict.fromkeys(one.system for one in self.rows))
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names of all tasks."""
+        return tuple(dict.fromkeys(one.key.task for one in self.rows))
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether only a part of a test set was asked for, and that is there."""
+        return any(one.is_limited for one in self.rows)
+
+    @cached_property
+    def tables(self) -> Mapping[Key, SegmentStatistics]:
+        """Statistics with ids and labels, `(S, N, k)`, by (task, metric, filter).
+
+        Items are in the natural order of their ids; what a system lacks is a row of zeros. A table
+        is made when it is asked for, which is an `InputError` where its direction is not known.
+        """
+        return Tables(by_key(self.rows), self.epochs == "runs")
+
+    @property
+    def reported(self) -> dict[Key, dict[str, float]]:
+        """The scores that the log states, by system."""
+        stated = by_key(one for one in self.rows if one.reported is not None)
+        return {key: {r.system: r.reported or 0.0 for r in own} for key, own in stated.items()}
+
+    @property
+    def incomplete(self) -> dict[Key, str]:
+        """What a table lacks: items that the log says there were, or scores of some."""
+        found = {key: lacking(own) for key, own in by_key(self.rows).items()}
+        return {key: what for key, what in found.items() if what}
+
+    @property
+    def disagreements(self) -> tuple[str, ...]:
+        """Scores of the log that are not those of its items, both numbers named."""
+        scores = [(one, one.reported, score_of(part)) for one, part in self._answered]
+        return tuple(
+            f"{one.key} of {one.system}: the log says {stated:.10g}, its items give {score:.10g}"
+            for one, stated, score in scores
+            if stated is not None and not np.isclose(score, stated, rtol=_RELATIVE, atol=_ABSOLUTE)
+        )
+
+    @cached_property
+    def _answered(self) -> list[tuple[Rows, Answered]]:
+        return [(one, answered(one)) for one in self.rows]
+
+    def select(
+        self, task: Patterns = None, metric: Patterns = None, filter: Patterns = None
+    ) -> Log:
+        """Return the rows whose task, metric and filter match, as shells match file names.
+
+        Raises
+        ------
+        InputError
+            When nothing matches; the message says what there is.
+        """
+        wanted = Wanted.of(task, metric, filter)
+        found = self.part(wanted)
+        wanted.check(found.rows, self.rows, self.path)
+        return found
+
+    def part(self, wanted: Wanted) -> Log:
+        """Return the rows that are wanted, which may be none."""
+        return replace(self, rows=tuple(one for one in self.rows if wanted.has(one.key)))
+
+    def renamed(self, names: Mapping[str, str]) -> Log:
+        """Return the log with other names of systems: ``{"old": "new"}``."""
+        rows = tuple(replace(one, system=names.get(one.system, one.system)) for one in self.rows)
+        return replace(self, name=names.get(self.name, self.name), rows=rows)
+
+    def directed(self, directions: Mapping[str, bool]) -> Log:
+        """Return the log with the directions of some metrics as they are given."""
+        return replace(self, rows=tuple(directed(one, directions) for one in self.rows))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain Python values: what was found, and what was left out."""
+        return {
+            **{name: getattr(self, name) for name in ("name", "path", "format", "epochs")},
+            "tables": self._records(),
+            "groups": {name: list(tasks) for name, tasks in self.groups.items()},
+            "incomplete": {str(key): what for key, what in self.incomplete.items()},
+            "disagreements": list(self.disagreements),
+            "skipped": list(self.skipped),
+        }
+
+    def __repr__(self) -> str:
+        return f"Log({self.name!r}, {self.format}, {len(self.tables)} tables)"
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                **one.key._asdict(),
+                "system": one.system,
+                "items": len(part.ids),
+                "answers": "-".join(map(str, dict.fromkeys(part.n_answers))),
+                "score": score_of(part),
+                "reported": one.reported,
+            }
+            for one, part in self._answered
+        ]
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        spec = ".6g" if digits is None else f".{digits}f"
+        shown = {"items": ",", "score": spec, "reported": spec}
+        rows = [
+            {k: "" if v is None else format(v, shown.get(k, "")) for k, v in record.items()}
+            for record in self._records()
+        ]
+        # What says nothing of any row is no column.
+        empty = {"task": ("",), "metric": ("",), "filter": ("", "none"), "answers": ("1",),
+                 "reported": ("",)}  # fmt: skip
+        used = [k for k in rows[0] if any(row[k] not in empty.get(k, ()) for row in rows)]
+        sides = "".join(">" if k in (*shown, "answers") else "<" for k in used)
+        lines = tuple(tuple(row[k] for k in used) for row in rows)
+        return [Table(f"{self.name} ({self.format}, {self.path})", tuple(used), lines, sides)]
+
+    def _footer(self) -> list[str]:
+        return [
+            *(f"Differs: {line}." for line in self.disagreements),
+            *(f"Incomplete: {key}: {what}." for key, what in self.incomplete.items()),
+            *(f"Left out: {line}." for line in self.skipped),
+        ]
+
+
+def log_of(
+    name: str,
+    path: object,
+    format: str,
+    rows: Iterable[Rows],
+    *,
+    skipped: Sequence[str] = (),
+    groups: Mapping[str, tuple[str, ...]] | None = None,
+) -> Log:
+    """Return what a format found as a `Log`, tasks in the natural order of their names."""
+    found: dict[tuple[Key, str], Rows] = {}
+    left = list(skipped)
+    for one in rows:
+        for part, value in zip((*Key._fields, "system"), (*one.key, one.system), strict=True):
+            if value:
+                label(value, part)
+        if (one.key, one.system) in found:
+            raise InputError(f"{path} has {one.key} of {one.system} twice")
+        with np.errstate(over="ignore"):
+            if not np.all(np.isfinite(np.nansum(one.values, axis=0, dtype=np.float64))):
+                raise InputError(f"{path}, {one.key}: scores are so large that no sum holds them")
+        if one.has_scores:
+            found[one.key, one.system] = replace(one, path=one.path or str(path))
+        else:
+            left.append(f"{one.key} of {one.system}, which has no score")
+    kept = tuple(sorted(found.values(), key=lambda one: natural(one.key.task)))
+    log = Log(label(name, "name of the log"), str(path), format, kept, groups=dict(groups or {}))
+    by: dict[Key, list[Answered]] = {}
+    for one, own in log._answered:
+        by.setdefault(one.key, []).append(own)
+        if own.n_unscored:
+            n = f"{own.n_unscored:,} of {own.n_unscored + len(own.ids):,} items"
+            left.append(f"{n} of {one.key} of {one.system}, which are unscored")
+    for parts in by.values():
+        shared_labels(parts)  # What systems of one log say of an item must be the same.
+    return replace(log, skipped=tuple(left))
+
+
+def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
+    """Return rows by what they are of."""
+    found: dict[Key, list[Rows]] = {}
+    for one in rows:
+        found.setdefault(one.key, []).append(one)
+    return found
+
+
+def score_of(part: Answered) -> float:
+    """Return the score of all items, those that are missing apart."""
+    return float(part.rows.metric.score(np.nansum(part.values, axis=0, dtype=np.float64)))
+
+
+def lacking(rows: Sequence[Rows]) -> str:
+    """Say what the logs say there should be and is not, and how many scores are missing."""
+    said: dict[str, list[str]] = {}
+    for one in rows:
+        if one.lacking:
+            said.setdefault(one.lacking, []).append(one.system)
+    lines = [f"{what} ({', '.join(own)})" if len(rows) > 1 else what for what, own in said.items()]
+    gone = {one.system: int(np.sum(one.is_gone)) for one in rows}
+    n, whose = sum(gone.values()), [f"{n:,} of {name}" for name, n in gone.items() if n]
+    if n:
+        more = f" and others of {len(whose) - _NAMED} more" if len(whose) > _NAMED else ""
+        who = f" ({', '.join(whose[:_NAMED])}{more})" if len(rows) > 1 else ""
+        total = sum(len(one.values) for one in rows)
+        lines.append(f"{n:,} of {total:,} scores {'is' if n == 1 else 'are'} missing{who}")
+    return "; ".join(lines)
+
+
+def directed(rows: Rows, directions: Mapping[str, bool]) -> Rows:
+    """Return rows whose direction is the one that is given for their metric, if one is."""
+    given = [h for pattern, h in directions.items() if matches(rows.key.metric, [pattern])]
+    if not given:
+        return rows
+    metric: Metric = rows.metric
+    if isinstance(metric, (Mean, Ratio)):
+        metric = replace(metric, higher_is_better=given[0])
+    elif metric.higher_is_better is not given[0]:
+        better = "higher" if metric.higher_is_better else "lower"
+        raise InputError(f"directions: {rows.key}, which is {metric.name}, is better {better}")
+    return replace(rows, metric=metric, is_directed=True)
+
+
+def as_patterns(given: Patterns, name: str) -> tuple[str, ...]:
+    """Return patterns as a tuple, which is empty where everything is welcome."""
+    if given is None:
+        return ()
+    if isinstance(given, str):
+        return (given,)
+    return tuple(label(one, name) for one in listed(given, name, "patterns"))

@@ -1,0 +1,80 @@
+"""mt-metrics-eval: `.seg.score` files, one or a folder of them.
+
+A line is a system and a score, or "None". Systems come in blocks, and segments have no names: the
+order of a block is that of the test set. More is better under all of its metrics.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from pathlib import Path
+
+from evalstats.checks import shown
+from evalstats.errors import InputError
+from evalstats.logs.files import Source, text_blocks
+from evalstats.logs.log import Log, Wanted, log_of
+from evalstats.logs.rows import Items, Key, Rows, mean_rows, number
+from evalstats.metrics import Mean
+
+NAME = "mt-metrics-eval"
+
+_ENDING = ".seg.score"
+
+
+def is_ours(source: Source) -> bool:
+    """Return whether a file, or one in the folder, is named as the scores of segments are."""
+    return any(path.name.endswith(_ENDING) for path in source.files)
+
+
+def read(source: Source, wanted: Wanted) -> Log:
+    """Return the scores of each file; its metric is named as the file is: ``COMET-refA``."""
+    rows: list[Rows] = []
+    for path in source.files:
+        if not path.name.endswith(_ENDING):
+            continue
+        folder = path.relative_to(source.path).parent if source.path.is_dir() else Path()
+        key = Key("" if folder == Path() else folder.as_posix(), path.name.removesuffix(_ENDING))
+        if not wanted.has(key):
+            continue
+        blocks = _blocks(path)
+        sizes = {name: len(scores) for name, scores in blocks.items()}
+        if len(set(sizes.values())) > 1:
+            found = ", ".join(f"{n:,} of {shown(name, 60)}" for name, n in sizes.items())
+            raise InputError(f"{path}: all systems must have the same segments, got {found[:500]}")
+        items = Items.of(path, [str(i + 1) for i in range(max(sizes.values()))])
+        rows += [
+            Rows(key, name, Mean(key.metric), items, mean_rows(scores), path=str(path))
+            for name, scores in blocks.items()
+        ]
+    return log_of(source.path.name, source.path, NAME, rows)
+
+
+def _blocks(path: Path) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    last = None
+    for i, line in enumerate(chain.from_iterable(text_blocks(path)), 1):
+        parts, where = line.split(), f"{path}, line {i}"
+        if not parts:
+            continue
+        if len(parts) != 2:
+            raise InputError(f"{where} must be a system and its score, got {shown(line, 60)}")
+        name, score = parts
+        if name != last and name in found:
+            raise InputError(
+                f"{where}: the scores of {shown(name, 60)} go on after those of another system, "
+                f"but segments are known by their order"
+            )
+        last = name
+        found.setdefault(name, []).append(_score(score, where))
+    if not found:
+        raise InputError(f"{path} is empty")
+    return found
+
+
+def _score(text: str, where: str) -> float:
+    if text == "None":
+        return float("nan")
+    try:
+        return number(float(text), where)
+    except ValueError:
+        return number(text, where)

@@ -1,0 +1,248 @@
+"""The one pivot: rows of all systems under one metric become a table, `(S, N, k)`, by item id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import shown
+from evalstats.errors import InputError
+from evalstats.logs.rows import Key, Rows, natural_order
+from evalstats.logs.words import ask_direction
+from evalstats.metrics import Confusion, Mean, Metric, Ratio
+from evalstats.metrics.averages import MeanOfRuns
+from evalstats.statistics.segments import SegmentStatistics
+
+
+class Answered(NamedTuple):
+    """The rows of one system by item: its answers to each averaged, or side by side.
+
+    `values` are `(N, k)`, NaN where a score is missing; `n_answers` has the fewest and the most to
+    an item, `n_runs` how many are side by side, `n_unscored` how many items were left out.
+    """
+
+    rows: Rows
+    ids: tuple[str, ...]
+    values: NDArray[Any]
+    labels: Mapping[str, tuple[str, ...]]
+    n_answers: tuple[int, int] = (1, 1)
+    n_runs: int = 1
+    n_unscored: int = 0
+
+    def at(self, places: Sequence[int]) -> Answered:
+        """Return some of the items."""
+        labels = {name: tuple(own[i] for i in places) for name, own in self.labels.items()}
+        ids = tuple(self.ids[i] for i in places)
+        return self._replace(ids=ids, values=self.values[list(places)], labels=labels)
+
+
+def answered(rows: Rows, as_runs: bool = False) -> Answered:
+    """Return rows by item: several answers to it are averaged, or are runs of the system.
+
+    An answer that was not scored on purpose is left out of the average; an item without any other,
+    or one of whose runs it is, is left out as a whole.
+    """
+    ids, values, gone = rows.items.ids, rows.values, rows.is_gone
+    scored = ~gone
+    if isinstance(rows.metric, Mean):
+        scored &= values[:, 1] != 0
+    found, kept = Answered(rows, ids, values, rows.items.labels), scored | gone
+    if len(rows.items.epochs):
+        first = np.flatnonzero([i == 0 or ids[i] != ids[i - 1] for i in range(len(ids))])
+        counts = np.diff([*first, len(ids)])
+        _check_same_labels(rows, first, counts)
+        n_answers = (int(counts.min()), int(counts.max()))
+        found = found.at(first.tolist())._replace(n_answers=n_answers)
+        if as_runs:
+            found = found._replace(values=_side_by_side(rows, counts), n_runs=n_answers[0])
+            kept = np.logical_and.reduceat(kept, first)
+        else:
+            values = np.where(scored[:, None], values, 0.0)
+            n_scored = np.add.reduceat(scored, first, dtype=np.int64)
+            is_gone = (n_scored == 0) & np.logical_or.reduceat(gone, first)
+            values = np.add.reduceat(values, first, axis=0) / np.maximum(n_scored, 1)[:, None]
+            values[is_gone] = np.nan
+            found, kept = found._replace(values=values), (n_scored > 0) | is_gone
+    if np.all(kept):
+        return found
+    return found.at(np.flatnonzero(kept).tolist())._replace(n_unscored=int(np.sum(~kept)))
+
+
+def _side_by_side(rows: Rows, counts: NDArray[Any]) -> NDArray[Any]:
+    """Return the statistics of the runs of each item, `(N, K k)`."""
+    n, epochs = int(counts.min()), rows.items.epochs
+    if n < int(counts.max()) or np.any(epochs.reshape(-1, n) != epochs[:n]):
+        raise InputError(
+            f"{rows.path}, {rows.key}: epochs='runs' needs the same number of answers to every "
+            f"item, got {n} to {counts.max()}, or others; average them with epochs='mean'"
+        )
+    return rows.values.reshape(len(counts), -1)
+
+
+def _check_same_labels(rows: Rows, first: NDArray[Any], counts: NDArray[Any]) -> None:
+    """Raise where answers to one item have other labels."""
+    of_first = np.repeat(first, counts).tolist()
+    for name, own in rows.items.labels.items():
+        for i, j in enumerate(of_first):
+            if own[i] != own[j]:
+                raise InputError(
+                    f"{rows.path}, {rows.key}: answers to {shown(rows.items.ids[j], 60)} differ "
+                    f"in {name!r}: {shown(own[j], 60)} and {shown(own[i], 60)}"
+                )
+
+
+class Pivot(NamedTuple):
+    """Rows of S systems by item.
+
+    Attributes
+    ----------
+    key : Key
+    metric : Metric
+    parts : tuple of Answered
+        One a system.
+    ids : tuple of str
+        All N items that any system has, in their natural order.
+    places : list of ndarray
+        Where those of each system are among them.
+    is_there, is_gone : ndarray, shape (S, N)
+        Whether a system has an item at all, and whether one that it has lacks its score.
+    labels : dict of str to list of str
+        What all systems say of the items.
+    """
+
+    key: Key
+    metric: Metric
+    parts: tuple[Answered, ...]
+    ids: tuple[str, ...]
+    places: list[NDArray[np.intp]]
+    is_there: NDArray[np.bool_]
+    is_gone: NDArray[np.bool_]
+    labels: dict[str, list[str]]
+
+    def table(self, kept: NDArray[np.bool_] | None = None) -> SegmentStatistics:
+        """Return the table of some items, `(N,)`; what is missing is a row of zeros."""
+        at = np.flatnonzero(kept) if kept is not None else np.arange(len(self.ids))
+        kinds = {part.values.dtype for part in self.parts}
+        shape = (len(self.parts), len(self.ids), len(self.metric.columns))
+        values = np.zeros(shape, dtype=kinds.pop() if len(kinds) == 1 else np.float64)
+        for block, part, places in zip(values, self.parts, self.places, strict=True):
+            block[places] = _widened(part.values, part.rows.metric, self.metric)
+        values[self.is_gone] = 0
+        return SegmentStatistics(
+            values if len(at) == len(self.ids) else values[:, at],
+            tuple(part.rows.system for part in self.parts),
+            self.metric,
+            segment_ids=tuple(self.ids[i] for i in at.tolist()),
+            labels={name: tuple(own[i] for i in at.tolist()) for name, own in self.labels.items()},
+        )
+
+
+def pivoted(rows: Sequence[Rows], as_runs: bool = False) -> Pivot:
+    """Bring the rows of different systems under one key side by side."""
+    parts = tuple(answered(one, as_runs) for one in rows)
+    metric, key = _shared_metric(rows), rows[0].key
+    runs = {part.n_runs: part.rows.system for part in parts}
+    if len(runs) > 1:
+        found = ", ".join(f"{n} of {system}" for n, system in runs.items())
+        raise InputError(
+            f"{key}: epochs='runs' needs the same number of answers of all systems, got {found}; "
+            f"average them with epochs='mean'"
+        )
+    if parts[0].n_runs > 1:
+        metric = MeanOfRuns(metric, parts[0].n_runs)
+    ids, places = _union(parts)
+    is_there, is_gone = np.zeros((2, len(parts), len(ids)), dtype=np.bool_)
+    for s, part in enumerate(parts):
+        is_there[s, places[s]] = True
+        is_gone[s, places[s]] = part.values.dtype.kind == "f" and np.isnan(part.values).any(axis=1)
+    return Pivot(key, metric, parts, ids, places, is_there, is_gone, shared_labels(parts))
+
+
+def _union(parts: Sequence[Answered]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
+    """Return all ids in their natural order, and where those of each system are."""
+    ids = parts[0].ids
+    if all(part.ids == ids for part in parts):
+        return ids, [np.arange(len(ids))] * len(parts)
+    union = list(dict.fromkeys(name for part in parts for name in part.ids))
+    ids = tuple(union[i] for i in natural_order(union))
+    known = {name: i for i, name in enumerate(ids)}
+    return ids, [np.array([known[name] for name in part.ids], dtype=np.intp) for part in parts]
+
+
+def shared_labels(parts: Sequence[Answered]) -> dict[str, list[str]]:
+    """Return labels that all systems have, by item; raise where they say different things."""
+    found: dict[str, list[str]] = {}
+    ids, _ = _union(parts)
+    for name, first in parts[0].labels.items():
+        if not all(name in part.labels for part in parts):
+            continue
+        if all(part.ids == ids and part.labels[name] == first for part in parts):
+            found[name] = list(first)
+            continue
+        known: dict[str, str] = {}
+        for part in parts:
+            own = dict(zip(part.ids, part.labels[name], strict=True))
+            unlike = [item for item, value in own.items() if known.setdefault(item, value) != value]
+            if unlike:
+                raise InputError(
+                    f"{part.rows.key}: {len(unlike)} of {len(own)} items are not the same: {name} "
+                    f"of item {unlike[0]!r} is {shown(known[unlike[0]])}, but "
+                    f"{shown(own[unlike[0]])} for {part.rows.system}"
+                )
+        found[name] = [known[item] for item in ids]
+    return found
+
+
+def _shared_metric(rows: Sequence[Rows]) -> Metric:
+    """Return the metric of all systems: with one direction, and the classes of all of them."""
+    directed = next((one for one in rows if one.is_directed), None)
+    if directed is None:
+        raise ask_direction(rows[0].key.metric, rows[0].path)
+    higher = directed.metric.higher_is_better
+    metrics = with_same_classes([
+        replace(one.metric, higher_is_better=higher)
+        if not one.is_directed and isinstance(one.metric, (Mean, Ratio))
+        else one.metric
+        for one in rows
+    ])  # fmt: skip
+    for one, metric in zip(rows, metrics, strict=True):
+        if _identity(metric) != _identity(metrics[0]):
+            raise InputError(
+                f"{one.key}: the metric of {one.system} is {shown(metric)}, but that of "
+                f"{rows[0].system} is {shown(metrics[0])}"
+            )
+    return metrics[0]
+
+
+def _identity(metric: Metric) -> tuple[object, ...]:
+    return (type(metric), metric.name, metric.signature, metric.columns, metric.higher_is_better)
+
+
+def with_same_classes(metrics: Sequence[Metric]) -> list[Metric]:
+    """Return metrics of labels with the classes of all of them; others as they are.
+
+    A log knows only classes that were gold or predicted in it. Not for macro averages that count
+    absent classes as 0, whose score would change.
+    """
+    known = [metric for metric in metrics if isinstance(metric, Confusion)]
+    union = {name for metric in known for name in metric.labels}
+    is_fixed = any(m.measure.startswith("macro") and m.absent == "zero" for m in known)
+    is_mixed = len(known) < len(metrics) or len({type(name) for name in union}) > 1
+    if is_mixed or is_fixed or len({metric.labels for metric in known}) == 1:
+        return list(metrics)
+    return [replace(metric, labels=tuple(sorted(union))) for metric in known]
+
+
+def _widened(values: NDArray[Any], own: Metric, whole: Metric) -> NDArray[Any]:
+    """Return counts of classes `(N, k)` among those of more classes; others as they are."""
+    if not (isinstance(own, Confusion) and isinstance(whole, Confusion)):
+        return values
+    if len(own.columns) == len(whole.columns):
+        return values
+    wider = np.zeros((len(values), len(whole.labels), 3), dtype=values.dtype)
+    wider[:, [whole.labels.index(name) for name in own.labels]] = values.reshape(len(values), -1, 3)
+    return wider.reshape(len(values), -1)

@@ -1,0 +1,144 @@
+"""`read_log`: whose format a file or folder has, and what is in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from evalstats.checks import also_called, choice, label, listed
+from evalstats.errors import InputError, InputTypeError
+from evalstats.logs import (
+    comet,
+    every_eval_ever,
+    helm,
+    inspect,
+    lm_eval,
+    meeteval,
+    mt_metrics_eval,
+    tables,
+)
+from evalstats.logs.files import Source
+from evalstats.logs.log import Log, Patterns, Wanted
+from evalstats.logs.words import as_directions
+from evalstats.text.frames import columns_of
+
+
+class _Format(Protocol):
+    """What every format's file has."""
+
+    @property
+    def NAME(self) -> str:  # noqa: N802
+        """What messages and tables call it."""
+
+    def is_ours(self, source: Source) -> bool:
+        """Return whether a file or folder has this format; looks at little of it."""
+
+    def read(self, source: Source, wanted: Wanted) -> Log:
+        """Return what is in it."""
+
+
+#: In the order in which they are asked.
+FORMATS: tuple[_Format, ...] = (
+    lm_eval, inspect, helm, every_eval_ever, comet, mt_metrics_eval, meeteval, tables,
+)  # fmt: skip
+EPOCHS = ("mean", "runs")
+
+
+@also_called(metrics="metric")
+def read_log(
+    path: Any,
+    *,
+    task: Patterns = None,
+    metric: Patterns = None,
+    filter: Patterns = None,
+    labels: str | Sequence[str] = (),
+    epochs: str = "mean",
+    directions: Mapping[str, str] | None = None,
+    name: str | None = None,
+) -> Log:
+    """Read a log of one or several systems, or a table of scores: rows of every item.
+
+    Parameters
+    ----------
+    path : str or path, or frame
+        A file, or the folder that a harness wrote; the format is told by what is in it. See the
+        table of formats in the documentation. A frame of pandas or polars is a table of scores.
+    task, metric, filter : str or sequence of str, optional
+        Which to read, as shells match file names: ``"mmlu*"``.
+    labels : str or sequence of str
+        What to keep of each item beside its scores, as the path of keys in the log:
+        ``"doc.passage_id"``; for `groups` and `strata`. Tables keep their group columns anyway.
+    epochs : {"mean", "runs"}
+        Several answers to one item are averaged, so that the item is the unit; or they are runs of
+        a system (`MeanOfRuns`), whose spread counts as well.
+    directions : mapping of str to {"higher", "lower"}, optional
+        What is better under a metric whose name does not say it: ``{"judge": "higher"}``.
+    name : str, optional
+        Of the system, in place of the one in the log.
+
+    Returns
+    -------
+    Log
+        Print it: it says what was found, what was left out and why, and whether the scores of the
+        log are those of its items.
+
+    Raises
+    ------
+    InputError
+        For what cannot be read, is cut short, has an item twice, or is none of the formats; and
+        for a task, metric, filter or label that is not there, with what there is.
+    """
+    wanted = Wanted.of(task, metric, filter)
+    wishes = [labels] if isinstance(labels, str) else listed(labels, "labels", "paths of keys")
+    wanted = wanted._replace(labels=tuple(wishes))
+    log = read_part(path, wanted)
+    try:
+        wanted.check(log.rows, log.rows, log.path)
+    except InputError:  # To say what there is, everything has to be looked at.
+        wanted.check(log.rows, read_part(path, Wanted()).rows, log.path)
+    known = dict.fromkeys(name for one in log.rows for name in one.items.labels)
+    for wish in wanted.labels:
+        if wish not in known:
+            there = f"; there are {', '.join(known)}" if known else ""
+            raise InputError(f"labels: the items of {log.path} have no {wish!r}{there}")
+    log = replace(log, epochs=choice(epochs, EPOCHS, "epochs")).directed(as_directions(directions))
+    return log if name is None else named(log, name)
+
+
+def named(log: Log, name: str) -> Log:
+    """Return the log of one system under another name."""
+    if len(log.systems) > 1:
+        raise InputError(
+            f"name is for one system, but {log.path} has {len(log.systems)}, which have names"
+        )
+    return log.renamed({log.name: label(name, "name"), log.systems[0]: name})
+
+
+def read_part(given: Any, wanted: Wanted) -> Log:
+    """Return what is wanted of a log, which may be nothing."""
+    if columns_of(given) is not None:
+        return tables.read_frame(given, wanted)
+    if not isinstance(given, (str, os.PathLike)):
+        raise InputTypeError(f"path must be a path or a frame, got {type(given).__name__}")
+    if not str(given):
+        raise InputError("path is empty; give a file or a folder")
+    source = Source(Path(given))
+    for kind in FORMATS:
+        if kind.is_ours(source):
+            try:
+                log = kind.read(source, wanted)
+            except InputError as error:
+                if str(given) in str(error):
+                    raise
+                raise type(error)(f"{given}: {error}") from None
+            if not log.rows and wanted.is_all:
+                why = "; ".join(log.skipped[:5]) or "no item has a score"
+                raise InputError(f"{given} holds no scores that can be read as {kind.NAME}: {why}")
+            return log
+    names = ", ".join(kind.NAME for kind in FORMATS)
+    scores = [path for path in source.files if Source(path).suffix in (".csv", ".tsv", ".jsonl")]
+    more = f"; a table is a file, give {scores[0]}" if scores else ""
+    raise InputError(f"{given} is none of the formats that can be read: {names}{more}")

@@ -1,0 +1,209 @@
+"""A log is rows: one an answer to an item of a task, of one system under one metric.
+
+Rows are kept by column: a `Rows` has those of one system under one metric and filter of one task,
+and shares its `Items` with other metrics of the same items.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import check_names, is_missing, label, shown
+from evalstats.errors import InputError
+from evalstats.metrics import Mean, Metric
+
+_NUMBERS = re.compile(r"(\d+)", re.ASCII)
+_LETTERS = re.compile(r"\D*", re.ASCII)
+
+
+class Key(NamedTuple):
+    """What rows are of; what a format does not have is an empty string."""
+
+    task: str
+    metric: str
+    filter: str = ""
+
+    @property
+    def has_filter(self) -> bool:
+        """Whether there is one; lm-evaluation-harness calls that "none" where there is not."""
+        return self.filter not in ("", "none")
+
+    @property
+    def part(self) -> str:
+        """The task and the filter as one name."""
+        return f"{self.task} ({self.filter})".strip() if self.has_filter else self.task
+
+    def __str__(self) -> str:
+        """Return the three as one name."""
+        return f"{self.part}: {self.metric}" if self.part else self.metric
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Which answers there are: their columns, in the natural order of the ids.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        n ids of items, which may have several answers.
+    epochs : ndarray, shape (n,)
+        Which answer to the item each is; empty where each has one.
+    labels : mapping of str to tuple of str
+        What else a log says of the items: groups, and hashes that tell whether two logs speak of
+        the same.
+    order : ndarray, shape (n,)
+        Where each answer was in what was read.
+    """
+
+    ids: tuple[str, ...]
+    epochs: NDArray[np.int64]
+    labels: Mapping[str, tuple[str, ...]]
+    order: NDArray[np.intp]
+
+    @classmethod
+    def of(
+        cls,
+        where: object,
+        ids: Sequence[str],
+        labels: Mapping[str, Sequence[str]] | None = None,
+        epochs: Sequence[int] = (),
+    ) -> Items:
+        """Put answers in order; labels of which all are empty are none."""
+        order = np.array(natural_order(ids), dtype=np.intp)
+        if len(set(epochs)) > 1:
+            numbers = np.array(epochs)
+            codes = {name: i for i, name in enumerate(dict.fromkeys(ids[i] for i in order))}
+            order = np.lexsort((numbers, np.array([codes[name] for name in ids])))
+        numbers = np.array(epochs, dtype=np.int64)[order] if len(set(epochs)) > 1 else np.array([])
+        named = tuple(ids[i] for i in order)
+        check_names(named, f"{where}: ids")
+        if len(set(named)) < len(named):
+            answers = list(zip(named, numbers.tolist(), strict=True)) if len(numbers) else named
+            twice = [a for a, b in zip(answers[1:], answers, strict=False) if a == b]
+            if twice:
+                n = "1 item" if len(twice) == 1 else f"{len(twice):,} items"
+                raise InputError(
+                    f"{where} has {n} more than once, {', '.join(map(shown, twice[:3]))} among "
+                    f"them; a log has each item once"
+                )
+        kept = {
+            name: tuple(given[i] for i in order)
+            for name, given in (labels or {}).items()
+            if any(given)
+        }
+        for name, own in kept.items():
+            check_names(own, f"{where}: labels {label(name, 'names of labels')!r}")
+        return cls(named, numbers.astype(np.int64), kept, order)
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of one system under one metric of one task.
+
+    Attributes
+    ----------
+    key : Key
+    system : str
+    metric : Metric
+    items : Items
+        Of n answers.
+    values : ndarray, shape (n, k)
+        Statistics of the metric in the order of the items. NaN where a score is missing; a `Mean`
+        has (0, 0) where an answer was not scored on purpose.
+    reported : float, optional
+        The score that the log states.
+    lacking : str
+        What the log says there should be, and is not, in words.
+    is_limited : bool
+        Whether only a part of the items was asked for, and all of that is there.
+    is_directed : bool
+        Whether it is known if more is better.
+    path : str
+        Where they were read.
+    """
+
+    key: Key
+    system: str
+    metric: Metric
+    items: Items
+    values: NDArray[Any]
+    reported: float | None = None
+    lacking: str = ""
+    is_limited: bool = False
+    is_directed: bool = True
+    path: str = ""
+
+    @property
+    def is_gone(self) -> NDArray[np.bool_]:
+        """Whether the score of an answer is missing, `(n,)`."""
+        if self.values.dtype.kind != "f":
+            return np.zeros(len(self.values), dtype=np.bool_)
+        return np.asarray(np.isnan(self.values).any(axis=1))
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether there is any row that counts."""
+        if not len(self.values) or bool(np.all(self.is_gone)):
+            return False
+        return not isinstance(self.metric, Mean) or bool(np.any(np.nan_to_num(self.values)))
+
+
+def mean_rows(scores: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return rows of `Mean`, `(n,) -> (n, 2)`; NaN stays."""
+    scores = np.asarray(scores, dtype=np.float64)
+    return np.stack([scores, np.where(np.isnan(scores), np.nan, 1.0)], axis=-1)
+
+
+def natural(name: str) -> tuple[Any, ...]:
+    """Return what to sort names by, so that "item 9" is before "item 10"."""
+    parts = _NUMBERS.split(name)
+    # Texts and numbers take turns, so that only like is compared with like. Strings of digits are
+    # compared by length first: no number is too long.
+    numbers = [(len(part.lstrip("0")), part.lstrip("0")) for part in parts[1::2]]
+    return (tuple(zip(parts[::2], [*numbers, (0, "")], strict=True)), name)
+
+
+def natural_order(names: Sequence[str]) -> list[int]:
+    """Return the places of names in their natural order."""
+    prefix = _LETTERS.match(names[0]) if names else None
+    if prefix and all(name.startswith(prefix[0]) for name in names):
+        names = [name[prefix.end() :] for name in names]
+    if not all(name.isdecimal() and name.isascii() for name in names):
+        return sorted(range(len(names)), key=[natural(name) for name in names].__getitem__)
+    # Most logs number their items: the same order, without a million small tuples.
+    digits = [name.lstrip("0") for name in names]
+    order = sorted(range(len(names)), key=names.__getitem__)
+    order.sort(key=digits.__getitem__)
+    order.sort(key=[len(own) for own in digits].__getitem__)
+    return order
+
+
+def number(value: object, where: str) -> float:
+    """Return a finite number; true and false are 1 and 0."""
+    if not isinstance(value, (bool, int, float)):
+        raise InputError(f"{where} must be a number, got {shown(value, 60)}")
+    try:
+        found = float(value)
+    except OverflowError:
+        found = np.inf
+    if not np.isfinite(found):
+        raise InputError(f"{where} must be a finite number, got {shown(value, 60)}")
+    return found
+
+
+def as_score(value: object, where: str) -> float:
+    """Return a number, or NaN for what stands for none."""
+    if value is None or value == "" or is_missing(value):
+        return float("nan")
+    return number(value, where)
+
+
+def is_finite(value: object) -> TypeGuard[float]:
+    """Return whether a value is a number, of a size that sums can hold."""
+    return isinstance(value, (int, float)) and abs(value) < 1e300

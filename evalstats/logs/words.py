@@ -1,0 +1,122 @@
+"""What names say: which direction a metric has, which columns are none, what was probably meant."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+
+from evalstats.checks import choice, label, shown
+from evalstats.errors import InputError, InputTypeError
+
+
+def _set(names: str) -> frozenset[str]:
+    return frozenset(names.split())
+
+
+_LOWER = _set(
+    "error errors err loss losses perplexity ppl bpb bits nll mae mse rmse ece brier ter wer cer "
+    "der mer jer hter cpwer tcpwer orcwer tcorcwer mimower tcmimower dicpwer edits distance "
+    "latency runtime penalty toxicity toxic"
+)
+_HIGHER = _set(
+    "acc accuracy bleu sacrebleu chrf comet cometkiwi xcomet bleurt bertscore gemba esa meteor "
+    "rouge rougel rougelsum exact match em f1 f precision recall auc auroc ndcg mrr map mcc kappa "
+    "correlation pass correct reward win wins yisi unite matese"
+)
+#: Of these a name says no more than that it is one of scores.
+_ANY = _set("score scores mark marks rating ratings")
+#: Numbers that are no scores, whatever else is in a table.
+_NEVER = _set(
+    "id year date time timestamp length len words tokens characters chars n count index row line "
+    "rank seed epoch step turn round number size version"
+)
+_WORD = re.compile(r"[^\W\d_]+\d*[^\W\d_]*|\d+")
+#: Made for scores that are better the lower, but often given with the sign turned.
+_TURNED = ("metricx", "mqm")
+
+
+def words(name: str) -> list[str]:
+    """Return the words of a name: of "MetricX-24_hybrid", metricx, 24, hybrid."""
+    return _WORD.findall(name.casefold())
+
+
+def plain(name: str) -> str:
+    """Return a name without case, blanks and punctuation: "Segment ID" is "segmentid"."""
+    return "".join(c for c in name.casefold() if c.isalnum())
+
+
+def direction(name: str, largest: float | None = None) -> bool | None:
+    """Return whether more is better under a metric of this name; None where that is not known.
+
+    `largest` is the largest of its scores: MetricX and MQM count errors, and where none of their
+    scores is above 0 the sign was turned. A name with words for both directions says neither.
+
+    >>> [direction(name) for name in ("word_perplexity", "WER norm", "chrF++", "judge", "score")]
+    [False, False, True, None, True]
+    """
+    if name.endswith(("↑", "↓")):
+        return name.endswith("↑")
+    found = words(name)
+    stems = {*found, *(word.rstrip("0123456789") for word in found)}
+    if any(word.startswith(_TURNED) for word in stems):
+        return None if largest is None else largest <= 0 or (None if "mqm" in stems else False)
+    lower = bool(stems & _LOWER) or name.casefold() == "per"
+    higher = bool(stems & _HIGHER)
+    if lower or higher:
+        return higher if lower != higher else None
+    return True if stems & _ANY else None
+
+
+def is_metric(name: str) -> bool:
+    """Return whether a name is that of a metric, as far as its words say."""
+    found = set(words(name))
+    is_known = direction(name) is not None or any(w.startswith(_TURNED) for w in found)
+    return is_known and not is_never(name)
+
+
+def is_never(name: str) -> bool:
+    """Return whether a column of this name holds numbers that are no scores."""
+    found = words(name)
+    return bool(found) and set(found) <= _NEVER
+
+
+def as_directions(given: object) -> dict[str, bool]:
+    """Return the directions that a caller gives, by pattern: ``{"judge": "higher"}``."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InputTypeError(
+            f"directions must be a mapping from metrics to 'higher' or 'lower', got {shown(given)}"
+        )
+    return {
+        label(name, "names in directions"): choice(
+            value, ("higher", "lower"), f"directions[{name!r}]"
+        )
+        == "higher"
+        for name, value in given.items()
+    }
+
+
+def ask_direction(name: str, where: str) -> InputError:
+    """Return the error about a metric whose direction nothing says."""
+    return InputError(
+        f"{where}: whether a higher or a lower {name} is better is not known; give "
+        f"directions={{{name!r}: 'higher'}}, or 'lower'"
+    )
+
+
+def matches(value: str, patterns: Iterable[str]) -> bool:
+    """Return whether a name is one of the patterns, or matches it as file names do in a shell."""
+    return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return what there is in the place of a name, and which of it was probably meant."""
+    known = list(dict.fromkeys(known))
+    more = f" and {len(known) - 12} more" if len(known) > 12 else ""
+    folded = {one.casefold(): one for one in known}
+    close = get_close_matches(name.casefold(), folded, 1, 0.5)
+    guess = f"; did you mean {folded[close[0]]!r}?" if close else ""
+    return f"there are {', '.join(known[:12])}{more}{guess}"

@@ -1,0 +1,340 @@
+"""What holds of every format of logs: recomputed is reported, order is nothing, damage is named."""
+
+import json
+import random
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from tests import harness_logs, log_files, mutations
+from tests.conftest import WMT
+from tests.log_files import written
+
+
+def lm_eval(folder):
+    harness_logs.mixed(folder)
+    return folder
+
+
+def inspect_json(folder):
+    return log_files.inspect_file(folder / "x.json", epochs_log())
+
+
+def inspect_eval(folder):
+    return log_files.inspect_file(folder / "x.eval", epochs_log())
+
+
+def epochs_log():
+    values = ["C", "I", float("nan"), 0.5, "yes", "N"]
+    return log_files.inspect_log(values, epochs=2, stated=1.25 / 3)
+
+
+def helm(folder):
+    return log_files.helm(folder, [[1, 0, 0.5], [0, 0, 1]], stated=2.5 / 6)
+
+
+def every_eval_ever(folder):
+    written(folder / "5b.json", log_files.evaluation(0.4375, 4))
+    return written(folder / "5b_samples.jsonl", log_files.instances([1, 0, 0.5, 0.25]))
+
+
+def comet_score(folder):
+    return written(folder / "scored.json", log_files.comet_scored())
+
+
+def comet_compare(folder):
+    return written(folder / "compared.json", log_files.comet_compared())
+
+
+def mt_metrics_eval(folder):
+    path = folder / "COMET-22-refA.seg.score"
+    path.write_text(log_files.seg_scores({"sysA": [0.5, 0.25, 1e-3], "sysB": [-1, "None", 0]}))
+    return path
+
+
+def meeteval(folder):
+    written(folder / "hyp_cpwer.json", {"error_rate": 0.15})
+    return written(folder / "hyp_cpwer_per_reco.json", log_files.sessions())
+
+
+def table(folder, name="scores.csv"):
+    path = folder / name
+    text = log_files.LONG
+    if name.endswith(".jsonl"):
+        head, *lines = (line.split(",") for line in text.splitlines())
+        text = "".join(json.dumps(dict(zip(head, line, strict=True))) + "\n" for line in lines)
+    path.write_text(text.replace(",", "\t") if name.endswith(".tsv") else text)
+    return path
+
+
+def table_jsonl(folder):
+    return table(folder, "scores.jsonl")
+
+
+def wide(folder):
+    path = folder / "wide.csv"
+    path.write_text(
+        "system,id,COMET,BLEU\n" + "".join(f"{s},{i},0.{i}5,3{i}\n" for s in "AB" for i in "123")
+    )
+    return path
+
+
+#: Writers, and whether the log itself reports the scores of its items.
+FORMATS = {
+    "lm-evaluation-harness": (lm_eval, True),
+    "Inspect, json": (inspect_json, True),
+    "Inspect, eval": (inspect_eval, True),
+    "HELM": (helm, True),
+    "Every Eval Ever": (every_eval_ever, True),
+    "COMET": (comet_score, False),
+    "COMET, compared": (comet_compare, False),
+    "mt-metrics-eval": (mt_metrics_eval, False),
+    "meeteval": (meeteval, True),
+    "table": (table, False),
+    "table, JSON lines": (table_jsonl, False),
+    "table, wide": (wide, False),
+}
+formats = pytest.mark.parametrize("name", FORMATS)
+
+
+@formats
+def test_recomputed_scores_are_those_that_are_reported(name, tmp_path):
+    write, is_reported = FORMATS[name]
+    log = es.read_log(write(tmp_path))
+    assert log.disagreements == ()
+    assert bool(log.reported) is is_reported
+    assert log.format.startswith(name.partition(",")[0])
+    for key, scores in log.reported.items():
+        found = log.tables[key]
+        assert found.scores == pytest.approx([scores[s] for s in found.systems], rel=1e-9)
+    for key, found in log.tables.items():
+        ids = found.segment_ids
+        assert sorted(ids, key=lambda i: [int(n) for n in re.findall(r"\d+", i)]) == list(ids), key
+
+
+@formats
+def test_a_log_is_a_result_in_every_form(name, tmp_path):
+    log = es.read_log(FORMATS[name][0](tmp_path))
+    text = str(log)
+    assert text.startswith(f"{log.name} ({log.format}, {log.path})\n")
+    tables = json.loads(log.to_json())["tables"]
+    assert len(tables) == sum(len(t.systems) for t in log.tables.values())
+    assert len(log.to_csv().splitlines()) == 1 + len(tables)
+    for form in (log.to_html(), log.to_markdown(), log.to_latex(), log._repr_html_()):
+        assert tables[0]["system"].replace("/", "")[:3] in form.replace("/", "")
+
+
+def shuffled(path, seed):
+    """Put everything whose order says nothing in another order."""
+    rng = random.Random(seed)
+    if path.is_dir():
+        for inner in path.rglob("samples*"):
+            shuffled(inner, seed)
+        return
+    if path.suffix == ".eval":
+        content = epochs_log()
+        rng.shuffle(content["samples"])
+        path.write_bytes(log_files.as_eval(content))
+        return
+    text = path.read_text()
+    if path.suffix == ".json":
+        content = json.loads(text)
+        if isinstance(content, dict) and "samples" in content:
+            rng.shuffle(content["samples"])
+        elif isinstance(content, dict) and "S10" in content:
+            content = dict(rng.sample(list(content.items()), len(content)))
+        elif isinstance(content, list):
+            rng.shuffle(content)
+        path.write_text(json.dumps(content))
+    elif path.suffix in (".csv", ".jsonl"):
+        lines = text.splitlines(keepends=True)
+        head = lines[:1] if path.suffix == ".csv" else []
+        rest = lines[len(head) :]
+        rng.shuffle(rest)
+        path.write_text("".join([*head, *rest]))
+
+
+@formats
+def test_the_order_of_rows_changes_no_bit(name, tmp_path):
+    path = FORMATS[name][0](tmp_path)
+    before = es.read_log(path).tables
+    for seed in range(3):
+        shuffled(path, seed)
+        after = es.read_log(path).tables
+        assert set(after) == set(before)
+        for key, one in before.items():
+            places = [after[key].systems.index(system) for system in one.systems]
+            assert np.array_equal(after[key].values[places], one.values)
+            assert (after[key].segment_ids, after[key].labels) == (one.segment_ids, one.labels)
+
+
+def numbers_of(result):
+    """Return the numbers of differences by task, metric and pair, without signs."""
+    return {
+        (getattr(d, "task", ""), d.metric, frozenset((d.system, d.baseline))): (
+            abs(d.difference), d.pvalue, d.pvalue_adjusted, d.standard_error
+        )
+        for d in [*result, *getattr(result, "totals", ())]
+    }  # fmt: skip
+
+
+def test_the_order_of_rows_and_tasks_and_files_changes_no_number(tmp_path):
+    rng = random.Random(8)
+    lines = [
+        f"{system},task {t},q{i},{metric},{rng.random():.3f}\n"
+        for t in (1, 2, 10) for system in "ABC" for metric in ("BLEU", "TER") for i in range(30)
+    ]  # fmt: skip
+    path, parts = tmp_path / "scores.csv", [tmp_path / f"{s}.csv" for s in "ABC"]
+    header = "system,task,id,metric,score\n"
+    found = []
+    for _ in range(4):
+        path.write_text(header + "".join(lines))
+        for part in parts:
+            part.write_text(header + "".join(x for x in lines if x.startswith(part.stem)))
+        result = es.compare_logs(path, n_resamples=99)
+        assert [d.task for d in result][:18:6] == ["task 1", "task 2", "task 10"]
+        found.append(numbers_of(result))
+        found.append(numbers_of(es.compare_logs(rng.sample(parts, 3), n_resamples=99)))
+        rng.shuffle(lines)
+    assert all(one == found[0] for one in found)
+
+
+def many_models(folder):
+    """Write Inspect's own layout: one folder, models and tasks in any order, 3 answers each."""
+    rng = random.Random(2)
+    for i, (task, model) in enumerate(
+        (t, m) for t in ("adding", "arc") for m in ("mockllm/base", "mockllm/tuned")
+    ):
+        values = [rng.choice("CI") for _ in range(60)]
+        content = log_files.inspect_log(values, task=task, model=model, epochs=3)
+        log_files.inspect_file(folder / f"2026-0{9 - i}-01T00-00-00_{task}_{i}.eval", content)
+    return folder
+
+
+def test_a_folder_of_several_models_is_several_systems(tmp_path):
+    folder = many_models(tmp_path / "logs")
+    log = es.read_log(folder)
+    assert set(log.systems) == {"mockllm/base", "mockllm/tuned"}
+    assert log.tasks == ("adding", "arc")
+    assert "items  answers" in str(log)
+    whole = es.compare_logs(folder, n_resamples=99)
+    assert {t.system for t in whole} | {t.baseline for t in whole} == set(log.systems)
+    assert "20 items, 3 answers each, averaged" in " ".join(whole.notes)
+    files = sorted(folder.iterdir())
+    for given in (files, files[::-1]):
+        assert numbers_of(es.compare_logs(given, n_resamples=99)) == numbers_of(whole)
+    (alone,) = es.compare_logs(files, task="arc", n_resamples=99)
+    (runs,) = es.compare_logs(files, task="arc", epochs="runs", n_resamples=99)
+    assert alone.difference == pytest.approx(runs.difference)
+    assert runs.standard_error != alone.standard_error
+    (turned,) = es.compare_logs(folder, task="arc", systems=["*tuned", "*base"], n_resamples=99)
+    assert (turned.baseline, turned.system) == ("mockllm/tuned", "mockllm/base")
+
+
+def test_folders_of_other_harnesses_with_several_models(tmp_path):
+    for model in ("acme/small", "acme/large"):
+        harness_logs.mixed(tmp_path / "out", model=model)
+        log_files.helm(tmp_path / "helm" / model[-5:], [[1, 0, 0.5]], model=model)
+    for name in ("out", "helm"):
+        assert es.read_log(tmp_path / name).systems == ("acme/large", "acme/small")
+        assert len(list(es.compare_logs(tmp_path / name, n_resamples=99)))
+    # One file of each time stamp, all in one folder.
+    for path in (tmp_path / "out" / "acme__small").iterdir():
+        other = path.name.replace(harness_logs.STAMP, "2026-03-04T05-06-07.1")
+        shutil.copy(path, tmp_path / "out" / "acme__large" / other)
+    log = es.read_log(tmp_path / "out" / "acme__large")
+    assert set(log.systems) == {"acme/large", "acme/small"}
+    two = [log_files.instances([1, 0], model_id=f"m{i}") for i in "12"]
+    path = written(tmp_path / "x_samples.jsonl", [*two[0], *two[1]])
+    assert es.read_log(path).systems == ("m1", "m2")
+
+
+def mutate(path, count, **settings):
+    data = path.read_bytes()
+    mutations.fuzz(path, data, count, **settings)
+    path.write_bytes(data)
+
+
+@formats
+@pytest.mark.parametrize("count", [25, pytest.param(2000, marks=pytest.mark.thorough)])
+def test_mutated_files_give_the_same_numbers_or_one_error(name, count, tmp_path):
+    write, is_reported = FORMATS[name]
+    path = write(tmp_path)
+    paths = [path] if path.is_file() else sorted(path.rglob("*.json*"))
+    for own in paths:
+        if own.suffix != ".eval":
+            # HELM confirms the scores that are not of perturbations.
+            part = {"filter": "test"} if name == "HELM" else {}
+            mutate(own, count, are_values_confirmed=is_reported, **part)
+    if path.suffix == ".eval":
+        _fuzz_archive(path, count)
+
+
+def _fuzz_archive(path, count):
+    rng, original = random.Random(3), es.read_log(path)
+    for i in range(count):
+        members = log_files.members_of(log_files.as_eval(epochs_log(), journal=bool(i % 2)))
+        j = rng.randrange(len(members))
+        members[j] = (members[j][0], mutations.mutated(rng, members[j][1]))
+        data = log_files.zipped(members)
+        path.write_bytes(mutations.mutated_text(rng, data) if rng.random() < 0.4 else data)
+        mutations.check(original, path)
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not (WMT / "runs").is_dir(), reason=f"needs the logs in {WMT}")
+def test_many_mutations_of_real_logs(tmp_path):
+    helm_run = WMT / "runs" / "helm"
+    for name in ("run_spec.json", "stats.json"):
+        shutil.copy(helm_run / name, tmp_path)
+    for path, count in (
+        (helm_run / "per_instance_stats.json", 300),
+        (WMT / "runs" / "inspect" / "data_arc_qwen.json", 300),
+        (WMT / "runs" / "inspect" / "log_formats.json", 1000),
+    ):
+        mutate(Path(shutil.copy(path, tmp_path)), count)
+    for folder in (WMT / "runs" / "lm_eval_dummy" / "run_1", WMT / "runs" / "lm_eval"):
+        own = tmp_path / folder.name
+        own.mkdir()
+        for path in folder.rglob("*.json*"):
+            lines = path.read_text("utf-8").splitlines(keepends=True)
+            short = lines[:20] if path.suffix == ".jsonl" else lines
+            (own / path.name).write_text("".join(short), "utf-8")
+        for path in sorted(own.iterdir()):
+            mutate(path, 300)
+
+
+def test_what_is_not_there_is_named_with_what_there_is(tmp_path):
+    lm_eval(tmp_path)
+    for settings, words in (
+        ({"metric": "accuracy"}, "has no metric 'accuracy'; .*did you mean 'acc'"),
+        ({"task": "mtt"}, "has no task 'mtt'; there are lm, mt, qa; did you mean 'mt'"),
+        ({"filter": "strict"}, "has no filter 'strict'; there are none"),
+        ({"task": "qa", "metric": "bleu"}, "has nothing of task qa, metric bleu; it has"),
+        ({"metric": ["acc", "blue"]}, "has no metric 'blue'; .*did you mean 'bleu'"),
+        ({"directions": {"judge": "higher"}}, "directions: there is no metric 'judge'"),
+        ({"systems": "acme/smal"}, "systems: there is no 'acme/smal'.*did you mean 'acme/small'"),
+    ):
+        with pytest.raises(es.InputError, match=words):
+            es.estimate_logs(tmp_path, **settings)
+    assert list(map(str, es.read_log(tmp_path, metric="acc,none").tables)) == ["qa: acc"]
+
+
+def test_names_are_taken_as_they_are_written(tmp_path):
+    content = {
+        name: log_files.comet_scored()["sys-1.5.txt"] for name in ("GPT-4", "GPT-4.5", "a/o1.txt")
+    }
+    assert es.read_log(written(tmp_path / "x.json", content)).systems == ("GPT-4", "GPT-4.5", "o1")
+    names = ["-dropout", "+LM", "می\u200cخواهم", "👩\u200d🚀"]
+    text = "system,id,document,score\n" + "".join(
+        f"{name},{i},سند\u200cها,{i}\n" for name in names for i in (1, 2)
+    )
+    (tmp_path / "GPT-4.5.csv").write_text(text, encoding="utf-8")
+    (found,) = es.read_log(tmp_path / "GPT-4.5.csv").tables.values()
+    assert found.systems == tuple(names)
+    (tmp_path / "GPT-4.5.csv").write_text("id,score\na,1\nb,0\n")
+    assert es.read_log(tmp_path / "GPT-4.5.csv").systems == ("GPT-4.5",)

@@ -1,0 +1,349 @@
+"""What is special to HELM, Every Eval Ever, COMET, mt-metrics-eval and meeteval."""
+
+import copy
+import json
+import random
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from tests import log_files
+from tests.conftest import WMT
+from tests.log_files import comet_compared, comet_scored, evaluation, helm, instances, stat, written
+
+RUN = WMT / "runs" / "helm"
+
+
+def the_table(log):
+    (table,) = log.tables.values()
+    return table
+
+
+def refused(path, words):
+    with pytest.raises(es.InputError, match=words):
+        es.read_log(path)
+
+
+# HELM
+
+
+@pytest.mark.skipif(not RUN.is_dir(), reason=f"needs the run in {RUN}")
+def test_every_statistic_of_a_real_run_is_the_one_that_helm_states():
+    log = es.read_log(RUN, metric="*", directions={"*": "higher"})
+    assert (log.systems, log.tasks) == (("openai/gpt2",), ("narrative_qa",))
+    assert len(log.tables) == len(log.reported) == 46
+    assert log.disagreements == ()
+    assert not log.incomplete
+    scores = es.read_log(RUN / "per_instance_stats.json", filter="test")
+    assert [key.metric for key in scores.tables] == [
+        "exact_match", "quasi_exact_match", "f1_score", "rouge_l", "bleu_1", "bleu_4"
+    ]  # fmt: skip
+
+
+def test_splits_and_perturbations_of_helm_are_filters(tmp_path):
+    helm(tmp_path / "run", [[1, 0, 0.5]], stated=0.5)
+    log = es.read_log(tmp_path / "run")
+    assert [(key.task, key.metric, key.filter) for key in log.tables] == [
+        ("mmlu:subject=law", "f1", "test"),
+        ("mmlu:subject=law", "f1", "test, typos, prob=0.1"),
+    ]
+    assert [table.scores.tolist() for table in log.tables.values()] == [[0.5], [0.25]]
+    assert log.skipped == ("what HELM counts beside the scores: num_bytes",)
+    assert not log.disagreements
+    counted = es.read_log(tmp_path / "run", metric="num_*").tables
+    with pytest.raises(es.InputError, match="whether a higher or a lower num_bytes is better"):
+        list(counted.values())
+    helm(tmp_path / "run", [[1, 0, 0]], stated=0.5)
+    assert es.read_log(tmp_path / "run").disagreements
+
+
+def test_trials_of_helm_are_averaged_or_runs(tmp_path):
+    path = helm(tmp_path, [[1, 0, 0.5], [0, 0, 1]], stated=2.5 / 6)
+    (table, _) = es.read_log(path).tables.values()
+    assert table.values[0].tolist() == [[0.5, 1], [0, 1], [0.75, 1]]
+    log = es.read_log(path, epochs="runs", filter="test")
+    assert the_table(log).metric == es.MeanOfRuns(es.Mean("f1"), 2)
+    assert not log.disagreements
+
+
+def test_counts_weigh_as_in_helm(tmp_path):
+    records = [
+        {"instance_id": f"id{i}", "stats": [stat("accuracy", total, count)]}
+        for i, (total, count) in enumerate([(2, 3), (1, 1), (0, 0)])
+    ]
+    log = es.read_log(written(tmp_path / "per_instance_stats.json", records))
+    assert the_table(log).scores == [0.75]
+    assert log.skipped[0].startswith("1 of 3 items of ")
+    assert the_table(log).segment_ids == ("id0", "id1")
+
+
+def test_what_is_missing_in_helm_is_said(tmp_path):
+    path = helm(tmp_path, [[1, 0, 0.5]], stated=0.5)
+    records = json.loads(path.read_text())
+    written(path, records[:2])
+    found = es.read_log(tmp_path, filter="test").incomplete
+    assert list(found.values()) == ["there were 3 instances, 2 are there"]
+    del records[0]["stats"][0]
+    written(path, records)
+    assert list(es.read_log(tmp_path, filter="test").incomplete.values()) == [
+        "1 of 3 scores is missing"
+    ]
+    written(path, [*records, records[1]])
+    refused(tmp_path, "a log has each item once")
+
+
+def test_names_of_helm_are_in_the_run_or_its_folder(tmp_path):
+    for subject in ("law", "physics"):
+        helm(tmp_path / subject, [[1, 0]], task=f"mmlu:subject={subject}")
+    assert es.read_log(tmp_path).tasks == ("mmlu:subject=law", "mmlu:subject=physics")
+    (tmp_path / "law" / "run_spec.json").unlink()
+    (tmp_path / "law").rename(tmp_path / "boolq:model=openai_gpt2")
+    log = es.read_log(tmp_path / "boolq:model=openai_gpt2")
+    assert (log.name, log.tasks) == ("openai_gpt2", ("boolq",))
+
+
+# Every Eval Ever
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "5b_samples.jsonl"
+
+
+def test_instances_are_scores(path):
+    written(path.with_name("5b.json"), evaluation(0.75, 3, lower_is_better=True))
+    log = es.read_log(written(path, instances([1, 0, 0.5])), labels="metadata.subject")
+    table = the_table(log)
+    assert (log.format, log.name, log.tasks) == ("Every Eval Ever", "openai/gpt2", ("gsm8k",))
+    assert table.segment_ids == ("gsm8k_0", "gsm8k_1", "gsm8k_2")
+    assert table.values[0, :, 0].tolist() == [1, 0, 0.5]
+    assert table.labels["metadata.subject"] == ("algebra", "logic", "algebra")
+    assert not table.metric.higher_is_better
+    assert "the log says 0.75, its items give 0.5" in log.disagreements[0]
+    written(path, instances([1, 0]))
+    assert list(es.read_log(path).incomplete.values()) == ["there were 3 instances, 2 are there"]
+
+
+def test_several_results_of_a_sample_are_told_apart(path):
+    records = [
+        *instances([1, 0], evaluation_result_id="accuracy_gpt2"),
+        *instances([0.5, 0.25], evaluation_result_id="f1_gpt2"),
+    ]
+    assert [k.filter for k in es.read_log(written(path, records)).tables] == [
+        "accuracy_gpt2",
+        "f1_gpt2",
+    ]
+    beside = evaluation(0.5, 4)
+    beside["evaluation_results"] = [
+        {**beside["evaluation_results"][0], "evaluation_result_id": f"{name}_gpt2",
+         "metric_config": {"metric_id": name}, "score_details": {"score": score}}
+        for name, score in (("accuracy", 0.5), ("f1", 0.375))
+    ]  # fmt: skip
+    written(path.with_name("5b.json"), beside)
+    log = es.read_log(path)
+    assert [key.filter for key in log.tables] == ["accuracy", "f1"]
+    assert (len(log.reported), log.disagreements) == (2, ())
+
+
+def test_samples_must_be_the_same(tmp_path):
+    a = written(tmp_path / "a_samples.jsonl", instances([1, 0, 1]))
+    others = instances([1, 1, 1], model_id="another")
+    random.Random(1).shuffle(others)
+    b = written(tmp_path / "b_samples.jsonl", others)
+    assert es.compare_logs([a, b])
+    others[0]["input"]["raw"] = "Something else?"
+    written(b, others)
+    with pytest.raises(es.InputError, match="sample_hash"):
+        es.compare_logs([a, b])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: r.append(r[0]), "has 1 item more than once, 'gsm8k_0'"),
+        (lambda r: r[1].pop("sample_id"), "line 2 has no 'sample_id'"),
+        (lambda r: r[1].update(sample_id=3), "line 2: sample_id must be text, got 3"),
+        (lambda r: r[1].update(evaluation={}), "line 2 has no 'evaluation.score'"),
+        (lambda r: r[1].update(evaluation={"score": "high"}), "line 2, score must be a number"),
+        (lambda r: r.append([1]), "line 3 must be a JSON object"),
+    ],
+)
+def test_what_is_wrong_with_instances_is_an_error(path, change, message):
+    records = instances([1, 0])
+    change(records)
+    refused(written(path, records), message)
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        ({"evaluation": {"score": None}}, "2 of 3 scores are missing"),
+        ({"error": "timeout"}, "2 instances ended with an error"),
+    ],
+)
+def test_what_is_missing_in_instances_is_said(path, others, words):
+    records = [*instances([1, 0, 1])[2:], *instances([1, 0], **others)]
+    assert list(es.read_log(written(path, records)).incomplete.values()) == [words]
+
+
+@pytest.mark.parametrize(
+    ("settings", "method"),
+    [
+        ({}, "wilson"),
+        ({"method": "t"}, "t"),
+        ({"method": "percentile", "n_resamples": 500}, "percentile"),
+        ({"groups": list("aabbccdd")}, "wilson"),
+    ],
+)
+def test_uncertainty_in_the_common_schema(settings, method):
+    estimate = es.estimate([1, 0, 1, 1, 0, 1, 1, 1], None, es.Mean("accuracy"), **settings)
+    found = json.loads(json.dumps(estimate.to_every_eval_ever()))
+    # That of influence values, whatever the interval is made of.
+    assert found["standard_error"] == {"value": estimate.standard_error, "method": "analytic"}
+    interval = found["confidence_interval"]
+    assert (interval["lower"], interval["upper"]) == (estimate.low, estimate.high)
+    assert (interval["confidence_level"], interval["method"]) == (0.95, method)
+    assert found["num_samples"] == (4 if "groups" in settings else 8)
+    assert found.get("num_bootstrap_samples") == settings.get("n_resamples")
+
+
+# COMET
+
+
+def test_both_forms_of_comet_are_one(tmp_path):
+    logs = [
+        es.read_log(written(tmp_path / f"{form.__name__}.json", form()))
+        for form in (comet_scored, comet_compared)
+    ]
+    first, second = map(the_table, logs)
+    assert first == second
+    assert first.systems == ("sys-1.5", "sys2")
+    assert (first.metric, first.segment_ids) == (es.Mean("COMET"), ("1", "2", "3"))
+    assert sorted(first.labels) == ["reference_hash", "source_hash"]
+    assert first.scores == pytest.approx([np.mean(own) for own in log_files.COMET.values()])
+    content = comet_scored()
+    for segment in content["sys-1.5.txt"] + content["out/sys2.txt"]:
+        del segment["ref"]
+    content["sys-1.5.txt"][0]["COMET"] = None
+    log = es.read_log(written(tmp_path / "qe.json", content))
+    assert list(the_table(log).labels) == ["source_hash"]
+    assert list(log.incomplete.values()) == ["1 of 6 scores is missing (1 of sys-1.5)"]
+    found = es.compare_logs(log, missing="intersect")
+    assert {e.n_segments for e in found.estimates} == {2}
+
+
+def test_two_files_of_comet_are_joined_if_they_are_of_the_same_texts(tmp_path):
+    first, second = ({name: content} for name, content in comet_scored().items())
+    paths = [written(tmp_path / "a.json", first), written(tmp_path / "b.json", second)]
+    assert {e.system for e in es.compare_logs(paths).estimates} == {"sys-1.5", "sys2"}
+    second["out/sys2.txt"][1]["src"] = "Something else."
+    written(tmp_path / "b.json", second)
+    with pytest.raises(es.InputError, match="source_hash"):
+        es.compare_logs(paths)
+
+
+@pytest.mark.parametrize(
+    ("form", "change", "message"),
+    [
+        (comet_scored, lambda d: d["sys-1.5.txt"].pop(), "must have the same segments, got 2 of 'sys-1.5.txt', 3 of"),
+        (comet_scored, lambda d: d["out/sys2.txt"][2].pop("COMET"), "segment 3 of out/sys2.txt has no 'COMET'"),
+        (comet_scored, lambda d: d["sys-1.5.txt"][0].update(COMET="high"), "score 1 of sys-1.5.txt must be a number"),
+        (comet_scored, lambda d: d["sys-1.5.txt"][0].update(COMET=float("inf")), "must be a finite number"),
+        (comet_scored, lambda d: d["sys-1.5.txt"][1].update(src="?"), "source_hash of item '2' is .*, but .* for sys2"),
+        (comet_scored, lambda d: d.update(x={}), "'x' must be a list of segments"),
+        (comet_compared, lambda d: d["translations"][0]["scores"].pop(), "has 3 sources"),
+        (comet_compared, lambda d: d["source"].pop(), "has 2 sources or references of 3 segments"),
+        (comet_compared, lambda d: d["translations"][1].update(name="sys-1.5.txt"), "translation 2 has the name of another"),
+        (comet_compared, lambda d: d["translations"][1].pop("scores"), "translation 2 has no 'scores'"),
+        (comet_compared, lambda d: d["translations"][1].update(scores=1), "must have a name and a list of scores"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_comet_is_an_error(tmp_path, form, change, message):
+    content = copy.deepcopy(form())
+    change(content)
+    refused(written(tmp_path / "comet.json", content), message)
+
+
+# mt-metrics-eval
+
+
+def test_score_files_have_blocks_of_systems(tmp_path):
+    folder = tmp_path / "metric-scores" / "en-de"
+    folder.mkdir(parents=True)
+    for name in ("BLEU-refA.seg", "COMET-22-refA.seg", "BLEU-refA.sys", "BLEU-refA.domain"):
+        text = log_files.seg_scores({"sysA": [0.5, 0.25, 1e-3], "sysB": [-1, "None", 0]})
+        (folder / f"{name}.score").write_text(text)
+    log = es.read_log(folder, metric="COMET*")
+    table = the_table(log)
+    assert (table.systems, table.metric) == (("sysA", "sysB"), es.Mean("COMET-22-refA"))
+    assert table.values[1].tolist() == [[-1, 1], [0, 0], [0, 1]]
+    assert list(log.incomplete.values()) == ["1 of 6 scores is missing (1 of sysB)"]
+    assert [str(key) for key in es.read_log(folder).tables] == ["BLEU-refA", "COMET-22-refA"]
+    assert es.read_log(tmp_path / "metric-scores").tasks == ("en-de",)
+    human = folder / "en-de.mqm.seg.score"
+    human.write_text(log_files.seg_scores({"sysA": [-0.5, -1], "refA": ["None", "None"]}))
+    log = es.read_log(human)
+    assert (log.systems, log.skipped) == (("sysA",), ("en-de.mqm of refA, which has no score",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a 1\na 2\nb 1\n", "all systems must have the same segments, got 2 of 'a', 1 of 'b'"),
+        ("a 1\nb 2\na 1\nb 1\n", "line 3: the scores of 'a' go on after those of another system"),
+        ("a 1\nb\n", "line 2 must be a system and its score, got 'b"),
+        ("a 1\na 1 2\n", "line 2 must be a system and its score"),
+        ("a 1\na x\n", "line 2 must be a number, got 'x'"),
+        ("a nan\n", "line 1 must be a number, got 'nan'"),
+        ("a None\n", "holds no scores that can be read as mt-metrics-eval: x of a, which has no"),
+        ("\n", "is empty"),
+    ],
+)
+def test_what_is_wrong_with_a_score_file_is_an_error(tmp_path, text, message):
+    (tmp_path / "x.seg.score").write_text(text)
+    refused(tmp_path / "x.seg.score", message)
+
+
+# meeteval
+
+
+def test_sessions_of_meeteval(tmp_path):
+    path = written(tmp_path / "hyp_cpwer_per_reco.json", log_files.sessions())
+    table = the_table(es.read_log(path))
+    assert (table.systems, table.metric.name) == (("hyp",), "cpWER")
+    assert not table.metric.higher_is_better
+    assert table.segment_ids == ("S01", "S02", "S10")
+    assert table.values[0].tolist() == [[1, 20], [6, 40], [2, 0]]
+    written(tmp_path / "hyp_cpwer.json", {"error_rate": 0.2})
+    assert "the log says 0.2, its items give 0.15" in es.read_log(path).disagreements[0]
+    content = {
+        name: {"error_rate": wrong / 60, "scored_speaker_time": 60.0, "missed_speaker_time": wrong,
+               "falarm_speaker_time": 0, "speaker_error_time": 0}
+        for name, wrong in (("S1", 6.0), ("S2", 3.0))
+    }  # fmt: skip
+    table = the_table(es.read_log(written(tmp_path / "hyp_der_per_reco.json", content)))
+    assert (table.metric.name, table.scores.tolist()) == ("DER", pytest.approx([9 / 120]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d["S02"].update(errors=7), "deletions [+] substitutions is 6, errors 7"),
+        (lambda d: d["S02"].update(length=50), "6 errors of 50 are 0.12, error_rate says 0.15"),
+        (lambda d: d["S01"].pop("length"), "S01 has no 'length'"),
+        (lambda d: d.update(S01=3), "S01 must be an object, got 3"),
+        (lambda d: d["S01"].update(errors=-1, deletions=-1), "must not be negative"),
+    ],
+)
+def test_what_is_wrong_with_a_session_is_an_error(tmp_path, change, message):
+    content = log_files.sessions()
+    change(content)
+    path = written(tmp_path / "hyp_wer_per_reco.json", content)
+    refused(path, message)
+
+
+def test_keys_that_occur_twice_are_an_error(tmp_path):
+    path = written(tmp_path / "hyp_wer_per_reco.json", log_files.sessions())
+    path.write_text(path.read_text().replace('"S10"', '"S01"'))
+    refused(path, r"_per_reco\.json has 'S01' twice in one object")

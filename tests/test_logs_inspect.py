@@ -1,0 +1,384 @@
+"""Inspect's logs, `.json` and `.eval`."""
+
+import copy
+import json
+import sys
+import zipfile
+
+import pytest
+
+import evalstats as es
+from tests.conftest import WMT
+from tests.log_files import as_eval, inspect_file, zipped
+from tests.log_files import inspect_log as log
+from tests.log_files import members_of as _members
+
+LOGS = WMT / "runs" / "inspect"
+real = pytest.mark.skipif(not LOGS.is_dir(), reason=f"needs the logs in {LOGS}")
+
+
+@pytest.fixture(params=["log.json", "log.eval"])
+def place(request, tmp_path):
+    return tmp_path / request.param
+
+
+def the_table(run):
+    (table,) = run.tables.values()
+    return table
+
+
+@real
+def test_real_logs_say_what_they_say():
+    for name, model, score, n in (
+        ("data_arc_qwen.json", "ollama/qwen2.5:0.5b", 1 / 3, 3),
+        ("data_arc_sonnet.json", "anthropic/claude-sonnet-4-0", 1.0, 5),
+        ("log_formats.json", "ollama/llama3.1", 0.0, 1),
+        ("log_formats.eval", "ollama/llama3.1", 0.0, 1),
+    ):
+        run = es.read_log(LOGS / name)
+        table = the_table(run)
+        assert (run.name, table.systems, table.n_segments) == (model, (model,), n)
+        assert table.scores == pytest.approx([score])
+        assert list(run.reported.values()) == [{model: score}]
+        assert run.is_limited
+        assert run.disagreements == run.skipped == ()
+        assert not run.incomplete
+
+
+@real
+def test_both_forms_of_a_log_are_one():
+    tables = [the_table(es.read_log(LOGS / f"log_formats.{kind}")) for kind in ("json", "eval")]
+    assert tables[0] == tables[1]
+    labels = ["metadata.label_confidence"]
+    tables = [
+        the_table(es.read_log(LOGS / f"log_formats.{kind}", labels=labels))
+        for kind in ("json", "eval")
+    ]
+    assert tables[0] == tables[1]
+    assert tables[0].labels["metadata.label_confidence"] == ("0.8860552919198255",)
+
+
+@real
+def test_limited_logs_are_compared_by_what_both_were_asked():
+    result = es.compare_logs([LOGS / "data_arc_qwen.json", LOGS / "data_arc_sonnet.json"])
+    scores = {e.system: e.score for e in result.estimates}
+    assert scores["ollama/qwen2.5:0.5b"] == pytest.approx(1 / 3)
+    assert scores["anthropic/claude-sonnet-4-0"] == 1
+    assert any("2 of 5 items are left out" in note for note in result.notes)
+
+
+@real
+def test_a_log_without_samples_says_so(tmp_path):
+    (tmp_path / "nan.json").write_bytes((LOGS / "log_with_nan.txt").read_bytes())
+    with pytest.raises(es.InputError, match=r"nan\.json has no samples; let Inspect log them"):
+        es.read_log(tmp_path / "nan.json")
+
+
+def test_values_are_read_as_inspect_reads_them(place):
+    values = ["C", "I", "P", "N", "yes", "No", "TRUE", "false", True, 0.25, "0.75", 3]
+    expected = [1, 0, 0.5, 0, 1, 0, 1, 0, 1, 0.25, 0.75, 3]
+    table = the_table(es.read_log(inspect_file(place, log(values))))
+    assert table.values[0, :, 0].tolist() == expected
+    assert table.segment_ids == tuple(str(i + 1) for i in range(12))
+
+
+def test_logged_means_are_checked(place):
+    assert not es.read_log(inspect_file(place, log(["C", "I"], stated=0.5))).disagreements
+    (line,) = es.read_log(inspect_file(place, log(["C", "I"], stated=0.75))).disagreements
+    assert "the log says 0.75, its items give 0.5" in line
+
+
+def test_unscored_samples_are_left_out_and_counted(place):
+    run = es.read_log(inspect_file(place, log(["C", float("nan"), "I", "C"], stated=2 / 3)))
+    assert the_table(run).segment_ids == ("1", "3", "4")
+    assert run.disagreements == ()
+    assert not run.incomplete
+    assert run.skipped == ("1 of 4 items of arc: choice of mockllm/model, which are unscored",)
+
+
+def test_scores_of_several_values_are_several_metrics(place):
+    values = [{"accuracy": 1, "honesty": "N"}, {"accuracy": 0, "honesty": "C"}, float("nan")]
+    content = log(values)
+    content["results"]["scores"] = [
+        {"name": key, "scorer": "choice", "metrics": {"mean": {"name": "mean", "value": 0.5}}}
+        for key in ("accuracy", "honesty")
+    ]
+    run = es.read_log(inspect_file(place, content))
+    assert [key.metric for key in run.tables] == ["choice.accuracy", "choice.honesty"]
+    assert [table.values[0, :, 0].tolist() for table in run.tables.values()] == [[1, 0], [0, 1]]
+    assert len(run.reported) == 2
+    assert run.disagreements == ()
+    assert not run.incomplete
+
+
+def test_what_is_no_score_is_named(place):
+    content = log(["C", "I"])
+    for sample in content["samples"]:
+        sample["scores"]["judge"] = {"value": "Paris"}
+        sample["scores"]["list"] = {"value": [1, 0]}
+    run = es.read_log(inspect_file(place, content))
+    assert [key.metric for key in run.tables] == ["choice"]
+    assert run.skipped == (
+        "arc: judge, since 'Paris' is no score",
+        "arc: list, since [1, 0] is no score",
+    )
+    content["samples"][0]["scores"]["choice"]["value"] = float("inf")
+    with pytest.raises(es.InputError, match="choice of sample '1' must be a finite number"):
+        es.read_log(inspect_file(place, content))
+
+
+def test_the_layout_of_version_1(tmp_path):
+    content = log(["C", "I", "I", "I"])
+    content["results"] = {
+        "scorer": {"name": "choice", "params": {}},
+        "metrics": {"accuracy": {"name": "accuracy", "value": 0.25}},
+    }
+    for sample in content["samples"]:
+        sample["score"] = sample.pop("scores")["choice"]
+    run = es.read_log(inspect_file(tmp_path / "log.json", content))
+    assert list(run.reported.values()) == [{"mockllm/model": 0.25}]
+    assert the_table(run).scores == [0.25]
+
+
+def test_epochs_are_averaged_so_that_the_question_is_the_unit(place):
+    values = ["C", "I", "C", "C", "I", float("nan")]
+    run = es.read_log(inspect_file(place, log(values, epochs=2, stated=0.75)))
+    table = the_table(run)
+    # The second answer to question 3 was not scored.
+    assert table.values[0].tolist() == [[1, 1], [0, 1], [1, 1]]
+    assert run.disagreements
+
+
+def test_epochs_may_be_runs_of_the_system(place):
+    values = ["C", "I", "C", "C", "C", "I"]
+    run = es.read_log(inspect_file(place, log(values, epochs=2, stated=4 / 6)), epochs="runs")
+    table = the_table(run)
+    assert table.metric == es.MeanOfRuns(es.Mean("choice"), 2)
+    assert table.values[0].tolist() == [[1, 1, 1, 1], [0, 1, 1, 1], [1, 1, 0, 1]]
+    assert not run.disagreements
+    found = es.estimate(table)
+    by_hand = es.estimate([[1, 0, 1], [1, 1, 0]], None, es.Mean("choice"))
+    assert (found.score, found.low, found.high) == (by_hand.score, by_hand.low, by_hand.high)
+    # One answer to each question is one run.
+    once = the_table(es.read_log(inspect_file(place, log(["C", "I"])), epochs="runs"))
+    assert once.metric == es.Mean("choice")
+
+
+def test_runs_need_the_same_answers_to_each_question(place):
+    content = log(["C", "I", "C", "C", "C", "I"], epochs=2)
+    content["samples"][0]["epoch"] = 3
+    with pytest.raises(es.InputError, match="needs the same number of answers to every item"):
+        the_table(es.read_log(inspect_file(place, content), epochs="runs"))
+    del content["samples"][0]
+    with pytest.raises(es.InputError, match="got 1 to 2"):
+        the_table(es.read_log(inspect_file(place, content), epochs="runs"))
+
+
+def test_epochs_that_are_reduced_otherwise_are_not_compared(place):
+    content = log(["C", "I", "I", "I"], epochs=2, stated=1.0)
+    content["results"]["scores"][0]["reducer"] = "max"
+    run = es.read_log(inspect_file(place, content))
+    assert run.skipped == ("the log's own choice, which reduces epochs by 'max'",)
+    assert not run.disagreements
+
+
+def test_groups_are_labels_of_the_samples(place):
+    inspect_file(place, log(["C", "I", "P", "C"] * 10))
+    table = the_table(es.read_log(place, labels="metadata.subject"))
+    assert table.labels["metadata.subject"] == ("physics", "law") * 20
+    assert "2 groups" in str(es.estimate_logs(place, groups="metadata.subject"))
+    with pytest.raises(es.InputError, match=r"no 'metadata\.topic'"):
+        es.read_log(place, labels="metadata.topic")
+
+
+def test_summaries_that_are_cut_are_not_trusted(tmp_path):
+    content, long = log(["C", "I"]), "physics " * 200
+    for i, sample in enumerate(content["samples"]):
+        sample["metadata"]["subject"] = f"{long}{i}"
+    cut = copy.deepcopy(content)
+    for sample in cut["samples"]:
+        sample["metadata"]["subject"] = long[:1000] + "..."
+    whole = dict(_members(as_eval(content)))
+    whole["summaries.json"] = dict(_members(as_eval(cut)))["summaries.json"]
+    path = tmp_path / "log.eval"
+    path.write_bytes(zipped(whole.items()))
+    with pytest.raises(es.InputError, match="at most 1,000 characters"):
+        es.read_log(path, labels="metadata.subject")
+    assert the_table(es.read_log(path)).n_segments == 2
+
+
+def test_other_questions_under_the_same_id_are_an_error(tmp_path):
+    content = log(["C", "I"])
+    a = inspect_file(tmp_path / "a.json", content)
+    content["eval"]["model"] = "mockllm/other"
+    assert es.compare_logs([a, inspect_file(tmp_path / "b.eval", content)])
+    content["samples"][1]["input"] = "Something else?"
+    with pytest.raises(es.InputError, match="item_hash"):
+        es.compare_logs([a, inspect_file(tmp_path / "b.json", content)])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda log: log["samples"].pop(), "1 of 4 samples that were asked for are missing; the log says 4 samples, and has 3"),
+        (lambda log: log.update(status="cancelled"), "the log's status is 'cancelled'"),
+        (lambda log: log.update(invalidated=True), "the log was invalidated"),
+        (lambda log: log["samples"][0].update(scores={}, error={"message": "!"}), "1 samples ended with an error; 1 of 4 scores is missing"),
+        (lambda log: log["samples"][0].update(scores=None), "1 of 4 scores is missing"),
+        (lambda log: log["samples"][0]["scores"]["choice"].update(value=None), "1 of 4 scores is missing"),
+        (lambda log: (log["eval"]["dataset"].pop("sample_ids"), log["samples"].pop()), "the log says 4 samples, and has 3"),
+    ],
+)  # fmt: skip
+def test_what_is_missing_is_said_and_refused(place, change, words):
+    content = log(["C", "I", "C", "C"])
+    content["eval"]["config"]["limit"] = 4
+    change(content)
+    run = es.read_log(inspect_file(place, content))
+    assert list(run.incomplete.values()) == [words]
+    assert not run.is_limited
+    with pytest.raises(es.InputError, match="complete it, or compare what there is"):
+        es.estimate_logs(place)
+    (found,) = es.estimate_logs(place, missing="intersect")
+    assert found.score >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda log: log["samples"].append(log["samples"][0]), "has 1 item more than once, '1' among them"),
+        (lambda log: log["samples"][0].pop("id"), "sample 0 has no 'id'"),
+        (lambda log: log["samples"][0].update(id=[]), "id must be text or a whole number"),
+        (lambda log: log["samples"][0].update(epoch="1"), "epoch must be a whole number from 1"),
+        (lambda log: log["samples"][0].update(scores=[1]), "sample 0: scores must be an object"),
+        (lambda log: log["samples"][0]["scores"]["choice"].pop("value"), "sample 0, score choice has no 'value'"),
+        (lambda log: log["eval"].update(model=None), "eval.model must be text, got None"),
+        (lambda log: log.update(samples=[]), "has no samples"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_an_error(place, change, message):
+    content = log(["C", "I", "C", "C"])
+    change(content)
+    with pytest.raises(es.InputError, match=message):
+        es.read_log(inspect_file(place, content))
+
+
+def test_a_log_without_scores_says_why(place):
+    content = log(["C", "I"], status="error")
+    for sample in content["samples"]:
+        sample["scores"] = {}
+    with pytest.raises(es.InputError, match="have no scores; the log's status is 'error'"):
+        es.read_log(inspect_file(place, content))
+
+
+def test_a_log_that_was_not_finished(tmp_path):
+    content = log(["C", "I", "C"])
+    again = copy.deepcopy(content["samples"][1])
+    again["scores"]["choice"]["value"] = "C"
+    members = dict(_members(as_eval(content, journal=True)))
+    members["_journal/summaries/10.json"] = json.dumps([again]).encode()
+    path = tmp_path / "log.eval"
+    path.write_bytes(zipped(members.items()))
+    run = es.read_log(path)
+    assert the_table(run).scores == [1.0]
+    assert list(run.incomplete.values()) == ["the log's status is None"]
+
+
+def test_a_folder_has_one_log_of_each_task_and_model(tmp_path):
+    inspect_file(tmp_path / "a.json", log(["C", "I"], task="arc"))
+    inspect_file(tmp_path / "b.eval", log(["C", "C"], task="mmlu"))
+    (tmp_path / "logs.json").write_text("{}")
+    run = es.read_log(tmp_path)
+    assert run.tasks == ("arc", "mmlu")
+    assert es.read_log(tmp_path, task="mm*").tasks == ("mmlu",)
+    failed = inspect_file(tmp_path / "c.json", log(["C"], task="arc", status="error"))
+    run = es.read_log(tmp_path)
+    assert len(run.skipped) == 1
+    assert "c.json, since" in run.skipped[0]
+    inspect_file(failed, log(["C"], task="arc"))
+    with pytest.raises(es.InputError, match=r"has 2 logs of arc, .*a\.json.*give one of each task"):
+        es.read_log(tmp_path)
+
+
+def test_hostile_archives_are_refused(tmp_path):
+    good = as_eval(log(["C", "I"]))
+    path = tmp_path / "log.eval"
+
+    def refused(data, message):
+        path.write_bytes(data)
+        with pytest.raises(es.InputError, match=message):
+            es.read_log(path)
+
+    refused(b"PK\3\4" + b"x" * 100, "is not a zip file, or cut short")
+    refused(b"", "is not a zip file, or cut short")
+    refused(good[:-1], "is not a zip file, or cut short")
+    refused(zipped([("x.json", b"1")]), "has no header.json")
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        twice = zipped([*_members(good), ("header.json", b"{}")])
+    refused(twice, "has members of the same name")
+    # The size of header.json, as the directory claims it.
+    at = good.rindex(b"PK\1\2")
+    claimed = bytearray(good)
+    claimed[at + 24 : at + 28] = (2**31).to_bytes(4, "little")
+    refused(bytes(claimed), "claims 2,147,483,648 bytes")
+    claimed[at + 24 : at + 28] = (int.from_bytes(good[at + 24 : at + 28], "little") + 1).to_bytes(
+        4, "little"
+    )
+    refused(bytes(claimed), "does not have the bytes that it claims|is damaged")
+    encrypted = bytearray(good)
+    encrypted[at + 8] |= 1
+    refused(bytes(encrypted), "is encrypted|is damaged")
+    # Two entries that point to the same bytes.
+    first = good.index(b"PK\1\2")
+    overlapping = bytearray(good)
+    overlapping[at + 42 : at + 46] = good[first + 42 : first + 46]
+    refused(bytes(overlapping), "is damaged|overlap")
+    nested = b'{"a":' * 10**5
+    refused(
+        zipped([("header.json", nested), ("summaries.json", b"[]")]), "nested too deeply|not JSON"
+    )
+
+
+def _with_method(data, method):
+    """Return a zip file of stored members that claims another compression."""
+    changed = bytearray(data)
+    for mark, offset in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+        at = changed.find(mark)
+        while at >= 0:
+            changed[at + offset : at + offset + 2] = method.to_bytes(2, "little")
+            at = changed.find(mark, at + 1)
+    return bytes(changed)
+
+
+@pytest.mark.skipif(hasattr(zipfile, "ZIP_ZSTANDARD"), reason="Python reads zstd itself")
+def test_zstd_needs_an_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    path = tmp_path / "log.eval"
+    path.write_bytes(_with_method(as_eval(log(["C"]), zipfile.ZIP_STORED), 93))
+    with pytest.raises(es.MissingExtraError, match=r"pip install 'evalstats-text\[inspect\]'"):
+        es.read_log(path)
+
+
+def test_zstd_members_are_read(tmp_path):
+    zstandard = pytest.importorskip("zstandard")
+    content, pack = log(["C", "I", "C", "P"], stated=0.625), zstandard.ZstdCompressor().compress
+    # Inspect writes several frames a member.
+    members = [(n, d, pack(d[:50]) + pack(d[50:])) for n, d in _members(as_eval(content))]
+    data = _with_method(zipped([(n, p) for n, _, p in members], zipfile.ZIP_STORED), 93)
+    path = tmp_path / "log.eval"
+    path.write_bytes(_with_contents(data, [d for _, d, _ in members]))
+    plain = inspect_file(tmp_path / "plain.eval", content)
+    assert the_table(es.read_log(path)) == the_table(es.read_log(plain))
+    bomb = _with_contents(data, [d + b"x" for _, d, _ in members])
+    path.write_bytes(bomb)
+    with pytest.raises(es.InputError, match="does not have the bytes that it claims"):
+        es.read_log(path)
+
+
+def _with_contents(data, contents):
+    """Return a zip file whose directory has the sizes and checksums of these contents."""
+    changed, at = bytearray(data), -1
+    for content in contents:
+        at = changed.find(b"PK\1\2", at + 1)
+        changed[at + 16 : at + 20] = zipfile.crc32(content).to_bytes(4, "little")
+        changed[at + 24 : at + 28] = len(content).to_bytes(4, "little")
+    return bytes(changed)

@@ -1,0 +1,410 @@
+"""Logs side by side: by the ids of items, with what is missing refused or said."""
+
+import os
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.logs.joining import joined
+from evalstats.logs.rows import natural, natural_order
+from tests.log_files import log, one, rows
+
+HUNDRED = {f"item {i}": float(i % 3 == 0) for i in range(100)}
+PART = dict(list(HUNDRED.items())[:30])
+
+
+def compare(*logs, **options):
+    return es.compare_logs(logs if len(logs) > 1 else logs[0], n_resamples=99, **options)
+
+
+def refused(words, *logs, **options):
+    with pytest.raises(es.InputError, match=words):
+        compare(*logs, **options)
+
+
+def test_names_are_sorted_as_people_do():
+    names = ["item 10", "item 9", "b", "item 9a", "", "item 010", "10", "9", "item", "٣", "x" * 40]
+    expected = ["", "9", "10", "b", "item", "item 9", "item 9a", "item 010", "item 10"]
+    assert sorted(names, key=natural)[: len(expected)] == expected
+    digits = ["10", "9", "010", "0", "", "00", "123456789012345678901234567890", "1"]
+    items = [f"item 1{name}" for name in digits]
+    for given in (digits[:4] + digits[5:], digits, names, items):
+        assert natural_order(given) == sorted(range(len(given)), key=lambda i: natural(given[i]))
+
+
+def test_filters_of_the_same_answers_are_metrics_of_one_task():
+    def gsm(shift, name):
+        scores = {f"{i}": float((i + shift) % 3 == 0) for i in range(120)}
+        return [rows(scores, task="gsm", filter=f, name=name) for f in ("strict", "none", "last")]
+
+    alone = compare(*(log(*gsm(i, name), name=name) for i, name in enumerate("AB")))
+    assert [d.metric for d in alone] == ["acc (strict)", "acc", "acc (last)"]
+    assert {e.n_segments for e in alone.estimates} == {120}
+    # No total counts an answer twice: its error would be that of independent items.
+    for filter, total in (("none", "acc"), ("last", "acc (last)")):
+        logs = [
+            log(*gsm(i, n), rows(HUNDRED, name=n, filter=filter), name=n)
+            for i, n in enumerate("AB")
+        ]
+        assert [(d.task, d.metric) for d in compare(*logs).totals] == [("macro", total)]
+    assert [d.metric for d in compare(*logs, filter=["strict"])] == ["acc"]
+    parts = {name: {f"{name} {i}": float(i % 2) for i in range(20)} for name in ("test", "valid")}
+    tables = [rows(scores, filter=name) for name, scores in parts.items()]
+    assert list(joined([log(*tables)]).tasks) == ["t (test)", "t (valid)"]
+
+
+def test_a_system_without_any_score_has_none():
+    found = log(rows(HUNDRED), rows(dict.fromkeys("abc"), task="u"))
+    assert list(found.tables) == [("t", "acc", "")]
+    assert found.skipped == ("u: acc of A, which has no score",)
+    assert log(rows({"a": None, "b": 1.0})).incomplete == {
+        ("t", "acc", ""): "1 of 2 scores is missing"
+    }
+
+
+def several(**more):
+    return log(
+        rows(HUNDRED, task="mmlu_physics", filter="strict", reported=0.35),
+        rows(HUNDRED, task="arc"),
+        rows(HUNDRED, task="mmlu_law", reported=0.34),
+        skipped=("x: y, since it is no sum",),
+        groups={"mmlu": ("mmlu_law", "mmlu_physics")},
+        **more,
+    )
+
+
+def test_what_a_log_says():
+    found = several()
+    assert (found.systems, found.tasks) == (("A",), ("arc", "mmlu_law", "mmlu_physics"))
+    said = "mmlu_physics (strict): acc of A: the log says 0.35, its items give 0.34"
+    assert found.disagreements == (said,)
+    text = str(found)
+    assert text.startswith("A (a log, /logs/A)\n")
+    assert "task          metric  filter  system  items  score  reported" in text
+    assert f"Differs: {said}." in text
+    assert "Left out: x: y, since it is no sum." in text
+    text = str(one({"a": 1.0, "b": 0.0}, lacking="1 of 3 items is missing"))
+    assert "system  items  score\n" in text
+    assert "Incomplete: t: acc: 1 of 3 items is missing." in text
+    with pytest.raises(es.InputError, match="/logs/A has t: acc of A twice"):
+        log(rows(HUNDRED), rows(HUNDRED))
+    with pytest.raises(es.InputError, match="task must be printable text"):
+        log(rows(HUNDRED, task="a\u202eb"))
+
+
+def test_select_and_renamed():
+    found = several()
+    assert found.select("mmlu*").tasks == ("mmlu_law", "mmlu_physics")
+    assert found.select(["arc", "mmlu_l*"]).tasks == ("arc", "mmlu_law")
+    assert list(found.select(filter="strict").reported.values()) == [{"A": 0.35}]
+    for patterns, error, words in (
+        (("x*",), es.InputError, r"/logs/A has no task 'x\*'; there are arc, mmlu_law"),
+        ((3,), es.InputTypeError, "task must be a list of patterns, got int"),
+        ((None, [3]), es.InputTypeError, "metric must be non-empty text, got 3"),
+    ):
+        with pytest.raises(error, match=words):
+            found.select(*patterns)
+    again = found.renamed({"A": "new"})
+    assert (again.name, again.systems, len(again.disagreements)) == ("new", ("new",), 1)
+
+
+def test_missing_items_are_refused_or_left_out():
+    part = {name: score for name, score in HUNDRED.items() if name not in ("item 3", "item 50")}
+    message = (
+        r"t: acc: all systems must have the same items: 2 of 100 are not in that of B "
+        r"\('item 3', 'item 50'\); complete it, or compare what all have with missing='intersect'"
+    )
+    for missing in ("error", "available"):
+        refused(message, one(HUNDRED), one(part, "B"), missing=missing)
+    found = compare(one(HUNDRED), one(part, "B"), missing="intersect")
+    assert found.estimates[0].n_segments == 98
+    assert found.notes[0] == "t: acc: 2 of 100 items are left out, which not all have."
+    refused("missing must be one of error, intersect, available", one(HUNDRED), missing="drop")
+    other = one({"x": 1.0, "y": 0.0}, "B")
+    refused(
+        "t: acc: no item is in the logs of all systems", one(HUNDRED), other, missing="intersect"
+    )
+
+
+def test_an_incomplete_log_is_refused_or_said_to_be_one():
+    lacking = one(HUNDRED, "B", lacking="1 of 101 items is missing")
+    message = (
+        r"/logs/B, t: acc: 1 of 101 items is missing; complete it, or compare what there is with "
+        r"missing='intersect', or missing='available'"
+    )
+    refused(message, one(HUNDRED), lacking)
+    for missing in ("intersect", "available"):
+        found = compare(one(HUNDRED), lacking, missing=missing)
+        assert found.notes[0] == "t: acc: 1 of 101 items is missing in /logs/B."
+        estimated = es.estimate_logs(lacking, missing=missing, n_resamples=99)
+        assert estimated[0].notes[0] == found.notes[0]
+
+
+def with_gaps(**more):
+    scores = {"A": (1.0, None, 0.5, 1.0), "B": (0.5, 0.5, 0.0, None)}
+    tasks = more.pop("tasks", ("",))
+    return log(
+        *(rows(dict(zip("abcd", own, strict=True)), name=name, task=task)
+          for task in tasks for name, own in scores.items()),
+        name="table",
+    )  # fmt: skip
+
+
+def test_gaps_of_a_table():
+    found = compare(with_gaps(), missing="available")
+    assert [e.score for e in found.estimates] == [2.5 / 3, 1 / 3]
+    note = "acc: 2 of 8 scores are missing (1 of A, 1 of B); means are over those that there are."
+    assert found.notes.count(note) == 1
+    assert found.ranking().notes.count(note) == 1
+    found = compare(with_gaps(), missing="intersect")
+    assert [e.score for e in found.estimates] == [0.75, 0.25]
+    assert found.notes[:2] == (
+        "acc: 2 of 8 scores are missing (1 of A, 1 of B) in /logs/table.",
+        "acc: 2 of 4 items are left out, which not all have.",
+    )
+    suite = with_gaps(tasks="xy")
+    for ask in (es.compare_logs, es.estimate_logs):
+        notes = ask(suite, missing="available", n_resamples=99).notes
+        assert [n for n in notes if "missing" in n] == [f"x: {note[:-1]}.", f"y: {note[:-1]}."]
+    never = [rows({"a": 1.0, "b": None}), rows({"a": None, "b": 1.0}, name="B")]
+    refused("acc: no item has a score of every system", log(*never), missing="intersect")
+
+
+def test_statistics_with_gaps_are_counted_by_compare_and_estimate():
+    """Rows of (0, 0) count for nothing, as if a mean were over the others alone."""
+    scores = np.random.default_rng(7).random((2, 60))
+    scores[1, ::7] = np.nan
+    values = np.stack([np.nan_to_num(scores), 1.0 - np.isnan(scores)], axis=-1)
+    table = es.SegmentStatistics(values, ["A", "B"], es.Mean("acc"))
+    result = es.compare(table, n_resamples=999)
+    assert result.estimates[1].score == pytest.approx(np.nanmean(scores[1]))
+    error = np.nanstd(scores[1], ddof=1) / np.sqrt(np.sum(~np.isnan(scores[1])))
+    assert result.estimates[1].standard_error == pytest.approx(error, rel=0.1)
+    assert any("9 of 120 scores are missing (9 of B)" in note for note in result.notes)
+    assert any("9 of 120" in note for note in es.estimate(table, n_resamples=99)[1].notes)
+    moves = result.influence("acc", "B", "A")
+    for name, moved in zip(moves.ids, moves.values, strict=True):
+        rest = np.nanmean(np.delete(scores, int(name), axis=1), axis=1)
+        without = rest[1] - rest[0]
+        assert moved == pytest.approx(result.differences[0].difference - without, rel=0.1, abs=1e-4)
+
+
+def test_limited_logs_are_compared_on_what_was_asked():
+    found = compare(one(HUNDRED), one(PART, "B", is_limited=True))
+    assert found.estimates[0].n_segments == 30
+    assert found.notes[:2] == (
+        "t: acc: B was limited to 30 items.",
+        "t: acc: 70 of 100 items are left out, which not all have.",
+    )
+    more = one({**PART, "item x": 1.0}, "B", is_limited=True)
+    refused(r"1 of 31 are not in that of A \('item x'\)", one(HUNDRED), more)
+    ends = one(dict(list(HUNDRED.items())[60:]), "B", is_limited=True)
+    refused("t: acc: the systems were limited to different", one(PART, is_limited=True), ends)
+
+
+def test_labels_that_differ_are_other_items():
+    labels = {
+        "doc_hash": [f"h{i}" for i in range(100)],
+        "doc.id": [f"d{i // 10}" for i in range(100)],
+    }
+    changed = {**labels, "doc_hash": ["other", *labels["doc_hash"][1:]]}
+    words = (
+        "t: acc: 1 of 100 items are not the same: doc_hash of item 'item 0' is 'h0', but 'other'"
+    )
+    refused(words, one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=changed))
+    logs = [one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=labels)]
+    found = compare(*logs, groups="doc.id")
+    assert (found.estimates[0].unit, found.estimates[0].n_segments) == ("group", 10)
+    words = r"the items have no label 'topic'; they have doc_hash, doc.id; .*read_log\(..., labels"
+    refused(words, *logs, groups="topic")
+
+
+def test_logs_of_one_system_are_joined_or_named_by_their_paths():
+    def at(path, name="m", **more):
+        return log(rows(HUNDRED, name=name, **more), name=name, path=path)
+
+    def names(*logs, **options):
+        return [e.system for e in compare(*logs, **options).estimates]
+
+    assert names(at("/logs/base/x.json"), at("/logs/new/x.json")) == ["base", "new"]
+    # The common beginning and the common end overlap.
+    assert names(at("/q/a/s.csv"), at("/q/a/a/s.csv")) == ["s", "a/s"]
+    assert names(at("/q/GPT-4"), at("/q/GPT-4.5")) == ["GPT-4", "GPT-4.5"]
+    first = at("/logs/x.json")
+    assert names({"one": first, "two": first}) == ["one", "two"]
+    refused("/logs/x.json is given more than once; name the logs", first, first)
+    both = log(rows(HUNDRED), rows(HUNDRED, name="B"), path="/logs/both")
+    assert set(names(both, at("/logs/mine", "A"))) == {"both/A", "both/B", "mine"}
+    # Of other tasks.
+    found = compare(
+        at("/a", task="x"), at("/b", task="y"), at("/c", "n", task="x"), at("/d", "n", task="y")
+    )
+    assert {(d.baseline, d.system) for d in found} == {("m", "n")}
+
+
+def test_systems_are_chosen_and_put_in_order():
+    logs = [one(HUNDRED, name) for name in ("gpt-4", "gpt-5", "llama", "o[1]")]
+    for systems, expected in (
+        (["llama", "gpt*"], ["llama", "gpt-4", "gpt-5"]),
+        (["o[1]", "gpt-5"], ["o[1]", "gpt-5"]),
+    ):
+        assert [*joined(logs, systems=systems).tasks["t"][0].systems] == expected
+    refused(
+        "systems: there is no 'lama'; there are gpt-4, .*did you mean 'llama'",
+        *logs,
+        systems="lama",
+    )
+
+
+def test_of_many_tasks_there_is_one_note_a_kind():
+    names = [f"task {i}" for i in range(40)]
+    logs = [
+        log(*(rows(scores, task=t, name=n, reported=0.9, is_limited=n == "B") for t in names),
+            name=n, skipped=[f"{t}: no sum" for t in names])
+        for n, scores in (("A", HUNDRED), ("B", PART))
+    ]  # fmt: skip
+    notes = joined(logs).notes
+    assert [len(line) < 400 for line in notes] == [True] * 5
+    assert notes[0].startswith("task 0: acc of A: the log says 0.9, its items give 0.34; task 1:")
+    assert notes[0].endswith("; and 77 more.")
+    assert notes[1].endswith("task 0: no sum; task 1: no sum; task 2: no sum; and 37 more.")
+    assert notes[3].endswith("task 2: acc: B was limited to 30 items; and 37 more.")
+
+
+def test_tasks_that_are_not_shared():
+    logs = [several(), one(HUNDRED, "B", task="arc")]
+    message = (
+        r"all systems must have the same tasks and metrics, but B has no mmlu_law: acc, "
+        r"mmlu_physics \(strict\): acc; choose with task, metric or systems, or"
+    )
+    refused(message, *logs)
+    note = "Left out, since B has no mmlu_law: acc, mmlu_physics (strict): acc."
+    assert note in compare(*logs, missing="intersect").notes
+    many = log(*(rows(HUNDRED, task=f"x{i}", name="B") for i in range(5)), name="B")
+    words = r"no task and metric in common: A has no x0: acc, x1: acc, x2: acc and 2 more"
+    refused(words, several(), many, missing="intersect")
+    other = log(rows(HUNDRED), rows(dict(list(HUNDRED.items())[:90]), metric=es.Mean("f1")))
+    with pytest.raises(es.InputError, match="t: there are 100 of acc, 90 of f1; compare metrics"):
+        es.estimate_logs(other)
+    found = joined(other, missing="intersect")
+    assert [table.n_segments for table in found.tasks["t"]] == [90, 90]
+
+
+def test_directions_are_asked_for_and_agree():
+    def judged(name, metric=None, **more):
+        return one(HUNDRED, name, metric=metric or es.Mean("judge"), **more)
+
+    asked = [judged(name, is_directed=False) for name in "AB"]
+    refused("whether a higher or a lower judge is better is not known; give directions=", *asked)
+    for higher in ("higher", "lower"):
+        (d,) = compare(*asked, directions={"jud*": higher})
+        assert d.higher_is_better is (higher == "higher")
+    # One log says what another does not.
+    lower = judged("A", es.Mean("judge", False))
+    (d,) = compare(lower, asked[1])
+    assert not d.higher_is_better
+    refused("the metric of B is .* but that of A is", lower, judged("B"))
+    refused("directions.* must be one of higher, lower", *asked, directions={"judge": "up"})
+    refused("directions must be a mapping", *asked, directions="higher")
+
+
+@pytest.mark.parametrize(
+    "logs, message",
+    [
+        (3, "logs must be a path, a Log, or several, got int"),
+        ([3], "path must be a path or a frame, got int"),
+        ([], "logs is empty; give at least one"),
+        ({3: "x"}, "names of logs must be non-empty text, got 3"),
+        (["no/such"], "cannot read no/such: it does not exist"),
+        ("", "path is empty; give a file or a folder"),
+        ("a\0b", "no path has a null character"),
+        ({"x": with_gaps()}, "name is for one system, but /logs/table has 2, which have names"),
+    ],
+)
+def test_what_logs_are(logs, message):
+    with pytest.raises(es.InputError, match=message):
+        es.compare_logs(logs)
+
+
+def test_what_read_log_takes(tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("id,score\na,1\nb,0\n", encoding="utf-8")
+    assert es.read_log(path, name="mine").systems == ("mine",)
+    assert es.read_log(str(path)).systems == ("run",)
+    for options, message in (
+        ({"epochs": "all"}, "epochs must be one of mean, runs; got 'all'"),
+        ({"task": "x"}, "has no task 'x'; there is no task at all"),
+        ({"labels": 3}, "labels must be a list of paths of keys, got int"),
+        ({"labels": ["x"]}, "labels: the items of .* have no 'x'"),
+        ({"name": ""}, "name must be non-empty text"),
+    ):
+        with pytest.raises(es.InputError, match=message):
+            es.read_log(path, **options)
+    (tmp_path / "notes.md").write_text("x", encoding="utf-8")
+    for odd in (tmp_path, tmp_path / "notes.md"):
+        with pytest.raises(es.InputError, match="is none of the formats that can be read: lm-ev"):
+            es.read_log(odd)
+
+
+def test_frames_are_logs():
+    pd = pytest.importorskip("pandas")
+    frames = [pd.DataFrame({"id": ["a", "b"], "score": scores}) for scores in ([1, 0], [1, 1])]
+    found = es.compare_logs(dict(zip("xy", frames, strict=True)), n_resamples=99)
+    assert [e.score for e in found.estimates] == [0.5, 1.0]
+    whole = pd.DataFrame({"id": ["a", "b"], "x": [1, 0], "y": [1, 1]})
+    assert [e.score for e in compare(whole).estimates] == [0.5, 1.0]
+    refused("is given more than once; name the logs", *frames)
+
+
+def test_lines_are_read_as_the_command_line_reads_them(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_bytes("a \u2028b\r\n\n c".encode())
+    assert es.read_lines(path) == es.read_lines(str(path)) == ["a \u2028b", "", " c"]
+    for bad, message in ((3, "path must be a path, got int"), ("no", "cannot read no: No such file"),
+                         ("a\0b", "cannot read a")):  # fmt: skip
+        with pytest.raises(es.InputError, match=message):
+            es.read_lines(bad)
+
+
+def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
+    with pytest.raises(es.InputError, match=r"cannot read 'xxx.*: .*[Nn]ame"):
+        es.read_log("x" * 5000)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x.seg.score").write_text("A 1\n", encoding="utf-8")
+    (tmp_path / "closed").mkdir()
+    scandir = os.scandir
+
+    def denied(path):
+        if str(path).endswith("closed"):
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", denied)
+    with pytest.raises(es.InputError, match=r"cannot read '.*closed': Permission denied"):
+        es.read_log(tmp_path)
+
+
+def test_tasks_with_the_same_items_are_named():
+    def task(name, first):
+        labels = {"doc_hash": [f"h{i + first}" for i in range(60)]}
+        return rows({f"item {i}": float(i % 2) for i in range(60)}, task=name, labels=labels)
+
+    tasks = [task("mmlu", 0), task("mmlu_flan", 0), task("law", 50)]
+    note = (
+        "law and mmlu have 10 items in common; mmlu and mmlu_flan have 50 items in common; law and "
+        "mmlu_flan have 10 items in common: a total takes them for different ones"
+    )
+    assert note in es.estimate_logs(log(*tasks)).notes[0]
+    assert "in common" not in str(es.estimate_logs(log(tasks[0])))
+
+
+def test_groups_of_several_tasks_are_those_of_every_item():
+    scores = {f"item {i}": float(i % 2) for i in range(6)}
+    documents = {"law": list("aabbcc"), "art": ["a", "a", "", "b", "c", "c"]}
+    tasks = [rows(scores, task=task, labels={"document": own}) for task, own in documents.items()]
+    with pytest.raises(es.InputError, match="art: groups='document': 1 of 6 segments have none"):
+        es.estimate_logs(log(*tasks), groups="document")
+    tasks[1] = rows(scores, task="art")
+    with pytest.raises(es.InputError, match="art: groups='document' is no label of the segments"):
+        es.estimate_logs(log(*tasks), groups="document")

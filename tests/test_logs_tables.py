@@ -1,0 +1,476 @@
+"""Tables of scores that people have: long or wide, in files or frames, whole or not."""
+
+import csv
+import gzip
+import io
+import json
+from collections import defaultdict
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+import evalstats as es
+from evalstats.logs.rows import Key
+from tests.conftest import WMT
+
+LONG = [
+    ("A", "s1", 0.5, "COMET", "d1"),
+    ("A", "s2", 0.25, "COMET", "d1"),
+    ("A", "s10", 1.0, "COMET", "d2"),
+    ("B", "s1", 0.75, "COMET", "d1"),
+    ("B", "s2", 0.5, "COMET", "d1"),
+    ("B", "s10", 0.25, "COMET", "d2"),
+]
+HEADER = ("system", "segment", "score", "metric", "document")
+KEY = Key("", "COMET")
+
+
+def text_of(rows, header=HEADER, delimiter=","):
+    file = io.StringIO(newline="")
+    csv.writer(file, delimiter=delimiter, lineterminator="\n").writerows([header, *rows])
+    return file.getvalue()
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read a text as a file of this name."""
+
+    def from_text(text, name="scores.csv", **options):
+        path = tmp_path / name
+        data = text if isinstance(text, bytes) else text.encode("utf-8")
+        path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+        return es.read_log(path, **options)
+
+    return from_text
+
+
+def check_long(run):
+    table = run.tables[KEY]
+    assert table.systems == ("A", "B")
+    assert table.segment_ids == ("s1", "s2", "s10")
+    assert table.labels == {"document": ("d1", "d1", "d2")}
+    assert table.values[:, :, 0].tolist() == [[0.5, 0.25, 1.0], [0.75, 0.5, 0.25]]
+    assert table.metric == es.Mean("COMET")
+    assert not run.incomplete
+    assert not run.skipped
+
+
+@pytest.mark.parametrize(
+    "name, change",
+    [
+        ("scores.csv", lambda text: text),
+        ("scores.CSV", lambda text: text),
+        ("scores.csv.gz", lambda text: text),
+        ("scores.csv", lambda text: text.replace(",", ";")),
+        ("scores.tsv", lambda text: text.replace(",", "\t")),
+        ("scores.csv", lambda text: text.replace(",", "\t")),
+        ("scores.csv", lambda text: "\ufeff" + text),
+        ("scores.csv", lambda text: text.replace("\n", "\r\n")),
+        ("scores.csv", lambda text: text.rstrip("\n")),
+        ("scores.csv", lambda text: text.replace("\n", "\n\n")),
+        ("scores.csv", lambda text: text.replace("COMET", '"COMET"')),
+        ("scores.tsv", lambda text: '"' + text.replace(",", '"\t"').replace("\n", '"\n"')[:-1]),
+        ("scores.csv", lambda text: text.replace("system,segment", "Model Name,Segment ID")),
+        ("scores.csv", lambda text: text.replace("system,segment,score", "SYS,item_id,Value")),
+        ("scores.csv", lambda text: text.replace(",", " , ")),
+    ],
+)
+def test_spellings_of_one_table(read, name, change):
+    check_long(read(change(text_of(LONG)), name))
+
+
+def test_json_lines_are_a_table(read):
+    lines = [json.dumps(dict(zip(HEADER, row, strict=True))) for row in LONG]
+    check_long(read("\n".join(lines), "scores.jsonl"))
+    check_long(read("\ufeff" + "\n\n".join(lines) + "\n", "scores.jsonl.gz"))
+    nested = [
+        json.dumps({**json.loads(line), "doc": {"passage_id": 7, "x": [1]}}) for line in lines
+    ]
+    run = read("\n".join(nested), "scores.jsonl", labels="doc.passage_id")
+    assert run.tables[KEY].labels["doc.passage_id"] == ("7", "7", "7")
+
+
+def test_wide_tables_have_a_column_a_metric_or_a_system(read):
+    run = read(
+        "system,segment,COMET,TER ↓,ours ↑\nA,1,0.5,20,3\nB,1,0.25,10,4\nA,2,1,0,5\nB,2,1,0,5"
+    )
+    assert [key.metric for key in run.tables] == ["COMET", "TER", "ours"]
+    assert [t.metric.higher_is_better for t in run.tables.values()] == [True, False, True]
+    assert run.tables[Key("", "TER")].scores.tolist() == [10, 5]
+    expected = es.SegmentStatistics(
+        [[[1, 1], [3, 1]], [[2, 1], [5, 1]]], ["x", "y"], es.Mean("BLEU"), segment_ids=["1", "2"]
+    )
+    assert dict(read("id,metric,x,y\n1,BLEU,1,2\n2,BLEU,3,5").tables) == {Key("", "BLEU"): expected}
+    assert read("id,x,y\n1,1,2\n2,3,5").tables[Key("", "score")].systems == ("x", "y")
+
+
+def test_a_table_of_one_system_has_the_name_of_its_file(read):
+    for text in ("id,score\na,1\nb,2", "id,COMET,BLEU\na,1,3\nb,2,4", "id,quality\na,1\nb,2"):
+        run = read(text, "model-7b.v2.csv")
+        assert run.systems == ("model-7b.v2",)
+    assert list(run.tables) == [Key("", "quality")]
+    assert read("id,score\na,1\nb,2", name="scores.csv").systems == ("scores",)
+
+
+def test_tasks_and_filters_are_tables_of_their_own(read):
+    run = read(
+        "model,id,task,filter,score\nm,1,x,none,1\nm,1,y,none,2\nm,1,y,flexible,3\nm,2,y,none,4"
+    )
+    assert {str(key): t.scores.tolist() for key, t in run.tables.items()} == {
+        "x: score": [1],
+        "y: score": [3],
+        "y (flexible): score": [3],
+    }
+
+
+@pytest.mark.parametrize(
+    "header, ids",
+    [
+        ("question_id,question,score", ["q1", "q2"]),
+        ("id,prompt,score", ["q1", "q2"]),
+        ("line,document,score", ["q1", "q2"]),
+        ("prompt,text,score", ["q1", "q2"]),
+        ("doc_id,seg_id,score", ["What?", "Who?"]),
+    ],
+)
+def test_ids_come_before_texts(read, header, ids):
+    (table,) = read(f"{header}\nq1,What?,1\nq2,Who?,0\n").tables.values()
+    assert sorted(table.segment_ids) == ids
+
+
+def test_language_pairs_are_tasks(read):
+    text = "system,lp,id,score\nA,en-de,1,3\nA,en-zh,1,5\n"
+    assert [key.task for key in read(text).tables] == ["en-de", "en-zh"]
+    assert [key.task for key in read(text.replace("lp", "task")).tables] == ["en-de", "en-zh"]
+
+
+@pytest.mark.parametrize(
+    "header, name, higher",
+    [
+        ("correct,total", "correct/total", True),
+        ("Errors,Words", "Errors/Words", False),
+        ("sum,count", "sum/count", None),
+    ],
+)
+def test_sums_are_ratios(read, header, name, higher):
+    text = f"system,utt,{header}\nA,1,1,10\nA,2,3,20\nB,1,0,10\nB,2,2,20"
+    if higher is None:
+        with pytest.raises(es.InputError, match="whether a higher or a lower sum/count is better"):
+            list(read(text).tables.values())
+        log = read(text, directions={name: "lower"})
+    else:
+        log = read(text)
+    (table,) = log.tables.values()
+    assert table.metric == es.Ratio(name, higher_is_better=bool(higher))
+    assert table.scores.tolist() == pytest.approx([4 / 30, 2 / 30])
+
+
+@pytest.mark.parametrize(
+    "name, higher",
+    [
+        *((name, False) for name in ("word_perplexity", "eval_loss", "WER norm", "TER ↓", "MAE",
+                                     "bits_per_byte", "Fluency errors", "cpWER", "error rate")),
+        *((name, True) for name in ("COMET-22-refA", "chrF++", "F1", "exact_match", "ours ↑",
+                                    "score", "GEMBA-ESA", "loss of accuracy ↑", "rouge1")),
+        *((name, None) for name in ("judge", "quality", "loss of accuracy", "tower", "year")),
+    ],
+)  # fmt: skip
+def test_directions_are_what_names_say_or_asked_for(read, name, higher):
+    text = f"system,id,metric,score\nA,1,{name},1\nA,2,{name},0\nB,1,{name},1\nB,2,{name},1"
+    if higher is None:
+        with pytest.raises(
+            es.InputError, match=rf"directions=\{{'{name}': 'higher'\}}, or 'lower'"
+        ):
+            es.compare_logs(read(text), n_resamples=99)
+        (d,) = es.compare_logs(read(text), n_resamples=99, directions={name: "lower"})
+        assert not d.higher_is_better
+    else:
+        (d,) = es.compare_logs(read(text), n_resamples=99)
+        assert d.higher_is_better is higher
+
+
+def test_a_column_that_is_not_asked_for_replaces_none_that_is(read):
+    def metrics(header, **options):
+        log = read(f"{header}\nA,1,0.5,20,3\nB,1,0.25,10,4\n", **options)
+        return [key.metric for key in log.tables], log.skipped
+
+    assert metrics("system,segment,COMET,errors,words") == (
+        ["COMET"],
+        ("column 'errors': scores are in 'COMET' (metric='errors/words' reads it)",
+         "column 'words': scores are in 'COMET' (metric='errors/words' reads it)"),
+    )  # fmt: skip
+    assert metrics("system,segment,COMET,errors,words", metric="errors/words")[0] == [
+        "errors/words"
+    ]
+    assert metrics("system,segment,BLEU,year,judge")[0] == ["BLEU"]
+    assert metrics("system,segment,BLEU,year,judge", metric="judge")[0] == ["judge"]
+    assert metrics("system,segment,score,COMET,length")[0] == ["score", "COMET"]
+    assert metrics("system,segment,score,sum,count")[0] == ["score"]
+    assert metrics("system,segment,mine,ours,year")[0] == ["mine", "ours"]
+    assert es.read_log.__name__ == "read_log"
+
+
+@pytest.mark.parametrize("nothing", ["", "NA", "NaN", "nan", "None", "null", "N/A", "<NA>"])
+def test_missing_scores_are_counted_and_left_out_of_means(read, nothing):
+    run = read(
+        text_of([row if i != 1 else (*row[:2], nothing, *row[3:]) for i, row in enumerate(LONG)])
+    )
+    assert run.incomplete == {KEY: "1 of 6 scores is missing (1 of A)"}
+    assert run.tables[KEY].values[0].tolist() == [[0.5, 1], [0, 0], [1, 1]]
+    assert run.tables[KEY].scores[0] == 0.75
+
+
+def test_rows_that_are_not_there_are_missing_scores(read):
+    run = read(text_of(LONG[:-2]))
+    assert run.incomplete == {KEY: "2 of 6 scores are missing (2 of B)"}
+    many = [(f"S{i}", "1", 1, "m", "d") for i in range(6)] + [("all", "1", 1, "m", "d")]
+    run = read(text_of([*many, ("all", "2", 1, "m", "d")]))
+    assert run.incomplete[Key("", "m")] == (
+        "6 of 14 scores are missing (1 of S0, 1 of S1, 1 of S2 and others of 3 more)"
+    )
+
+
+def test_metrics_of_a_task_have_the_same_items(read):
+    run = read(
+        "system,id,metric,score\nA,1,x,1\nA,2,x,1\nA,1,y,1\nB,1,x,1\nB,2,x,1\nB,1,y,2\nC,1,x,",
+        directions={"*": "higher"},
+    )
+    assert [t.n_segments for t in run.tables.values()] == [2, 2]
+    assert run.incomplete == {Key("", "y"): "2 of 4 scores are missing (1 of A, 1 of B)"}
+    assert run.skipped == ("x of C, which has no score",)
+
+
+def test_numerators_without_denominators_are_missing(read):
+    run = read("system,id,correct,total\nA,1,1,2\nA,2,1,\nB,1,2,2\nB,2,1,2")
+    assert run.incomplete == {Key("", "correct/total"): "1 of 4 scores is missing (1 of A)"}
+    (table,) = run.tables.values()
+    assert table.values[0].tolist() == [[1, 2], [0, 0]]
+
+
+def test_segments_numbered_within_documents(read):
+    text = "system,document,line,score\nA,x,1,1\nA,y,1,2\nA,x,2,3\nA,x,10,4\n"
+    run = read(text)
+    (table,) = run.tables.values()
+    assert table.segment_ids == ("x/1", "x/2", "x/10", "y/1")
+    assert table.labels["document"] == ("x", "x", "x", "y")
+    assert run.format == "table of scores, items are document/line"
+    assert "items are document/line" in str(run)
+
+
+def test_labels_are_kept_by_name_or_when_asked_for(read):
+    text = "system,id,score,Domain,colour,prompt_hash,source,time\nA,1,1,news,red,7f,The cat,9\n"
+    run = read(text)
+    (table,) = run.tables.values()
+    assert {name: labels[0] for name, labels in table.labels.items() if name != "source_hash"} == {
+        "Domain": "news",
+        "prompt_hash": "7f",
+    }
+    assert len(table.labels["source_hash"][0]) == 16
+    assert [line.split(":")[0] for line in run.skipped] == [
+        "column 'colour', which is text",
+        "column 'time'",
+    ]
+    (table,) = read(text, labels=["colour", "domain"]).tables.values()
+    assert (table.labels["colour"], table.labels["domain"]) == (("red",), ("news",))
+    with pytest.raises(
+        es.InputError, match=r"labels: the items of .*scores.csv have no 'shape'; there are Domain"
+    ):
+        read(text, labels="shape")
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("", r"has no rows below its header"),
+        ("system,id,score\n", r"has no rows below its header"),
+        ("system,id,score\nA,1,x\n", r"line 2: 'score' must be a number such as 0.5, or empty .* got 'x'"),
+        ("system,id,score\n\nA,1,1\n\nA,2,1_0\n", r"line 5: 'score' must be .* got '1_0'"),
+        ("system,id,score\nA,1,inf\n", r"line 2: 'score' must be .* got 'inf'"),
+        ("system,id,score\nA,1,1e999\n", r"line 2: 'score' must be .* got '1e999'"),
+        ("system,id,score\nA,1,٣\n", r"line 2: 'score' must be .* got '٣'"),
+        ('system,id,score\nA,1,"0,5"\n', r"line 2: 'score' must be .* got '0,5'"),
+        ("system,id,score\nA,1,1\n,2,1\n", r"line 3: 'system' must be the name of a system, got ''"),
+        ("system,id,score\nA,,1\n", r"line 2: 'id' must be the name of a segment, got ''"),
+        ("system,id,score\nA,1\n", r"line 2 has 2 cells, but the header names 3 columns"),
+        ("system,id,score\nA,1,1\nA,2,1,4\n", r"line 3 has 4 cells, but the header names 3"),
+        ('system,id,score\nA,"1,1\n', r"line 2: unexpected end of data"),
+        ('system,id,score\nA,"1"x,1\n', r"line 2: .*expected after"),
+        ("system,id,score\nA,1,1\nA,2,1\nA,1,2\n",
+         r"has 1 score more than once: that of system 'A' for segment '1' under 'score' is in "
+         r"line 2 and in line 4; give each once"),
+        ("system,id,id,score\nA,1,1,1\n", r"has two columns 'id'"),
+        ("system,model,id,score\nA,A,1,1\n",
+         r"several columns for the system: 'system', 'model'; call one of them 'system'"),
+        ("system,score\nA,1\n", r"has no column that names the segments, among 'system', 'score'"),
+        ("system,id,text\nA,1,x\n", r"has no column of scores, that is of numbers such as 0.5, among 'system'"),
+        ("system,id,metric,x\nA,1,m,1\n", r"beside them 'x': call the column of scores 'score'"),
+        ("id,COMET,mine\n1,1,2\n", r"has 'COMET', 'mine', which may be systems or metrics: add a"),
+        ("system,id,score,document\nA,1,1,x\nB,1,1,y\n",
+         r"document of segment '1' is 'x' in line 2 and 'y' in line 3; a segment has one"),
+        ("system,id,m\nA,1,1\nA,2,2\nA,3,x\n", r"line 4: 'm' must be a number as others of the col"),
+        ("system,id,score\nA,a\u200bb,1\n", r"scores.csv: ids must be printable text"),
+        ("id;A;B\n1;0,5;0,6\n", r"has no column of scores, that is of numbers such as 0.5, among 'id'"),
+        ("system,id,score\n" + "A,%d,1e308\n" * 9 % tuple(range(9)), r"score: scores are so large"),
+        (b"system,id,score\nA,\xff,1\n", r"is not UTF-8: byte 0xff after line"),
+        (b"system,id,score\nA,1,\x001\n", r"line"),
+    ],
+)  # fmt: skip
+def test_bad_tables_are_refused(read, text, message):
+    with pytest.raises(es.InputError, match=message):
+        read(text)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ('{"system": "A", "id": 1, "score": "x"}', "line 1: 'score' must be a number"),
+        ('\n{"system": "A", "id": 1, "score": 1}\n{"system": "A", "id": null, "score": 1}',
+         "line 3: 'id' must be the name of a segment, got None"),
+        ('{"system": "A", "id": 1, "score": 1}\n[1]', "line 2 must be a JSON object"),
+        ('{"system": "A", "id": 1, "score": 1', "line 1 is not JSON"),
+        ('{"system": "A", "id": 1, "score": [1]}', r"line 1: 'score' must be a number .* got '\[1\]'"),
+        ('{"system": "A", "id": 1, "score": 1}\n{"system": "A", "id": 2, "score": {"a": 1}}',
+         r"line 2: 'score' must be a number"),
+        ('{"system": "A", "id": 1, "score": 1%s}' % ("0" * 400), "must be a number"),
+    ],
+)  # fmt: skip
+def test_bad_json_lines_are_refused(read, text, message):
+    with pytest.raises(es.InputError, match=message):
+        read(text, "scores.jsonl")
+
+
+def test_lists_in_json_lines_are_labels(read):
+    lines = [{"system": "A", "id": i, "score": i, "topic": ["law", i // 2]} for i in range(4)]
+    (table,) = read("\n".join(map(json.dumps, lines)), "scores.jsonl").tables.values()
+    assert table.labels["topic"] == ('["law", 0]', '["law", 0]', '["law", 1]', '["law", 1]')
+
+
+def test_a_folder_of_tables_is_told_to_be_one(tmp_path):
+    (tmp_path / "a.csv").write_text(text_of(LONG), encoding="utf-8")
+    with pytest.raises(
+        es.InputError, match=r"none of the formats .*; a table is a file, give .*a.csv"
+    ):
+        es.read_log(tmp_path)
+
+
+def test_text_between_tabs_may_hold_quotes(read):
+    text = 'system\tid\thypothesis\tscore\nA\t1\t"Yes\t1\nA\t2\tthe "end"\t2\nA\t3\tno"\t3\n'
+    (table,) = read(text, "scores.tsv").tables.values()
+    assert table.n_segments == 3
+
+
+def test_long_cells_and_the_limit_of_the_process(read):
+    before = csv.field_size_limit()
+    run = read(f"system,id,score,text\nA,1,1,{'x' * 200_000}\n")
+    assert run.tables
+    assert csv.field_size_limit() == before
+
+
+def test_yes_and_no_are_numbers(read):
+    (table,) = read("system,id,correct\nA,1,True\nA,2,False\nA,3,true\n").tables.values()
+    assert table.scores.tolist() == pytest.approx([2 / 3])
+
+
+def test_the_index_that_pandas_writes_is_no_score(read):
+    (key,) = read(",system,id,BLEU\n0,A,x,10\n1,B,x,20\n").tables
+    assert key.metric == "BLEU"
+
+
+def test_the_sign_of_metricx(read):
+    for score, higher in (("4.5", False), ("-4.5", True)):
+        (table,) = read(f"system,id,MetricX-24\nA,1,{score}\nA,2,{score}\n").tables.values()
+        assert table.metric.higher_is_better is higher
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_are_tables(library):
+    frames = pytest.importorskip(library)
+    columns = {
+        name: list(cells) for name, cells in zip(HEADER, zip(*LONG, strict=True), strict=True)
+    }
+    check_long(es.read_log(frames.DataFrame(columns)))
+    wide = frames.DataFrame({"id": [1, 2], "x": [0.5, None], "y": [1.0, 2.0]})
+    run = es.read_log(wide)
+    assert run.tables[Key("", "score")].segment_ids == ("1", "2")
+    assert run.incomplete == {Key("", "score"): "1 of 4 scores is missing (1 of x)"}
+    one = es.read_log(frames.DataFrame({"id": [1.0, 2.0], "score": [True, False]}), name="mine")
+    assert one.systems == ("mine",)
+    with pytest.raises(es.InputError, match="the frame, row 1: 'score' must be a number"):
+        es.read_log(frames.DataFrame({"id": [1, 2], "score": ["1", "x"]}))
+
+
+def test_an_index_with_names_is_columns():
+    pd = pytest.importorskip("pandas")
+    columns = {
+        name: list(cells) for name, cells in zip(HEADER, zip(*LONG, strict=True), strict=True)
+    }
+    check_long(es.read_log(pd.DataFrame(columns).set_index(["system", "segment"])))
+    wide = pd.DataFrame(
+        {("score", "A"): [1.0], ("score", "B"): [2.0]}, index=pd.Index([1], name="id")
+    )
+    with pytest.raises(
+        es.InputError, match=r"several levels of columns, such as .'id', ''.; columns"
+    ):
+        es.read_log(wide)
+
+
+def wmt25():
+    path = WMT / "wmt25" / "en-ar_EG" / "scores.tsv"
+    if not path.is_file():
+        pytest.skip("needs ../shared/data")
+    return path
+
+
+def test_wmt25_is_read_with_its_missing_scores():
+    run = es.read_log(wmt25())
+    assert len(run.systems) == 37
+    assert [t.values.shape for t in run.tables.values()] == [(37, 332, 2)] * 5
+    assert dict(run.incomplete) == {
+        Key("", "GEMBA-ESA-CMDA"): (
+            "2 of 12,284 scores are missing (1 of Llama-3.1-8B, 1 of TowerPlus-72B)"
+        )
+    }
+    assert set(next(iter(run.tables.values())).labels) == {"document", "domain"}
+    scores = defaultdict(list)
+    with open(wmt25(), encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
+            scores[row["system"]].append([float(row[key.metric] or "nan") for key in run.tables])
+    for j, table in enumerate(run.tables.values()):
+        expected = [np.nanmean(scores[system], axis=0)[j] for system in table.systems]
+        assert table.scores == pytest.approx(expected, rel=1e-12)
+
+
+_names = st.text(
+    st.characters(min_codepoint=33, max_codepoint=0x3FF, categories=["L", "N", "P", "S"]),
+    min_size=1,
+)
+_scores = st.floats(-1e6, 1e6, width=32)
+
+
+@given(
+    st.lists(_names, min_size=1, max_size=3, unique=True),
+    st.lists(_names, min_size=1, max_size=4, unique=True),
+    st.data(),
+)
+def test_what_is_written_is_read(tmp_path_factory, systems, segments, data):
+    """Any names, any order of rows; rows that are lost are counted, and none is there twice."""
+    cells = [(s, i, data.draw(_scores)) for s in systems for i in segments]
+    rows = data.draw(st.permutations(cells))
+    kept = rows[: data.draw(st.integers(1, len(rows)))]
+    path = tmp_path_factory.mktemp("any") / "scores.csv"
+    header = ("system", "segment", "score")
+    path.write_text(text_of(kept, header), encoding="utf-8", newline="")
+    run = es.read_log(path)
+    (table,) = run.tables.values()
+    found = {
+        (system, segment): table.values[s, i]
+        for s, system in enumerate(table.systems)
+        for i, segment in enumerate(table.segment_ids)
+    }
+    assert {name: row[0] for name, row in found.items() if row[1]} == {r[:2]: r[2] for r in kept}
+    assert bool(run.incomplete) == (len(kept) < len(found))
+    path.write_text(text_of([*kept, data.draw(st.sampled_from(kept))], header), encoding="utf-8", newline="")  # fmt: skip
+    with pytest.raises(es.InputError, match="has 1 score more than once"):
+        es.read_log(path)
