@@ -10,7 +10,7 @@ import pytest
 
 from evalstats import cli
 from evalstats.analysis.options import ADJUSTMENTS, ALTERNATIVES, METHODS, TESTS
-from evalstats.command_line import FORMATS
+from evalstats.cli.output import FORMATS
 from evalstats.metrics import NAMED
 from evalstats.results.contrasts import CONTRASTS
 from tests import fuzz

@@ -52,7 +52,8 @@ class Part:
                 return resample([self.given.scored()], self.options)
             return samples_of(self.given, self.options)[0]
         except InputError as error:
-            where = "" if self.aggregate is not None else f"task {self.task!r}: "
+            is_named = self.task and self.aggregate is None
+            where = f"task {self.task!r}: " if is_named else ""
             raise type(error)(f"{where}{error}") from None
 
 

@@ -229,7 +229,8 @@ def estimated(
         if progress is not None and part.aggregate is None:
             progress(i + 1, n_tasks, "tasks")
     made = Estimates(tuple(found))
-    return replace(made, notes=tuple(score_notes(made, limits)))
+    # Scores of one task have notes of their own.
+    return made if len(parts) == 1 else replace(made, notes=tuple(score_notes(made, limits)))
 
 
 def options_of(known: Mapping[str, str], given: Mapping[str, Any]) -> Options:

@@ -85,7 +85,7 @@ def parts_of(
     if len(tasks) > 1:
         if strata is not None:
             raise InputError("strata are for one task, since several are strata; choose a task")
-        return Suite(tasks, aggregate, groups=groups).parts(options)  # type: ignore[arg-type]
+        return Suite(tasks, aggregate, groups=groups).parts(options)
     ((name, tables),) = tasks.items()
     labels: Labels = groups.get(name) if isinstance(groups, Mapping) else groups
     part = Part(

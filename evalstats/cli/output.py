@@ -167,6 +167,7 @@ class Progress:
             self._write("")
 
     def __call__(self, done: int, total: int, label: str) -> None:
+        """Say how much of some work is done."""
         line = f"{label} {100 * done // total} %"
         if line != self._shown and time.monotonic() - self._start > _QUIET_SECONDS:
             self._shown = line

@@ -21,6 +21,7 @@ from evalstats.auditing import N_BOOTSTRAP, N_RANDOMIZATION
 from evalstats.cli.metrics import add_metric_options, listed
 from evalstats.cli.output import FORMATS, to_stdout
 from evalstats.logs.joining import MISSING
+from evalstats.logs.reading import EPOCHS
 from evalstats.metrics import NAMED
 from evalstats.results.contrasts import CONTRASTS
 from evalstats.results.signatures import version
@@ -95,113 +96,102 @@ def _language_pair(text: str) -> str:
     return text.lower()
 
 
-def _option(*flags: str, **settings: Any) -> Option:
-    return flags, settings
+def _option(words: str, help: str, **settings: Any) -> Option:
+    """Return an option from how it is typed: ``-m, --metrics METRIC...`` has one value or more."""
+    flags = [word for word in words.replace(",", "").split() if word.startswith("-")]
+    metavar = words.split()[-1]
+    if not metavar.startswith("-"):
+        settings["metavar"] = metavar.removesuffix("...")
+    if metavar.endswith("..."):
+        # What is given again adds to what was given before.
+        settings |= {"nargs": "+", "action": "extend"}
+    return tuple(flags), {"help": help, **settings}
 
 
-def _several(*flags: str, **settings: Any) -> Option:
-    """An option of one value or more, which adds to what was given before."""
-    return flags, {"nargs": "+", "action": "extend", **settings}
+def _switch(flag: str, help: str) -> Option:
+    return (flag,), {"action": "store_true", "help": help}
 
 
 #: Where systems come from: logs and tables of scores, files of statistics, or texts.
+_PATHS: Option = (
+    ("logs",),
+    {"nargs": "*", "action": "extend", "metavar": "LOG",
+     "help": "a log, a folder of logs, a table of scores, or FILE.npz"},
+)  # fmt: skip
 _LOGS: list[Option] = [
-    _option(
-        "logs",
-        nargs="*",
-        action="extend",
-        metavar="LOG",
-        help="a log, a folder of logs, a table of scores, or FILE.npz",
-    ),
-    _several("--task", metavar="PATTERN", help="tasks of logs, such as 'mmlu*'"),
-    _several("--filter", metavar="PATTERN", help="filters of lm-evaluation-harness"),
-    _several("--systems", metavar="PATTERN", help="choose systems, and their order"),
-    _option("--missing", choices=MISSING, help="where not all have all (default: error)"),
-    _option(
-        "--epochs", choices=("mean", "runs"), help="several answers to an item (default: mean)"
-    ),
-    _several("--higher-is-better", metavar="METRIC", help="likewise"),
+    _PATHS,
+    _option("--task PATTERN...", "tasks of logs, such as 'mmlu*'"),
+    _option("--filter PATTERN...", "filters of lm-evaluation-harness"),
+    _option("--systems PATTERN...", "choose systems, and their order"),
+    _option("--missing", "where not all have all (default: error)", choices=MISSING),
+    _option("--epochs", "several answers to an item (default: mean)", choices=EPOCHS),
+    _option("--lower-is-better METRIC...", "of scores whose name does not say it"),
+    _option("--higher-is-better METRIC...", "likewise"),
 ]
 _TEXTS: list[Option] = [
-    _several("-i", "--input", metavar="FILE", help="outputs, a file a system, a segment a line"),
-    _several("-r", "--references", metavar="FILE", help="a file a reference; - is standard input"),
-    _option(
-        "-t", "--test-set", metavar="NAME", help="sacreBLEU's test set in place of -r; with -l"
-    ),
-    _option(
-        "-l",
-        "--language-pair",
-        type=_language_pair,
-        metavar="SRC-TRG",
-        help="for example en-de; the target chooses the tokeniser",
-    ),
+    _option("-i, --input FILE...", "outputs, a file a system, a segment a line"),
+    _option("-r, --references FILE...", "a file a reference; - is standard input"),
+    _option("-t, --test-set NAME", "sacreBLEU's test set in place of -r; with -l"),
+    _option("-l, --language-pair SRC-TRG", "en-de: TRG chooses the tokeniser", type=_language_pair),
 ]
 _CHOICE: list[Option] = [
-    _several(
-        "-m",
-        "--metrics",
-        "--metric",
-        metavar="METRIC",
-        help=f"{', '.join(NAMED)} of texts (default: bleu); which of logs",
-    ),
-    _several("--names", metavar="NAME", help="names of the systems, one a file"),
-]
-_SCORES: list[Option] = [
-    _several("--scores", metavar="FILE", help="scores of the systems and lines of -i, as of COMET"),
-]
-_LABELS: list[Option] = [
-    _option("--groups", metavar="NAME|FILE",
-            help="of documents: a label of the items, or a file of a label a line"),
+    _option("-m, --metrics, --metric METRIC...",
+            f"{', '.join(NAMED)} of texts (default: bleu); which of logs"),
+    _option("--names NAME...", "names of the systems, one a file"),
 ]  # fmt: skip
-_STRATA: list[Option] = [
-    _option("--strata", metavar="NAME|FILE", help="likewise a domain: drawn within each"),
-    _option("--aggregate", choices=AGGREGATES, help="over strata or tasks: all together, or means"),
+_SCORES: Option = _option("--scores FILE...", "scores of the systems and lines of -i, as of COMET")
+_GROUPS: Option = _option(
+    "--groups NAME|FILE", "of documents: a label of the items, or a file of a label a line"
+)
+_UNITS: list[Option] = [
+    _GROUPS,
+    _option("--strata NAME|FILE", "likewise a domain: drawn within each"),
+    _option("--aggregate", "over strata or tasks: all together, or means", choices=AGGREGATES),
 ]
-_BASELINE: Option = _option("--baseline", metavar="NAME", help="compare all with it; name or path")
-_ALTERNATIVE: Option = _option("--alternative", choices=ALTERNATIVES, default="two-sided",
-                               help="of the test (default: two-sided)")  # fmt: skip
-_CONFIDENCE: Option = _option("--confidence-level", type=float, default=0.95, metavar="LEVEL",
-                              help="default: 0.95; verdicts are at 1 - LEVEL")  # fmt: skip
-_LEVEL: Option = _option("--significance-level", type=float, default=0.05, metavar="LEVEL",
-                         help="how often one test may be wrong (default: 0.05)")  # fmt: skip
+_BASELINE: Option = _option("--baseline NAME", "compare all with it; name or path")
+_ALTERNATIVE: Option = _option(
+    "--alternative", "default: two-sided", choices=ALTERNATIVES, default="two-sided"
+)
+_CONFIDENCE: Option = _option(
+    "--confidence-level LEVEL", "default: 0.95; verdicts are at 1 - LEVEL", type=float, default=0.95
+)
+_LEVEL: Option = _option(
+    "--significance-level LEVEL", "how often one test may be wrong (default: 0.05)",
+    type=float, default=0.05,
+)  # fmt: skip
 _DRAWS: list[Option] = [
-    _option("--resamples", type=int, default=N_RESAMPLES, metavar="N",
-            help=f"default: {N_RESAMPLES:,}"),
-    _option("--seed", type=int, default=SEED, metavar="N", help=f"default: {SEED}"),
-]  # fmt: skip
+    _option("--resamples N", f"default: {N_RESAMPLES:,}", type=int, default=N_RESAMPLES),
+    _option("--seed N", f"default: {SEED}", type=int, default=SEED),
+]
 _LIMITS: list[Option] = [
-    _option("--margin", type=float, metavar="POINTS", help="the difference, or loss, that matters"),
-    _option("--recovery", type=float, metavar="SHARE", help="of the baseline's score, to be kept"),
+    _option("--margin POINTS", "the difference, or loss, that matters", type=float),
+    _option("--recovery SHARE", "of the baseline's score, to be kept", type=float),
 ]
 _TESTS: list[Option] = [
     _BASELINE,
-    _option("--test", choices=TESTS, default=TESTS[0], help="default: bootstrap"),
-    _option("--method", choices=METHODS, default=METHODS[0], help="default: bootstrap"),
+    _option("--test", "default: bootstrap", choices=TESTS, default=TESTS[0]),
+    _option("--method", "default: bootstrap", choices=METHODS, default=METHODS[0]),
     _ALTERNATIVE,
-    _option("--adjustment", "--adjust", choices=ADJUSTMENTS, default="max-t",
-            help="of p-values (default: step-down max-T)"),
+    _option("--adjustment, --adjust", "default: max-t", choices=ADJUSTMENTS, default="max-t"),
     *_LIMITS,
-    _option("--contrast", choices=CONTRASTS, default=CONTRASTS[0], help="default: difference"),
+    _option("--contrast", "default: difference", choices=CONTRASTS, default=CONTRASTS[0]),
     _CONFIDENCE,
     *_DRAWS,
-]  # fmt: skip
-_METHOD: Option = _option("--method", choices=SCORE_METHODS, default=SCORE_METHODS[0],
-                          help="of intervals (default: bootstrap)")  # fmt: skip
-_SHOWN: list[Option] = [
-    _option("--verbose", action="store_true", help="all notes and signatures"),
-    _option("--describe", action="store_true", help="print the sentence for a method section"),
 ]
+_METHOD: Option = _option(
+    "--method", "of intervals (default: bootstrap)", choices=SCORE_METHODS, default=SCORE_METHODS[0]
+)
+_VERBOSE: Option = _switch("--verbose", "all notes and signatures")
+_DESCRIBE: Option = _switch("--describe", "print the sentence for a method section")
+_ANY = _LOGS + _TEXTS + _CHOICE
 
 
 def _output(*formats: str) -> list[Option]:
+    suffixes = "in the form of its suffix: txt md tex html csv json png pdf svg"
     return [
-        _option("-o", "--output", metavar="FILE",
-                help="in the form of its suffix: txt md tex html csv json png pdf svg"),
-        _option("-f", "--format", choices=(*FORMATS, *formats), help="default: as -o, or text"),
-    ]  # fmt: skip
-
-
-_ANY = _LOGS + _TEXTS + _CHOICE
+        _option("-o, --output FILE", suffixes),
+        _option("-f, --format", "default: as -o, or text", choices=(*FORMATS, *formats)),
+    ]
 
 
 class Command(NamedTuple):
@@ -211,7 +201,7 @@ class Command(NamedTuple):
     usage: str
     examples: tuple[str, str]
     options: dict[str, list[Option]]
-    of_metrics: bool = True
+    of_texts: bool = True
 
 
 _INPUT_USAGE = "LOG... | FILE.npz... | -i OUT... -r REF..."
@@ -220,90 +210,116 @@ COMMANDS = {
         "which systems differ, by how much, and how sure that is",
         _INPUT_USAGE,
         ("-r ref.txt -i old.txt new.txt -m bleu chrf --baseline old", "logs/ --task 'mmlu*'"),
-        {"input": _ANY + _SCORES, "units": _LABELS + _STRATA, "test": _TESTS,
-         "output": [*_output(), *_SHOWN,
-                    _option("--matrix", action="store_true", help="all pairs of many systems")]},
+        {
+            "input": [*_ANY, _SCORES],
+            "units": _UNITS,
+            "test": _TESTS,
+            "output": [
+                *_output(), _VERBOSE, _DESCRIBE, _switch("--matrix", "all pairs of many systems"),
+            ],
+        },
     ),
     "estimate": Command(
         "score systems, with intervals",
         _INPUT_USAGE,
         ("-r ref.txt -i system.txt -m chrf++", "scores.csv --groups document"),
-        {"input": _ANY + _SCORES, "units": _LABELS + _STRATA,
-         "interval": [_METHOD, _CONFIDENCE, *_DRAWS], "output": _output() + _SHOWN},
+        {
+            "input": [*_ANY, _SCORES],
+            "units": _UNITS,
+            "interval": [_METHOD, _CONFIDENCE, *_DRAWS],
+            "output": [*_output(), _VERBOSE, _DESCRIBE],
+        },
     ),
     "rank": Command(
         "ranks with their intervals, tiers of ties, a composite score",
         _INPUT_USAGE,
         ("-r ref.txt -i systems/*.txt -m bleu chrf", "scores.tsv --composite autorank"),
-        {"input": _ANY + _SCORES, "units": _LABELS + _STRATA,
-         "ranking": [
-             _option("--composite", choices=COMPOSITES, help="one ranking of all metrics"),
-             _option("--adjustment", "--adjust", choices=FAMILY_WISE,
-                     help="of p-values of all pairs (default: step-down max-T)"),
-             _METHOD, _CONFIDENCE, *_DRAWS],
-         "output": _output() + _SHOWN[:1]},
+        {
+            "input": [*_ANY, _SCORES],
+            "units": _UNITS,
+            "ranking": [
+                _option("--composite", "one ranking of all metrics", choices=COMPOSITES),
+                _option("--adjustment, --adjust", "default: max-t", choices=FAMILY_WISE),
+                _METHOD, _CONFIDENCE, *_DRAWS,
+            ],
+            "output": [*_output(), _VERBOSE],
+        },
     ),
     "power": Command(
         "from a pilot: which differences are found, how many segments they need",
         _INPUT_USAGE,
         ("-r ref.txt -i old.txt new.txt --difference 1", "pilot.csv --segments 2000"),
-        {"input": _ANY, "units": _LABELS + _STRATA,
-         "plan": [
-             _BASELINE,
-             _option("--difference", type=float, metavar="POINTS", help="a true difference"),
-             _option("--segments", type=int, metavar="N", help="of the plan, or groups "
-                     "(default: the pilot's)"),
-             _option("--power", type=float, default=0.8, metavar="P", help="target (default: 0.8)"),
-             _LEVEL, _ALTERNATIVE, _CONFIDENCE],
-         "output": _output() + _SHOWN[:1]},
+        {
+            "input": _ANY,
+            "units": _UNITS,
+            "plan": [
+                _BASELINE,
+                _option("--difference POINTS", "a true difference", type=float),
+                _option("--segments N", "of the plan, or groups (default: the pilot's)", type=int),
+                _option("--power P", "target (default: 0.8)", type=float, default=0.8),
+                _LEVEL, _ALTERNATIVE, _CONFIDENCE,
+            ],
+            "output": [*_output(), _VERBOSE],
+        },
     ),
     "gate": Command(
         "may a new model take another's place? exit code 0 passed, 1 failed, 3 undecided",
         "NEW --baseline BASE --margin POINTS | --recovery SHARE",
         ("logs/new --baseline logs/old --recovery 0.99",
          "-i new.txt --baseline old.txt -r ref.txt --margin 1"),
-        {"input": _ANY, "units": _LABELS,
-         "limit": [
-             _option("--baseline", metavar="BASE", required=True,
-                     help="what is in use: a log, a file of outputs, or a system's name"),
-             *_LIMITS, _LEVEL,
-             _option("--undecided", choices=("pass", "fail"), help="exit with 0 or 1, not with 3"),
-             *_DRAWS],
-         "output": _output("junit") + _SHOWN[:1]},
+        {
+            "input": _ANY,
+            "units": [_GROUPS],
+            "limit": [
+                _option("--baseline BASE", "what is in use: log, file of outputs, or name",
+                        required=True),
+                *_LIMITS, _LEVEL,
+                _option("--undecided", "exit with 0 or 1, not with 3", choices=("pass", "fail")),
+                *_DRAWS,
+            ],
+            "output": [*_output("junit"), _VERBOSE],
+        },
     ),
     "show": Command(
         "what is in a log, a table of scores or a file of statistics",
         "LOG... | FILE.npz...",
         ("logs/", "scores.csv --metric acc"),
-        {"input": [*_LOGS, *_CHOICE], "output": _output()},
-        False,
+        {"input": [*_LOGS, *_CHOICE], "output": [*_output(), _VERBOSE]},
+        of_texts=False,
     ),
     "extract": Command(
         "keep statistics, to compare without texts",
         "-i OUT... -r REF... -o FILE.npz",
         ("-r ref.txt -i system.txt -o system.npz", "-r ref.txt -i a.txt b.txt -m chrf -o chrf.npz"),
-        {"input": _TEXTS + _CHOICE,
-         "output": [
-             _option("-o", "--output", metavar="FILE", required=True, help="ends in .npz"),
-             _option("--ids", metavar="FILE", help="one name of a segment a line")]},
+        {
+            "input": _TEXTS + _CHOICE,
+            "output": [
+                _option("-o, --output FILE", "ends in .npz", required=True),
+                _option("--ids FILE", "one name of a segment a line"),
+            ],
+        },
     ),
     "audit": Command(
         "what sacreBLEU and evaluatio print, beside the calibrated p-value",
         _INPUT_USAGE,
         ("-r ref.txt -i old.txt new.txt -m bleu chrf", "old.npz new.npz"),
-        {"input": _ANY,
-         "tests": [
-             _BASELINE,
-             _option("--paired-bs-n", type=int, default=N_BOOTSTRAP, metavar="N",
-                     help="sacreBLEU's resamples (default: its own)"),
-             _option("--paired-ar-n", type=int, default=N_RANDOMIZATION, metavar="N",
-                     help="sacreBLEU's trials (default: its own)"),
-             *_DRAWS],
-         "output": _output()},
+        {
+            "input": _ANY,
+            "tests": [
+                _BASELINE,
+                _option("--paired-bs-n N", "sacreBLEU's resamples", type=int, default=N_BOOTSTRAP),
+                _option("--paired-ar-n N", "its trials", type=int, default=N_RANDOMIZATION),
+                *_DRAWS,
+            ],
+            "output": _output(),
+        },
     ),
     "demo": Command(
-        "compare four systems on the bundled sample", "", ("", "-o demo.html"),
-        {"output": _output() + _SHOWN}, False,
+        "compare four systems on the bundled sample",
+        "",
+        ("", "-o demo.html"),
+        {"output": [*_output(), _VERBOSE, _DESCRIBE]},
+        of_texts=False,
     ),
 }  # fmt: skip
 
@@ -333,7 +349,7 @@ def _add(commands: Any, name: str, command: Command) -> None:
         group = made.add_argument_group(heading)
         for flags, settings in options:
             group.add_argument(*flags, **settings)
-    if command.of_metrics:
+    if command.of_texts:
         made.epilog = _wrapped(listed())
         add_metric_options(made)
 
