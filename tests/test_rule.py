@@ -21,7 +21,8 @@ def table(rng, n, kind):
         rows = (rng.random((2, n)) < [[0.5], [0.6]]).astype(int)
     elif kind == "few":
         rows = np.tile(rng.integers(1, 9, n), (2, 1))
-        rows[1, : (m := int(rng.integers(0, min(n, 6) + 1)))] += rng.integers(1, 5, m)
+        m = int(rng.integers(0, min(n, 6) + 1))
+        rows[1, :m] += rng.integers(1, 5, m)
     if kind != "ratio":
         return es.extract(dict(zip("ABC", rows, strict=False)), metric=es.Mean("m"))
     lengths = rng.integers(1, 40, n)
