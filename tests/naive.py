@@ -37,20 +37,3 @@ def sacrebleu_score(metric, totals):
 def weights_from_indices(indices, n_segments):
     """Turn drawn segment numbers `(B, n)` into rows of weights `(B, N)`."""
     return np.stack([np.bincount(row, minlength=n_segments) for row in indices])
-
-
-def all_swap_differences(score, first, second):
-    """Return score(second) - score(first) after each of the 2^N swaps, by recursion."""
-    differences = []
-
-    def swap(i, a, b):
-        if i == len(a):
-            differences.append(float(score(b.sum(axis=0)) - score(a.sum(axis=0))))
-            return
-        swap(i + 1, a, b)
-        a2, b2 = a.copy(), b.copy()
-        a2[i], b2[i] = b[i], a[i]
-        swap(i + 1, a2, b2)
-
-    swap(0, np.array(first), np.array(second))
-    return np.array(differences)

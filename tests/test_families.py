@@ -16,13 +16,6 @@ from evalstats.resampling.weights import batches
 
 MEAN = es.Mean("judge")
 pvalues = st.lists(st.floats(0, 1), min_size=1, max_size=30)
-#: What arch 8.0.0's StepM calls superior on `gains()` and the same null values, by size.
-STEPM = {
-    0.01: [6, 8, 9],
-    0.05: [4, 5, 6, 8, 9],
-    0.1: [1, 2, 3, 4, 5, 6, 7, 8, 9],
-    0.2: [1, 2, 3, 4, 5, 6, 7, 8, 9],
-}
 
 
 def scores(n_systems=5, n=60, seed=3, gap=0.12):
@@ -48,10 +41,12 @@ def test_benjamini_hochberg_is_scipys(p):
 @given(pvalues)
 def test_holm_by_its_definition(p):
     """Reject the smallest while p_(i) <= α/(m - i): the adjusted value is the smallest such α."""
-    found, worst = families.holm(p), 0.0
+    given = np.array(p)
+    found, worst = families.holm(given), 0.0
     for i, j in enumerate(np.argsort(p, kind="stable")):
         worst = max(worst, min(1.0, (len(p) - i) * p[j]))
         assert found[j] == worst
+    assert given.tolist() == p
 
 
 @given(st.lists(st.tuples(st.integers(0, 4), st.floats(0, 1)), min_size=1, max_size=20))
@@ -66,15 +61,6 @@ def test_holm_over_parts_by_its_definition(rows):
             left[np.flatnonzero(left)[np.argmin(p[left])]] = False
         np.testing.assert_array_equal(found <= level, ~left)
     np.testing.assert_array_equal(families.holm_over(np.zeros(len(p)), p), p)
-
-
-def test_a_worked_example_and_no_change_of_the_input():
-    # Holm's example as evaluatio documents it, with the values it should have.
-    p = np.array([0.04, 0.03, 0.01, 0.09, 0.02])
-    before = p.copy()
-    assert families.holm(p) == pytest.approx([0.09, 0.09, 0.05, 0.09, 0.08])
-    assert families.unadjusted(p) is not p
-    np.testing.assert_array_equal(p, before)
 
 
 def naive(null, observed):
@@ -101,8 +87,12 @@ def test_stepping_down_by_its_definition(seed, n_pairs):
     ]
 
 
-@pytest.mark.parametrize("size", STEPM)
-def test_rejects_what_archs_stepm_does_on_the_same_replicates(size):
+# What arch 8.0.0's StepM calls superior on the same null values, by size.
+@pytest.mark.parametrize(
+    "size, superior",
+    [(0.01, [6, 8, 9]), (0.05, [4, 5, 6, 8, 9]), (0.1, [*range(1, 10)]), (0.2, [*range(1, 10)])],
+)
+def test_rejects_what_archs_stepm_does_on_the_same_replicates(size, superior):
     """Gains of ten models over a benchmark in standard errors, and what random signs make of them."""
     rng = np.random.default_rng(16)
     gains = rng.normal(size=(80, 1)) + rng.normal(size=(80, 10)) + np.linspace(0, 0.55, 10)
@@ -112,7 +102,7 @@ def test_rejects_what_archs_stepm_does_on_the_same_replicates(size):
     counts, _ = families.step_down(lambda some: null.T[some], observed, 999)
     p = families.monotone((counts + 1) / 1000, observed)
     # Its quantile lies between two replicates, ours at one: p <= size + 1/(B + 1).
-    assert np.flatnonzero(p <= size + 1e-3).tolist() == STEPM[size]
+    assert np.flatnonzero(p <= size + 1e-3).tolist() == superior
 
 
 GROUPS, STRATA = np.repeat(np.arange(17), [9, 6, *[3] * 15]), np.repeat([0, 1], 30)
@@ -180,15 +170,10 @@ def test_max_t_is_a_double_loop_over_resamples(design):
 
 @pytest.mark.parametrize("skewed", [False, True])
 def test_simultaneous_intervals_have_the_quantile_of_the_largest(skewed):
-    values = scores(5, gap=0.25)
-    if skewed:
-        values = dict(
-            zip("ABC", np.exp(2 * np.random.default_rng(8).normal(size=(3, 60))), strict=True)
-        )
-    options = {"metrics": MEAN, "n_resamples": 199, "rng": 8}
-    result, alone_ = (
-        es.compare(values, method=m, **options) for m in ("simultaneous", "bootstrap")
-    )
+    values, tails = scores(5, gap=0.25), np.random.default_rng(8).normal(size=(3, 60))
+    values = dict(zip("ABC", np.exp(2 * tails), strict=True)) if skewed else values
+    asked = {"metrics": MEAN, "n_resamples": 199, "rng": 8}
+    result, alone_ = (es.compare(values, method=m, **asked) for m in ("simultaneous", "bootstrap"))
     null, _, nu, f, d, se = resampled(np.array(list(values.values())), None, None, False)
     c = np.sort(null.max(axis=0))[-int(400 * stats.norm.cdf(f[0] * stats.t.ppf(0.025, nu[0])))]
     for one, own, value, error in zip(result, alone_, d, se, strict=True):
@@ -204,22 +189,21 @@ def test_simultaneous_intervals_have_the_quantile_of_the_largest(skewed):
 def test_simultaneous_intervals_hold_each_of_them_and_exclude_no_more_than_the_tests(kind):
     excluded = held = 0
     for seed in range(6):
-        values = scores(5, 60, seed, gap=0.2)
-        asked = {"n_resamples": 499, "groups": np.arange(60) // 4 if kind == "groups" else None}
-        if "ratio" in kind:
-            values, asked["contrast"] = {s: x + 20 for s, x in values.items()}, kind
-        if kind == "0/1":
+        values, asked = scores(5, 60, seed, gap=0.2), {"metrics": MEAN, "n_resamples": 499}
+        if kind == "groups":
+            asked["groups"] = np.arange(60) // 4
+        elif kind == "0/1":
             values = {s: x > 0 for s, x in values.items()}
-        one = es.compare(values, metrics=MEAN, **asked)
-        all_ = es.compare(values, metrics=MEAN, method="simultaneous", **asked)
+        elif kind != "marks":
+            values, asked["contrast"] = {s: x + 20 for s, x in values.items()}, kind
+        one, all_ = (es.compare(values, method=m, **asked) for m in ("bootstrap", "simultaneous"))
         for a, b in zip(one, all_, strict=True):
             assert b.low <= a.low <= a.value <= a.high <= b.high
             assert b.high - b.low > a.high - a.low or a.pvalue == 1
             assert all_.significant(b) or b.low <= b.null <= b.high
             excluded += not b.low <= b.null <= b.high
             held += not all_.significant(b)
-    assert excluded > 3
-    assert held > 3
+    assert min(excluded, held) > 3
 
 
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
@@ -270,41 +254,32 @@ def test_pairs_that_say_too_little_have_holms():
     assert adjusted(two) == alone(two)
 
 
-@pytest.mark.parametrize("method", ["t", "simultaneous"])
-def test_where_nothing_is_drawn_it_is_holm(method):
+def test_where_nothing_is_drawn_it_is_holm():
     runs = {f"s{i}": np.random.default_rng(i).normal(size=(3, 40)) + i / 4 for i in range(5)}
     one = {name: x[0] for name, x in runs.items()}
-    several = es.compare(runs, metrics=MEAN, method=method)
+    several = es.compare(runs, metrics=MEAN, method="simultaneous")
     for result in (several, es.compare(one, metrics=MEAN, method="t", test="t")):
         assert result.adjustment == "holm"
         assert "|adj:holm|" in result.signatures[0]
         np.testing.assert_allclose(adjusted(result), families.holm(alone(result)))
-    if method == "simultaneous":
-        tenth = es.compare(runs, metrics=MEAN, confidence_level=1 - 0.05 / 10)
-        for a, b in zip(several, tenth, strict=True):
-            assert (a.low, a.high) == pytest.approx((b.low, b.high))
-    drawn = es.compare(one, metrics=MEAN, method="t", n_resamples=199)
-    assert drawn.adjustment == "max-t"
-
-
-@pytest.mark.parametrize("adjustment", ["holm", "benjamini-hochberg", "none"])
-def test_other_adjustments_are_of_the_p_values(adjustment):
-    result = es.compare(scores(), metrics=MEAN, adjustment=adjustment, n_resamples=199)
-    expected = {"none": alone(result), "holm": families.holm(alone(result)),
-                "benjamini-hochberg": stats.false_discovery_control(alone(result))}  # fmt: skip
-    np.testing.assert_allclose(adjusted(result), expected[adjustment], rtol=1e-12)
-    assert f"|adj:{adjustment}|" in result.signatures[0]
+    tenth = es.compare(runs, metrics=MEAN, confidence_level=1 - 0.05 / 10)
+    for a, b in zip(several, tenth, strict=True):
+        assert (a.low, a.high) == pytest.approx((b.low, b.high))
+    assert es.compare(one, metrics=MEAN, method="t", n_resamples=199).adjustment == "max-t"
 
 
 def test_neither_threads_nor_other_metrics_change_a_bit():
-    values = scores(4, 300)
-    one, two = (
-        es.compare(values, metrics=MEAN, n_resamples=1999, executor=workers) for workers in (1, 2)
-    )
+    tables = [es.extract(scores(4, 300), metric=m) for m in (MEAN, es.Mean("other"))]
+    one, two = (es.compare(tables[:1], n_resamples=1999, executor=n) for n in (1, 2))
     assert one == two
-    tables = [es.extract(values, metric=m) for m in (MEAN, es.Mean("other"))]
     both = es.compare(tables, n_resamples=1999)
     assert adjusted(both)[:6].tolist() == adjusted(one).tolist()
+    for adjustment in ("holm", "benjamini-hochberg", "none"):
+        other = es.compare(tables[:1], n_resamples=1999, adjustment=adjustment)
+        expected = families.ADJUSTMENTS[adjustment](alone(one))
+        assert adjusted(other).tolist() == expected.tolist()
+        assert f"|adj:{adjustment}|" in other.signatures[0]
+    assert families.ADJUSTMENTS["none"](alone(one)).tolist() == alone(one).tolist()
 
 
 class WithoutGradient(es.Mean):
@@ -348,13 +323,12 @@ def test_a_gap_beyond_all_doubt_is_no_warning():
 def test_near_copies_take_nothing_from_the_others():
     """Defect: seven segments of a near-copy had a larger t but fewer degrees, and p = .091 for all."""
     rng = np.random.default_rng(12)
-    base = rng.normal(size=300)
+    base, jitter, noise = rng.normal(size=300), rng.normal(size=7), rng.normal(size=300)
     few = base.copy()
-    few[:7] += 0.001 * (1 + 0.05 * rng.normal(size=7))
-    noise = rng.normal(size=300)
+    few[:7] += 0.001 * (1 + 0.05 * jitter)
     noise = (noise - noise.mean()) / noise.std(ddof=1)
     systems = {"a": base, "few": few, "c": base + noise + 2.614 / np.sqrt(300)}
-    result = es.compare(systems, metrics=es.Mean("m"), n_resamples=999, method="simultaneous")
+    result = es.compare(systems, metrics=MEAN, n_resamples=999, method="simultaneous")
     t = [d.difference / d.standard_error for d in result]
     assert t[0] > max(t[1:]) - 0.3
     for d in result:

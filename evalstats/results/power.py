@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,9 +20,21 @@ if TYPE_CHECKING:
 
 #: Of more pairs only those are shown that need most.
 _MOST_PAIRS = 10
-Show = Callable[[Any], str]
-#: A header, and what a row shows under it.
-Column = tuple[str, Show]
+#: Columns of tables, and the fields they show; some only where a difference was asked about.
+_NAMES = {"system": "system", "baseline": "baseline"}
+_OF_SIZES = {"least difference": "minimum", "power for {0.difference:g}": "power"}
+_OF_PAIRS = {**_NAMES, "std. dev.": "standard_deviation", **_OF_SIZES, "{0.unit}s needed": "needed"}
+_OF_RUNS = {
+    **_NAMES,
+    "std. dev. of runs": "run_deviation",
+    "least difference, any {0.unit}s": "limit",
+    "runs needed": "runs_needed",
+    "fewest runs": "fewest_runs",
+}
+_ASKED = ("power", "needed", "runs_needed", "fewest_runs")
+#: The two curves: their units, and their fields in a record.
+_CURVE = ("size", "minimum", "power")
+_CURVES = ((None, "sizes", "minimums", "powers"), ("run", "runs", "run_minimums", "run_powers"))
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,73 +123,58 @@ class Power(Result):
         return self.pairs
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        tables = []
+        tables, units = [], f"{self.n_segments:,} {self.unit}s"
+        runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""
+        test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
         for metric in distinct(p.metric for p in self):
             pairs = [_flat(p) for p in self.pairs if p.metric == metric]
-            tables += self._pair_tables(metric, pairs, digits)
-            if len(pairs) == 1:
-                curves = [(self.unit, "sizes", "minimums", "powers")]
-                curves += [("run", "runs", "run_minimums", "run_powers")] if self.n_runs else []
-                tables += [self._curve(pairs[0], *curve, digits) for curve in curves]
+            decimals, first = _decimals([p["minimum"] for p in pairs], digits), pairs[0]
+            title = f"{metric} {report.direction(first['higher_is_better'])}, {units} "
+            title += f"(pilot {self.n_pilot:,}){runs}, {test}"
+            tables.append(self._table(title, _OF_PAIRS, pairs, decimals))
+            if self.n_runs:
+                title = f"{metric}, runs of each system on {units}"
+                tables.append(self._table(title, _OF_RUNS, pairs, decimals))
+            for unit, *curve in _CURVES if len(pairs) == 1 else ():
+                sizes, minimums, powers = (first[name] for name in curve)
+                if sizes:
+                    unit = unit or self.unit
+                    title = f"{metric}, {first['system']} - {first['baseline']}, "
+                    rows = zip(sizes, minimums, powers or minimums, strict=True)
+                    points = [dict(zip(_CURVE, row, strict=True)) for row in rows]
+                    columns = {f"{unit}s": "size", **_OF_SIZES}
+                    decimals = _decimals(minimums, digits)
+                    title += f"by number of {unit}s"
+                    tables.append(self._table(title, columns, points, decimals))
         return tables
 
-    def _pair_tables(
-        self, metric: str, pairs: Sequence[dict[str, Any]], digits: int | None
-    ) -> list[Table]:
-        """Lay out the pairs that need most, and what runs of each system add."""
-        points, unit = _points([p["minimum"] for p in pairs], digits), self.unit
-        level, notes = f"[{report.level(self.confidence_level)}]", list[str]()
-        if len(pairs) > _MOST_PAIRS:
-            pairs = sorted(pairs, key=lambda p: -np.inf if (x := p["minimum"]) is None else -x)
-            most, least = (points(pairs[i]["minimum"]) for i in (_MOST_PAIRS, -1))
+    def _table(
+        self, title: str, columns: dict[str, str], records: list[dict[str, Any]], decimals: int
+    ) -> Table:
+        """Lay out fields of the records that need most, with their intervals, if they have some."""
+        notes, header, cells = [], [], []
+        if "system" in columns and len(records) > _MOST_PAIRS:
+            records = sorted(records, key=lambda r: r["minimum"] or np.inf, reverse=True)
+            low, high = (_written(records[i]["minimum"], decimals) for i in (-1, _MOST_PAIRS))
             notes.append(
-                f"and {len(pairs) - _MOST_PAIRS:,} pairs with least differences from {least} to "
-                f"{most}; CSV, JSON and data frames have all"
+                f"and {len(records) - _MOST_PAIRS:,} pairs with least differences from {low} to "
+                f"{high}; CSV, JSON and data frames have all"
             )
-            pairs = pairs[:_MOST_PAIRS]
-
-        def bounded(header: str, name: str, show: Show) -> list[Column]:
-            low, high = f"{name}_low", f"{name}_high"
-            return [
-                (header, lambda p: show(p[name])),
-                (level, lambda p: f"[{show(p[low])}, {show(p[high])}]"),
-            ]
-
-        names: list[Column] = [(key, itemgetter(key)) for key in ("system", "baseline")]
-        columns = [*names, ("std. dev.", lambda p: points(p["standard_deviation"]))]
-        columns += bounded("least difference", "minimum", points)
-        of_runs = [*names, ("std. dev. of runs", lambda p: points(p["run_deviation"]))]
-        of_runs += [(f"least difference, any {unit}s", lambda p: points(p["limit"]))]
-        if self.difference is not None:
-            columns += bounded(f"power for {self.difference:g}", "power", _points([], 2))
-            columns += bounded(f"{unit}s needed", "needed", _count)
-            of_runs += bounded("runs needed", "runs_needed", _count)
-            of_runs += [("fewest runs", lambda p: _count(p["fewest_runs"]))]
-        runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""
-        title = (
-            f"{metric} {report.direction(pairs[0]['higher_is_better'])}, {self.n_segments:,} "
-            f"{unit}s (pilot {self.n_pilot:,}){runs}, power {self.target:g} at level "
-            f"{self.significance_level:g}, {self.alternative}"
-        )
-        tables = [_table(title, columns, pairs, notes)]
-        if self.n_runs:
-            title = f"{metric}, runs of each system on {self.n_segments:,} {unit}s"
-            tables.append(_table(title, of_runs, pairs))
-        return tables
-
-    def _curve(
-        self, pair: dict[str, Any], unit: str, sizes: str, minimums: str, powers: str,
-        digits: int | None,
-    ) -> Table:  # fmt: skip
-        points, share = _points(pair[minimums], digits), _points([], 2)
-        columns: list[Column] = [
-            (f"{unit}s", lambda i: _count(pair[sizes][i])),
-            ("least difference", lambda i: points(pair[minimums][i])),
-        ]
-        if self.difference is not None:
-            columns.append((f"power for {self.difference:g}", lambda i: share(pair[powers][i])))
-        title = f"{pair['metric']}, {pair['system']} - {pair['baseline']}, by number of {unit}s"
-        return _table(title, columns, range(len(pair[sizes])))
+            records = records[:_MOST_PAIRS]
+        for name, key in columns.items():
+            if self.difference is not None or key not in _ASKED:
+                places = 2 if key == "power" else decimals
+                header.append(name.format(self))
+                cells.append([_written(r[key], places) for r in records])
+                if f"{key}_low" in records[0]:
+                    header.append(f"[{report.level(self.confidence_level)}]")
+                    lows, highs = (
+                        [_written(r[f"{key}_{end}"], places) for r in records]
+                        for end in ("low", "high")
+                    )
+                    cells.append([f"[{x}, {y}]" for x, y in zip(lows, highs, strict=True)])
+        align = "".join("<" if name in _NAMES else ">" for name in header)
+        return Table(title, tuple(header), tuple(zip(*cells, strict=True)), align, tuple(notes))
 
 
 def _flat(pair: PairPower) -> dict[str, Any]:
@@ -186,23 +182,14 @@ def _flat(pair: PairPower) -> dict[str, Any]:
     return {**vars(pair), **vars(pair.of_runs or RunPower())}
 
 
-def _table(
-    title: str, columns: Sequence[Column], rows: Sequence[Any], notes: Sequence[str] = ()
-) -> Table:
-    header = tuple(name for name, _ in columns)
-    cells = tuple(tuple(show(row) for _, show in columns) for row in rows)
-    align = "".join("<" if name in ("system", "baseline") else ">" for name in header)
-    return Table(title, header, cells, align, tuple(notes))
+def _decimals(values: Sequence[float | None], digits: int | None) -> int:
+    return report.decimals([x for x in values if x]) if digits is None else digits
 
 
-def _points(values: Sequence[float | None], digits: int | None) -> Show:
-    """Return how numbers are shown that have as many decimals as these need."""
-    decimals = report.decimals([x for x in values if x]) if digits is None else digits
-    return lambda x: "none" if x is None else report.number(x, decimals)
-
-
-def _count(value: int | None) -> str:
-    return "none" if value is None else f"{value:,}"
+def _written(value: Any, decimals: int) -> str:
+    if isinstance(value, float):
+        return report.number(value, decimals)
+    return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def assumptions(result: Power, n_strata: int) -> Iterator[str]:
