@@ -91,15 +91,7 @@ def poi_edit_distance(
     *,
     optimal: bool = False,
 ) -> int:
-    """Return the errors at points of interest of one pair.
-
-    Examples
-    --------
-    >>> poi_edit_distance(["no", "no"], ["no"], [True, True])
-    0
-    >>> poi_edit_distance(["no", "no"], ["no"], [True, True], optimal=True)
-    1
-    """
+    """Return the errors at points of interest of one pair."""
     ref = listed(references, "references", "tokens")
     hyp = listed(hypotheses, "hypotheses", "tokens")
     points = as_points(points_of_interest, len(ref), "points_of_interest")
