@@ -117,7 +117,8 @@ NUMBERS = [
     (lambda: spans("c", "abc"), [(0, 0, 3)]),
     (lambda: spans("aab", "ab"), [(0, 0, 1), (1, 1, 2), (2, 1, 2)]),
     (lambda: spans("kitten", "sitting")[-1], (5, 5, 7)),
-    (lambda: spans("intention", "execution")[3:6], [(3, 2, 3), (4, 3, 4), (5, 4, 6)]),
+    (lambda: [end for *_, end in spans("intention", "execution")], [1, 2, 3, 3, 4, 6, 7, 8, 9]),
+    (lambda: spans("ab", "ba"), [(0, 0, 1), (1, 0, 2)]),
     (lambda: spans("", "a") + spans("a", ""), []),
     (lambda: optimal_alignment(["a"], ["b"]), [Alignment(index=0, start=0, end=1)]),
     (lambda: errors("aaaa", "baaaab", "TFFT"), 2),
@@ -271,27 +272,33 @@ def test_tests_written_out():
     assert paired_bootstrap_test(X1, X1, 99) == 1.0
 
 
-def replicates(hypotheses, effective_order, iterations, rng):
+def replicates(hypotheses, references, effective_order, iterations, rng):
     """Score every resample with sacreBLEU itself."""
     twin = naive.sacrebleu_twin(es.BLEU(effective_order=effective_order))
     scores = []
     for weights in es.bootstrap_weights(len(hypotheses), iterations, rng):
         index = np.repeat(np.arange(len(hypotheses)), weights)
-        streams = naive.streams([ROWS[i] for i in index])
+        streams = naive.streams([references[i] for i in index])
         scores.append(twin.corpus_score([hypotheses[i] for i in index], streams).score)
     return np.array(scores)
 
 
 @pytest.mark.parametrize("effective_order", [True, False])
-def test_bleu_by_the_obvious_path(effective_order):
-    good, bad = (replicates(texts, effective_order, 200, 5) for texts in (GOOD, BAD))
-    ci = es.bleu_ci(ROWS, BAD, 200, 0.1, effective_order, rng=5)
-    # The 10th and the 191st of 200: floor(0.05·199) and ceil(0.95·199), from 0.
-    assert (ci.lower, ci.upper) == pytest.approx(np.sort(bad)[[9, 190]], abs=1e-9)
+def test_bleu_by_the_obvious_path(effective_order, sample):
+    references = sample.references[:9]
+    worse, better = (sample.systems[name][:9] for name in ("clearly-better", "baseline"))
+    drawn = [replicates(texts, references, effective_order, 100, 5) for texts in (worse, better)]
+    ci = es.bleu_ci(references, worse, 100, 0.1, effective_order, rng=5)
+    # The 5th and the 96th of 100: floor(0.05·99) and ceil(0.95·99), from 0.
+    assert (ci.lower, ci.upper) == pytest.approx(np.sort(drawn[0])[[4, 95]], abs=1e-9)
+    assert len(set(drawn[0].round(9))) > 90
     twin = naive.sacrebleu_twin(es.BLEU(effective_order=effective_order))
-    assert ci.mean == pytest.approx(twin.corpus_score(BAD, naive.streams(ROWS)).score)
-    p = es.bleu_bootstrap_test(ROWS, BAD, GOOD, 200, effective_order, rng=5)
-    assert p == (np.count_nonzero(good - bad <= 1e-9) + 1) / 201
+    observed = [twin.corpus_score(t, naive.streams(references)).score for t in (worse, better)]
+    assert ci.mean == pytest.approx(observed[0])
+    assert observed[0] < observed[1]  # of these nine
+    p = (np.count_nonzero(drawn[1] - drawn[0] <= 1e-9) + 1) / 101
+    for pair in ((worse, better), (better, worse)):
+        assert es.bleu_bootstrap_test(references, *pair, 100, effective_order, rng=5) == p
     # Two perfect outputs of two tokens: evaluatio gives 100 either way, sacreBLEU 0 without.
     short = es.bleu_ci([["a b"], ["c d"]], ["a b", "c d"], 10, 0.05, effective_order)
     assert short.mean == (100 if effective_order else 0)
