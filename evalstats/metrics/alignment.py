@@ -35,11 +35,6 @@ def align(hypothesis: Iterable[Any], reference: Iterable[Any]) -> NDArray[np.int
         Positions in the hypothesis and in the reference, in order. -1 in the first column is a
         deletion (the hypothesis lacks the token), in the second an insertion.
 
-    Raises
-    ------
-    InputTypeError
-        For a bare string: split it into tokens first.
-
     Examples
     --------
     >>> align("the big old cat sat".split(), "the cat sat down".split()).tolist()
@@ -71,9 +66,7 @@ def poi_errors(
     Raises
     ------
     InputError
-        For differing lengths; the message names the segment.
-    InputTypeError
-        For a bare string, or flags that are not bool.
+        For differing lengths, a bare string, or flags that are not bool.
 
     Examples
     --------

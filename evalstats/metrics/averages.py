@@ -27,11 +27,7 @@ class MeanOfRuns(Metric):
     The score that one more run can be expected to have, and what papers report (Clark et al.,
     2011): the mean of the runs' corpus scores, not the score of all outputs put together.
 
-    Parameters
-    ----------
-    metric : Metric
-    n_runs : int
-        R, at least 2.
+    `metric` is that of one run, `n_runs` is R, at least 2.
 
     Examples
     --------

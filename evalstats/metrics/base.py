@@ -104,11 +104,6 @@ class Metric(ABC):
             One entry per segment: a string, a list of strings with `None` for an absent one, or
             a `References`, which keeps what is prepared for the next system.
 
-        Returns
-        -------
-        ndarray of shape (N, k)
-            One column for each name in `columns`.
-
         Raises
         ------
         InputError

@@ -45,20 +45,13 @@ class Brier(Quotient):
         The K classes, at least 2, in the order of the columns of the probabilities, ``range(K)``
         say; by default there are two outcomes, 0 and 1.
 
-    Raises
-    ------
-    InputError
-        From `statistics`, for numbers that are no probabilities, and unknown labels.
+    Numbers that are no probabilities, and unknown labels, raise an `InputError` in `statistics`.
 
     Examples
     --------
     >>> brier = Brier()
     >>> print(brier.score(brier.statistics([0.9, 0.2], [1, 0]).sum(axis=0)).round(4))
     0.025
-    >>> classes = Brier(["no", "yes"])
-    >>> rows = classes.statistics([[0.1, 0.9], [0.8, 0.2]], ["yes", "no"])
-    >>> print(classes.score(rows.sum(axis=0)).round(4))
-    0.05
     """
 
     labels: tuple[Label, ...] | None = None
@@ -86,12 +79,8 @@ class Brier(Quotient):
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, squared distance and 1.
 
-        Parameters
-        ----------
-        hypotheses : array_like
-            N probabilities of outcome 1; or `(N, K)`, of the classes, in rows that sum to 1.
-        references : sequence
-            N outcomes, 0 or 1; or N of the labels.
+        Of N probabilities of outcome 1 and the outcomes, 0 or 1; or of `(N, K)` probabilities of
+        the classes, in rows that sum to 1, and N of the labels.
         """
         if self.labels is None:
             hypotheses, gold = checked_pair(hypotheses, references, "outcomes, 0 or 1")
@@ -131,10 +120,7 @@ class ECE(Metric):
     bins : int
         From 1 to 10,000.
 
-    Raises
-    ------
-    InputError
-        From `statistics`, for confidences outside [0, 1] and answers other than 0 and 1.
+    Confidences outside [0, 1] and answers other than 0 and 1 raise an `InputError` in `statistics`.
 
     Examples
     --------
@@ -166,10 +152,7 @@ class ECE(Metric):
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 3 bins)`: 1, confidence and correct in the item's bin, 0 in the others.
 
-        Parameters
-        ----------
-        hypotheses : array_like, shape (N, 2)
-            Confidence in [0, 1] and whether the answer is right, 1 or 0. References are not used.
+        Rows `(N, 2)` are confidence in [0, 1] and whether the answer is right, 1 or 0.
         """
         pairs = _probabilities(hypotheses, "hypotheses", 2)
         for i in np.flatnonzero((pairs[:, 1] != 0) & (pairs[:, 1] != 1))[:1]:

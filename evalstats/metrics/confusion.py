@@ -163,14 +163,8 @@ class Confusion(Metric):
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
         """Return `(N, 3 K)`: items with each class right, predicted and gold.
 
-        `(N, 3)` for a rate without average and for micro-averages; `(N, 2)` for accuracy.
-
-        Parameters
-        ----------
-        hypotheses : sequence
-            N predicted labels; with `multilabel` collections of labels; or `(N, K, K)` counts.
-        references : sequence
-            N gold labels, or collections; none for matrices.
+        `(N, 3)` for a rate without average and for micro-averages; `(N, 2)` for accuracy. Items are
+        N predicted and gold labels; with `multilabel` collections of labels; or `(N, K, K)` counts.
         """
         if self.matrices:
             return self._columns(*counts_of(hypotheses, len(self.labels)))

@@ -147,18 +147,13 @@ def token_edits(
     Raises
     ------
     InputError
-        For differing lengths.
-    InputTypeError
-        For a bare string where a sequence of tokens is expected.
+        For differing lengths, or a bare string where a sequence of tokens is expected.
 
     Examples
     --------
     >>> rows = token_edits([["h", "ə", "l", "əʊ"]], [["h", "ɛ", "l", "əʊ"]])
     >>> rows.tolist()
     [[1, 4]]
-    >>> from evalstats import Ratio
-    >>> print(Ratio("phone error rate", higher_is_better=False).score(rows.sum(axis=0)))
-    0.25
     """
     hyps, refs = token_segments(hypotheses, "hypotheses"), token_segments(references, "references")
     check_same_length(references=refs, hypotheses=hyps)

@@ -26,10 +26,6 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
     k : int
         At least 1.
 
-    Returns
-    -------
-    ndarray of shape (N,)
-
     Raises
     ------
     InputError

@@ -51,11 +51,8 @@ class _PerUnit(Quotient):
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, negative log-likelihood and units; references are not used.
 
-        Parameters
-        ----------
-        hypotheses : array_like, shape (N, 2)
-            Log-likelihood (natural logarithm, at most 0; at least 0 with `nll`) and number of units
-            (more than 0) of each text. For ``unit="item"`` the N log-likelihoods alone.
+        Rows `(N, 2)` are the log-likelihood (natural logarithm, at most 0; at least 0 with `nll`)
+        and the units (more than 0) of each text; for ``unit="item"`` the log-likelihood alone.
         """
         item = self.unit == "item"
         rows = as_numbers(hypotheses, "log-likelihoods", None if item else 2)
@@ -93,10 +90,7 @@ class Perplexity(_PerUnit):
     nll : bool
         Whether rows hold *negative* log-likelihoods (losses, summed over the text).
 
-    Raises
-    ------
-    InputError
-        For an unknown unit; from `statistics` for a wrong sign, or texts without units.
+    An unknown unit raises an `InputError`, in `statistics` a wrong sign or a text without units.
 
     Examples
     --------
@@ -104,8 +98,6 @@ class Perplexity(_PerUnit):
     >>> rows = perplexity.statistics([[-100.0, 20], [-50.0, 12]])
     >>> print(perplexity.score(rows.sum(axis=0)).round(3))
     108.581
-    >>> print(Perplexity("item").score(Perplexity("item").statistics([-1.5, -0.5]).sum(axis=0)))
-    2.718281828459045
     """
 
     title = "{} perplexity"

@@ -78,10 +78,9 @@ class SentenceBLEU:
 
     Notes
     -----
-    An empty output scores 0, and so does one that shares nothing with its references, whatever
-    the smoothing; only ``"add-one"`` gives it a positive score, as axion does. NLTK 3.10 raises for
-    method 6 without three-gram matches, and its methods 5 and 7 always look at five-grams; here
-    the formulas hold throughout.
+    What shares nothing with its references scores 0, whatever the smoothing but ``"add-one"``
+    (axion). NLTK 3.10 raises for method 6 without three-gram matches, and its methods 5 and 7
+    always look at five-grams; here the formulas hold throughout.
 
     Examples
     --------
@@ -176,13 +175,9 @@ class SentenceBLEU:
     def score(self, hypothesis: str | TokenList, references: Any) -> Any:
         """Score one segment: a float, or `(W,)` with several weights.
 
-        Parameters
-        ----------
-        hypothesis : str or list of tokens
-        references
-            A string or a list of strings, `None` for an absent one; if the hypothesis is a token
-            list, a list of token lists, or one token list. Text and token lists mixed raise an
-            `InputTypeError`, a segment without reference an `InputError`.
+        References are a string or a list of strings, `None` for an absent one; of a list of tokens
+        a list of token lists, or one token list. Text and token lists mixed raise an
+        `InputTypeError`, a segment without reference an `InputError`.
         """
         if isinstance(hypothesis, str):
             if isinstance(references, References):

@@ -29,13 +29,9 @@ from evalstats.text.tokenization import Tokens, from_lists
 class Vocabulary(NamedTuple):
     """The tokens of the references.
 
-    Attributes
-    ----------
-    words : dict
-        The W tokens that are not single characters, numbered -1, -2, ...
-    ids : int32 array
-        ``ids[W + c]`` is the id of word number c < 0, or of the character with code point c; the
-        last entry is that of every unknown token.
+    `words` are the W tokens that are not single characters, numbered -1, -2, ...; ``ids[W + c]`` is
+    the id of word number c < 0, or of the character with code point c, the last one that of every
+    unknown token.
     """
 
     words: dict[str, int]

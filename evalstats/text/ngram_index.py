@@ -120,20 +120,9 @@ def build_index(
 def count_matches(index: NgramIndex, hypotheses: Ragged, *, first: int = 0) -> Index:
     """Count the n-grams of hypotheses that the references of their group have, clipped.
 
-    O(T log T) for T tokens of the hypotheses, plus a pass over the index.
-
-    Parameters
-    ----------
-    index : NgramIndex
-    hypotheses : Ragged
-        n texts, for the groups ``first`` to ``first + n``; the id ``2**bits - 1`` stands for every
-        token that no reference has.
-    first : int
-        Group of the first text.
-
-    Returns
-    -------
-    (n, order) int64 array
+    O(T log T) for T tokens of the hypotheses, plus a pass over the index. The n texts are those of
+    the groups ``first`` to ``first + n``; the id ``2**bits - 1`` stands for every token that no
+    reference has. The result is `(n, order)`.
     """
     n = len(hypotheses)
     matches = np.zeros((n, index.order), dtype=np.int64)

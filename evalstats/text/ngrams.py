@@ -37,17 +37,9 @@ KEPT_BYTES = 1 << 29
 class PreparedReferences:
     """The references of N segments, ready to be matched.
 
-    Attributes
-    ----------
-    references : Ragged
-        R texts of ids 1 to V.
-    owner : (R,) int64 array
-        Segment of every reference: ascending from 0 to N - 1, none missing.
-    order : int
-        Largest n-gram order; 0 counts nothing.
-    merged : bool
-        Clip at the largest count over the references of a segment (BLEU); otherwise match each
-        reference by itself (chrF).
+    `references` are R texts of ids 1 to V, `owner` the segment of each, ascending from 0 to N - 1,
+    `order` the largest n-gram order (0 counts nothing). If `merged`, matches are clipped at the
+    largest count over the references of a segment (BLEU); if not, each reference is by itself.
     """
 
     references: Ragged

@@ -23,12 +23,7 @@ Flags = NDArray[np.bool_]
 class Ragged:
     """Token ids of n texts: text i is ``values[offsets[i]:offsets[i + 1]]``.
 
-    Attributes
-    ----------
-    values : (T,) integer array
-        Ids, all of them non-negative.
-    offsets : (n + 1,) int64 array
-        Non-decreasing, from 0 to T.
+    `values`, (T,), are not negative, `offsets`, (n + 1,), do not decrease, from 0 to T.
     """
 
     values: IntArray

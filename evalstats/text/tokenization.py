@@ -70,16 +70,9 @@ Mask = NDArray[np.bool_]
 class Tokens:
     """Tokens of n texts, one-character tokens apart from longer ones.
 
-    The characters need neither a string object nor a dictionary to become ids.
-
-    Attributes
-    ----------
-    characters : (T,) int32 array
-        Code point of a token of one character, -1 for a longer token.
-    words : list of str
-        The tokens marked -1, in order.
-    offsets : (n + 1,) int64 array
-        Text i has tokens ``offsets[i]`` to ``offsets[i + 1]``.
+    The characters need neither a string object nor a dictionary to become ids: `characters`, (T,),
+    are code points, and -1 for a longer token, which `words` have in order. Text i has the tokens
+    ``offsets[i]`` to ``offsets[i + 1]``.
     """
 
     characters: NDArray[np.int32]

@@ -1,10 +1,10 @@
 """`evaluatio.alignment` and `evaluatio.metrics.pier`; see `evalstats.align` and `poi_errors`.
 
 Tokens are of any type and compared by ``==``. evaluatio's path does not always have the fewest
-edits: of a repeated word, one may be missing without being an error. ``optimal=True`` takes one
-that has. Points of interest are flags, one for each token of the reference, as evaluatio's
-documentation has it and its `poi_edit_distance` does. Its `poi_error_rate` wants them for the
-hypothesis: swap the first two arguments to get that number.
+edits: of a repeated word, one may be missing without being an error. Points of interest are flags,
+one for each token of the reference, as evaluatio's documentation has it and its
+`poi_edit_distance` does. Its `poi_error_rate` wants them for the hypothesis: swap the first two
+arguments to get that number.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import check_same_length, flag, listed
+from evalstats.checks import check_same_length, listed
 from evalstats.errors import InputError
-from evalstats.metrics.alignment import GAP, as_points, at_points, shortest_path
+from evalstats.metrics.alignment import as_points, at_points
 from evalstats.text.ids import edit_table, matches, token_segments
 
 __all__ = ["Alignment", "optimal_alignment"]
@@ -33,46 +33,31 @@ class Alignment:
     end: int
 
 
-def optimal_alignment(
-    references: Iterable[Any], hypotheses: Iterable[Any], *, optimal: bool = False
-) -> list[Alignment]:
+def optimal_alignment(references: Iterable[Any], hypotheses: Iterable[Any]) -> list[Alignment]:
     """Return the span of the hypothesis for every token of the reference, in its order.
 
-    Without tokens on either side there is no span. With ``optimal=True`` a span is one token, or
-    empty where the token is missing; inserted tokens are in none.
+    Without tokens on either side there is no span.
 
     Examples
     --------
-    >>> for optimal in (False, True):
-    ...     spans = optimal_alignment(list("abc"), list("abxc"), optimal=optimal)
-    ...     print([(a.index, a.start, a.end) for a in spans])
-    [(0, 0, 1), (1, 1, 2), (2, 2, 4)]
-    [(0, 0, 1), (1, 1, 2), (2, 3, 4)]
+    >>> [(a.start, a.end) for a in optimal_alignment(list("abc"), list("abxc"))]
+    [(0, 1), (1, 2), (2, 4)]
     """
     ref = listed(references, "references", "tokens")
     hyp = listed(hypotheses, "hypotheses", "tokens")
     if not ref or not hyp:
         return []
-    same = matches(hyp, ref)
-    path = shortest_path(same) if flag(optimal, "optimal") else lowest_path(same)
-    # A token that is missing stands after the hypothesis tokens before it.
-    after = np.maximum.accumulate(np.where(path[:, 0] == GAP, 0, path[:, 0] + 1))
-    spans = []
-    for index in range(len(ref)):
-        steps = np.flatnonzero(path[:, 1] == index)
-        positions = path[steps, 0]
-        start = int(after[steps[0]]) if positions[0] == GAP else int(positions[0])
-        spans.append(Alignment(index, start, int(after[steps[-1]])))
-    return spans
+    path = _lowest_path(matches(hyp, ref))
+    spans = [path[path[:, 1] == index, 0].tolist() for index in range(len(ref))]
+    return [Alignment(index, span[0], span[-1] + 1) for index, span in enumerate(spans)]
 
 
-def lowest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _lowest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Return the path of evaluatio 0.5 from the last pair of tokens to the first, `(L, 2)`.
 
     It steps to the neighbour with the smallest distance, whatever the step itself costs; of equals
     it leaves out a token of the hypothesis first, then one of the reference, then one of both. The
-    path pairs tokens without gaps, may have a token in several pairs, and of a repeated word one
-    that is missing is paired with the one that is there.
+    path pairs tokens without gaps, every token at least once.
     """
     table = edit_table(same).tolist()
     i, j = same.shape
@@ -85,54 +70,39 @@ def lowest_path(same: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def poi_edit_distance(
-    references: Iterable[Any],
-    hypotheses: Iterable[Any],
-    points_of_interest: Iterable[bool],
-    *,
-    optimal: bool = False,
+    references: Iterable[Any], hypotheses: Iterable[Any], points_of_interest: Iterable[bool]
 ) -> int:
-    """Return the errors at points of interest of one pair.
-
-    Examples
-    --------
-    >>> poi_edit_distance(["no", "no"], ["no"], [True, True])
-    0
-    >>> poi_edit_distance(["no", "no"], ["no"], [True, True], optimal=True)
-    1
-    """
+    """Return the errors at points of interest of one pair."""
     ref = listed(references, "references", "tokens")
     hyp = listed(hypotheses, "hypotheses", "tokens")
     points = as_points(points_of_interest, len(ref), "points_of_interest")
     if hyp and not ref:
         raise InputError("references is empty; a point of interest is a token of the reference")
-    return _errors(hyp, ref, points, flag(optimal, "optimal"))
+    return _errors(hyp, ref, points)
 
 
 def poi_error_rate(
     references: Iterable[Iterable[Any]],
     hypotheses: Iterable[Iterable[Any]],
     points_of_interest: Iterable[Iterable[bool]],
-    *,
-    optimal: bool = False,
 ) -> float:
     """Return errors per point of interest of all pairs, NaN where there is no such point."""
     refs = token_segments(references, "references")
     hyps = token_segments(hypotheses, "hypotheses")
     flags = listed(points_of_interest, "points_of_interest", "flags, one list a segment")
     check_same_length(references=refs, hypotheses=hyps, points_of_interest=flags)
-    best = flag(optimal, "optimal")
     masks = [
         as_points(row, len(ref), f"points_of_interest[{i}]")
         for i, (row, ref) in enumerate(zip(flags, refs, strict=True))
     ]
-    errors = sum(_errors(*pair, best) for pair in zip(hyps, refs, masks, strict=True))
+    errors = sum(map(_errors, hyps, refs, masks))
     n_points = sum(int(np.count_nonzero(mask)) for mask in masks)
     return errors / n_points if n_points else float("nan")
 
 
-def _errors(hyp: list[Any], ref: list[Any], points: NDArray[np.bool_], optimal: bool) -> int:
+def _errors(hyp: list[Any], ref: list[Any], points: NDArray[np.bool_]) -> int:
     if not hyp:
         # Every token of the reference is missing, on any path.
         return int(np.count_nonzero(points))
     same = matches(hyp, ref)
-    return at_points(shortest_path(same) if optimal else lowest_path(same), same, points)
+    return at_points(_lowest_path(same), same, points)

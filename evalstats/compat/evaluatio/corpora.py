@@ -81,14 +81,6 @@ def bleu_bootstrap_test(
     what this is**: it is one-sided, in the direction that the data chose, so under a true null
     hypothesis it falls below 0.05 about 10 % of the time. `compare` gives the two-sided p-value
     that holds what it promises; doubling this one comes close to it.
-
-    Examples
-    --------
-    >>> references = [["the cat sat on the mat"], ["it is raining again today"]]
-    >>> good = ["the cat sat on the mat", "it is raining today again"]
-    >>> bad = ["a cat sits on a mat", "again it rains today"]
-    >>> bleu_bootstrap_test(references, good, bad, iterations=999)
-    0.001
     """
     check_same_index({"references": references, "hyp1": hyp1, "hyp2": hyp2})
     first, second = as_texts(hyp1, "hyp1"), as_texts(hyp2, "hyp2")
@@ -109,15 +101,10 @@ def reversal_pvalues(
     observed = metric.score(values.sum(axis=1))
     replicates = metric.score(totals.reshape(n_resamples, *segments.shape[1:]))
     found, drawn = (scores[..., 1:] - scores[..., :1] for scores in (observed, replicates))
-    return list(map(reversal_pvalue, found.tolist(), drawn.T))
-
-
-def reversal_pvalue(observed: float, replicates: NDArray[np.float64]) -> float:
-    """Return Koehn's p-value from the observed difference and its replicates `(B,)`."""
     # The better system is the first when the observed difference (second - first) is not positive.
-    direction = 1.0 if observed > 0 else -1.0
-    count = int(np.count_nonzero(direction * replicates <= 0))
-    return (count + 1) / (len(replicates) + 1)
+    reversed_ = np.where(found > 0, 1.0, -1.0) * drawn <= 0
+    counts: list[int] = np.count_nonzero(reversed_, axis=0).tolist()
+    return [(count + 1) / (n_resamples + 1) for count in counts]
 
 
 def _neighbours(replicates: NDArray[np.float64], alpha: float) -> tuple[Any, Any]:
@@ -141,13 +128,6 @@ def chrf_ci(
     Without `rng` evaluatio's own draws are made again, one by one: the same `seed` gives its
     numbers, but for their float32 rounding (about 1e-5). With `rng` the draws are `estimate`'s.
     `chrf` is a `sacrebleu.CHRF` or an `evalstats.CHRF`, by default one with sacreBLEU's defaults.
-
-    Examples
-    --------
-    >>> references = [["the cat sat"], ["a dog ran"]]
-    >>> ci = chrf_ci(references, ["the cat sat", "the dog ran"], 100, 0.05)
-    >>> ci.lower < ci.mean < ci.upper
-    True
     """
     n_resamples, level = resamples(iterations), share(alpha, "alpha")
     metric = _metric(chrf)

@@ -95,14 +95,7 @@ class MultipleTestingResult:
 
 
 def holm_correction(pvalues: Iterable[float], alpha: float = 0.05) -> MultipleTestingResult:
-    """Adjust by Holm's (1979) step-down method.
-
-    Examples
-    --------
-    >>> result = holm_correction([0.03, 0.04, 0.001, 0.8, 0.02])
-    >>> result.rejected.tolist(), result.adjusted_pvalues.round(3).tolist()
-    ([False, False, True, False, False], [0.09, 0.09, 0.005, 0.8, 0.08])
-    """
+    """Adjust by Holm's (1979) step-down method."""
     return _corrected(pvalues, alpha, holm, "holm")
 
 

@@ -4,16 +4,6 @@ Words are what white space separates, characters are code points, and tokens of 
 same where ``==`` says so. Rates are fractions and may exceed 1: infinite against an empty
 reference, NaN for nothing against nothing. New code may prefer `evalstats.WER`, `evalstats.CER`,
 and `evalstats.token_edits` with `Ratio`.
-
-Examples
---------
->>> references, hypotheses = ["hello world", "a b c"], ["hello work", "a b c"]
->>> word_edit_distance_per_pair(references, hypotheses)
-[1, 0]
->>> character_error_rate_per_pair(["aaaaaa", "aa"], ["aaabbb", "aa"])
-[0.5, 0.0]
->>> universal_error_rate([["a", 1], [None]], [["a", 2], [None]])
-0.3333333333333333
 """
 
 from __future__ import annotations

@@ -117,10 +117,6 @@ def bootstrap_scores(
 ) -> list[list[Array]]:
     """Score all systems under the same B bootstrap resamples; replicates `(B,)` for each.
 
-    The generator draws what it draws in sacreBLEU: one array of segment numbers, `(B, N)`.
-
-    Notes
-    -----
     sacreBLEU adds up in float32. So does the product, where all sums are exact in it, in whatever
     order they are made; elsewhere (thirds of words in TER against three references, more than
     2^24 characters) the segments are gathered and added one after the other, as sacreBLEU does.
@@ -147,10 +143,6 @@ def randomization_differences(
 ) -> list[list[Array]]:
     """Compare all systems with their baselines under the same B masks; differences `(B,)` for each.
 
-    The generator draws what it draws in sacreBLEU: one array of truth values, `(B, N)`.
-
-    Notes
-    -----
     A mask chooses the segments whose outputs stay; the others change sides. Sums of whole numbers
     and of halves are exact. Those of other fractions (TER against three references) may differ
     from sacreBLEU's in the last bit, which can decide ties.
@@ -177,8 +169,7 @@ def randomization_differences(
 
 def _side_by_side(tables: list[Array]) -> tuple[Array, Array]:
     """Return tables as one, whose product takes a quarter of their time, and where to cut it."""
-    edges = np.cumsum([table.shape[1] for table in tables])[:-1]
-    return np.concatenate(tables, axis=1), edges
+    return np.concatenate(tables, axis=1), np.cumsum([table.shape[1] for table in tables])[:-1]
 
 
 def _exact_limit(rows: Array) -> float:

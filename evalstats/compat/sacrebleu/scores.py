@@ -21,8 +21,7 @@ Array = NDArray[Any]
 def scores_of_totals(metric: Any, totals: Array) -> Array:
     """Score totals as `metric`, an object of sacreBLEU, does one by one, `(B, k) -> (B,)`.
 
-    Rows in which nothing is zero are scored together, the others by sacreBLEU itself. The result
-    has the dtype of an array of sacreBLEU's scores: float32 where it computed in float32.
+    Rows in which nothing is zero are scored together, in sacreBLEU's dtype, the others by it.
     """
     together = {"BLEU": _bleu, "CHRF": _chrf, "TER": _ter}.get(kind_of(metric) or "")
     if together is None:

@@ -46,10 +46,9 @@ def from_sacrebleu(metric: Any) -> Metric | None:
 
 
 def kind_of(metric: object) -> str | None:
-    """Return "BLEU", "CHRF" or "TER" for a metric that counts and scores as sacreBLEU's does.
+    """Return "BLEU", "CHRF" or "TER" for sacreBLEU's own class or ours, which has it as `kind`.
 
-    That is sacreBLEU's own class or ours, which says so in its attribute `kind`. A class derived
-    from either may score otherwise.
+    A class derived from either may count or score otherwise.
     """
     from sacrebleu.metrics import METRICS
 
