@@ -297,7 +297,7 @@ def as_resolution(value: object) -> float:
 
 def _check_sizes(sizes: tuple[int, ...], members: tuple[int, ...], n_segments: int) -> None:
     for size in sizes:
-        integer(size, "shard_sizes", 1)
+        integer(size, "shard_sizes", 1, MOST)
     for j in members:
         integer(j, "shards", 0, len(sizes) - 1)
     if bool(sizes) != bool(members) or len(set(members)) < len(members):

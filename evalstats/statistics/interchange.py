@@ -146,9 +146,9 @@ def _configuration(metric: Metric) -> dict[str, Any]:
     """Return class and parameters of a metric of ours; nothing for any other, or a subclass."""
     if _OWN.get(type(metric).__name__) is not type(metric):
         return {"class": None, "parameters": None}
-    names = [f.name for f in fields(metric)]  # type: ignore[arg-type]
-    parameters = {name: getattr(metric, name) for name in names}
-    return {"class": type(metric).__name__, "parameters": parameters}
+    options = parameters(metric)
+    del options["class"]
+    return {"class": type(metric).__name__, "parameters": options}
 
 
 def _rebuilt(record: Mapping[str, Any]) -> Metric:

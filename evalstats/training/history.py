@@ -67,9 +67,10 @@ class Rules:
         """Return whether the patience is used up."""
         return self.patience is not None and checks_without_improvement >= self.patience
 
-    def make_check(self, previous: Checkpoint | None, measured: dict[str, Any]) -> Checkpoint:
+    def make_check(
+        self, previous: Checkpoint | None, now: StepScore, **measured: Any
+    ) -> Checkpoint:
         """Return a check with all that follows from its numbers and from the check before."""
-        now = StepScore(measured["step"], measured["score"])
         best = highest = now
         improved, waited = False, 0
         if previous is not None:
@@ -80,7 +81,9 @@ class Rules:
             if sign * now.score <= sign * previous.highest.score:
                 highest = previous.highest
         return Checkpoint(
+            **now._asdict(),
             **measured,
+            confidence_level=self.confidence_level,
             metric=self.metric.name,
             compared_with=None if previous is None else previous.best.step,
             improved=improved,
@@ -144,20 +147,18 @@ class History:
             bounds, pvalue = _compared(best, new, rules)
             gain = (1 if better else -1) * (new.influence - best.influence)
             level, boundary = boundary.look(gain, rules.spent(len(self.checks)), rules.seed)
-        measured = {
-            "step": step,
-            "score": new.score,
-            "low": low,
-            "high": high,
-            "standard_error": new.spread.error,
-            "difference": difference,
-            "difference_low": bounds[0],
-            "difference_high": bounds[1],
-            "pvalue": pvalue,
-            "level": level,
-            "confidence_level": rules.confidence_level,
-        }
-        check = rules.make_check(self.checks[-1] if self.checks else None, measured)
+        check = rules.make_check(
+            self.checks[-1] if self.checks else None,
+            StepScore(step, new.score),
+            low=low,
+            high=high,
+            standard_error=new.spread.error,
+            difference=difference,
+            difference_low=bounds[0],
+            difference_high=bounds[1],
+            pvalue=pvalue,
+            level=level,
+        )
         if check.improved:
             boundary = Boundary.start(rules.spent(len(self.checks)))
         kept = new if check.improved or best is None else best
@@ -202,14 +203,9 @@ class History:
     @classmethod
     def from_dict(cls, state: Mapping[str, Any], rules: Rules) -> History:
         """Return what `to_dict` described; what has another shape raises an error of Python's."""
+        pairs = ("best", "highest")
         checks = tuple(
-            Checkpoint(
-                **{
-                    **record,
-                    "best": StepScore(*record["best"]),
-                    "highest": StepScore(*record["highest"]),
-                }
-            )
+            Checkpoint(**{**record, **{name: StepScore(*record[name]) for name in pairs}})
             for record in state["checks"]
         )
         if not checks:
