@@ -77,9 +77,8 @@ class Accumulator:
             n outputs (numbers for `Mean` and `Ratio`).
         references
             One entry per segment of the batch: a string, a list of strings with `None` for an
-            absent one, or a `References` for the batch. A batch of as many segments as there are
-            reference streams fits both layouts: streams are then read as entries, with a warning
-            where the texts look like it.
+            absent one, or a `References`. Streams of a square batch are read as entries, with a
+            warning where the texts look like it.
         ids : sequence of int or str, optional
             Which segments these are: n positions in the data set (never in a batch or on a rank),
             or names. For all batches or for none.

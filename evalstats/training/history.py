@@ -54,10 +54,6 @@ class Rules:
         """Return the level that so many looks may spend together; no look spends none."""
         return spent_by(look, self.significance_level, self.expected_checks)
 
-    def spread(self, values: NDArray[np.float64]) -> Spread:
-        """Return the standard error that influence values give, and its degrees of freedom."""
-        return student.spread(values, self.sizes)
-
     def interval(self, observed: float, spread: Spread) -> tuple[float, float]:
         """Return the t interval of a score or of a difference."""
         alpha = 1 - self.confidence_level
@@ -110,7 +106,7 @@ class Best:
         metric = rules.metric
         score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
         (values,) = influence.influence_values(metric, rows[None])
-        spread = rules.spread(values)
+        spread = student.spread(values, rules.sizes)
         if not np.all(np.isfinite((score, spread.error))):
             raise InputError(
                 f"{metric.name} or its gradient is not finite; define the score for every total, "
@@ -247,7 +243,8 @@ def _compared(best: Best, new: Best, rules: Rules) -> tuple[tuple[float, float],
         bounds = counts.tango(gained, lost, n, quantile)
         found = student.pvalue(distance, 1.0, np.inf, alternative)
     else:
-        difference, spread = new.score - best.score, rules.spread(new.influence - best.influence)
+        difference = new.score - best.score
+        spread = student.spread(new.influence - best.influence, rules.sizes)
         sizes = np.ones(n) if rules.sizes is None else rules.sizes
         worth = student.kish(sizes[differs]) if m else np.inf
         spread = spread._replace(degrees=max(min(spread.degrees, worth - 1), 1.0))

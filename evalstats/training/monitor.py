@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from hashlib import sha256
-from json import dumps
+from json import dumps, loads
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -291,7 +291,7 @@ class Monitor:
         references = "" if self.references is None else self.references.fingerprint
         groups = b"" if self._codes is None else self._codes.astype("<i8").tobytes()
         return {
-            "metric": identity(self.metric) | parameters(self.metric),
+            "metric": loads(dumps(identity(self.metric) | parameters(self.metric))),
             "references or groups": sha256(references.encode() + groups).hexdigest()[:16],
             "significance_level": self.rules.significance_level,
             "expected_checks": self.rules.expected_checks,
