@@ -286,7 +286,7 @@ def merge_shards(shards: Iterable[Shard]) -> Shard:
 
 def as_resolution(value: object) -> float:
     """Return a power of two, at most 1, or say what came instead."""
-    resolution = float(real(value, "resolution", 0.0))
+    resolution = real(value, "resolution", 0.0)
     if not 1 / MOST <= resolution <= 1 or np.frexp(resolution)[0] != 0.5:
         raise InputError(
             f"resolution must be a power of two that is at most 1 and at least 2**-62, such as "
