@@ -87,7 +87,7 @@ def test_strings_are_ids_too(statistics):
     names = [f"doc-{i}" for i in range(90)]
     whole = es.resample_shard(part(statistics, range(90)), names, n_resamples=40)
     halves = [shard(statistics, r, [names[i] for i in r]) for r in (range(50, 90), range(50))]
-    assert same(es.Shard.merge(halves), whole)
+    assert same(es.merge_shards(halves), whole)
     assert whole.ids.tolist() == sorted(_hash(name, 0) for name in names)
     assert {text: _hash(text, 0) for text in GOLDEN["strings"]} == GOLDEN["strings"]
 

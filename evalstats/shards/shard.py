@@ -162,11 +162,6 @@ class Shard:
             return NotImplemented
         return merge_shards([self, other])
 
-    @staticmethod
-    def merge(shards: Iterable[Shard]) -> Shard:
-        """Add up shards; see `merge_shards`."""
-        return merge_shards(shards)
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the shard to a file, whole or not at all: NumPy's `.npz`, without pickles.
 
@@ -325,7 +320,7 @@ def _check_fits(part: Shard, first: Shard, i: int) -> None:
                 f"shards[{i}]"
             )
     for ours, theirs in zip_longest(first.metrics, part.metrics):
-        if not (ours and theirs and is_same_metric(ours, theirs)):
+        if ours is None or theirs is None or not is_same_metric(ours, theirs):
             raise InputError(
                 f"shards must have the same metrics, got {ours!r} in shards[0] and {theirs!r} in "
                 f"shards[{i}]"

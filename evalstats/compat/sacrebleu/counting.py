@@ -111,5 +111,5 @@ class Corpus:
             self.n_bootstrap, self.seed = n_resamples, str(seed).lower()
             rng = np.random.default_rng(seed)
             ((replicates,),) = bootstrap_scores([[counted]], n_resamples, rng)
-            score.estimate_ci([Score(score.name, replicate) for replicate in replicates])
+            score.estimate_ci([Score(score.name, replicate) for replicate in replicates.tolist()])
         return score
