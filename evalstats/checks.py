@@ -179,6 +179,11 @@ def flag(value: object, name: str) -> bool:
 
 
 def real(value: object, name: str, minimum: float) -> float:
+    """Return `value` as a finite float of at least `minimum`."""
+    return float(number(value, name, minimum))
+
+
+def number(value: object, name: str, minimum: float) -> int | float:
     """Return `value` as a finite number of Python's, int or float, of at least `minimum`.
 
     A narrow float is the number that it is written as: np.float32(0.05) is 0.05.
@@ -188,11 +193,11 @@ def real(value: object, name: str, minimum: float) -> float:
     ):
         raise InputTypeError(f"{name} must be a number, got {type(value).__name__} {value!r}")
     whole = isinstance(value, (int, np.integer))
-    number = int(value) if whole else float(str(value) if isinstance(value, np.floating) else value)
-    if abs(number) > sys.float_info.max or number != number or number < minimum:
+    found = int(value) if whole else float(str(value) if isinstance(value, np.floating) else value)
+    if abs(found) > sys.float_info.max or found != found or found < minimum:
         least = f" of at least {minimum:g}" if np.isfinite(minimum) else ""
         raise InputError(f"{name} must be a finite number{least}, got {shown(value)}")
-    return number
+    return found
 
 
 def listed(value: object, name: str, content: str) -> list[Any]:
@@ -263,7 +268,7 @@ def check_same_length(**lists: Sized) -> None:
 
 def share(value: object, name: str, most: float = 1.0) -> float:
     """Return `value` as a float between 0 and `most`, both excluded."""
-    found = float(real(value, name, 0.0))
+    found = real(value, name, 0.0)
     if not 0 < found < most:
         raise InputError(f"{name} must be between 0 and {most:g}, got {value}")
     return found

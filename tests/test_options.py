@@ -179,3 +179,11 @@ def test_counts_of_narrow_matrices_are_summed_whole(matrix, expected):
     metric = es.Confusion([0, 1], "macro-f1", matrices=True)
     gold = [metric.columns.index(f"gold {k}") for k in (0, 1)]
     assert metric.statistics(matrix[None])[0, gold].tolist() == expected
+
+
+def test_a_bootstrapped_score_of_sacrebleu_is_of_pythons_floats():
+    from evalstats.compat.sacrebleu import BLEU
+
+    texts = ["a b c d", "e f g"]
+    score = BLEU().corpus_score(texts, [["a b c d", "e f h"]], n_bootstrap=5)
+    assert (type(score._mean), type(score._ci)) == (float, float)

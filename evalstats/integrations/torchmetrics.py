@@ -179,11 +179,9 @@ class CorpusScore(torchmetrics.Metric):
                 )
             for named in np.unique(rows[:, 0]):
                 found = rows[rows[:, 0] == named]
-                together._add_rows(
-                    np.ascontiguousarray(found[:, 3:]).view(np.float64),
-                    found[:, 1] if named else None,
-                    found[:, 2].astype(np.uint32),
-                )
+                values = np.ascontiguousarray(found[:, 3:]).view(np.float64)
+                marks = found[:, 2].astype(np.uint32)
+                together._add(((values, found[:, 1] if named else None, marks),))
         return together
 
     def _check_ids(self, named: bool) -> None:

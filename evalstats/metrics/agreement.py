@@ -69,7 +69,7 @@ class Correlation(Metric):
         if not isinstance(self.centre, (tuple, list)) or len(self.centre) != 2:
             raise InputTypeError(f"centre must be two numbers, got {self.centre!r}")
         # Files hold lists; the class is frozen.
-        vars(self).update(centre=tuple(float(real(c, "centre", -np.inf)) for c in self.centre))
+        vars(self).update(centre=tuple(real(c, "centre", -np.inf) for c in self.centre))
 
     @property
     def signature(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import choice, flag, integer, real
+from evalstats.checks import choice, flag, integer, number
 from evalstats.errors import InputTypeError
 from evalstats.metrics import smoothing
 from evalstats.metrics.base import MOST_ORDER, Floats, Metric, keep, signature_of
@@ -91,7 +91,7 @@ class BLEU(Metric):
         if not isinstance(self.trg_lang, str):
             raise InputTypeError(f"trg_lang must be a string, got {self.trg_lang!r}")
         if self.smooth_value is not None:
-            keep(self, smooth_value=real(self.smooth_value, "smooth_value", 0.0))
+            keep(self, smooth_value=number(self.smooth_value, "smooth_value", 0.0))
         if self.tokenizer not in BUNDLED_TOKENIZERS:
             sacrebleu.check_tokenizer(self.tokenizer)
         orders = range(1, self.max_ngram_order + 1)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import flag, integer, real
+from evalstats.checks import flag, integer, number
 from evalstats.errors import InputError
 from evalstats.metrics.base import MOST_ORDER, Floats, Metric, keep, signature_of
 from evalstats.metrics.ratios import ratio
@@ -76,7 +76,7 @@ class CHRF(Metric):
             self,
             char_order=integer(self.char_order, "char_order", 0, MOST_ORDER),
             word_order=integer(self.word_order, "word_order", 0, MOST_ORDER),
-            beta=real(self.beta, "beta", 0.0),
+            beta=number(self.beta, "beta", 0.0),
         )
         if self.char_order + self.word_order == 0:
             raise InputError("char_order and word_order are both 0; at least one must be 1 or more")

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import as_numbers, flag, label, real
+from evalstats.checks import as_numbers, flag, label, number
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep
 
@@ -177,7 +177,7 @@ class Ratio(Quotient):
                 )
             vars(self)[field] = tuple(coefficients.tolist())
         for field in ("scale", "zero_division"):
-            keep(self, **{field: real(getattr(self, field), field, -np.inf)})
+            keep(self, **{field: number(getattr(self, field), field, -np.inf)})
 
     @property
     def signature(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import check_same_index, flag, integer, listed, real
+from evalstats.checks import check_same_index, flag, integer, listed, number, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import MOST_ORDER, Floats, signature_of
 from evalstats.metrics.bleu import BLEU, brevity_penalty
@@ -116,7 +116,7 @@ class SentenceBLEU:
             vars(self).update(effective_order=flag(self.effective_order, "effective_order"))
         for name in ("threshold", "smooth_value"):
             if getattr(self, name) is not None:
-                vars(self)[name] = real(getattr(self, name), name, 0.0)
+                vars(self)[name] = number(getattr(self, name), name, 0.0)
         if self.weights is not None:
             # Tuples, so that equal configurations are equal whatever the weights came as.
             rows = listed(self.weights, "weights", "numbers")

@@ -162,11 +162,6 @@ class Shard:
             return NotImplemented
         return merge_shards([self, other])
 
-    @staticmethod
-    def merge(shards: Iterable[Shard]) -> Shard:
-        """Add up shards; see `merge_shards`."""
-        return merge_shards(shards)
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the shard to a file, whole or not at all: NumPy's `.npz`, without pickles.
 
@@ -286,7 +281,7 @@ def merge_shards(shards: Iterable[Shard]) -> Shard:
 
 def as_resolution(value: object) -> float:
     """Return a power of two, at most 1, or say what came instead."""
-    resolution = float(real(value, "resolution", 0.0))
+    resolution = real(value, "resolution", 0.0)
     if not 1 / MOST <= resolution <= 1 or np.frexp(resolution)[0] != 0.5:
         raise InputError(
             f"resolution must be a power of two that is at most 1 and at least 2**-62, such as "
@@ -297,7 +292,7 @@ def as_resolution(value: object) -> float:
 
 def _check_sizes(sizes: tuple[int, ...], members: tuple[int, ...], n_segments: int) -> None:
     for size in sizes:
-        integer(size, "shard_sizes", 1)
+        integer(size, "shard_sizes", 1, MOST)
     for j in members:
         integer(j, "shards", 0, len(sizes) - 1)
     if bool(sizes) != bool(members) or len(set(members)) < len(members):
@@ -325,7 +320,7 @@ def _check_fits(part: Shard, first: Shard, i: int) -> None:
                 f"shards[{i}]"
             )
     for ours, theirs in zip_longest(first.metrics, part.metrics):
-        if not (ours and theirs and is_same_metric(ours, theirs)):
+        if ours is None or theirs is None or not is_same_metric(ours, theirs):
             raise InputError(
                 f"shards must have the same metrics, got {ours!r} in shards[0] and {theirs!r} in "
                 f"shards[{i}]"

@@ -141,13 +141,12 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
         raise InputError(
             f"--names needs one name for each of the {len(paths)} inputs, got {len(names)}"
         )
-    own = (Path(path.removesuffix(".gz")).stem if path != STDIN else "stdin" for path in paths)
+    own = [Path(path.removesuffix(".gz")).stem if path != STDIN else "stdin" for path in paths]
     chosen = list(names or own)
     for i, name in enumerate(chosen):
         if name in chosen[:i]:
-            first = paths[chosen.index(name)]
             raise InputError(
-                f"system name {name!r} comes from both {first} and {paths[i]}; "
+                f"system name {name!r} comes from both {paths[chosen.index(name)]} and {paths[i]}; "
                 f"give different --names"
             )
     return chosen

@@ -85,8 +85,6 @@ def shared_places(
 ) -> list[NDArray[np.intp]]:
     """Return where each table has the segments that all have, in the order of the first."""
     choice(missing, ("error", "intersect"), "missing")
-    if not ids:
-        raise InputError("align needs at least one SegmentStatistics, got none")
     if all(own == ids[0] for own in ids):
         return [np.arange(len(ids[0]))] * len(ids)
     places = [{name: i for i, name in enumerate(own)} for own in ids]
@@ -101,12 +99,9 @@ def shared_places(
             )
     shared = [name for name in ids[0] if all(name in own for own in places)]
     if not shared:
+        begin = (f"{own[0]!r} for {name}" for own, name in zip(ids, names, strict=True))
         raise InputError(
-            f"tables have no segment in common: segment_ids begin with {ids[0][0]!r} for "
-            f"{names[0]} and "
-            + ", ".join(
-                f"{own[0]!r} for {name}" for own, name in zip(ids[1:], names[1:], strict=True)
-            )
+            f"tables have no segment in common: segment_ids begin with {' and '.join(begin)}"
         )
     return [np.array([own[name] for name in shared], dtype=np.intp) for own in places]
 

@@ -138,10 +138,9 @@ class SegmentStatistics:
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: the systems, their scores and summed statistics."""
-        found = zip(self.systems, self.scores.tolist(), self.totals.tolist(), strict=True)
         rows = tuple(
             (name, f"{score:.6g}", *(f"{total:.10g}" for total in totals))
-            for name, score, totals in found
+            for name, score, totals in zip(self.systems, self.scores, self.totals, strict=True)
         )
         header = ("system", "score", *self.metric.columns)
         title = f"{self.metric.name}, {self.n_segments:,} segments, statistics summed"
@@ -204,8 +203,7 @@ class SegmentStatistics:
 
         Safe for files from strangers: nothing is unpickled, every name is printable, and memory
         stays in proportion to the length of the file. `metric`, which made the statistics, is
-        needed where it is not one of evalstats' own; its name, signature, columns and direction
-        must be those in the file.
+        needed where it is not one of evalstats' own; it must be the one in the file.
 
         Raises
         ------
@@ -213,21 +211,9 @@ class SegmentStatistics:
             When the file is missing, damaged, not of this format, of another metric, or holds
             what statistics cannot be (NaN, wrong shapes, counts that no text has:
             `Metric.check_statistics`).
-
-        Examples
-        --------
-        >>> import tempfile, pathlib
-        >>> from evalstats import Mean
-        >>> made = SegmentStatistics([[[1, 1], [0, 1]]], ["A"], Mean("accuracy"))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     made.save(pathlib.Path(folder) / "a.npz")
-        ...     found = SegmentStatistics.load(pathlib.Path(folder) / "a.npz")
-        >>> found.systems, found.metric.name, found.scores.tolist()
-        (('A',), 'accuracy', [0.5])
         """
-        header, arrays = interchange.read(path)
         try:
-            table = cls(**interchange.checked(header, arrays, metric))
+            table = cls(**interchange.read(path, metric))
             table.metric.check_statistics(table.values)
             return table
         except InputError as error:

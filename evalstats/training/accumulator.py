@@ -20,7 +20,6 @@ from evalstats.checks import also_called, check_same_index, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.products import exact_grid
-from evalstats.resampling.weights import Rng
 from evalstats.results.results import Estimate
 from evalstats.statistics.extraction import rows_of
 from evalstats.statistics.interchange import is_same_metric, narrowest
@@ -43,15 +42,9 @@ class Accumulator:
     Notes
     -----
     With ids, the rows are in their order, and a segment that came more than once counts once: the
-    padding of a distributed sampler disappears. Ids are positions in the data set, or names, never
-    positions in a batch or on a rank; the same id with different statistics is an error. Without
-    ids, rows are in the order of their numbers, and all of them count.
-
-    References come batch by batch too, one entry per segment of the batch. sacreBLEU's layout, one
-    list per reference stream, is refused unless a batch has as many streams as segments; where the
-    texts look like streams, there is a warning. `References` and strings need no guessing.
-
-    Pickles hold the narrowest integers that fit: 28 kB for BLEU of 2,000 segments.
+    padding of a distributed sampler disappears. The same id with different statistics is an error.
+    Without ids, rows are in the order of their numbers, and all of them count. Threads may share
+    an accumulator. Pickles hold the narrowest integers that fit: 28 kB for BLEU of 2,000 segments.
 
     Examples
     --------
@@ -71,7 +64,7 @@ class Accumulator:
     def __init__(self, metric: str | Metric = "bleu") -> None:
         self.metric = as_metric(metric)
         self._blocks: tuple[_Block, ...] = ()
-        self._lock = Lock()  # threads may share an accumulator
+        self._lock = Lock()
 
     def update(
         self, hypotheses: Any, references: Any = None, ids: Iterable[int | str] | None = None
@@ -84,12 +77,11 @@ class Accumulator:
             n outputs (numbers for `Mean` and `Ratio`).
         references
             One entry per segment of the batch: a string, a list of strings with `None` for an
-            absent one, or a `References` for the batch. A batch of as many segments as there are
-            reference streams fits both layouts: streams are then read as entries, with a warning
-            where the texts look like it.
+            absent one, or a `References`. Streams of a square batch are read as entries, with a
+            warning where the texts look like it.
         ids : sequence of int or str, optional
-            Which segments these are: n positions in the data set, or names. For all batches or
-            for none.
+            Which segments these are: n positions in the data set (never in a batch or on a rank),
+            or names. For all batches or for none.
 
         Raises
         ------
@@ -106,7 +98,7 @@ class Accumulator:
         if self.metric.uses_references and self.metric.reads_text:
             references = as_references(references, len(hypotheses))
             marks = checksums(references)
-        self._add_rows(rows_of(self.metric, hypotheses, references), labels, marks)
+        self._add(((rows_of(self.metric, hypotheses, references), labels, marks),))
 
     def merge(self, other: Accumulator) -> Accumulator:
         """Add what another accumulator has collected, and return this one.
@@ -153,37 +145,27 @@ class Accumulator:
             When there are no segments, or an id came with different statistics.
         """
         # On the grid sums of fractions are exact too; it is the grid of `estimate`.
-        totals = np.sum(exact_grid(self._rows()), axis=0, dtype=np.float64)
-        return float(self.metric.score(totals))
+        rows = self.statistics().values[0]
+        return float(self.metric.score(np.sum(exact_grid(rows), axis=0, dtype=np.float64)))
 
     def statistics(self, system: str = "system") -> SegmentStatistics:
         """Return the statistics of all segments so far, for `estimate` and `compare`, `(1, N, k)`.
 
         With ids, in their order: two systems collected under the same ids are paired.
         """
-        return SegmentStatistics(self._rows()[None], (system,), self.metric)
+        rows = self._collected()[0]
+        if not len(rows):
+            raise InputError("there are no segments yet; call update first")
+        return SegmentStatistics(rows[None], (system,), self.metric)
 
-    @also_called(seed="rng")
-    def estimate(
-        self,
-        *,
-        method: str = "bootstrap",
-        confidence_level: float = 0.95,
-        n_resamples: int = 9999,
-        rng: Rng = 12345,
-    ) -> Estimate:
+    def estimate(self, **options: Any) -> Estimate:
         """Return the score with its confidence interval, as `evalstats.estimate` does.
 
         With ids from 0 to N - 1 the result is that of `estimate` on the whole corpus, bit for bit;
-        without ids the resamples draw the rows in another order.
+        without ids the resamples draw the rows in another order. `options` are those of
+        `estimate`: ``method``, ``confidence_level``, ``n_resamples``, ``rng`` and others.
         """
-        found: Estimate = estimate(
-            self.statistics(),
-            method=method,
-            confidence_level=confidence_level,
-            n_resamples=n_resamples,
-            rng=rng,
-        )
+        found: Estimate = estimate(self.statistics(), **options)
         return found
 
     def __repr__(self) -> str:
@@ -197,12 +179,6 @@ class Accumulator:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _lock=Lock())
 
-    def _add_rows(
-        self, rows: NDArray[Any], ids: NDArray[Any] | None, marks: NDArray[np.uint32]
-    ) -> None:
-        """Add statistics `(n, k)` that were made before; `update` says what ids are."""
-        self._add(((rows, ids, marks),))
-
     def _add(self, blocks: tuple[_Block, ...]) -> None:
         with self._lock:
             together = self._blocks + blocks
@@ -214,12 +190,6 @@ class Accumulator:
                 )
             # One assignment: an interruption leaves all or nothing of a batch.
             self._blocks = together
-
-    def _rows(self) -> NDArray[Any]:
-        rows = self._collected()[0]
-        if not len(rows):
-            raise InputError("there are no segments yet; call update first")
-        return rows
 
     def _collected(self) -> _Block:
         """Return all rows in their own order, each id once, the ids and the checksums."""
@@ -247,11 +217,9 @@ def _in_order(blocks: tuple[_Block, ...]) -> _Block:
     differ = np.any(rows[again] != rows[again + 1], axis=1)
     conflicts = again[differ | (marks[again] != marks[again + 1])]
     if len(conflicts):
-        name = ids[conflicts[0]]
         raise InputError(
-            f"id {name if isinstance(name, np.integer) else repr(name)} came with different "
-            f"statistics or references; ids must say which segment of the data set it is, not "
-            f"which of a batch or of a rank"
+            f"id {ids.tolist()[conflicts[0]]!r} came with different statistics or references; ids "
+            f"must say which segment of the data set it is, not which of a batch or of a rank"
         )
     first = np.ones(len(ids), dtype=np.bool_)
     first[again + 1] = False

@@ -54,10 +54,6 @@ class Rules:
         """Return the level that so many looks may spend together; no look spends none."""
         return spent_by(look, self.significance_level, self.expected_checks)
 
-    def spread(self, values: NDArray[np.float64]) -> Spread:
-        """Return the standard error that influence values give, and its degrees of freedom."""
-        return student.spread(values, self.sizes)
-
     def interval(self, observed: float, spread: Spread) -> tuple[float, float]:
         """Return the t interval of a score or of a difference."""
         alpha = 1 - self.confidence_level
@@ -67,9 +63,10 @@ class Rules:
         """Return whether the patience is used up."""
         return self.patience is not None and checks_without_improvement >= self.patience
 
-    def make_check(self, previous: Checkpoint | None, measured: dict[str, Any]) -> Checkpoint:
+    def make_check(
+        self, previous: Checkpoint | None, now: StepScore, **measured: Any
+    ) -> Checkpoint:
         """Return a check with all that follows from its numbers and from the check before."""
-        now = StepScore(measured["step"], measured["score"])
         best = highest = now
         improved, waited = False, 0
         if previous is not None:
@@ -80,7 +77,9 @@ class Rules:
             if sign * now.score <= sign * previous.highest.score:
                 highest = previous.highest
         return Checkpoint(
+            **now._asdict(),
             **measured,
+            confidence_level=self.confidence_level,
             metric=self.metric.name,
             compared_with=None if previous is None else previous.best.step,
             improved=improved,
@@ -107,7 +106,7 @@ class Best:
         metric = rules.metric
         score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
         (values,) = influence.influence_values(metric, rows[None])
-        spread = rules.spread(values)
+        spread = student.spread(values, rules.sizes)
         if not np.all(np.isfinite((score, spread.error))):
             raise InputError(
                 f"{metric.name} or its gradient is not finite; define the score for every total, "
@@ -144,20 +143,18 @@ class History:
             bounds, pvalue = _compared(best, new, rules)
             gain = (1 if better else -1) * (new.influence - best.influence)
             level, boundary = boundary.look(gain, rules.spent(len(self.checks)), rules.seed)
-        measured = {
-            "step": step,
-            "score": new.score,
-            "low": low,
-            "high": high,
-            "standard_error": new.spread.error,
-            "difference": difference,
-            "difference_low": bounds[0],
-            "difference_high": bounds[1],
-            "pvalue": pvalue,
-            "level": level,
-            "confidence_level": rules.confidence_level,
-        }
-        check = rules.make_check(self.checks[-1] if self.checks else None, measured)
+        check = rules.make_check(
+            self.checks[-1] if self.checks else None,
+            StepScore(step, new.score),
+            low=low,
+            high=high,
+            standard_error=new.spread.error,
+            difference=difference,
+            difference_low=bounds[0],
+            difference_high=bounds[1],
+            pvalue=pvalue,
+            level=level,
+        )
         if check.improved:
             boundary = Boundary.start(rules.spent(len(self.checks)))
         kept = new if check.improved or best is None else best
@@ -202,14 +199,9 @@ class History:
     @classmethod
     def from_dict(cls, state: Mapping[str, Any], rules: Rules) -> History:
         """Return what `to_dict` described; what has another shape raises an error of Python's."""
+        pairs = ("best", "highest")
         checks = tuple(
-            Checkpoint(
-                **{
-                    **record,
-                    "best": StepScore(*record["best"]),
-                    "highest": StepScore(*record["highest"]),
-                }
-            )
+            Checkpoint(**{**record, **{name: StepScore(*record[name]) for name in pairs}})
             for record in state["checks"]
         )
         if not checks:
@@ -251,7 +243,8 @@ def _compared(best: Best, new: Best, rules: Rules) -> tuple[tuple[float, float],
         bounds = counts.tango(gained, lost, n, quantile)
         found = student.pvalue(distance, 1.0, np.inf, alternative)
     else:
-        difference, spread = new.score - best.score, rules.spread(new.influence - best.influence)
+        difference = new.score - best.score
+        spread = student.spread(new.influence - best.influence, rules.sizes)
         sizes = np.ones(n) if rules.sizes is None else rules.sizes
         worth = student.kish(sizes[differs]) if m else np.inf
         spread = spread._replace(degrees=max(min(spread.degrees, worth - 1), 1.0))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from hashlib import sha256
-from json import dumps
+from json import dumps, loads
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,15 +36,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _VERSION = 4
-#: Options of a monitor on which its verdicts depend, as its arguments are called.
-_NAMES = {
-    "metric": "metric",
-    "segments": "references or groups",
-    "alpha": "significance_level",
-    "checks": "expected_checks",
-    "n": "n_resamples",
-    "seed": "rng",
-}
 
 
 class Monitor:
@@ -240,13 +231,15 @@ class Monitor:
     @property
     def signature(self) -> str:
         """Everything that identifies the numbers, as ``key:value|key:value``."""
-        options = self._options()
+        rules = self.rules
         parts = {
             "nrefs": None if self.references is None else self.references.label,
             "test": "paired-t",
             "alt": "improvement",
             "ci": "t",
-            **{key: f"{options[key]:.10g}" for key in ("alpha", "checks", "level")},
+            "alpha": f"{rules.significance_level:.10g}",
+            "checks": f"{rules.expected_checks:.10g}",
+            "level": f"{rules.confidence_level:.10g}",
             "n": str(self.n_resamples),
             "seed": str(self.seed),
             "unit": self._unit,
@@ -280,15 +273,14 @@ class Monitor:
             For a state of another monitor, or something that is no state at all; this monitor
             stays as it was.
         """
-        options = self._options()
         try:
             if state["version"] != _VERSION:
                 raise InputError(
                     f"state has version {shown(state['version'])}, expected {_VERSION}: another "
                     f"version of evalstats wrote it; begin with a new monitor"
                 )
-            for key, name in _NAMES.items():
-                there, here = state["options"][key], options[key]
+            for name, here in self._options().items():
+                there = state["options"][name]
                 if there != here:
                     raise InputError(
                         f"state is from a monitor with different {name}: {shown(there)} there, "
@@ -301,16 +293,16 @@ class Monitor:
             raise InputError(f"state must be what state_dict returned: {shown(error)}") from None
 
     def _options(self) -> dict[str, Any]:
+        """Return what verdicts depend on, as the arguments are called."""
         references = "" if self.references is None else self.references.fingerprint
         groups = b"" if self._codes is None else self._codes.astype("<i8").tobytes()
         return {
-            "metric": identity(self.metric) | parameters(self.metric),
-            "segments": sha256(references.encode() + groups).hexdigest()[:16],
-            "alpha": self.rules.significance_level,
-            "checks": self.rules.expected_checks,
-            "level": self.rules.confidence_level,
-            "n": self.n_resamples,
-            "seed": self.seed,
+            "metric": loads(dumps(identity(self.metric) | parameters(self.metric))),
+            "references or groups": sha256(references.encode() + groups).hexdigest()[:16],
+            "significance_level": self.rules.significance_level,
+            "expected_checks": self.rules.expected_checks,
+            "n_resamples": self.n_resamples,
+            "rng": self.seed,
         }
 
     def _rows(self, hypotheses: Any) -> tuple[NDArray[Any], str | None]:

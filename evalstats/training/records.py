@@ -94,17 +94,9 @@ class Checkpoint(Record):
             Before each key, for example ``"eval/"``.
         """
         name = prefix + log_name(self.metric)
-        values = {
-            "": self.score,
-            "_low": self.low,
-            "_high": self.high,
-            "_difference": self.difference,
-            "_pvalue": self.pvalue,
-            "_improved": self.improved,
-            "_best": self.best.score,
-            "_best_step": self.best.step,
-            "_checks_without_improvement": self.checks_without_improvement,
-        }
+        keys = ("low", "high", "difference", "pvalue", "improved", "checks_without_improvement")
+        values = {f"_{key}": getattr(self, key) for key in keys}
+        values |= {"": self.score, "_best": self.best.score, "_best_step": self.best.step}
         return {name + key: float(value) for key, value in values.items()}
 
     def __str__(self) -> str:
@@ -184,23 +176,15 @@ def as_table(checks: Sequence[Checkpoint]) -> report.Table:
     decimals = report.decimals([check.standard_error for check in shown])
     rows = []
     for c in shown:
-        found = (
-            report.number(c.difference, decimals, sign=True),
-            f"{c.pvalue:.2g}",
-            f"{c.level:.2g}",
-        )
-        rows.append(
-            (
-                "*" if c.step == best else "",
-                f"{c.step:,}",
-                report.number(c.score, decimals),
-                report.interval(c.low, c.high, decimals),
-                *(("", "", "") if c.compared_with is None else found),
-            )
-        )
+        mark = "*" if c.step == best else ""
+        bounds = report.interval(c.low, c.high, decimals)
+        difference = report.number(c.difference, decimals, sign=True)
+        compared = (difference, f"{c.pvalue:.2g}", f"{c.level:.2g}")
+        found = ("", "", "") if c.compared_with is None else compared
+        rows.append((mark, f"{c.step:,}", report.number(c.score, decimals), bounds, *found))
     name = f"{checks[0].metric} {report.direction(checks[0].higher_is_better)}"
     interval = report.level(checks[-1].confidence_level)
-    title = f"{len(checks):,} checks" + (f", {len(shown)} shown" if shown != list(checks) else "")
+    title = f"{len(shown):,} of {len(checks):,} checks"
     header = ("", "step", name, interval, "difference", "p", "level")
     return report.Table(title, header, tuple(rows), "<" + 6 * ">")
 

@@ -124,7 +124,8 @@ class Corpus:
             self.n_bootstrap, self.seed = n_resamples, str(seed).lower()
             rng = np.random.default_rng(seed)
             ((replicates,),) = bootstrap_scores([[counted]], n_resamples, rng)
-            score.estimate_ci([base.Score(score.name, replicate) for replicate in replicates])
+            drawn = replicates.tolist()
+            score.estimate_ci([base.Score(score.name, replicate) for replicate in drawn])
         return score
 
 
