@@ -68,7 +68,7 @@ def test_filters_of_the_same_answers_are_metrics_of_one_task():
     ]
     suite = es.compare_runs(other, n_resamples=99)
     assert [(d.task, d.metric) for d in suite.totals] == [("macro", "acc")]
-    assert suite.total().n_segments == 220
+    assert suite.estimates.totals[0].n_segments == 220
     alone = es.compare_runs(other, filter=["strict"], n_resamples=99)
     assert [d.metric for d in alone] == ["acc"]
     # Other tasks join in the total of their filter.
@@ -524,7 +524,9 @@ def test_groups_of_several_tasks_are_those_of_every_item():
     scores = {f"item {i}": float(i % 2) for i in range(6)}
     documents = {"law": list("aabbcc"), "art": ["a", "a", "", "b", "c", "c"]}
     tasks = [items(scores, task=task, labels={"document": own}) for task, own in documents.items()]
-    with pytest.raises(es.InputError, match="art: groups='document': 1 of 6 segments have none"):
+    with pytest.raises(
+        es.InputError, match="task 'art': groups='document': 1 of 6 segments have none"
+    ):
         es.estimate_runs(run(*tasks), groups="document")
     tasks[1] = items(scores, task="art", labels={})
     with pytest.raises(es.InputError, match="art: groups='document' is no label of the segments"):

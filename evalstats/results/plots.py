@@ -57,34 +57,28 @@ _APART = 0.075
 
 def scores(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) -> Any:
     """Draw scores with their intervals: systems best first, or a row a task and the total below."""
-    return panels(_task_scores if _has_tasks(estimates) else _scores, estimates, metric, ax)
+    return panels(_scores, estimates, metric, ax)
 
 
 def _scores(estimates: Sequence[Any], ax: Axes | None) -> Axes:
-    rows = ranked(estimates)
-    axes, edges = rows_axes(ax, [e.system for e in rows])
-    _of_scores(axes, rows, centres_of(edges), "Scores")
-    return axes
-
-
-def _task_scores(estimates: Sequence[Any], ax: Axes | None) -> Axes:
-    systems = distinct(e.system for e in estimates)
-    if len(systems) > len(SERIES):
+    has_tasks = _has_tasks(estimates)
+    rows = list(estimates) if has_tasks else ranked(estimates)
+    series = distinct(e.system for e in rows) if has_tasks else [""]
+    if len(series) > len(SERIES):
         raise InputError(
-            f"{len(systems)} systems are too many for a figure of tasks, which shows "
+            f"{len(series)} systems are too many for a figure of tasks, which shows "
             f"{len(SERIES)}; give those of some systems"
         )
-    several = len(systems) > 1
-    axes, middles = _task_axes(
-        ax, estimates, 0.12 * len(systems) * several, _APART * (len(systems) - 1)
-    )
-    for i, (system, (colour, mark)) in enumerate(zip(systems, SERIES, strict=False)):
-        some = [e for e in estimates if e.system == system]
-        places = middles + _APART * (i - (len(systems) - 1) / 2)
+    several, taller = len(series) > 1, _APART * (len(series) - 1)
+    labels = [e.task if has_tasks else e.system for e in rows]
+    axes, middles = _rows(ax, rows, labels, 0.12 * len(series) * several, taller)
+    for i, (name, (colour, mark)) in enumerate(zip(series, SERIES, strict=False)):
+        some = [e for e in rows if name in ("", e.system)]
         values = [(e.score, e.low, e.high) for e in some]
-        forest(axes, values, places, [colour] * len(some), None, mark, wrapped(system, 22))
-    level = report.level(estimates[0].confidence_level)
-    name_axes(axes, f"Scores, {_n_tasks(estimates)}", f"{_metric(estimates)}, {level}")
+        places = middles + _APART * (i - (len(series) - 1) / 2)
+        forest(axes, values, places, [colour] * len(some), None, mark, wrapped(name, 22))
+    level = report.level(rows[0].confidence_level)
+    name_axes(axes, f"Scores, {_about(rows)}", f"{_metric(rows)}, {level}")
     if several:
         _legend_below(axes)
     return axes
@@ -99,74 +93,57 @@ def differences(
     baseline: str | None = None,
 ) -> Any:
     """Draw differences with their intervals, the largest first; of tasks, those of one pair."""
-    some = [
+    wanted = [(system, "system"), (baseline, "baseline")]
+    found = [
         d
         for d in comparison.differences
-        if system in (None, d.system) and baseline in (None, d.baseline)
+        if all(name in (None, getattr(d, side)) for name, side in wanted)
     ]
-    if not some:
+    if not found:
         raise InputError(f"there is no pair of {system!r} and {baseline!r}")
-    draw = _task_differences if _has_tasks(comparison.differences) else _differences
-    return panels(partial(draw, comparison), some, metric, ax)
+    return panels(partial(_differences, comparison), found, metric, ax)
 
 
 def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) -> Axes:
-    if len(found) > _MOST_PAIRS:
-        raise InputError(
-            f"{len(found)} differences are too many rows; use plot_pvalues(), or compare with "
-            f"baseline="
-        )
-    better = 1 if found[0].higher_is_better else -1
-    rows = [_oriented(comparison, d) for d in found]
-    rows.sort(key=lambda row: -better * row[2][0])
     one, contrast = comparison.baseline, contrast_of(comparison.contrast)
-    labels = [d.system if one else f" {contrast.sign} ".join(names) for d, names, _ in rows]
-    axes, edges = rows_axes(ax, labels, extra=0.15)
-    values = [numbers for _, _, numbers in rows]
-    _verdicts(axes, comparison, [(d, names[0]) for d, names, _ in rows], values, centres_of(edges))
-    size_of = next(e for e in comparison.estimates if e.metric == found[0].metric)
-    about = f"{contrast.column.capitalize()}s{contrast.to(one)}, {size(size_of)}"
-    _name_differences(axes, comparison, found, about)
-    return axes
-
-
-def _task_differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) -> Axes:
-    pairs = distinct(f"{d.system!r} and {d.baseline!r}" for d in found)
-    if len(pairs) != 1:
-        raise InputError(
-            f"a figure is of one pair; give system and baseline, one of {'; '.join(pairs)}"
+    if _has_tasks(found):
+        pairs = distinct(f"{d.system!r} and {d.baseline!r}" for d in found)
+        if len(pairs) != 1:
+            raise InputError(
+                f"a figure is of one pair; give system and baseline, one of {'; '.join(pairs)}"
+            )
+        rows = [(d, (d.system, d.baseline), (d.value, d.low, d.high)) for d in found]
+        labels = [d.task for d in found]
+        title = f"{found[0].system} {contrast.sign} {found[0].baseline}"
+    else:
+        if len(found) > _MOST_PAIRS:
+            raise InputError(
+                f"{len(found)} differences are too many rows; use plot_pvalues(), or compare with "
+                f"baseline="
+            )
+        better = 1 if found[0].higher_is_better else -1
+        rows = sorted(
+            (_oriented(comparison, d) for d in found), key=lambda row: -better * row[2][0]
         )
-    axes, middles = _task_axes(ax, found, 0.15)
-    values = [(d.value, d.low, d.high) for d in found]
-    _verdicts(axes, comparison, [(d, d.system) for d in found], values, middles)
-    sign = contrast_of(comparison.contrast).sign
-    about = f"{found[0].system} {sign} {found[0].baseline}, {_n_tasks(found)}"
-    _name_differences(axes, comparison, found, about)
-    return axes
-
-
-def _verdicts(
-    axes: Axes,
-    comparison: Any,
-    rows: Sequence[tuple[Difference, str]],
-    values: Sequence[tuple[float, float, float]],
-    places: Any,
-) -> None:
-    """Draw differences whose first system is named: filled and coloured where it is better."""
-    axes.axvline(contrast_of(comparison.contrast).null, color=GREY, linewidth=0.6, zorder=0)
-    sure = [comparison.significant(d) and d.winner is not None for d, _ in rows]
+        labels = [d.system if one else f" {contrast.sign} ".join(names) for d, names, _ in rows]
+        title = f"{contrast.column.capitalize()}s{contrast.to(one)}"
+    drawn = [d for d, _, _ in rows]
+    axes, middles = _rows(ax, drawn, labels, 0.15)
+    axes.axvline(contrast.null, color=GREY, linewidth=0.6, zorder=0)
+    sure = [comparison.significant(d) and d.winner is not None for d in drawn]
     colours = [
-        GREY if not certain else BLUE if d.winner == first else VERMILLION
-        for (d, first), certain in zip(rows, sure, strict=True)
+        GREY if not certain else BLUE if d.winner == names[0] else VERMILLION
+        for (d, names, _), certain in zip(rows, sure, strict=True)
     ]
-    marks = ["o" if d.aggregate is None else "D" for d, _ in rows]
-    forest(axes, values, places, colours, sure, marks)
-
-
-def _name_differences(axes: Axes, comparison: Any, found: Sequence[Difference], title: str) -> None:
-    contrast, level = contrast_of(comparison.contrast), report.level(comparison.confidence_level)
-    what = f"{contrast.column} {contrast.within} {_metric(found)}, {level}"
-    name_axes(axes, title, what, f"filled: {_adjusted(comparison, found)}")
+    marks = ["o" if d.aggregate is None else "D" for d in drawn]
+    forest(axes, [values for _, _, values in rows], middles, colours, sure, marks)
+    of = [e for e in comparison.estimates if e.metric == found[0].metric]
+    about = _about(found if _has_tasks(found) else of)
+    what = f"{contrast.column} {contrast.within} {_metric(found)}"
+    level = report.level(comparison.confidence_level)
+    adjusted = f"filled: {_adjusted(comparison, found)}"
+    name_axes(axes, f"{title}, {about}", f"{what}, {level}", adjusted)
+    return axes
 
 
 def pvalues(
@@ -267,14 +244,11 @@ def _replicates(estimates: Sequence[Any], ax: Axes | None) -> Axes:
             heights = np.repeat(height * counts / counts.max(), 2)
             outline = np.repeat(bins, 2)[1:-1]
             axes.fill_between(outline, floor, floor - heights, color=SKY, linewidth=0)
-    _of_scores(axes, rows, floors, f"{len(rows[0].replicates):,} replicates")
-    return axes
-
-
-def _of_scores(axes: Axes, rows: Sequence[Any], places: Any, title: str) -> None:
-    forest(axes, [(e.score, e.low, e.high) for e in rows], places, [BLUE] * len(rows))
+    forest(axes, [(e.score, e.low, e.high) for e in rows], floors, [BLUE] * len(rows))
     level = report.level(rows[0].confidence_level)
-    name_axes(axes, f"{title}, {size(rows[0])}", f"{_metric(rows)}, {level}")
+    title = f"{len(rows[0].replicates):,} replicates, {size(rows[0])}"
+    name_axes(axes, title, f"{_metric(rows)}, {level}")
+    return axes
 
 
 def ranks(
@@ -359,19 +333,23 @@ def power(
     return panels(draw, pairs, metric, ax)
 
 
-def _task_axes(
-    ax: Axes | None, rows: Sequence[Any], extra: float = 0.0, taller: float = 0.0
+def _rows(
+    ax: Axes | None,
+    rows: Sequence[Any],
+    labels: Sequence[str],
+    extra: float = 0.0,
+    taller: float = 0.0,
 ) -> tuple[Axes, Any]:
-    """Return axes with a row for each task, a line above the total, and the rows' middles."""
-    names = distinct(row.task for row in rows)
+    """Return axes with a row for each label, a line above the totals, and the rows' middles."""
+    names = distinct(labels) if _has_tasks(rows) else labels
     if len(names) > _MOST_TASKS:
         raise InputError(
             f"{len(names)} rows are too many for a figure, which shows {_MOST_TASKS}; draw a Suite "
             f"of some tasks"
         )
-    n_totals = len({row.task for row in rows if row.aggregate is not None})
     axes, edges = rows_axes(ax, names, extra=extra, taller=taller)
-    if n_totals:
+    n_totals = len({row.task for row in rows if row.aggregate is not None})
+    if 0 < n_totals < len(names):
         axes.axhline(edges[-1 - n_totals], color=GREY, linewidth=0.6)
     return axes, centres_of(edges)
 
@@ -405,8 +383,10 @@ def _has_tasks(rows: Sequence[Any]) -> bool:
     return len({row.task for row in rows}) > 1
 
 
-def _n_tasks(rows: Sequence[Any]) -> str:
-    return counted(len({row.task for row in rows if row.aggregate is None}), "task")
+def _about(rows: Sequence[Any]) -> str:
+    """Return how many tasks there are, or how large the only one is."""
+    tasks = {row.task for row in rows if row.aggregate is None}
+    return counted(len(tasks), "task") if _has_tasks(rows) else size(rows[0])
 
 
 def _metric(rows: Sequence[Any]) -> str:
