@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -95,7 +95,7 @@ class AuditedTest(Record):
     sides: str
     ties: str
 
-    derived: ClassVar[tuple[str, ...]] = ("verdict",)
+    derived = ("verdict",)
 
     def _title(self) -> str:
         return f"{self.test}: {self.system} - {self.baseline}, {self.metric}"

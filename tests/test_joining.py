@@ -529,5 +529,5 @@ def test_groups_of_several_tasks_are_those_of_every_item():
     ):
         es.estimate_runs(run(*tasks), groups="document")
     tasks[1] = items(scores, task="art", labels={})
-    with pytest.raises(es.InputError, match="art: groups='document' is no label of the segments"):
+    with pytest.raises(es.InputError, match=r"task .art.: groups='document' is no label"):
         es.estimate_runs(run(*tasks), groups="document")

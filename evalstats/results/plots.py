@@ -26,6 +26,7 @@ from evalstats.results.figures import (
     VERMILLION,
     centres_of,
     forest,
+    legend_below,
     lines,
     name_axes,
     panels,
@@ -51,8 +52,8 @@ _ANNOTATED = 9
 _BINS = (0.0, 0.001, 0.01, 0.05, 0.1, 1.0)
 #: Letters beside a row; more would leave no room for the ranks.
 _LETTERS = 8
-#: Inches between the whiskers of systems on one task.
-_APART = 0.075
+#: Inches between the whiskers of systems on one task, and of a histogram.
+_APART, _HEIGHT = 0.075, 0.22
 
 
 def scores(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) -> Any:
@@ -60,7 +61,17 @@ def scores(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) 
     return panels(_scores, estimates, metric, ax)
 
 
-def _scores(estimates: Sequence[Any], ax: Axes | None) -> Axes:
+def replicates(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) -> Any:
+    """Draw the distribution of each system's replicates, its score and its interval."""
+    if any(len(e.replicates) == 0 for e in estimates):
+        raise InputError(
+            "there are no replicates: method 't' draws none, and neither several tasks nor JSON "
+            "keep them"
+        )
+    return panels(partial(_scores, with_replicates=True), estimates, metric, ax)
+
+
+def _scores(estimates: Sequence[Any], ax: Axes | None, with_replicates: bool = False) -> Axes:
     has_tasks = _has_tasks(estimates)
     rows = list(estimates) if has_tasks else ranked(estimates)
     series = distinct(e.system for e in rows) if has_tasks else [""]
@@ -71,17 +82,32 @@ def _scores(estimates: Sequence[Any], ax: Axes | None) -> Axes:
         )
     several, taller = len(series) > 1, _APART * (len(series) - 1)
     labels = [e.task if has_tasks else e.system for e in rows]
-    axes, middles = _rows(ax, rows, labels, 0.12 * len(series) * several, taller)
+    extra = 0.12 * len(series) * several
+    axes, middles = _rows(ax, rows, labels, extra, 0.15 if with_replicates else taller)
+    title = "Scores"
+    if with_replicates:
+        title, middles = f"{len(rows[0].replicates):,} replicates", middles + _HEIGHT / 2
+        _histograms(axes, rows, middles)
     for i, (name, (colour, mark)) in enumerate(zip(series, SERIES, strict=False)):
         some = [e for e in rows if name in ("", e.system)]
         values = [(e.score, e.low, e.high) for e in some]
         places = middles + _APART * (i - (len(series) - 1) / 2)
         forest(axes, values, places, [colour] * len(some), None, mark, wrapped(name, 22))
     level = report.level(rows[0].confidence_level)
-    name_axes(axes, f"Scores, {_about(rows)}", f"{_metric(rows)}, {level}")
+    name_axes(axes, f"{title}, {_about(rows)}", f"{_metric(rows)}, {level}")
     if several:
-        _legend_below(axes)
+        legend_below(axes)
     return axes
+
+
+def _histograms(axes: Axes, rows: Sequence[Any], floors: Any) -> None:
+    for e, floor in zip(rows, floors, strict=True):
+        bins = np.linspace(e.replicates.min(), e.replicates.max(), 41)
+        if bins[0] < bins[-1]:
+            counts, _ = np.histogram(e.replicates, bins)
+            heights = np.repeat(_HEIGHT * counts / counts.max(), 2)
+            outline = np.repeat(bins, 2)[1:-1]
+            axes.fill_between(outline, floor, floor - heights, color=SKY, linewidth=0)
 
 
 def differences(
@@ -209,7 +235,8 @@ def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
     for i, j in np.argwhere(np.isfinite(cells)):
         ink = "white" if cells[i, j] < _BINS[3] else "black"
         if written:
-            text = _short(cells[i, j])
+            p = cells[i, j]
+            text = "<.001" if p < 0.0005 else f"{p:.3f}".lstrip("0") if p < 0.9995 else "1"
             axes.text(j + 1, centres[i], text, ha="center", va="center", color=ink, fontsize=4.5)
         if certain[i, j]:
             x, y = (j + 1.35, edges[i] + 0.04) if written else (j + 1, centres[i])
@@ -220,35 +247,6 @@ def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
     )
     bar.set_ticks(list(_BINS), labels=[f"{edge:g}" for edge in _BINS])
     bar.ax.tick_params(labelsize=SMALL - 1)
-
-
-def replicates(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) -> Any:
-    """Draw the distribution of each system's replicates, its score and its interval."""
-    if any(len(e.replicates) == 0 for e in estimates):
-        raise InputError(
-            "there are no replicates: method 't' draws none, and neither several tasks nor JSON "
-            "keep them"
-        )
-    return panels(_replicates, estimates, metric, ax)
-
-
-def _replicates(estimates: Sequence[Any], ax: Axes | None) -> Axes:
-    rows = ranked(estimates)
-    axes, edges = rows_axes(ax, [e.system for e in rows], taller=0.15)
-    height = 0.22
-    floors = centres_of(edges) + height / 2
-    for e, floor in zip(rows, floors, strict=True):
-        bins = np.linspace(e.replicates.min(), e.replicates.max(), 41)
-        if bins[0] < bins[-1]:
-            counts, _ = np.histogram(e.replicates, bins)
-            heights = np.repeat(height * counts / counts.max(), 2)
-            outline = np.repeat(bins, 2)[1:-1]
-            axes.fill_between(outline, floor, floor - heights, color=SKY, linewidth=0)
-    forest(axes, [(e.score, e.low, e.high) for e in rows], floors, [BLUE] * len(rows))
-    level = report.level(rows[0].confidence_level)
-    title = f"{len(rows[0].replicates):,} replicates, {size(rows[0])}"
-    name_axes(axes, title, f"{_metric(rows)}, {level}")
-    return axes
 
 
 def ranks(
@@ -354,16 +352,6 @@ def _rows(
     return axes, centres_of(edges)
 
 
-def _legend_below(axes: Axes) -> None:
-    from matplotlib.transforms import ScaledTranslation
-
-    below = axes.transAxes + ScaledTranslation(0, -0.35, axes.figure.dpi_scale_trans)
-    axes.legend(
-        loc="upper right", bbox_to_anchor=(1.0, 0.0), bbox_transform=below, fontsize=SMALL,
-        frameon=False, ncols=2,
-    )  # fmt: skip
-
-
 def _oriented(
     comparison: Any, d: Difference
 ) -> tuple[Difference, tuple[str, str], tuple[float, float, float]]:
@@ -398,7 +386,3 @@ def _metric(rows: Sequence[Any]) -> str:
 def _adjusted(comparison: Any, found: Sequence[Difference]) -> str:
     several = any(comparison.n_compared(d) > 1 for d in found)
     return f"{comparison.pvalue_name(several)} ≤ {comparison.significance_level:g}"
-
-
-def _short(p: float) -> str:
-    return "<.001" if p < 0.0005 else f"{p:.3f}".lstrip("0") if p < 0.9995 else "1"
