@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
 from evalstats.results.forms import Result
 from evalstats.results.records import Difference, Record, distinct
-from evalstats.results.report import Table
+from evalstats.results.report import Column, Table, table_of
 from evalstats.results.results import Comparison
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
 from evalstats.statistics.segments import SegmentStatistics
@@ -82,7 +82,7 @@ class AuditedTest(Record):
     sides: str
     ties: str
 
-    derived: ClassVar[tuple[str, ...]] = ("verdict",)
+    derived = ("verdict",)
 
     def _title(self) -> str:
         return f"{self.test}: {self.system} - {self.baseline}, {self.metric}"
@@ -127,18 +127,26 @@ class Audit(Result):
         return f"Audit of {self.comparison._title()}"
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        header = ("system", "difference", "test", "p printed", "p calibrated", f"p <= {LEVEL:g}")
-        rows: dict[str, list[tuple[str, ...]]] = {}
-        for test in self.tests:
-            difference = report.number(test.difference, 2 if digits is None else digits, sign=True)
-            pvalues = report.pvalue(test.pvalue), report.pvalue(test.calibrated)
-            row = (test.system, difference, test.test, *pvalues, test.verdict)
-            rows.setdefault(f"{test.metric}, against {test.baseline}", []).append(row)
-        return [Table(title, header, tuple(found), "<><>><") for title, found in rows.items()]
-
-    def _notes(self) -> Sequence[str]:
-        lines = [f"{t.test} tests: {t.null}; {t.sides}. Ties {t.ties}." for t in self.tests]
-        return [*distinct(lines), *self.notes]
+        lines = distinct(f"{t.test} tests: {t.null}; {t.sides}. Ties {t.ties}." for t in self)
+        places = 2 if digits is None else digits
+        columns: list[Column] = [
+            ("system", "<", lambda t: t.system),
+            ("difference", ">", lambda t: report.number(t.difference, places, sign=True)),
+            ("test", "<", lambda t: t.test),
+            ("p printed", ">", lambda t: report.pvalue(t.pvalue)),
+            ("p calibrated", ">", lambda t: report.pvalue(t.calibrated)),
+            (f"p <= {LEVEL:g}", "<", lambda t: t.verdict),
+        ]
+        titles = distinct(f"{t.metric}, against {t.baseline}" for t in self)
+        return [
+            table_of(
+                title,
+                [t for t in self if title == f"{t.metric}, against {t.baseline}"],
+                columns,
+                tuple(lines) if title == titles[-1] else (),
+            )
+            for title in titles
+        ]
 
     def _signatures(self) -> Sequence[str]:
         return self.comparison.signatures

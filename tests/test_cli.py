@@ -129,8 +129,8 @@ def test_formats_and_output_files(typed, here):
     assert text.startswith("**BLEU ↑")
     assert "| z |" in text
     lines = typed("compare", *REFS, *INPUT, "-m", "chrF2++", "TER", "-f", "csv", *FEW).split("\n")
-    assert lines[0].startswith('"metric","baseline","system","baseline_score"')
-    assert {line.split(",")[0] for line in lines[1:-1]} == {'"chrF2++"', '"TER"'}
+    assert lines[0].startswith('"task","aggregate","metric","baseline","system"')
+    assert {line.split(",")[2] for line in lines[1:-1]} == {'"chrF2++"', '"TER"'}
 
 
 def test_metric_options_carry_sacrebleus_names(typed, sample):

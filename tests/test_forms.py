@@ -32,6 +32,17 @@ def comparison(names, baseline=None, **options):
     return es.compare(scores, None, es.Mean("COMET"), baseline=baseline, **options)
 
 
+PAIRED = es.compare(
+    [
+        es.extract(
+            dict(zip("AB", np.random.default_rng(i).random((2, 40)), strict=True)),
+            metric=es.Mean(name),
+        )
+        for i, name in enumerate("mn")
+    ],
+    n_resamples=99,
+)
+
 # Tables
 
 
@@ -70,6 +81,65 @@ def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
     assert "above the diagonal" not in str(comparison(names, alternative="greater"))
     for unadjusted in (comparison(names, adjustment="none"), comparison(names, "system-2", adjustment="none")):  # fmt: skip
         assert "(none)" not in str(unadjusted) + unadjusted.to_html() + unadjusted.to_latex()
+
+
+def test_many_systems_have_a_matrix_where_it_is_asked_for():
+    result = comparison([f"s{i}" for i in range(13)], n_resamples=99)
+    assert "above the diagonal" not in str(result)
+    assert "all pairs: to_text(matrix=True), to_csv()" in str(result)
+    assert "above the diagonal" in result.to_text(matrix=True)
+    few = comparison(["a", "b", "c"], n_resamples=99)
+    assert "differences, system - baseline" not in few.to_text(matrix=False)
+
+
+def test_many_metrics_of_one_pair_are_one_table():
+    rng = np.random.default_rng(1)
+    names = [f"m{i}" for i in range(9)]
+    tables = [
+        es.extract(dict(zip("AB", rng.random((2, 50)), strict=True)), metric=es.Mean(n, n != "m3"))
+        for n in names
+    ]
+    result = es.compare(tables, n_resamples=99)
+    (table,) = result._tables()
+    assert [row[0][:2] for row in table.rows] == names
+    assert table.rows[3][0] == "m3 ↓"
+    assert table.header.count("p") == 1
+    (scores,) = es.estimate([replace(t, values=t.values[:1], systems=("A",)) for t in tables],
+                            n_resamples=99)._tables()  # fmt: skip
+    assert len(scores.rows) == 9
+
+
+def test_three_notes_and_one_signature_are_printed_and_all_on_request():
+    result = replace(PAIRED, notes=tuple("abcde"))
+    lines = str(result).splitlines()
+    assert lines[-5:-1] == ["a", "b", "c", "2 more notes: to_text(verbose=True)."]
+    assert lines[-1].startswith("m|") or " + " in lines[-1]
+    assert lines[-1].count("|seed:") == 1
+    every = result.to_text(verbose=True).splitlines()
+    assert every[-7:] == [*"abcde", *result.signatures]
+    assert json.loads(result.to_json())["notes"] == list("abcde")
+    latex = result.to_latex().splitlines()
+    assert r"\par{\footnotesize a}" in latex
+    assert sum(line.startswith("%") for line in latex) == 2  # the package, and the signature
+
+
+def test_the_prompt_shows_the_table_and_a_paper_its_method(sample):
+    for result in (PAIRED, PAIRED.estimates, PAIRED.estimates[0]):
+        assert repr(result) == str(result)
+    said = PAIRED.describe()
+    for part in ("m (mean)", "n (mean)", "40 segments", "Koehn, 2004",
+                 "Hesterberg, 2015", "99 resamples, seed 12345", "not adjusted"):  # fmt: skip
+        assert part in said
+    systems = dict(list(sample.systems.items())[:3])
+    texts = es.compare(systems, sample.references, "bleu", groups=sample.documents, n_resamples=99)
+    for part in ("BLEU (case:mixed, eff:no", "groups", "Romano and Wolf, 2005", "Two-sided"):
+        assert part in texts.describe()
+    marks = {"A": [1, 0, 1, 1], "B": [1, 1, 1, 1]}
+    suite = es.Suite({n: es.extract(marks, metric=es.Mean("acc")) for n in "xy"})
+    for part in ("2 tasks with 8 segments", "the mean of the tasks' scores", "McNemar", "Holm"):
+        assert part in suite.compare().describe()
+    assert "resamples" not in suite.compare().describe()
+    assert "Wilson's score interval" in suite.estimate().describe()
 
 
 @pytest.mark.parametrize("higher", [True, False])

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import evalstats as es
 from evalstats.errors import InputError
+from evalstats.results.ranking import Rankings
 
 RNG = np.random.default_rng(4)
 SCORES = {name: RNG.random(30) + 0.1 * i for i, name in enumerate("abc")}
@@ -158,8 +159,19 @@ class ExactMatch(es.Metric):
         return np.asarray(totals)[..., 0] / np.asarray(totals)[..., 1]
 
 
+MARKS = {name: es.extract({"A": RNG.random(60) < 0.5, "B": RNG.random(60) < 0.7, "C": RNG.random(60) < 0.6},
+                          metric=es.Mean("acc")) for name in "xyz"}  # fmt: skip
+SUITE = es.Suite(MARKS).compare(margin=0.2, n_resamples=99)
+QUESTIONS = [PAIRS.ranking("COMET"), Rankings((PAIRS.ranking("COMET"), SUITE.ranking())),
+             PAIRS.ranking(composite="borda"), PAIRS.power(1.0), PAIRS.influence("COMET", "b", "a"),
+             PAIRS.joint("b", "a"), SUITE, SUITE.estimates, SUITE.power(0.1), SUITE.influence(None, "B", "A"),
+             SUITE.joint("B", "A", task=list("xyz")), es.Suite(MARKS).estimate(), MAKERS["Audit"](),
+             es.power({k: RNG.normal(size=(3, 40)) for k in "AB"}, metrics=METRICS[0], difference=0.1),
+             es.compare(TEXTS, REFERENCES, n_resamples=99, groups=["a\nb"] * 4 + [""] * 5).influence()]  # fmt: skip
+
+
 @pytest.mark.parametrize("result", [
-    PAIRS, BASED, ESTIMATES, ESTIMATES[0], es.compare(TEXTS, REFERENCES, ["bleu", "chrf"], n_resamples=99),
+    PAIRS, BASED, ESTIMATES, ESTIMATES[0], *QUESTIONS, es.compare(TEXTS, REFERENCES, ["bleu", "chrf"], n_resamples=99),
     es.compare(TEXTS, REFERENCES, [es.BLEU(), es.BLEU(lowercase=True)], n_resamples=99, rng=2**70),
 ])  # fmt: skip
 def test_json_is_read_back_as_the_same_result(result):

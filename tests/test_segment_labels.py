@@ -1,5 +1,7 @@
 """Statistics that know ids and labels of their segments: aligned, selected, grouped, kept in files."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -129,11 +131,17 @@ def test_groups_and_strata_are_named(both):
     """A name means the labels that the statistics have: the same numbers as the labels themselves."""
     named = {"groups": "document", "strata": "domain", "n_resamples": 99}
     given = {**named, "groups": both.labels["document"], "strata": both.labels["domain"]}
-    assert es.compare(both, **named).to_dict() == es.compare(both, **given).to_dict()
-    assert es.compare([both], **named).to_dict() == es.compare(both, **given).to_dict()
-    assert es.estimate(both, **named).to_dict() == es.estimate(both, **given).to_dict()
+    of_labels = es.compare(both, **given)
+    for found in (es.compare(both, **named), es.compare([both], **named)):
+        assert found.differences == of_labels.differences
+        # And units have the name of the label.
+        assert "10 documents" in str(found)
+        assert found.estimates[0] == replace(
+            of_labels.estimates[0], **{n: getattr(found.estimates[0], n) for n in
+                                       ("unit", "signature", "notes")})  # fmt: skip
+    assert "10 groups" in str(of_labels)
     planned = es.power(both, groups="document")
-    assert planned.to_dict() == es.power(both, groups=both.labels["document"]).to_dict()
+    assert planned.pairs == es.power(both, groups=both.labels["document"]).pairs
 
 
 @pytest.mark.parametrize("ask", [es.compare, es.estimate, es.power])

@@ -215,9 +215,13 @@ def test_a_shard_answers_as_its_segments_do(sharded, options):
         assert options or stats.ks_2samp(a.replicates, b.replicates).pvalue > 1e-4
     for a, b in zip(ours, theirs, strict=True):
         assert (a.test, a.method, a.n_differing) == (b.test, b.method, b.n_differing)
-        for name in ("pvalue", "pvalue_adjusted", "pvalue_not_worse", "pvalue_equivalence"):
-            if getattr(b, name) is not None:
-                assert getattr(a, name) == pytest.approx(getattr(b, name), abs=0.04)
+        both = [(a, b), (a.margin_test, b.margin_test)]
+        for (one, other), name in zip(
+            [*both, *both], ("pvalue", "pvalue_not_worse", "pvalue_adjusted", "pvalue_equivalence"),
+            strict=True,
+        ):  # fmt: skip
+            if getattr(other, name, None) is not None:
+                assert getattr(one, name) == pytest.approx(getattr(other, name), abs=0.04)
     if not options:
         ranks, others = ([(r.system, r.low, r.high) for r in x.ranking()] for x in (ours, theirs))
         assert ranks == others

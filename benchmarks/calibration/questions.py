@@ -54,7 +54,9 @@ def _limit(sample: Sample, seed: int, kind: str) -> Happened:
     sign = 1 if metric.higher_is_better else -1
     at = sign * (old - new) if kind == "margin" else (new / old) ** sign
     (d,) = sample.asked(sample.compared(seed, **{kind: float(at)}).differences)
-    passed, failed = rejected(d.margin_test.pvalue_not_worse), rejected(d.margin_test.pvalue_worse)
+    test = d.margin_test
+    passed = test is not None and rejected(test.pvalue_not_worse)
+    failed = test is not None and rejected(test.pvalue_worse)
     yield name, "wrong pass", passed
     yield name, "wrong failure", failed
     yield name, "undecided", not passed and not failed

@@ -157,7 +157,7 @@ def unit_name(label: object) -> str:
     """
     name = label.rpartition(".")[2] if isinstance(label, str) else ""
     name = name.removesuffix("_id").replace("_", " ")
-    return name if name.isprintable() and name.strip() else "group"
+    return name if name.isprintable() and name.strip() not in ("", "id") else "group"
 
 
 def check_enough(n_units: int, unit: str) -> None:

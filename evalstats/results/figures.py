@@ -135,6 +135,17 @@ def lines(
     return axes
 
 
+def legend_below(axes: Axes) -> None:
+    """Put the legend below the label of the x axis."""
+    from matplotlib.transforms import ScaledTranslation
+
+    below = axes.transAxes + ScaledTranslation(0, -0.35, axes.figure.dpi_scale_trans)
+    axes.legend(
+        loc="upper right", bbox_to_anchor=(1.0, 0.0), bbox_transform=below, fontsize=SMALL,
+        frameon=False, ncols=2,
+    )  # fmt: skip
+
+
 def name_axes(axes: Axes, title: str, *below: str) -> None:
     """Set title and x label, from the right, where there is room for them over the names."""
     axes.set_title(wrapped(title, _TEXT), fontsize=_MEDIUM, loc="right")

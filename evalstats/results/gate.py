@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from evalstats.errors import InputError
 from evalstats.results import report
@@ -59,7 +58,7 @@ class GateCheck(Record):
     significance_level: float
     signature: str
 
-    derived: ClassVar[tuple[str, ...]] = ("reason",)
+    derived = ("reason",)
 
     @property
     def task(self) -> str:
@@ -149,7 +148,7 @@ class Gate(Result):
     significance_level: float
     notes: tuple[str, ...] = ()
 
-    derived: ClassVar[tuple[str, ...]] = ("verdict",)
+    derived = ("verdict",)
 
     @property
     def verdict(self) -> str:

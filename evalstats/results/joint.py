@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from evalstats.errors import InputError
 from evalstats.results import report
@@ -40,7 +40,7 @@ class JointClaim(Result):
     pvalue: float
     significance_level: float
 
-    derived: ClassVar[tuple[str, ...]] = ("significant",)
+    derived = ("significant",)
 
     @property
     def significant(self) -> bool:

@@ -134,7 +134,8 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
         (one,) = small
         what, units = one.uneven or f"Only {counted(one.n, one.unit)}", plural(one.unit)
         if one.by_t:
-            strata = "" if one.unit == "segment" else ", or give them as strata if they are kinds"
+            kinds = "; if they are subjects or domains, give them as strata"
+            strata = "" if one.unit == "segment" else kinds
             yield (
                 f"{what}: t decides in place of the bootstrap, and intervals are wide; use more "
                 f"{units}{strata}."

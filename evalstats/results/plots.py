@@ -26,6 +26,7 @@ from evalstats.results.figures import (
     VERMILLION,
     centres_of,
     forest,
+    legend_below,
     lines,
     name_axes,
     panels,
@@ -51,43 +52,62 @@ _ANNOTATED = 9
 _BINS = (0.0, 0.001, 0.01, 0.05, 0.1, 1.0)
 #: Letters beside a row; more would leave no room for the ranks.
 _LETTERS = 8
-#: Inches between the whiskers of systems on one task.
-_APART = 0.075
+#: Inches between the whiskers of systems on one task, and of a histogram.
+_APART, _HEIGHT = 0.075, 0.22
 
 
 def scores(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) -> Any:
     """Draw scores with their intervals: systems best first, or a row a task and the total below."""
-    return panels(_task_scores if _has_tasks(estimates) else _scores, estimates, metric, ax)
+    return panels(_scores, estimates, metric, ax)
 
 
-def _scores(estimates: Sequence[Any], ax: Axes | None) -> Axes:
-    rows = ranked(estimates)
-    axes, edges = rows_axes(ax, [e.system for e in rows])
-    _of_scores(axes, rows, centres_of(edges), "Scores")
-    return axes
-
-
-def _task_scores(estimates: Sequence[Any], ax: Axes | None) -> Axes:
-    systems = distinct(e.system for e in estimates)
-    if len(systems) > len(SERIES):
+def replicates(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) -> Any:
+    """Draw the distribution of each system's replicates, its score and its interval."""
+    if any(len(e.replicates) == 0 for e in estimates):
         raise InputError(
-            f"{len(systems)} systems are too many for a figure of tasks, which shows "
+            "there are no replicates: method 't' draws none, and neither several tasks nor JSON "
+            "keep them"
+        )
+    return panels(partial(_scores, with_replicates=True), estimates, metric, ax)
+
+
+def _scores(estimates: Sequence[Any], ax: Axes | None, with_replicates: bool = False) -> Axes:
+    has_tasks = _has_tasks(estimates)
+    rows = list(estimates) if has_tasks else ranked(estimates)
+    series = distinct(e.system for e in rows) if has_tasks else [""]
+    if len(series) > len(SERIES):
+        raise InputError(
+            f"{len(series)} systems are too many for a figure of tasks, which shows "
             f"{len(SERIES)}; give those of some systems"
         )
-    several = len(systems) > 1
-    axes, middles = _task_axes(
-        ax, estimates, 0.12 * len(systems) * several, _APART * (len(systems) - 1)
-    )
-    for i, (system, (colour, mark)) in enumerate(zip(systems, SERIES, strict=False)):
-        some = [e for e in estimates if e.system == system]
-        places = middles + _APART * (i - (len(systems) - 1) / 2)
+    several, taller = len(series) > 1, _APART * (len(series) - 1)
+    labels = [e.task if has_tasks else e.system for e in rows]
+    extra = 0.12 * len(series) * several
+    axes, middles = _rows(ax, rows, labels, extra, 0.15 if with_replicates else taller)
+    title = "Scores"
+    if with_replicates:
+        title, middles = f"{len(rows[0].replicates):,} replicates", middles + _HEIGHT / 2
+        _histograms(axes, rows, middles)
+    for i, (name, (colour, mark)) in enumerate(zip(series, SERIES, strict=False)):
+        some = [e for e in rows if name in ("", e.system)]
         values = [(e.score, e.low, e.high) for e in some]
-        forest(axes, values, places, [colour] * len(some), None, mark, wrapped(system, 22))
-    level = report.level(estimates[0].confidence_level)
-    name_axes(axes, f"Scores, {_n_tasks(estimates)}", f"{_metric(estimates)}, {level}")
+        places = middles + _APART * (i - (len(series) - 1) / 2)
+        forest(axes, values, places, [colour] * len(some), None, mark, wrapped(name, 22))
+    level = report.level(rows[0].confidence_level)
+    name_axes(axes, f"{title}, {_about(rows)}", f"{_metric(rows)}, {level}")
     if several:
-        _legend_below(axes)
+        legend_below(axes)
     return axes
+
+
+def _histograms(axes: Axes, rows: Sequence[Any], floors: Any) -> None:
+    for e, floor in zip(rows, floors, strict=True):
+        bins = np.linspace(e.replicates.min(), e.replicates.max(), 41)
+        if bins[0] < bins[-1]:
+            counts, _ = np.histogram(e.replicates, bins)
+            heights = np.repeat(_HEIGHT * counts / counts.max(), 2)
+            outline = np.repeat(bins, 2)[1:-1]
+            axes.fill_between(outline, floor, floor - heights, color=SKY, linewidth=0)
 
 
 def differences(
@@ -99,74 +119,57 @@ def differences(
     baseline: str | None = None,
 ) -> Any:
     """Draw differences with their intervals, the largest first; of tasks, those of one pair."""
-    some = [
+    wanted = [(system, "system"), (baseline, "baseline")]
+    found = [
         d
         for d in comparison.differences
-        if system in (None, d.system) and baseline in (None, d.baseline)
+        if all(name in (None, getattr(d, side)) for name, side in wanted)
     ]
-    if not some:
+    if not found:
         raise InputError(f"there is no pair of {system!r} and {baseline!r}")
-    draw = _task_differences if _has_tasks(comparison.differences) else _differences
-    return panels(partial(draw, comparison), some, metric, ax)
+    return panels(partial(_differences, comparison), found, metric, ax)
 
 
 def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) -> Axes:
-    if len(found) > _MOST_PAIRS:
-        raise InputError(
-            f"{len(found)} differences are too many rows; use plot_pvalues(), or compare with "
-            f"baseline="
-        )
-    better = 1 if found[0].higher_is_better else -1
-    rows = [_oriented(comparison, d) for d in found]
-    rows.sort(key=lambda row: -better * row[2][0])
     one, contrast = comparison.baseline, contrast_of(comparison.contrast)
-    labels = [d.system if one else f" {contrast.sign} ".join(names) for d, names, _ in rows]
-    axes, edges = rows_axes(ax, labels, extra=0.15)
-    values = [numbers for _, _, numbers in rows]
-    _verdicts(axes, comparison, [(d, names[0]) for d, names, _ in rows], values, centres_of(edges))
-    size_of = next(e for e in comparison.estimates if e.metric == found[0].metric)
-    about = f"{contrast.column.capitalize()}s{contrast.to(one)}, {size(size_of)}"
-    _name_differences(axes, comparison, found, about)
-    return axes
-
-
-def _task_differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) -> Axes:
-    pairs = distinct(f"{d.system!r} and {d.baseline!r}" for d in found)
-    if len(pairs) != 1:
-        raise InputError(
-            f"a figure is of one pair; give system and baseline, one of {'; '.join(pairs)}"
+    if _has_tasks(found):
+        pairs = distinct(f"{d.system!r} and {d.baseline!r}" for d in found)
+        if len(pairs) != 1:
+            raise InputError(
+                f"a figure is of one pair; give system and baseline, one of {'; '.join(pairs)}"
+            )
+        rows = [(d, (d.system, d.baseline), (d.value, d.low, d.high)) for d in found]
+        labels = [d.task for d in found]
+        title = f"{found[0].system} {contrast.sign} {found[0].baseline}"
+    else:
+        if len(found) > _MOST_PAIRS:
+            raise InputError(
+                f"{len(found)} differences are too many rows; use plot_pvalues(), or compare with "
+                f"baseline="
+            )
+        better = 1 if found[0].higher_is_better else -1
+        rows = sorted(
+            (_oriented(comparison, d) for d in found), key=lambda row: -better * row[2][0]
         )
-    axes, middles = _task_axes(ax, found, 0.15)
-    values = [(d.value, d.low, d.high) for d in found]
-    _verdicts(axes, comparison, [(d, d.system) for d in found], values, middles)
-    sign = contrast_of(comparison.contrast).sign
-    about = f"{found[0].system} {sign} {found[0].baseline}, {_n_tasks(found)}"
-    _name_differences(axes, comparison, found, about)
-    return axes
-
-
-def _verdicts(
-    axes: Axes,
-    comparison: Any,
-    rows: Sequence[tuple[Difference, str]],
-    values: Sequence[tuple[float, float, float]],
-    places: Any,
-) -> None:
-    """Draw differences whose first system is named: filled and coloured where it is better."""
-    axes.axvline(contrast_of(comparison.contrast).null, color=GREY, linewidth=0.6, zorder=0)
-    sure = [comparison.significant(d) and d.winner is not None for d, _ in rows]
+        labels = [d.system if one else f" {contrast.sign} ".join(names) for d, names, _ in rows]
+        title = f"{contrast.column.capitalize()}s{contrast.to(one)}"
+    drawn = [d for d, _, _ in rows]
+    axes, middles = _rows(ax, drawn, labels, 0.15)
+    axes.axvline(contrast.null, color=GREY, linewidth=0.6, zorder=0)
+    sure = [comparison.significant(d) and d.winner is not None for d in drawn]
     colours = [
-        GREY if not certain else BLUE if d.winner == first else VERMILLION
-        for (d, first), certain in zip(rows, sure, strict=True)
+        GREY if not certain else BLUE if d.winner == names[0] else VERMILLION
+        for (d, names, _), certain in zip(rows, sure, strict=True)
     ]
-    marks = ["o" if d.aggregate is None else "D" for d, _ in rows]
-    forest(axes, values, places, colours, sure, marks)
-
-
-def _name_differences(axes: Axes, comparison: Any, found: Sequence[Difference], title: str) -> None:
-    contrast, level = contrast_of(comparison.contrast), report.level(comparison.confidence_level)
-    what = f"{contrast.column} {contrast.within} {_metric(found)}, {level}"
-    name_axes(axes, title, what, f"filled: {_adjusted(comparison, found)}")
+    marks = ["o" if d.aggregate is None else "D" for d in drawn]
+    forest(axes, [values for _, _, values in rows], middles, colours, sure, marks)
+    of = [e for e in comparison.estimates if e.metric == found[0].metric]
+    about = _about(found if _has_tasks(found) else of)
+    what = f"{contrast.column} {contrast.within} {_metric(found)}"
+    level = report.level(comparison.confidence_level)
+    adjusted = f"filled: {_adjusted(comparison, found)}"
+    name_axes(axes, f"{title}, {about}", f"{what}, {level}", adjusted)
+    return axes
 
 
 def pvalues(
@@ -232,7 +235,8 @@ def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
     for i, j in np.argwhere(np.isfinite(cells)):
         ink = "white" if cells[i, j] < _BINS[3] else "black"
         if written:
-            text = _short(cells[i, j])
+            p = cells[i, j]
+            text = "<.001" if p < 0.0005 else f"{p:.3f}".lstrip("0") if p < 0.9995 else "1"
             axes.text(j + 1, centres[i], text, ha="center", va="center", color=ink, fontsize=4.5)
         if certain[i, j]:
             x, y = (j + 1.35, edges[i] + 0.04) if written else (j + 1, centres[i])
@@ -243,38 +247,6 @@ def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
     )
     bar.set_ticks(list(_BINS), labels=[f"{edge:g}" for edge in _BINS])
     bar.ax.tick_params(labelsize=SMALL - 1)
-
-
-def replicates(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) -> Any:
-    """Draw the distribution of each system's replicates, its score and its interval."""
-    if any(len(e.replicates) == 0 for e in estimates):
-        raise InputError(
-            "there are no replicates: method 't' draws none, and neither several tasks nor JSON "
-            "keep them"
-        )
-    return panels(_replicates, estimates, metric, ax)
-
-
-def _replicates(estimates: Sequence[Any], ax: Axes | None) -> Axes:
-    rows = ranked(estimates)
-    axes, edges = rows_axes(ax, [e.system for e in rows], taller=0.15)
-    height = 0.22
-    floors = centres_of(edges) + height / 2
-    for e, floor in zip(rows, floors, strict=True):
-        bins = np.linspace(e.replicates.min(), e.replicates.max(), 41)
-        if bins[0] < bins[-1]:
-            counts, _ = np.histogram(e.replicates, bins)
-            heights = np.repeat(height * counts / counts.max(), 2)
-            outline = np.repeat(bins, 2)[1:-1]
-            axes.fill_between(outline, floor, floor - heights, color=SKY, linewidth=0)
-    _of_scores(axes, rows, floors, f"{len(rows[0].replicates):,} replicates")
-    return axes
-
-
-def _of_scores(axes: Axes, rows: Sequence[Any], places: Any, title: str) -> None:
-    forest(axes, [(e.score, e.low, e.high) for e in rows], places, [BLUE] * len(rows))
-    level = report.level(rows[0].confidence_level)
-    name_axes(axes, f"{title}, {size(rows[0])}", f"{_metric(rows)}, {level}")
 
 
 def ranks(
@@ -359,31 +331,25 @@ def power(
     return panels(draw, pairs, metric, ax)
 
 
-def _task_axes(
-    ax: Axes | None, rows: Sequence[Any], extra: float = 0.0, taller: float = 0.0
+def _rows(
+    ax: Axes | None,
+    rows: Sequence[Any],
+    labels: Sequence[str],
+    extra: float = 0.0,
+    taller: float = 0.0,
 ) -> tuple[Axes, Any]:
-    """Return axes with a row for each task, a line above the total, and the rows' middles."""
-    names = distinct(row.task for row in rows)
+    """Return axes with a row for each label, a line above the totals, and the rows' middles."""
+    names = distinct(labels) if _has_tasks(rows) else labels
     if len(names) > _MOST_TASKS:
         raise InputError(
             f"{len(names)} rows are too many for a figure, which shows {_MOST_TASKS}; draw a Suite "
             f"of some tasks"
         )
-    n_totals = len({row.task for row in rows if row.aggregate is not None})
     axes, edges = rows_axes(ax, names, extra=extra, taller=taller)
-    if n_totals:
+    n_totals = len({row.task for row in rows if row.aggregate is not None})
+    if 0 < n_totals < len(names):
         axes.axhline(edges[-1 - n_totals], color=GREY, linewidth=0.6)
     return axes, centres_of(edges)
-
-
-def _legend_below(axes: Axes) -> None:
-    from matplotlib.transforms import ScaledTranslation
-
-    below = axes.transAxes + ScaledTranslation(0, -0.35, axes.figure.dpi_scale_trans)
-    axes.legend(
-        loc="upper right", bbox_to_anchor=(1.0, 0.0), bbox_transform=below, fontsize=SMALL,
-        frameon=False, ncols=2,
-    )  # fmt: skip
 
 
 def _oriented(
@@ -405,8 +371,10 @@ def _has_tasks(rows: Sequence[Any]) -> bool:
     return len({row.task for row in rows}) > 1
 
 
-def _n_tasks(rows: Sequence[Any]) -> str:
-    return counted(len({row.task for row in rows if row.aggregate is None}), "task")
+def _about(rows: Sequence[Any]) -> str:
+    """Return how many tasks there are, or how large the only one is."""
+    tasks = {row.task for row in rows if row.aggregate is None}
+    return counted(len(tasks), "task") if _has_tasks(rows) else size(rows[0])
 
 
 def _metric(rows: Sequence[Any]) -> str:
@@ -418,7 +386,3 @@ def _metric(rows: Sequence[Any]) -> str:
 def _adjusted(comparison: Any, found: Sequence[Difference]) -> str:
     several = any(comparison.n_compared(d) > 1 for d in found)
     return f"{comparison.pvalue_name(several)} ≤ {comparison.significance_level:g}"
-
-
-def _short(p: float) -> str:
-    return "<.001" if p < 0.0005 else f"{p:.3f}".lstrip("0") if p < 0.9995 else "1"

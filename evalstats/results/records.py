@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 from evalstats.errors import InputError
 from evalstats.results import convert, report
@@ -128,7 +128,7 @@ class Difference(Record):
     discordant: Discordant | None = None
     margin_test: MarginTest | None = None
 
-    derived: ClassVar[tuple[str, ...]] = ("difference", "value")
+    derived = ("difference", "value")
 
     @property
     def difference(self) -> float:
@@ -254,7 +254,7 @@ class PairPower(Record):
     discordant: float | None = None
     of_runs: RunPower | None = None
 
-    derived: ClassVar[tuple[str, ...]] = ("test",)
+    derived = ("test",)
 
     @property
     def test(self) -> str:

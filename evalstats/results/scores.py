@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,7 +155,7 @@ class Estimates(Result, Sequence[Estimate]):
     estimates: tuple[Estimate, ...]
     notes: tuple[str, ...] = ()
 
-    of_list: ClassVar[str] = "estimates"
+    of_list = "estimates"
 
     @overload
     def __getitem__(self, index: int | str | tuple[str, ...]) -> Estimate: ...
