@@ -19,6 +19,9 @@ from evalstats.logs.log import Patterns
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.suites import SuiteComparison, SuiteEstimates
 
+#: What says which rows are meant.
+_PARTS = ("task", "metric", "filter", "systems", "missing", "epochs", "directions")
+
 
 @also_called(metrics="metric", seed="rng")
 def compare_logs(
@@ -76,10 +79,10 @@ def compare_logs(
     labels: dict[str, Any] = {"groups": groups, "strata": strata}
     found = joined(
         logs, task=task, metric=metric, filter=filter, systems=systems, missing=missing,
-        labels=_names(labels), epochs=epochs, directions=directions,
+        labels=_given(labels), epochs=epochs, directions=directions,
     )  # fmt: skip
     if len(found.tasks) > 1:
-        whole = _suite(found, aggregate, groups, strata).compare(**options)
+        whole = _suite(found, aggregate, labels).compare(**options)
         return replace(whole, notes=(*found.notes, *asked_twice(found.tasks), *whole.notes))
     (tables,) = found.tasks.values()
     result = compare(tables, aggregate=aggregate or "micro", **labels, **options)
@@ -98,16 +101,9 @@ def with_notes(result: Comparison, notes: Sequence[str]) -> Comparison:
 def estimate_logs(
     logs: Logs,
     *,
-    task: Patterns = None,
-    metric: Patterns = None,
-    filter: Patterns = None,
-    systems: Patterns = None,
     groups: str | None = None,
     strata: str | None = None,
     aggregate: Aggregated | None = None,
-    missing: str = "error",
-    epochs: str | None = None,
-    directions: Mapping[str, str] | None = None,
     **options: Any,
 ) -> Estimate | Estimates | SuiteEstimates:
     """Score one system, or several, on one task or several, and say how sure the scores are.
@@ -115,12 +111,10 @@ def estimate_logs(
     Parameters are those of `compare_logs`; options those of `estimate`, or of `Suite.estimate`.
     """
     labels: dict[str, Any] = {"groups": groups, "strata": strata}
-    found = joined(
-        logs, task=task, metric=metric, filter=filter, systems=systems, missing=missing,
-        labels=_names(labels), epochs=epochs, directions=directions,
-    )  # fmt: skip
+    part = {name: options.pop(name) for name in _PARTS if name in options}
+    found = joined(logs, labels=_given(labels), **part)
     if len(found.tasks) > 1:
-        whole = _suite(found, aggregate, groups, strata).estimate(**options)
+        whole = _suite(found, aggregate, labels).estimate(**options)
         return replace(whole, notes=(*found.notes, *asked_twice(found.tasks), *whole.notes))
     (tables,) = found.tasks.values()
     result: Any = estimate(tables, aggregate=aggregate or "micro", **labels, **options)
@@ -129,21 +123,17 @@ def estimate_logs(
     return Estimates(tuple(replace(e, notes=(*found.notes, *e.notes)) for e in result))
 
 
-def _names(labels: Mapping[str, str | None]) -> list[str]:
+def _given(labels: Mapping[str, Any]) -> list[str]:
     return [name for name in labels.values() if name is not None]
 
 
-def _suite(
-    found: Joined, aggregate: Aggregated | None, groups: str | None, strata: str | None
-) -> Suite:
-    if strata is not None:
+def _suite(found: Joined, aggregate: Aggregated | None, labels: Mapping[str, Any]) -> Suite:
+    if labels["strata"] is not None:
         raise InputError("strata are for one task, since several are strata; choose with task")
-    if groups is None:
-        return Suite(found.tasks, aggregate)
-    of_task = {}
-    for name, tables in found.tasks.items():
+    of_task: dict[str, Any] = {}
+    for name, tables in found.tasks.items() if labels["groups"] is not None else ():
         try:
-            of_task[name] = labels_of(tables, groups, "groups") or ()
+            of_task[name] = labels_of(tables, labels["groups"], "groups") or ()
         except InputError as error:
             raise type(error)(f"{name}: {error}") from None
-    return Suite(found.tasks, aggregate, groups=of_task)
+    return Suite(found.tasks, aggregate, groups=of_task or None)

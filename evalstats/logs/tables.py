@@ -14,10 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError
-from evalstats.logs.columns import Columns, as_floats, as_names, of_file, of_frame
+from evalstats.logs.columns import (
+    Columns,
+    Roles,
+    as_floats,
+    as_names,
+    of_file,
+    of_frame,
+    roles_of,
+)
 from evalstats.logs.files import Source, fingerprint, without_suffix
 from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.roles import Roles, roles_of
 from evalstats.logs.rows import Items, Key, Rows, mean_rows
 from evalstats.logs.words import direction, is_metric, is_never, matches, plain
 from evalstats.metrics import Mean, Metric, Ratio
