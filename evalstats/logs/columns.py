@@ -1,4 +1,4 @@
-"""Columns of a table that somebody else wrote (CSV, TSV, JSON lines, a frame), and what they are."""
+"""Columns of a table that others wrote (CSV, TSV, JSON lines, a frame), and what they are."""
 
 from __future__ import annotations
 

@@ -66,14 +66,13 @@ class Wanted(NamedTuple):
             names = [key[j] for key in known if key[j]]
             for name in self[j]:
                 if not any(matches(n, [name]) for key in known for n in _called(key)[j]):
-                    said = meant(name, names) if names else f"there is no {part} at all"
-                    raise InputError(f"{where} has no {part} {name!r}; {said}")
+                    said = meant(name, names) if names else "there is none at all"
+                    raise InputError(f"{where}: there is no {part} {name!r}; {said}")
         if not any(True for _ in rows):
-            asked = [
-                f"{n} {' '.join(own)}" for n, own in zip(Key._fields, self, strict=False) if own
-            ]
+            asked = zip(Key._fields, self[:3], strict=True)
+            wished = ", ".join(f"{part} {' '.join(own)}" for part, own in asked if own)
             there_is = "; ".join(map(str, list(known)[:9]))
-            raise InputError(f"{where} has nothing of {', '.join(asked)}; it has {there_is}")
+            raise InputError(f"{where}: there is nothing of {wished}, but {there_is}")
 
 
 def _called(key: Key) -> tuple[tuple[str, ...], ...]:
