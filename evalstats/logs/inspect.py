@@ -81,19 +81,14 @@ def read(source: Source, wanted: Wanted) -> Log:
             log = _from_eval(path, wanted.labels)
         else:
             log = _from_json(path, source.json if path == source.path else read_json(path))
-        skipped: list[str] = []
-        rows = list(_rows(log, wanted, skipped)) if wanted.has_task(log.task) else []
-        one = _Found(path, log.header.get("status") == "success", rows, skipped)
+        left: list[str] = []
+        own = list(_rows(log, wanted, left)) if wanted.has_task(log.task) else []
+        one = _Found(path, log.header.get("status") == "success", own, left)
         found.setdefault((log.model, log.task), []).append(one)
     kept = [_one(source.path, task, given) for (_, task), given in found.items()]
-    models = dict.fromkeys(model for model, _ in found)
-    return log_of(
-        next(iter(models)) if len(models) == 1 else source.path.name or str(source.path),
-        source.path,
-        NAME,
-        [row for one in kept for row in one.rows],
-        skipped=[line for one in kept for line in one.skipped],
-    )
+    skipped = [line for one in kept for line in one.skipped]
+    rows = [row for one in kept for row in one.rows]
+    return log_of(source.path, NAME, rows, skipped=skipped)
 
 
 def _one(path: Path, task: str, given: list[_Found]) -> _Found:

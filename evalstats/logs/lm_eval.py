@@ -82,8 +82,7 @@ def read(source: Source, wanted: Wanted) -> Log:
         })  # fmt: skip
         groups |= own
         skipped += odd
-    name = names[0] if len(names) == 1 else source.path.name
-    return log_of(name or str(source.path), source.path, NAME, rows, skipped=skipped, groups=groups)
+    return log_of(source.path, NAME, rows, skipped=skipped, groups=groups)
 
 
 def _read(

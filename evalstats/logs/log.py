@@ -11,6 +11,7 @@ import numpy as np
 
 from evalstats.checks import label, listed
 from evalstats.errors import InputError
+from evalstats.logs.files import without_suffix
 from evalstats.logs.pivot import Answered, answered, pivoted, shared_labels
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.words import matches, meant
@@ -108,8 +109,6 @@ class Log(Result):
 
     Attributes
     ----------
-    name : str
-        Of the model, or of the file or folder where there is none or there are several.
     path : str
         Where it was read.
     format : str
@@ -124,13 +123,17 @@ class Log(Result):
         What was left out, and why.
     """
 
-    name: str
     path: str
     format: str
     rows: tuple[Rows, ...]
     epochs: str = "mean"
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """That of the only system; of several, that of the file or folder."""
+        return self.systems[0] if len(self.systems) == 1 else without_suffix(self.path) or self.path
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -204,7 +207,7 @@ class Log(Result):
     def renamed(self, names: Mapping[str, str]) -> Log:
         """Return the log with other names of systems: ``{"old": "new"}``."""
         rows = tuple(replace(one, system=names.get(one.system, one.system)) for one in self.rows)
-        return replace(self, name=names.get(self.name, self.name), rows=rows)
+        return replace(self, rows=rows)
 
     def directed(self, directions: Mapping[str, bool]) -> Log:
         """Return the log with the directions of some metrics as they are given."""
@@ -261,7 +264,6 @@ class Log(Result):
 
 
 def log_of(
-    name: str,
     path: object,
     format: str,
     rows: Iterable[Rows],
@@ -286,7 +288,7 @@ def log_of(
         else:
             left.append(f"{one.key} of {one.system}, which has no score")
     kept = tuple(sorted(found.values(), key=lambda one: natural(one.key.task)))
-    log = Log(label(name, "name of the log"), str(path), format, kept, groups=dict(groups or {}))
+    log = Log(str(path), format, kept, groups=dict(groups or {}))
     by: dict[Key, list[Answered]] = {}
     for one, own in log._answered:
         by.setdefault(one.key, []).append(own)

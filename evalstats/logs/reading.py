@@ -99,7 +99,7 @@ def named(log: Log, name: str) -> Log:
         raise InputError(
             f"name is for one system, but {log.path} has {len(log.systems)}, which have names"
         )
-    return log.renamed({log.name: label(name, "name"), log.systems[0]: name})
+    return log.renamed({log.systems[0]: label(name, "name")})
 
 
 def read_part(given: Any, wanted: Wanted) -> Log:

@@ -56,15 +56,8 @@ def read_frame(frame: Any, wanted: Wanted, name: str = "scores") -> Log:
 class _Scores(NamedTuple):
     """Where scores are: in which columns, and in which row that of a segment.
 
-    Attributes
-    ----------
-    names : list of str
-        What scores are called, or systems, where the columns are systems.
-    values : list of ndarray, shape (n,) or (n, 2)
-        Numbers, or numerators and denominators, column by column.
-    are_systems : bool
-    places : dict of (task, filter, system, metric) to dict of str to int
-        Rows by segment; the metric is empty where columns are metrics, and so are systems.
+    Columns have names (of metrics, or of systems) and values, `(n, 1)` or `(n, 2)`; `places` has
+    rows by segment, by task, filter, system and metric, of which columns may be one.
     """
 
     names: list[str]
@@ -103,12 +96,9 @@ def _log(table: Columns, name: str, format: str, wanted: Wanted) -> Log:
     places, apart = _placed(table, parts_of, segments, labels)
     if apart:
         format = f"{format}, items are {apart}/{roles.segment}"
-    rows = _rows(table, _Scores(names, values, are_systems, places), labels, roles)
-    return log_of(name, table.path, format, filter(_of(wanted), rows), skipped=skipped)
-
-
-def _of(wanted: Wanted) -> Any:
-    return lambda rows: wanted.has(rows.key)
+    found = _rows(table, _Scores(names, values, are_systems, places), labels, roles)
+    rows = [one for one in found if wanted.has(one.key)]
+    return log_of(table.path, format, rows, skipped=skipped)
 
 
 def _names(table: Columns, column: str | None, part: str, default: str = "") -> list[str]:
