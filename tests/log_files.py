@@ -22,7 +22,7 @@ def rows(scores, *, task="t", name="A", metric=None, filter="", labels=None, **m
 
 
 def log(*some, name="A", path=None, **more):
-    return log_of(name, path or f"/logs/{name}", "a log", some, **more)
+    return log_of(path or f"/logs/{name}", "a log", some, **more)
 
 
 def one(scores, name="A", **more):

@@ -78,7 +78,7 @@ def test_which_part_of_a_run(folder, run_here, shown):
         assert [e["score"] for e in found["estimates"]] == [0.5]
     code, _, err = run_here("estimate", "run.csv", "--task", "y")
     assert code == 2
-    assert "run.csv has no task 'y'; there are x" in err
+    assert "run.csv: there is no task 'y'; there are x" in err
     (folder / "run.csv").write_text(table.replace("2,x,strict", "3,x,strict"), encoding="utf-8")
     code, _, err = run_here("rank", "run.csv")
     assert code == 2

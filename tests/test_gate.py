@@ -175,7 +175,7 @@ def test_forms():
         ({"margin": -1}, "margin must be"),
         ({"recovery": 1.5}, "recovery must be a share"),
         ({"margin": 0.1, "significance_level": 0.7}, "significance_level must be between"),
-        ({"margin": 0.1, "task": "x"}, "has no task 'x'"),
+        ({"margin": 0.1, "task": "x"}, "there is no task 'x'"),
     ],
 )
 def test_bad_options(options, message):

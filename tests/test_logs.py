@@ -311,11 +311,11 @@ def test_many_mutations_of_real_logs(tmp_path):
 def test_what_is_not_there_is_named_with_what_there_is(tmp_path):
     lm_eval(tmp_path)
     for settings, words in (
-        ({"metric": "accuracy"}, "has no metric 'accuracy'; .*did you mean 'acc'"),
-        ({"task": "mtt"}, "has no task 'mtt'; there are lm, mt, qa; did you mean 'mt'"),
-        ({"filter": "strict"}, "has no filter 'strict'; there are none"),
-        ({"task": "qa", "metric": "bleu"}, "has nothing of task qa, metric bleu; it has"),
-        ({"metric": ["acc", "blue"]}, "has no metric 'blue'; .*did you mean 'bleu'"),
+        ({"metric": "accuracy"}, "there is no metric 'accuracy'; .*did you mean 'acc'"),
+        ({"task": "mtt"}, "there is no task 'mtt'; there are lm, mt, qa; did you mean 'mt'"),
+        ({"filter": "strict"}, "there is no filter 'strict'; there are none"),
+        ({"task": "qa", "metric": "bleu"}, "there is nothing of task qa, metric bleu, but"),
+        ({"metric": ["acc", "blue"]}, "there is no metric 'blue'; .*did you mean 'bleu'"),
         ({"directions": {"judge": "higher"}}, "directions: there is no metric 'judge'"),
         ({"systems": "acme/smal"}, "systems: there is no 'acme/smal'.*did you mean 'acme/small'"),
     ):

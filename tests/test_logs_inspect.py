@@ -82,12 +82,6 @@ def test_values_are_read_as_inspect_reads_them(place):
     assert table.segment_ids == tuple(str(i + 1) for i in range(12))
 
 
-def test_logged_means_are_checked(place):
-    assert not es.read_log(inspect_file(place, log(["C", "I"], stated=0.5))).disagreements
-    (line,) = es.read_log(inspect_file(place, log(["C", "I"], stated=0.75))).disagreements
-    assert "the log says 0.75, its items give 0.5" in line
-
-
 def test_unscored_samples_are_left_out_and_counted(place):
     run = es.read_log(inspect_file(place, log(["C", float("nan"), "I", "C"], stated=2 / 3)))
     assert the_table(run).segment_ids == ("1", "3", "4")

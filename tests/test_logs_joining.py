@@ -99,7 +99,7 @@ def test_select_and_renamed():
     assert found.select(["arc", "mmlu_l*"]).tasks == ("arc", "mmlu_law")
     assert list(found.select(filter="strict").reported.values()) == [{"A": 0.35}]
     for patterns, error, words in (
-        (("x*",), es.InputError, r"/logs/A has no task 'x\*'; there are arc, mmlu_law"),
+        (("x*",), es.InputError, r"/logs/A: there is no task 'x\*'; there are arc, mmlu_law"),
         ((3,), es.InputTypeError, "task must be a list of patterns, got int"),
         ((None, [3]), es.InputTypeError, "metric must be non-empty text, got 3"),
     ):
@@ -334,7 +334,7 @@ def test_what_read_log_takes(tmp_path):
     assert es.read_log(str(path)).systems == ("run",)
     for options, message in (
         ({"epochs": "all"}, "epochs must be one of mean, runs; got 'all'"),
-        ({"task": "x"}, "has no task 'x'; there is no task at all"),
+        ({"task": "x"}, "there is no task 'x'; there is none at all"),
         ({"labels": 3}, "labels must be a list of paths of keys, got int"),
         ({"labels": ["x"]}, "labels: the items of .* have no 'x'"),
         ({"name": ""}, "name must be non-empty text"),

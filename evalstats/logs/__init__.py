@@ -16,15 +16,13 @@ Formats, which turn files into rows:
 - `lm_eval_samples`: what its results file says; the samples of a task
 - `lm_eval_metrics`: which metric of sums each of its aggregations is
 - `inspect`: Inspect, `.json` and `.eval`
-- `inspect_logs`: its logs as they are stored, and what they report
 - `helm`: HELM, `per_instance_stats.json`
 - `every_eval_ever`: Every Eval Ever, instances in JSON lines
 - `comet`: COMET, `--to_json`
 - `mt_metrics_eval`: mt-metrics-eval, `.seg.score`
 - `meeteval`: meeteval, `*_per_reco.json`
 - `tables`: tables of scores, long or wide, from CSV, TSV, JSON lines and frames
-- `columns`: cells by column
-- `roles`: what the columns are, by their names
+- `columns`: cells by column, and what the columns are, by their names
 
 May import every room but `training` and `compat`.
 """

@@ -47,7 +47,7 @@ def read(source: Source, wanted: Wanted) -> Log:
         values = [as_score(s, f"{where}, score {i + 1} of {name}") for i, s in enumerate(scores)]
         items = Items.of(where, [str(i + 1) for i in range(len(scores))], labels)
         rows.append(Rows(key, names[name], Mean("COMET"), items, mean_rows(values)))
-    return log_of(without_suffix(source.path), where, NAME, rows)
+    return log_of(where, NAME, rows)
 
 
 #: Scores and labels by system.

@@ -7,7 +7,7 @@ lines.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from evalstats.checks import is_missing, shown
 from evalstats.logs.files import (
@@ -30,16 +30,6 @@ NAME = "Every Eval Ever"
 _KEYS = ("model_id", "evaluation_name", "sample_id", "evaluation")
 
 
-class _Instance(NamedTuple):
-    """What is kept of a line."""
-
-    sample: str
-    score: float
-    labels: tuple[str, ...]
-    has_error: bool
-    is_correct: bool
-
-
 def is_ours(source: Source) -> bool:
     """Return whether the first line of a file of JSON lines is an instance."""
     return all(key in source.first for key in _KEYS)
@@ -47,18 +37,16 @@ def is_ours(source: Source) -> bool:
 
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of each evaluation, or of each of its results where it has several."""
-    found: dict[tuple[str, str, str], list[_Instance]] = {}
-    models: dict[str, None] = {}
+    found: dict[tuple[str, str, str], dict[str, list[Any]]] = {}
     n_lines = 0
     for i, record in json_lines(source.path):
         where, n_lines = f"{source.path}, line {i}", n_lines + 1
         task = require_text(record, "evaluation_name", where=where)
         model = require_text(record, "model_id", where=where)
-        models[model] = None
-        if wanted.has_task(task):
-            result = record.get("evaluation_result_id")
-            one = (model, task, "" if result is None else str(result))
-            found.setdefault(one, []).append(_instance(record, wanted.labels, where))
+        result = record.get("evaluation_result_id")
+        of = (model, task, "" if result is None else str(result))
+        for name, value in _instance(record, wanted, where) if wanted.has_task(task) else ():
+            found.setdefault(of, {}).setdefault(name, []).append(value)
     name = source.path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix("_samples")
     beside = source.path.with_name(f"{name}.json")
     whole = read_json(beside) if beside.is_file() else None
@@ -67,57 +55,53 @@ def read(source: Source, wanted: Wanted) -> Log:
     if n_whole is not None and n_whole != n_lines:
         lacking = f"there were {shown(n_whole, 60)} instances, {n_lines:,} are there"
     rows = []
-    for (model, task, result), instances in found.items():
+    for of, own in found.items():
+        model, task, result = of
         about = _about(whole, task, result)
         # The id of a result may name the run as well, so it is a name only where there are several.
-        is_one_of = sum(other[:2] == (model, task) for other in found) > 1
+        is_one_of = sum(other[:2] == of[:2] for other in found) > 1
         metric = get(about, "metric_config", "metric_id") or result
         key = Key(task, "score", str(metric) if is_one_of else "")
         if wanted.has(key):
-            rows.append(_rows(key, model, instances, about, lacking, source, wanted))
-    only = next(iter(models)) if len(models) == 1 else name
-    return log_of(only, source.path, NAME, rows)
+            rows.append(_rows(key, model, own, about, lacking, str(source.path)))
+    return log_of(source.path, NAME, rows)
 
 
-def _instance(record: dict[str, Any], labels: tuple[str, ...], where: str) -> _Instance:
+def _instance(record: dict[str, Any], wanted: Wanted, where: str) -> list[tuple[str, Any]]:
+    """Return what is kept of a line, by name."""
     given = record.get("sample_hash")
     raw, references = get(record, "input", "raw"), get(record, "input", "reference")
     if given is None and isinstance(raw, str):
         texts = references if isinstance(references, list) else [references]
         given = fingerprint(raw, *(text for text in texts if isinstance(text, str)))
-    return _Instance(
-        require_text(record, "sample_id", where=where),
-        as_score(require(record, "evaluation", "score", where=where), f"{where}, score"),
-        ("" if given is None else str(given), *(dotted(record, path) for path in labels)),
-        not is_missing(record.get("error")),
-        isinstance(get(record, "evaluation", "is_correct"), bool),
-    )
+    score = require(record, "evaluation", "score", where=where)
+    return [
+        (" id", require_text(record, "sample_id", where=where)),
+        (" score", as_score(score, f"{where}, score")),
+        (" error", not is_missing(record.get("error"))),
+        (" is_correct", isinstance(get(record, "evaluation", "is_correct"), bool)),
+        ("sample_hash", "" if given is None else str(given)),
+        *((path, dotted(record, path)) for path in wanted.labels),
+    ]
 
 
 def _rows(
-    key: Key, model: str, instances: list[_Instance], about: Any, lacking: str, source: Source,
-    wanted: Wanted,
-) -> Rows:  # fmt: skip
-    columns = zip(*(one.labels for one in instances), strict=True)
-    labels = dict(zip(("sample_hash", *wanted.labels), columns, strict=True))
-    items = Items.of(f"{source.path}, {key}", [one.sample for one in instances], labels)
-    n_errors = sum(one.has_error for one in instances)
+    key: Key, model: str, own: dict[str, list[Any]], about: Any, lacking: str, path: str
+) -> Rows:
+    labels = {name: values for name, values in own.items() if not name.startswith(" ")}
+    items = Items.of(f"{path}, {key}", own[" id"], labels)
+    n_errors = sum(own[" error"])
     errors = f"{n_errors:,} instances ended with an error" if n_errors else ""
     lower = get(about, "metric_config", "lower_is_better")
     higher = not lower if isinstance(lower, bool) else direction(key.task)
-    if higher is None and all(one.is_correct for one in instances):
+    if higher is None and all(own[" is_correct"]):
         higher = True  # More is more correct.
     mean = get(about, "score_details", "score")
     return Rows(
-        key,
-        model,
-        Mean(key.metric, higher is not False),
-        items,
-        mean_rows([one.score for one in instances])[items.order],
-        float(mean) if is_finite(mean) else None,
-        "; ".join(filter(None, [lacking, errors])),
-        is_directed=higher is not None,
-    )
+        key, model, Mean(key.metric, higher is not False), items,
+        mean_rows(own[" score"])[items.order], float(mean) if is_finite(mean) else None,
+        "; ".join(filter(None, [lacking, errors])), is_directed=higher is not None,
+    )  # fmt: skip
 
 
 def _about(beside: Any, task: str, result: str) -> Any:

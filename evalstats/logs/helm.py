@@ -48,17 +48,14 @@ def is_ours(source: Source) -> bool:
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the rows of each statistic, split and perturbation, of all models."""
     paths = [p for p in source.files if source.path.is_file() or p.name == _FILE]
-    models: dict[str, None] = {}
     rows: list[Rows] = []
     skipped: list[str] = []
     for path in paths:
         spec = path.with_name("run_spec.json")
         task, model = _names(path, read_json(spec) if spec.is_file() else None)
-        models[model] = None
         if wanted.has_task(task):
             rows += _rows(path, task, model, wanted, skipped)
-    name = next(iter(models)) if len(models) == 1 else source.path.name or str(source.path)
-    return log_of(name, source.path, NAME, rows, skipped=skipped)
+    return log_of(source.path, NAME, rows, skipped=skipped)
 
 
 def _names(path: Path, spec: Any) -> tuple[str, str]:

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,17 +15,19 @@ import numpy as np
 
 from evalstats.checks import is_missing, shown
 from evalstats.errors import InputError
-from evalstats.logs.files import Source, dotted, fingerprint, get, read_json
-from evalstats.logs.inspect_logs import (
-    Stored,
-    answer_of,
-    from_eval,
-    from_json,
-    reported,
-    score_columns,
+from evalstats.logs.files import (
+    Source,
+    dotted,
+    fingerprint,
+    get,
+    opened_zip,
+    read_json,
+    require,
+    require_text,
+    zip_json,
 )
 from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Items, Key, Rows, mean_rows, number
+from evalstats.logs.rows import Items, Key, Rows, is_finite, mean_rows, number
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean
 
@@ -36,6 +39,12 @@ _EVAL = re.compile(rb'"eval"\s*:\s*\{')
 _KEPT = 1000
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _BOOLEANS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
+#: How the summaries in an `.eval` log end what they cut.
+_CUT = ("...", "(> 1k)", "(content truncated)")
+#: What a log calls a mean, and how it may reduce epochs to be one; over one epoch, all of these
+#: are the answer itself.
+_MEANS = ("accuracy", "mean")
+_OF_MANY, _OF_ONE = (None, "mean"), (None, "mean", "median", "mode", "max")
 
 
 class _Found(NamedTuple):
@@ -69,22 +78,17 @@ def read(source: Source, wanted: Wanted) -> Log:
     found: dict[tuple[str, str], list[_Found]] = {}
     for path in paths:
         if path.suffix == ".eval":
-            log = from_eval(path, wanted.labels)
+            log = _from_eval(path, wanted.labels)
         else:
-            log = from_json(path, source.json if path == source.path else read_json(path))
-        skipped: list[str] = []
-        rows = list(_rows(log, wanted, skipped)) if wanted.has_task(log.task) else []
-        one = _Found(path, log.header.get("status") == "success", rows, skipped)
+            log = _from_json(path, source.json if path == source.path else read_json(path))
+        left: list[str] = []
+        own = list(_rows(log, wanted, left)) if wanted.has_task(log.task) else []
+        one = _Found(path, log.header.get("status") == "success", own, left)
         found.setdefault((log.model, log.task), []).append(one)
     kept = [_one(source.path, task, given) for (_, task), given in found.items()]
-    models = dict.fromkeys(model for model, _ in found)
-    return log_of(
-        next(iter(models)) if len(models) == 1 else source.path.name or str(source.path),
-        source.path,
-        NAME,
-        [row for one in kept for row in one.rows],
-        skipped=[line for one in kept for line in one.skipped],
-    )
+    skipped = [line for one in kept for line in one.skipped]
+    rows = [row for one in kept for row in one.rows]
+    return log_of(source.path, NAME, rows, skipped=skipped)
 
 
 def _one(path: Path, task: str, given: list[_Found]) -> _Found:
@@ -104,16 +108,18 @@ def _one(path: Path, task: str, given: list[_Found]) -> _Found:
     return chosen._replace(skipped=[*chosen.skipped, *others])
 
 
-def _rows(log: Stored, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
-    answers = [answer_of(sample, f"{log.path}, sample {i}") for i, sample in enumerate(log.samples)]
+def _rows(log: _Stored, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
+    answers = [
+        _answer_of(sample, f"{log.path}, sample {i}") for i, sample in enumerate(log.samples)
+    ]
     epochs = [epoch for _, epoch in answers]
     labels = {"item_hash": [_asked(sample) for sample in log.samples]}
     labels |= {wish: [dotted(sample, wish) for sample in log.samples] for wish in wanted.labels}
     items = Items.of(log.path, [name for name, _ in answers], labels, epochs)
-    (stated, accuracies), lacking = reported(log, max(epochs), skipped), _lacking(log, answers)
+    (stated, accuracies), lacking = _reported(log, max(epochs), skipped), _lacking(log, answers)
     asked = get(log.header, "eval", "config")
     is_part = any(get(asked, name) is not None for name in ("limit", "sample_id"))
-    columns = score_columns(log)
+    columns = _score_columns(log)
     if not columns:
         skipped.append(f"{log.path}, whose samples have no scores; {lacking or 'it is complete'}")
     for metric, values in columns.items():
@@ -176,7 +182,7 @@ def _asked(sample: Any) -> str:
     return fingerprint(*(one[:_KEPT] for one in texts if isinstance(one, str)))
 
 
-def _lacking(log: Stored, answers: list[tuple[str, int]]) -> str:
+def _lacking(log: _Stored, answers: list[tuple[str, int]]) -> str:
     """Return in words what the log should have and has not."""
     status, found = log.header.get("status"), len(answers)
     why = [] if status == "success" else [f"the log's status is {shown(status, 60)}"]
@@ -196,3 +202,124 @@ def _lacking(log: Stored, answers: list[tuple[str, int]]) -> str:
     if n_errors:
         why.append(f"{n_errors:,} samples ended with an error")
     return "; ".join(why)
+
+
+class _Stored(NamedTuple):
+    """A log without its samples, and these."""
+
+    path: Path
+    header: Any
+    samples: list[Any]
+    task: str
+    model: str
+
+
+def _from_json(path: Path, found: Any) -> _Stored:
+    """Return the log that a `.json` file holds."""
+    header = {key: value for key, value in found.items() if key != "samples"}
+    return _stored(path, header, found.get("samples"))
+
+
+def _from_eval(path: Path, wishes: tuple[str, ...]) -> _Stored:
+    """Return a log from the summaries of its samples, unless they lack what is wanted."""
+    with opened_zip(path) as archive:
+        names = archive.namelist()
+        start = [n for n in ("header.json", "_journal/start.json") if n in names]
+        if not start:
+            raise InputError(f"{path} has no header.json; it is not a log of Inspect")
+        header, samples = zip_json(archive, start[0]), _summaries(path, archive)
+        labels = [dotted(one, wish) for one in samples for wish in wishes]
+        if not samples or not all(labels) or any(label.endswith(_CUT) for label in labels):
+            full = [name for name in names if re.fullmatch(r"samples/.*\.json", name)]
+            samples = [zip_json(archive, name) for name in full] or samples
+    return _stored(path, header, samples)
+
+
+def _stored(path: Path, header: Any, samples: Any) -> _Stored:
+    task, model = (require_text(header, "eval", key, where=str(path)) for key in ("task", "model"))
+    if not isinstance(samples, list) or not samples:
+        raise InputError(f"{path} has no samples; let Inspect log them (log_samples)")
+    return _Stored(path, header, samples, task, model)
+
+
+def _summaries(path: Path, archive: zipfile.ZipFile) -> list[Any]:
+    names = archive.namelist()
+    if "summaries.json" in names:
+        names = ["summaries.json"]
+    else:  # of a log that was not finished: samples that were run again come later, and count
+        parts = [re.fullmatch(r"_journal/summaries/(\d{1,9})\.json", name) for name in names]
+        names = [m[0] for m in sorted((m for m in parts if m), key=lambda m: int(m[1]))]
+    found: dict[tuple[str, int], Any] = {}
+    for name in names:
+        samples, where = zip_json(archive, name), f"{path}, {name}"
+        if not isinstance(samples, list):
+            raise InputError(f"{where} must be a list, got {shown(samples, 60)}")
+        if len(names) == 1:
+            return samples
+        found.update({_answer_of(sample, where): sample for sample in samples})
+    return list(found.values())
+
+
+def _answer_of(sample: Any, where: str) -> tuple[str, int]:
+    """Return the id of a sample, and which answer to it this is."""
+    name, epoch = require(sample, "id", where=where), sample.get("epoch", 1)
+    if not isinstance(name, (str, int)) or isinstance(name, bool):
+        raise InputError(f"{where}: id must be text or a whole number, got {shown(name, 60)}")
+    if not isinstance(epoch, int) or isinstance(epoch, bool) or not 0 < epoch < 2**31:
+        raise InputError(f"{where}: epoch must be a whole number from 1, got {shown(epoch, 60)}")
+    return str(name), epoch
+
+
+def _score_columns(log: _Stored) -> dict[str, dict[int, Any]]:
+    """Return the values of every score, by the number of the sample; ``scorer.key`` for several."""
+    found: dict[str, dict[int, Any]] = {}
+    inner: dict[str, set[str]] = {}
+    for i, sample in enumerate(log.samples):
+        scores = sample.get("scores")
+        if scores is None and sample.get("score") is not None:  # as until version 1
+            scores = {str(get(log.header, "results", "scorer", "name")): sample["score"]}
+        if not isinstance(scores, (Mapping, type(None))):
+            raise InputError(f"{log.path}, sample {i}: scores must be an object")
+        for scorer, score in (scores or {}).items():
+            value = require(score, "value", where=f"{log.path}, sample {i}, score {scorer}")
+            if not isinstance(value, Mapping):
+                found.setdefault(scorer, {})[i] = value
+                continue
+            for key, one in value.items():
+                found.setdefault(f"{scorer}.{key}", {})[i] = one
+                inner.setdefault(scorer, set()).add(f"{scorer}.{key}")
+    # Where scores have several values, one NaN stands for all of them.
+    for scorer, keys in inner.items():
+        if all(value != value for value in found.get(scorer, {}).values()):
+            whole = found.pop(scorer, {})
+            for key in keys:
+                found[key].update(whole)
+    return found
+
+
+def _reported(
+    log: _Stored, n_epochs: int, skipped: list[str]
+) -> tuple[dict[str, float], dict[str, None]]:
+    """Return the means that the log states, by the name of the score, and which are accuracies."""
+    given = get(log.header, "results", "scores")
+    scorer = get(log.header, "results", "scorer")
+    if isinstance(scorer, Mapping):  # as until version 1
+        given = [{**scorer, "metrics": get(log.header, "results", "metrics")}]
+    found: dict[str, float] = {}
+    accuracies: dict[str, None] = {}
+    for score in given if isinstance(given, list) else []:
+        metrics = get(score, "metrics")
+        if not isinstance(metrics, Mapping):
+            continue
+        name, scorer, reducer = (score.get(key) for key in ("name", "scorer", "reducer"))
+        whole = str(name) if scorer in (None, name) else f"{scorer}.{name}"
+        # Without the package that defines it.
+        values = {key.rpartition("/")[2]: get(one, "value") for key, one in metrics.items()}
+        mean = next((values[kind] for kind in _MEANS if is_finite(values.get(kind))), None)
+        if "accuracy" in values:
+            accuracies[whole] = None
+        if reducer not in (_OF_ONE if n_epochs == 1 else _OF_MANY):
+            skipped.append(f"the log's own {whole}, which reduces epochs by {shown(reducer, 60)}")
+        elif mean is not None:
+            found[whole] = float(mean)
+    return found, accuracies

@@ -102,9 +102,10 @@ def joined(
     tasks = _by_task(whole)
     for name, own_tables in tasks.items():
         tasks[name] = _same_items(name, own_tables, missing, notes)
-    said = [f"{_some(lines)}." for lines in notes.values() if lines] + asked_twice(tasks)
+    # What is to be said of all lines of a kind is in its name.
+    said = [f"{_some(own)}{kind.partition('|')[2]}." for kind, own in notes.items() if own]
     paths = {log.path: log.systems[0] for log in found if len(log.systems) == 1}
-    return Joined(tasks, said, paths)
+    return Joined(tasks, said + asked_twice(tasks), paths)
 
 
 def _read(logs: Logs, wanted: Wanted) -> list[Log]:
@@ -123,7 +124,7 @@ def _read(logs: Logs, wanted: Wanted) -> list[Log]:
         one.part(wanted) if isinstance(one, Log) else read_part(one, wanted) for _, one in given
     ]
     rows = [row for log in parts for row in log.rows]
-    where = parts[0].path if len(parts) == 1 else "none of the logs"
+    where = parts[0].path if len(parts) == 1 else "logs"
     try:
         wanted.check(rows, rows, where)
     except InputError:  # To say what there is, everything has to be looked at.
@@ -260,8 +261,7 @@ def _complete(pivot: Pivot, missing: str, notes: _Notes) -> SegmentStatistics:
         how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
         if pivot.parts[0].n_runs > 1:
             how = "as runs of the system, whose spread counts"
-        n = f"{len(pivot.ids):,} items, {several} answers each"
-        notes["answers"].append(f"{key}: {n}, {how}")
+        notes[f"answers|, {how}"].append(f"{key}: {len(pivot.ids):,} items, {several} answers each")
     return pivot.table(kept)
 
 

@@ -12,13 +12,12 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.logs.files import Source, json_lines, read_json
 from evalstats.logs.lm_eval_samples import Results, TaskSamples
-from evalstats.logs.log import Log, Wanted, log_of
+from evalstats.logs.log import Log, Wanted, log_of, score_of
+from evalstats.logs.pivot import answered
 from evalstats.logs.rows import Rows
 
 NAME = "lm-evaluation-harness"
@@ -63,35 +62,27 @@ def read(source: Source, wanted: Wanted) -> Log:
     runs = _runs(source, skipped) if source.path.is_dir() else [_beside(source)]
     rows: list[Rows] = []
     groups: dict[str, tuple[str, ...]] = {}
-    names: list[str] = []
     known = [Results(read_json(run.results) if run.results else {}) for run in runs]
-    models = [
-        r.model or run.folder.name or str(source.path) for r, run in zip(known, runs, strict=True)
-    ]
-    for run, results, model in zip(runs, known, models, strict=True):
-        if models.count(model) > 1 and source.path.is_dir():
-            model = f"{run.folder.relative_to(source.path).as_posix()}"
-        if results.record == {}:
+    names = [results.model or run.folder.name for results, run in zip(known, runs, strict=True)]
+    for i, (run, results) in enumerate(zip(runs, known, strict=True)):
+        if names.count(names[i]) > 1:
+            names[i] = run.folder.relative_to(source.path).as_posix()
+        if run.results is None:
             skipped.append(
-                f"the results file of {model}, which is not there: no score is checked, and lines "
-                f"that are missing are not noticed"
+                f"the results file of {names[i]}, which is not there: no score is checked, and "
+                f"lines that are missing are not noticed"
             )
-        names.append(model)
-        found = _read(source, run, results, model, wanted, skipped)
+        found = _read(source, run, results, names[i], wanted, skipped)
         rows += found
-        scores = {
-            (one.key.task, f"{one.key.metric},{one.key.filter}"): (_score(one), len(one.values))
+        own, odd = results.groups({
+            (one.key.task, f"{one.key.metric},{one.key.filter}"): (
+                score_of(answered(one)), len(one.values)
+            )
             for one in found
-        }
-        own, odd = results.groups(scores)
+        })  # fmt: skip
         groups |= own
         skipped += odd
-    name = names[0] if len(names) == 1 else source.path.name or str(source.path)
-    return log_of(name, source.path, NAME, rows, skipped=skipped, groups=groups)
-
-
-def _score(rows: Rows) -> float:
-    return float(rows.metric.score(np.nansum(rows.values, axis=0, dtype=np.float64)))
+    return log_of(source.path, NAME, rows, skipped=skipped, groups=groups)
 
 
 def _read(
@@ -99,19 +90,16 @@ def _read(
 ) -> list[Rows]:
     """Return the rows of the tasks of one run that are wanted."""
     tasks = _named(run.samples, results, skipped)
-    if source.suffix != ".jsonl":
-        skipped += [
-            f"{task}: there is no file of its samples (--log_samples)"
-            for task in results.tasks
-            if task not in tasks and wanted.has_task(task)
-        ]
+    for task in results.tasks if source.suffix != ".jsonl" else ():
+        if task not in tasks and wanted.has_task(task):
+            skipped.append(f"{task}: there is no file of its samples (--log_samples)")
     found: list[Rows] = []
     for task, path in tasks.items():
         if wanted.has_task(task):
             samples = TaskSamples(task, results, wanted, str(path))
             for line, record in json_lines(path):
                 samples.add(record, line)
-            found += samples.rows(model, skipped)
+            found += samples.rows(model or str(source.path), skipped)
     return found
 
 

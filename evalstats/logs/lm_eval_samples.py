@@ -37,7 +37,6 @@ _FIXED = {
     *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
     *("doc_hash", "target_hash", "prompt_hash"),
 }
-_ABSENT = object()
 
 
 class Results:
@@ -168,13 +167,13 @@ def _is_score(name: object, value: object) -> bool:
     return bool(comma) and not metric.endswith("_stderr") and is_finite(value)
 
 
-class _Lines(NamedTuple):
-    """The lines of one filter: their numbers, ids and labels, and the rows of every metric."""
+class _Line(NamedTuple):
+    """What is kept of a line: its number, id and labels, and what is aggregated, by metric."""
 
-    numbers: list[int]
-    ids: list[str]
-    labels: dict[str, list[str]]
-    rows: dict[str, list[Any]]
+    n: int
+    id: str
+    labels: dict[str, str]
+    values: dict[str, Any]
 
 
 class TaskSamples:
@@ -189,7 +188,7 @@ class TaskSamples:
         filters = {name.rpartition(",")[2] for name in self.scores}
         # Logs of before 2025 do not name filters in lines; where there is one, it is that.
         self.filter = next(iter(filters)) if len(filters) == 1 else None if filters else "none"
-        self.filters: dict[str, _Lines] = {}
+        self.filters: dict[str, list[_Line]] = {}
         self.asked: dict[tuple[str, str], bool] = {}
 
     def add(self, record: Mapping[str, Any], n: int) -> None:
@@ -197,51 +196,38 @@ class TaskSamples:
         filter = record.get("filter", self.filter)
         if not isinstance(filter, str):
             raise InputError(f"{self._at(n)} must name its filter, got {shown(filter, 60)}")
-        lines = self.filters.get(filter)
-        if lines is None:
-            labels = [*(h for h in _HASHES if h in record), *self.wanted.labels]
-            lines = _Lines([], [], {name: [] for name in labels}, {})
-            self.filters[label(filter, "filter")] = lines
-        metrics = self._metrics(record, n, filter)
+        lines = self.filters.setdefault(filter, [])
+        hashes = lines[0].labels if lines else [h for h in _HASHES if h in record]
+        values = self._values(record, n, filter)
         doc_id = record.get("doc_id")
         if isinstance(doc_id, bool) or not isinstance(doc_id, (int, str)):
             raise InputError(f"{self._at(n)} must have a doc_id, got {shown(doc_id, 60)}")
-        lines.ids.append(str(doc_id))
-        for name, own in lines.labels.items():
-            found = record.get(name) if name in _HASHES else dotted(record, name)
-            if not isinstance(found, str) or (name in _HASHES and not found):
-                raise InputError(f"{self._at(n)} must have a {name}, got {shown(found, 60)}")
-            own.append(found)
-        if metrics != list(lines.rows):
-            for name in metrics:
-                lines.rows.setdefault(name, [_ABSENT] * len(lines.numbers))
-        lines.numbers.append(n)
-        last: Any = None
-        for name, rows in lines.rows.items():
-            row = record[name] if name in metrics else _ABSENT
-            if type(row) is list and type(last) is list and row == last:
-                row = last  # BLEU, chrF and TER have the same texts, which are kept once.
-            rows.append(row)
-            last = row
+        labels: dict[str, Any] = {}
+        for name in (*(h for h in hashes if h in _HASHES), *self.wanted.labels):
+            labels[name] = record.get(name) if name in _HASHES else dotted(record, name)
+            if not isinstance(labels[name], str) or (name in _HASHES and not labels[name]):
+                raise InputError(f"{self._at(n)} must have a {name}, got {shown(labels[name], 60)}")
+        lines.append(_Line(n, str(doc_id), labels, values))
 
-    def _metrics(self, record: Mapping[str, Any], n: int, filter: str) -> list[str]:
-        """Return which metrics of a line are wanted."""
+    def _values(self, record: Mapping[str, Any], n: int, filter: str) -> dict[str, Any]:
+        """Return what a line has of the metrics that are wanted."""
         names = record.get("metrics")
         if names is None:
             names = [name for name in record if name not in _FIXED]
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
             raise InputError(f"{self._at(n)}: metrics must be names, got {shown(names, 60)}")
-        wanted = []
+        found: dict[str, Any] = {}
+        last = None
         for name in names:
             if name not in record or name in _FIXED:
                 raise InputError(f"{self._at(n)} has no {shown(name, 60)}, one of its metrics")
-            is_wanted = self.asked.get((name, filter))
-            if is_wanted is None:
-                is_wanted = self.wanted.has(Key(self.task, name, filter))
-                self.asked[name, filter] = is_wanted
-            if is_wanted:
-                wanted.append(name)
-        return wanted
+            if (name, filter) not in self.asked:
+                self.asked[name, filter] = self.wanted.has(Key(self.task, name, filter))
+            if self.asked[name, filter]:
+                # BLEU, chrF and TER have the same texts, which are kept once.
+                is_same = type(record[name]) is list and record[name] == last
+                last = found[name] = last if is_same else record[name]
+        return found
 
     def _at(self, n: int) -> str:
         return f"{self.path}, {self.unit} {n}"
@@ -250,12 +236,14 @@ class TaskSamples:
         """Return the rows of all metrics and filters; what cannot be read is added to `skipped`."""
         found = []
         for filter, lines in self.filters.items():
-            for name, own in lines.labels.items():
-                if any(own) and "" in own:
-                    where = self._at(lines.numbers[own.index("")])
+            label(filter, "filter")
+            for name in lines[0].labels:
+                gone = [line for line in lines if not line.labels[name]]
+                if 0 < len(gone) < len(lines):
+                    where = self._at(gone[0].n)
                     raise InputError(f"{where} has no {name}, which other lines have")
-            items = Items.of(f"{self.path}, {self.task}", lines.ids, lines.labels)
-            for metric in lines.rows:
+            items = self._items(lines)
+            for metric in dict.fromkeys(name for line in lines for name in line.values):
                 key = Key(self.task, metric, filter)
                 try:
                     found.append(self._rows(key, system, lines, items))
@@ -265,22 +253,25 @@ class TaskSamples:
             skipped.append(f"{self.task}: {self.path} has no lines")
         return found
 
-    def _rows(self, key: Key, system: str, lines: _Lines, items: Items) -> Rows:
+    def _items(self, lines: Sequence[_Line]) -> Items:
+        labels = {name: [line.labels[name] for line in lines] for name in lines[0].labels}
+        return Items.of(f"{self.path}, {self.task}", [line.id for line in lines], labels)
+
+    def _rows(self, key: Key, system: str, lines: list[_Line], items: Items) -> Rows:
         """Return the rows of one metric and filter."""
-        given = lines.rows[key.metric]
-        there = [i for i, row in enumerate(given) if row is not _ABSENT]
+        there = [line for line in lines if key.metric in line.values]
         higher = self.results.higher_is_better(self.task, key.metric)
         logged = Logged(
             key.metric,
-            [given[i] for i in there],
-            lambda i: f"{self._at(lines.numbers[there[i]])}: {key.metric}",
+            [line.values[key.metric] for line in there],
+            lambda i: f"{self._at(there[i].n)}: {key.metric}",
             higher is not False,
         )
         stated = self.scores.get(f"{key.metric},{key.filter}")
         function, said = self.results.aggregation(self.task, key.metric)
         expected = self.results.count(self.task)
         lacking = ""
-        if expected is not None and not len(there) <= expected <= len(lines.ids):
+        if expected is not None and not len(there) <= expected <= len(lines):
             lacking = f"{len(there):,} samples, but n-samples in the results file is {expected:,}"
         if function in READERS:
             read = READERS[function](logged)
@@ -293,11 +284,9 @@ class TaskSamples:
                 f"the log does not say how it is aggregated: the rows give {read.score:.10g} as "
                 f"{read.metric.name}, and the log has {stated:.10g}"
             )
-        if len(there) < len(given):
-            labels = {name: [own[i] for i in there] for name, own in lines.labels.items()}
-            items = Items.of(self.path, [lines.ids[i] for i in there], labels)
+        items = items if len(there) == len(lines) else self._items(there)
         is_named = higher is not None or type(read.metric).__name__ not in ("Mean", "Ratio")
-        n_items = max(len(own.ids) for own in self.filters.values())
+        n_items = max(map(len, self.filters.values()))
         return Rows(
             key, system, read.metric, items, read.statistics[items.order], stated, lacking,
             self.results.is_limited(self.task, n_items), is_named, self.path,

@@ -11,6 +11,7 @@ import numpy as np
 
 from evalstats.checks import label, listed
 from evalstats.errors import InputError
+from evalstats.logs.files import without_suffix
 from evalstats.logs.pivot import Answered, answered, pivoted, shared_labels
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.words import matches, meant
@@ -66,14 +67,13 @@ class Wanted(NamedTuple):
             names = [key[j] for key in known if key[j]]
             for name in self[j]:
                 if not any(matches(n, [name]) for key in known for n in _called(key)[j]):
-                    said = meant(name, names) if names else f"there is no {part} at all"
-                    raise InputError(f"{where} has no {part} {name!r}; {said}")
+                    said = meant(name, names) if names else "there is none at all"
+                    raise InputError(f"{where}: there is no {part} {name!r}; {said}")
         if not any(True for _ in rows):
-            asked = [
-                f"{n} {' '.join(own)}" for n, own in zip(Key._fields, self, strict=False) if own
-            ]
+            asked = zip(Key._fields, self[:3], strict=True)
+            wished = ", ".join(f"{part} {' '.join(own)}" for part, own in asked if own)
             there_is = "; ".join(map(str, list(known)[:9]))
-            raise InputError(f"{where} has nothing of {', '.join(asked)}; it has {there_is}")
+            raise InputError(f"{where}: there is nothing of {wished}, but {there_is}")
 
 
 def _called(key: Key) -> tuple[tuple[str, ...], ...]:
@@ -109,8 +109,6 @@ class Log(Result):
 
     Attributes
     ----------
-    name : str
-        Of the model, or of the file or folder where there is none or there are several.
     path : str
         Where it was read.
     format : str
@@ -125,13 +123,17 @@ class Log(Result):
         What was left out, and why.
     """
 
-    name: str
     path: str
     format: str
     rows: tuple[Rows, ...]
     epochs: str = "mean"
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """That of the only system; of several, that of the file or folder."""
+        return self.systems[0] if len(self.systems) == 1 else without_suffix(self.path) or self.path
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -205,7 +207,7 @@ class Log(Result):
     def renamed(self, names: Mapping[str, str]) -> Log:
         """Return the log with other names of systems: ``{"old": "new"}``."""
         rows = tuple(replace(one, system=names.get(one.system, one.system)) for one in self.rows)
-        return replace(self, name=names.get(self.name, self.name), rows=rows)
+        return replace(self, rows=rows)
 
     def directed(self, directions: Mapping[str, bool]) -> Log:
         """Return the log with the directions of some metrics as they are given."""
@@ -262,7 +264,6 @@ class Log(Result):
 
 
 def log_of(
-    name: str,
     path: object,
     format: str,
     rows: Iterable[Rows],
@@ -287,7 +288,7 @@ def log_of(
         else:
             left.append(f"{one.key} of {one.system}, which has no score")
     kept = tuple(sorted(found.values(), key=lambda one: natural(one.key.task)))
-    log = Log(label(name, "name of the log"), str(path), format, kept, groups=dict(groups or {}))
+    log = Log(str(path), format, kept, groups=dict(groups or {}))
     by: dict[Key, list[Answered]] = {}
     for one, own in log._answered:
         by.setdefault(one.key, []).append(own)

@@ -52,7 +52,7 @@ def read(source: Source, wanted: Wanted) -> Log:
         metric = Ratio(name, columns=("errors", "length"), higher_is_better=False)
         stated = _reported(source.path)
         rows = [Rows(key, system, metric, items, np.array(values)[items.order], stated)]
-    return log_of(system, source.path, NAME, rows)
+    return log_of(source.path, NAME, rows)
 
 
 def _row(session: Any, where: str) -> tuple[float, float]:

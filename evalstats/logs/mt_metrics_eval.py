@@ -46,7 +46,7 @@ def read(source: Source, wanted: Wanted) -> Log:
             Rows(key, name, Mean(key.metric), items, mean_rows(scores), path=str(path))
             for name, scores in blocks.items()
         ]
-    return log_of(source.path.name, source.path, NAME, rows)
+    return log_of(source.path, NAME, rows)
 
 
 def _blocks(path: Path) -> dict[str, list[float]]:

@@ -98,20 +98,9 @@ def _check_same_labels(rows: Rows, first: NDArray[Any], counts: NDArray[Any]) ->
 class Pivot(NamedTuple):
     """Rows of S systems by item.
 
-    Attributes
-    ----------
-    key : Key
-    metric : Metric
-    parts : tuple of Answered
-        One a system.
-    ids : tuple of str
-        All N items that any system has, in their natural order.
-    places : list of ndarray
-        Where those of each system are among them.
-    is_there, is_gone : ndarray, shape (S, N)
-        Whether a system has an item at all, and whether one that it has lacks its score.
-    labels : dict of str to list of str
-        What all systems say of the items.
+    `ids` are all N items that any system has, in their natural order, and `places` where those of
+    each are among them; `is_there` and `is_gone`, `(S, N)`, say whether a system has an item at
+    all, and whether one that it has lacks its score.
     """
 
     key: Key

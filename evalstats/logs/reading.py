@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from evalstats.checks import also_called, choice, label, listed
 from evalstats.errors import InputError, InputTypeError
@@ -25,23 +25,8 @@ from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.words import as_directions
 from evalstats.text.frames import columns_of
 
-
-class _Format(Protocol):
-    """What every format's file has."""
-
-    @property
-    def NAME(self) -> str:  # noqa: N802
-        """What messages and tables call it."""
-
-    def is_ours(self, source: Source) -> bool:
-        """Return whether a file or folder has this format; looks at little of it."""
-
-    def read(self, source: Source, wanted: Wanted) -> Log:
-        """Return what is in it."""
-
-
-#: In the order in which they are asked.
-FORMATS: tuple[_Format, ...] = (
+#: In the order in which they are asked: NAME, `is_ours(source)` and `read(source, wanted)`.
+FORMATS: tuple[Any, ...] = (
     lm_eval, inspect, helm, every_eval_ever, comet, mt_metrics_eval, meeteval, tables,
 )  # fmt: skip
 EPOCHS = ("mean", "runs")
@@ -114,7 +99,7 @@ def named(log: Log, name: str) -> Log:
         raise InputError(
             f"name is for one system, but {log.path} has {len(log.systems)}, which have names"
         )
-    return log.renamed({log.name: label(name, "name"), log.systems[0]: name})
+    return log.renamed({log.systems[0]: label(name, "name")})
 
 
 def read_part(given: Any, wanted: Wanted) -> Log:
@@ -129,7 +114,7 @@ def read_part(given: Any, wanted: Wanted) -> Log:
     for kind in FORMATS:
         if kind.is_ours(source):
             try:
-                log = kind.read(source, wanted)
+                log: Log = kind.read(source, wanted)
             except InputError as error:
                 if str(given) in str(error):
                     raise
