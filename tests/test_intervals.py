@@ -51,6 +51,18 @@ def test_the_default_is_hesterbergs_expanded_percentile_interval(table, level):
     assert (result.low, result.high) == expected
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_of_long_tails_the_outermost_replicate_may_be_farther_than_t(sign):
+    scores = sign * np.exp(2 * np.random.default_rng(0).normal(size=30))
+    drawn, t = (
+        es.estimate(scores, None, X, method=m, n_resamples=999, confidence_level=0.999)
+        for m in ("bootstrap", "t")
+    )
+    ends = np.min(drawn.replicates), np.max(drawn.replicates)
+    assert (drawn.low, drawn.high) == (min(ends[0], t.low), max(ends[1], t.high))
+    assert (drawn.low < t.low, drawn.high > t.high) == (sign < 0, sign > 0)
+
+
 @pytest.mark.parametrize("size", [1, 3])
 def test_standard_errors_are_those_of_the_jackknife_and_of_resamples(table, size):
     """For smooth scores of 90 segments all estimate the same; 3,999 resamples err by 1.1 %."""

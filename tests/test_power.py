@@ -11,6 +11,7 @@ import evalstats as es
 from evalstats.inference import student
 from evalstats.inference.counts import tango_distance
 from evalstats.inference.power import items_within, least_size, mcnemar_power, t_power
+from evalstats.inference.power import of_runs as of_runs_error
 
 MARKS, ACCURACY = es.Mean("marks"), es.Mean("accuracy")
 
@@ -193,13 +194,17 @@ def test_runs_are_found_as_often_as_predicted(runs, n, run, both):
     rng, segment = np.random.default_rng(3), (0.18 + 2 * both**2 / runs) / n
     free = [n - 1, *[runs - 1] * 2, *[(runs - 1) * (n - 1)] * 2]
     means = [segment, *[(run**2 + both**2 / n) / runs] * 2, *[both**2 / n / runs] * 2]
-    rejected = 0
+    rejected, squared = 0, 0.0
     for drawn in means * rng.chisquare(free, size=(5000, 5)) / free:
         squares = [(drawn[1], drawn[3], runs), (drawn[2], drawn[4], runs)]
         spread = student.with_runs(student.Spread(drawn[0] ** 0.5, 1.0, n - 1.0), squares)
         difference = rng.normal(found.minimum, (segment + 2 * run**2 / runs) ** 0.5)
         rejected += student.pvalue(difference, spread.error, spread.degrees) <= 0.05
+        squared += spread.error**2 / 5000
     assert rejected / 5000 == pytest.approx(0.8, abs=0.025 + 4 * 0.006)
+    expected = [(means[i], means[i + 2], runs) for i in (1, 2)]
+    error, _, stretch = of_runs_error(student.Spread(segment**0.5, 1.0, n - 1.0), expected)
+    assert squared == pytest.approx((error * stretch) ** 2, rel=0.05)
 
 
 def test_more_segments_do_not_make_up_for_runs():

@@ -572,27 +572,26 @@ def test_outputs_of_all_ranks_in_order():
     pytest.importorskip("lightning")
     from evalstats.integrations.lightning import Outputs
 
-    def together(batches, n_ranks=2):
-        return Outputs.together([Outputs(*batch) for batch in batches], n_ranks)
+    def made(texts, ids=None, references=None):
+        return Outputs.of({"hypotheses": list(texts), "ids": ids, "references": references})
 
-    ranks = [(["c", "a"], [2, 0], ["C", "A"]), (["b", "other"], [1, 2], ["B", "O"])]
-    assert together(ranks) == Outputs(["a", "b", "c"], [0, 1, 2], ["A", "B", "C"])
-    assert together([(["a"],), (["b", "c"],)], 1) == Outputs(["a", "b", "c"])
+    def together(batches, n_ranks=2):
+        return Outputs.together([made(*batch) for batch in batches], n_ranks)
+
+    ranks = [("ca", [2, 0], ["C", "A"]), ("bx", [1, 2], ["B", "O"])]
+    assert together(ranks) == made("abc", [0, 1, 2], ["A", "B", "C"])
+    assert together([("a",), ("bc",)], 1) == made("abc")
     assert (together(ranks).missing, together(ranks[:1]).missing) == (None, 1)
     for batches, message in (
-        ([(["a"],)], "must return 'ids' on 2 ranks"),
-        ([(["a"], [0]), (["b"],)], "must return 'ids' for all batches or for none"),
-        ([(["a"], [0], ["A"]), (["b"], [1])], "must return 'references' for all batches"),
+        ([("a",)], "must return 'ids' on 2 ranks"),
+        ([("a", [0]), ("b",)], "'ids' and 'references' for all batches or for none"),
+        ([("a", [0], ["A"]), ("b", [1])], "'ids' and 'references' for all batches"),
+        ([("a", [0, 1])], "hypotheses, ids must be the same length, got 1, 2"),
+        ([("a", None, ["A", "B"])], "hypotheses, references must be the same length"),
+        ([("a", None, "A")], "'references' must be a list .* bare str"),
     ):
         with pytest.raises(es.InputError, match=message):
             together(batches)
-    for outputs, message in (
-        ({"hypotheses": ["a"], "ids": [0, 1]}, "each of the 1 hypotheses of a batch, got 2"),
-        ({"hypotheses": ["a"], "references": ["A", "B"]}, "references has 2 entries but hyp"),
-        ({"hypotheses": ["a"], "references": "A"}, "'references' must be a list .* bare str"),
-    ):
-        with pytest.raises(es.InputError, match=message):
-            Outputs.of(outputs)
 
 
 OTHERS = ["a b c d", "h g f e", "c c d d", "a a a b"] * 3

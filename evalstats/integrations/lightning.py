@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from evalstats.checks import listed
+from evalstats.checks import check_same_length, listed
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.integrations.loop import checked, estimated, scored
-from evalstats.text.references import References, check_segments
+from evalstats.text.references import References
 from evalstats.training.monitor import Monitor
 
 try:
@@ -23,13 +22,8 @@ except ImportError as error:
     ) from error
 
 
-@dataclass(frozen=True)
-class Outputs:
-    """Outputs of one dataloader, with their ids and their references where they came with some."""
-
-    hypotheses: list[Any]
-    ids: list[int] | None = None
-    references: list[Any] | None = None
+class Outputs(dict[str, list[Any]]):
+    """Outputs of one dataloader: hypotheses, with ids and references where they came with some."""
 
     @classmethod
     def of(cls, found: Any) -> Outputs:
@@ -39,60 +33,51 @@ class Outputs:
                 "validation_step must return a dictionary with 'hypotheses', the outputs of the "
                 "batch (and 'ids', their positions among the references)"
             )
-        hypotheses, ids, references = list(found["hypotheses"]), found.get("ids"), None
-        if ids is not None and len(ids) != len(hypotheses):
-            raise InputError(
-                f"'ids' must have one entry for each of the {len(hypotheses)} hypotheses of a "
-                f"batch, got {len(ids)}"
-            )
-        if found.get("references") is not None:
-            references = listed(found["references"], "'references'", "one entry per segment")
-            check_segments(len(references), len(hypotheses))
-        return cls(hypotheses, None if ids is None else [int(i) for i in ids], references)
+        given = [
+            name for name in ("hypotheses", "ids", "references") if found.get(name) is not None
+        ]
+        columns = cls({name: listed(found[name], f"'{name}'", "segments") for name in given})
+        check_same_length(**columns)
+        if "ids" in columns:
+            columns["ids"] = [int(i) for i in columns["ids"]]
+        return columns
 
     @classmethod
     def together(cls, batches: list[Outputs], n_ranks: int) -> Outputs:
         """Return all batches in one, in the order of the ids, each once."""
-        hypotheses = [output for batch in batches for output in batch.hypotheses]
-        ids = _joined([batch.ids for batch in batches], "ids")
-        references = _joined([batch.references for batch in batches], "references")
-        whole = cls(hypotheses, ids, references)
-        if whole.ids is None:
-            if n_ranks > 1:
-                raise InputError(
-                    f"validation_step must return 'ids' on {n_ranks} ranks: the positions of the "
-                    f"segments among the references"
-                )
-            return whole
-        at = {i: row for row, i in reversed(list(enumerate(whole.ids)))}
-        rows = [at[i] for i in sorted(at)]
-        references = references and [references[row] for row in rows]
-        return cls([hypotheses[row] for row in rows], sorted(at), references)
+        if any(batch.keys() != batches[0].keys() for batch in batches):
+            raise InputError(
+                "validation_step must return 'ids' and 'references' for all batches or for none"
+            )
+        whole = cls({n: [entry for batch in batches for entry in batch[n]] for n in batches[0]})
+        if "ids" in whole:
+            at = {i: row for row, i in reversed(list(enumerate(whole["ids"])))}
+            rows = [at[i] for i in sorted(at)]
+            return cls({name: [column[row] for row in rows] for name, column in whole.items()})
+        if n_ranks > 1:
+            raise InputError(
+                f"validation_step must return 'ids' on {n_ranks} ranks: the positions of the "
+                f"segments among the references"
+            )
+        return whole
 
     @property
     def missing(self) -> int | None:
         """The first position that there is no output for, `None` where there is none missing."""
-        ids = self.ids or []
-        return next((i for i, found in enumerate(ids) if found != i), None)
+        return next((i for i, found in enumerate(self.get("ids", [])) if found != i), None)
 
     def are_of(self, references: References) -> bool:
         """Return whether these are outputs for all segments of these references, in order."""
-        if self.missing is not None or len(self.hypotheses) != len(references):
+        if self.missing is not None or len(self["hypotheses"]) != len(references):
             return False
-        own = self.references
+        own = self.get("references")
         return own is None or References(own).fingerprint == references.fingerprint
 
     def within(self, references: References) -> list[Any] | None:
         """Return the references of these segments, where ids say which they are."""
-        known = self.ids is not None and all(0 <= i < len(references) for i in self.ids)
-        return [references[i] for i in self.ids or []] if known else None
-
-
-def _joined(parts: list[list[Any] | None], name: str) -> list[Any] | None:
-    given = [part for part in parts if part is not None]
-    if given and len(given) < len(parts):
-        raise InputError(f"validation_step must return '{name}' for all batches or for none")
-    return [entry for part in given for entry in part] if given else None
+        ids = self.get("ids", [-1])
+        known = all(0 <= i < len(references) for i in ids)
+        return [references[i] for i in ids] if known else None
 
 
 class MonitorCallback(Callback):
@@ -173,26 +158,27 @@ class MonitorCallback(Callback):
         """Check or score the outputs of one dataloader, and return what is to be logged."""
         mine, metric = self.monitor.references, self.monitor.metric
         fitting, whole = trainer.state.fn == "fit", not _limited(trainer)
-        declared, given = fitting and index == 0, outputs.references
+        declared, given = fitting and index == 0, outputs.get("references")
+        hypotheses = outputs["hypotheses"]
         if declared and whole and (given is None or mine is None):
             # What is declared to be the monitored set must be that, or it is an error.
             same = True
             if outputs.missing is not None:
                 raise InputError(
-                    f"'ids' must be the positions 0 to {len(outputs.hypotheses) - 1} among the "
+                    f"'ids' must be the positions 0 to {len(hypotheses) - 1} among the "
                     f"references, but there is no {outputs.missing}"
                 )
         else:
             same = mine is not None and (declared or given is not None) and outputs.are_of(mine)
         if same and fitting and not trainer.fast_dev_run:
-            return checked(self.monitor, trainer.global_step, outputs.hypotheses, self.prefix)
+            return checked(self.monitor, trainer.global_step, hypotheses, self.prefix)
         if same:
-            return scored(self.monitor, outputs.hypotheses, self.prefix)
+            return scored(self.monitor, hypotheses, self.prefix)
         if mine is not None and given is None and index == 0:
             given = outputs.within(mine)
         if mine is not None and given is None:
             warnings.warn(
-                f"{len(outputs.hypotheses)} outputs of a validation are passed by: nothing says "
+                f"{len(hypotheses)} outputs of a validation are passed by: nothing says "
                 f"what their references are; let validation_step return 'references' beside "
                 f"'hypotheses'",
                 stacklevel=2,
@@ -200,7 +186,7 @@ class MonitorCallback(Callback):
             return {}
         level = self.monitor.rules.confidence_level
         given = None if mine is None else given
-        found = estimated(metric, outputs.hypotheses, given, self.prefix, level)
+        found = estimated(metric, hypotheses, given, self.prefix, level)
         return {key + suffix: value for key, value in found.items()}
 
     def state_dict(self) -> dict[str, Any]:
