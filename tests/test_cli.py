@@ -251,7 +251,10 @@ COMPARE, ESTIMATE = ("compare", *REFS, *INPUT), ("estimate", *REFS, "-i", "copy.
         (("compare", *REFS, "-i", "sub", "copy.txt"), "cannot read sub: Is a directory"),
         (("compare", *REFS, "-i", "broken.gz", "copy.txt"), "cannot read broken.gz: Not a gzipped file"),
         (("compare", *REFS, "-i", "corrupt.gz", "copy.txt"), "cannot read corrupt.gz: "),
-        (("compare", *REFS, "-i", "no\nfile", "copy.txt"), "cannot read no\\nfile: No such file"),
+        ((*COMPARE, "-o", "table.xyz"), "-o table.xyz does not say its form; end it in one of .txt"),
+        ((*COMPARE, "-o", "table.tex", "-f", "csv"), "-o table.tex is a file of latex, but -f asks for csv"),
+        ((*COMPARE, "--systems", "cpoy"), "there is no 'cpoy'"),
+        (("compare", *REFS, "-i", "no\nfile", "copy.txt", "--names", "x", "y"), "cannot read no\\nfile: No such"),
         (("compare", *REFS, "-i", "empty.txt", "copy.txt"), "empty.txt is empty; expected one segment a line"),
         (("compare", *REFS, "-i", "latin1.txt", "copy.txt"), "latin1.txt is not UTF-8: byte 0xef in line 2"),
         (("compare", *REFS, "-i", "short.txt", "copy.txt"), "short.txt has 1 lines but the references have 480"),
@@ -281,8 +284,8 @@ COMPARE, ESTIMATE = ("compare", *REFS, *INPUT), ("estimate", *REFS, "-i", "copy.
         ((*COMPARE, "--groups", "short.txt"), "groups has 1 labels but there are 480 segments"),
         ((*ESTIMATE, "--strata", "short.txt"), "strata has 1 labels but there are 480 segments"),
         ((*COMPARE, "--strata", "docs.txt", "--groups", "domains.txt"), "each group must lie in one stratum"),
-        ((*COMPARE, "--aggregate", "macro"), "aggregate='macro' needs strata"),
-        ((*COMPARE, "-m", "rouge"), "argument -m/--metrics: invalid choice: 'rouge'"),
+        ((*COMPARE, "--aggregate", "macro"), "--aggregate macro needs strata"),
+        ((*COMPARE, "-m", "rouge"), "metric must be one of bleu, chrf, chrf++, ter, wer, cer; got 'rouge'"),
         ((*COMPARE, "-m", "bleu", "bleu"), "-m must name different metrics, got bleu bleu"),
         ((*COMPARE, "-m", "chrf", "chrf++", "-cw", "2"), "-m must name different metrics, got chrf chrf++"),
         ((*COMPARE, "-m", "chrf++", "-cw", "0"), "--chrf-word-order 0 contradicts -m chrf++, which has 2"),
@@ -298,7 +301,7 @@ COMPARE, ESTIMATE = ("compare", *REFS, *INPUT), ("estimate", *REFS, "-i", "copy.
          "--adjustment has no effect with --composite, which has max-T of its own"),
         (("audit", *COMPARE[1:], "--groups", "docs.txt"), "unrecognized arguments: --groups"),
         (("compare", "x.npz"), "cannot read x.npz: No such file"),
-        (("compare", "x.npz", "-m", "bleu"), "-m is for texts: the statistics in x.npz have their"),
+        (("compare", "x.npz", "-m", "bleu"), "-m says nothing of x.npz"),
         (("estimate", "x.npz", "--chrf-beta", "1"), "--chrf-beta is for texts"),
         (("estimate", "copy.txt"), "copy.txt is neither statistics (.npz) nor a log or a table of scores; give outputs"),
         (("extract", *REFS, *INPUT, "-o", "x.txt"), "-o must end in .npz, got x.txt"),
@@ -334,13 +337,13 @@ def no_work(monkeypatch):
     def extract_files(*arguments):
         raise AssertionError("the work began")
 
-    monkeypatch.setattr(cli, "extract_files", extract_files)
+    monkeypatch.setattr("evalstats.cli.inputs.extract_files", extract_files)
 
 
 @pytest.mark.usefixtures("no_work")
 def test_a_destination_is_tried_before_the_work(refused):
     for command in ("compare", "estimate", "audit"):
-        for path in ("nowhere/x", ".", "x" * 300):
+        for path in ("nowhere/x.txt", "x" * 300 + ".md"):
             assert "cannot write" in refused(command, *REFS, *INPUT, "-o", path)
     assert "cannot write" in refused("extract", *REFS, "-i", "copy.txt", "-o", "nowhere/x.npz")
 
@@ -405,7 +408,7 @@ def test_progress_shows_on_a_terminal_when_the_work_is_long(monkeypatch):
         stream = io.StringIO()
         stream.isatty = lambda terminal=terminal: terminal
         monkeypatch.setattr(sys, "stderr", stream)
-        monkeypatch.setattr(cli, "_QUIET_SECONDS", quiet)
+        monkeypatch.setattr("evalstats.cli.output._QUIET_SECONDS", quiet)
         assert cli.main([*ONE, "-o", "progress.txt"]) == 0
         text = stream.getvalue()
         assert ("extracting 100 %" in text and "resampling 100 %" in text) == shown
@@ -431,3 +434,50 @@ def test_without_metadata_everything_works_and_the_version_says_so(typed, monkey
     finally:
         for cache in caches:
             cache.cache_clear()
+
+
+def test_a_gate_of_texts(run_here, here):
+    asked = (
+        "gate",
+        "-i",
+        "clearly-better.txt",
+        *REFS,
+        "--baseline",
+        "baseline.txt",
+        *FEW[:1],
+        "99",
+    )
+    code, out, _ = run_here(*asked, "--margin", "1")
+    assert code == 0
+    assert out.startswith("PASSED: clearly-better against baseline")
+    code, out, _ = run_here(*asked[:2], "baseline.txt", *REFS, "--baseline", "clearly-better.txt",
+                            "--recovery", "0.99", "-m", "chrf", "-f", "json")  # fmt: skip
+    assert code == 1
+    assert json.loads(out)["checks"][0]["verdict"] == "failed"
+
+
+def test_a_sentence_for_the_method_section(typed, given):
+    out = typed("compare", *REFS, *INPUT, "-m", "chrf", "--describe", *FEW)
+    assert out == f"{es.compare(*given, 'chrf', n_resamples=9).describe()}\n"
+
+
+@pytest.mark.parametrize(
+    "suffix, start", [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")]
+)
+def test_a_figure_is_written_by_its_suffix(typed, here, suffix, start):
+    pytest.importorskip("matplotlib")
+    assert typed("compare", *REFS, *INPUT, "-o", f"figure.{suffix}", *FEW) == ""
+    assert (here / f"figure.{suffix}").read_bytes().startswith(start)
+
+
+def test_every_help_begins_with_two_examples_that_parse(typed):
+    import shlex
+
+    from evalstats.cli.parser import COMMANDS, parser
+
+    for name in COMMANDS:
+        _, *lines = typed(name, "--help").splitlines()
+        examples = [line.strip() for line in lines[1:3]]
+        assert all(line.startswith(f"evalstats {name}") for line in examples)
+        for line in examples:
+            assert parser().parse_args(shlex.split(line)[1:]).command == name

@@ -80,9 +80,7 @@ def test_which_part_of_a_run(folder, run_here, shown):
     assert code == 2
     assert "run.csv: there is no task 'y'; there are x" in err
     (folder / "run.csv").write_text(table.replace("2,x,strict", "3,x,strict"), encoding="utf-8")
-    code, _, err = run_here("rank", "run.csv")
-    assert code == 2
-    assert "--task and --filter must choose one of x, x (strict)" in err
+    assert shown("estimate", "run.csv")["estimates"][-1]["aggregate"] == "macro"
 
 
 def test_several_tasks_are_a_suite(folder, run_here, shown):
@@ -106,10 +104,29 @@ def listed(value):
 def test_a_gate_for_one_metric(folder, run_here):
     (folder / "c.csv").write_text("system,id,acc,f1\nC,1,1,5\nC,2,0,5\n", encoding="utf-8")
     (folder / "d.csv").write_text("system,id,acc,f1\nD,1,1,1\nD,2,0,1\n", encoding="utf-8")
-    code, out, _ = run_here("gate", "c.csv", "d.csv", "--margin", "0.5", "--metric", "acc")
-    assert code in (0, 3)
-    assert "acc" in out
+    asked = ("gate", "d.csv", "--baseline", "c.csv", "--metric", "acc", "--margin", "0.5")
+    code, out, _ = run_here(*asked)
+    assert code == 3
+    assert "UNDECIDED: D against C" in out
     assert "f1" not in out
+    assert [run_here(*asked, "--undecided", x)[0] for x in ("pass", "fail")] == [0, 1]
+    code, out, err = run_here(*asked[:3], "nowhere.csv", *asked[4:])
+    assert (code, out) == (2, "")
+    assert "gate needs at least 2 systems" in err
+    code, _, err = run_here("gate", "scores.csv", "--baseline", "Bee", "--recovery", "0.9")
+    assert "--baseline Bee is neither a path nor one of A, B" in err
+
+
+def test_a_baseline_is_a_name_or_a_path(folder, shown, run_here):
+    named = shown("compare", "a.csv", "b.csv", "--baseline", "B")
+    assert shown("compare", "a.csv", "b.csv", "--baseline", "b.csv") == named
+    _, out, _ = run_here("gate", "scores.csv", "--baseline", "B", "--margin", "0.9")
+    assert "A against B" in out
+
+
+def test_systems_are_chosen_and_put_in_order(folder, shown):
+    found = shown("estimate", "scores.csv", "--systems", "B", "A")
+    assert [e["system"] for e in found["estimates"]] == ["B", "A"]
 
 
 def test_show_prints_what_was_found(folder, run_here):
@@ -136,16 +153,25 @@ def test_missing_scores_are_refused_left_out_or_passed_over(folder, run_here, sh
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (("compare", "scores.csv", "x.npz"), "x.npz is a file of statistics and scores.csv is not"),
-        (("compare", "scores.csv", "-i", "a.txt"), "-i is for texts: scores.csv has its own"),
-        (("compare", "scores.csv", "-m", "bleu"), "-m is for texts: scores.csv has its own"),
+        (("compare", "scores.csv", "x.npz"), "give files of statistics (.npz) or logs, not both"),
+        (
+            ("compare", "scores.csv", "-i", "a.txt"),
+            "give either scores.csv or texts as -i, not both",
+        ),
+        (("compare", "scores.csv", "-m", "bleu"), "there is no metric 'bleu'; there are acc"),
         (("rank", "scores.csv", "--tokenize", "char"), "--tokenize is for texts"),
         (("compare", "scores.csv", "--scores", "a.csv"), "--scores is for texts"),
-        (("compare", "x.npz", "--scores", "a.csv"), "--scores goes with texts (-i), not with x.np"),
-        (("compare", "x.npz", "--task", "x"), "--task is for logs and tables of scores, and none"),
+        (("compare", "x.npz", "--scores", "a.csv"), "--scores is for texts: x.npz has its own"),
+        (("compare", "x.npz", "--task", "x"), "--task says nothing of x.npz"),
         (("compare", "-i", "a.txt", "--missing", "error"), "--missing is for logs and tables"),
-        (("compare", "a.csv", "b.csv", "--names", "x"), "--names needs one name for each of the 2"),
-        (("compare", "a.csv", "b.csv", "--names", "x", "x"), "--names must differ, got x x"),
+        (
+            ("compare", "a.csv", "b.csv", "--names", "x"),
+            "--names needs a name of its own for each of the 2 logs",
+        ),
+        (
+            ("compare", "a.csv", "b.csv", "--names", "x", "x"),
+            "--names needs a name of its own for each of the 2 logs",
+        ),
         (("compare", "scores.csv", "--names", "x"), "scores.csv has 2, which have names"),
         (("compare", "scores.csv", "--groups", "docs.txt"), "the items have no label 'docs.txt'"),
         (("compare", "a.csv"), "compare needs at least 2 systems"),
@@ -153,8 +179,12 @@ def test_missing_scores_are_refused_left_out_or_passed_over(folder, run_here, sh
         (("compare", "."), ". is none of the formats that can be read"),
         (("compare", "a.txt"), "a.txt is neither statistics (.npz) nor a log"),
         (("compare", "-"), "- is neither statistics (.npz) nor a log"),
-        (("audit", "scores.csv"), "scores.csv is not a file of statistics (.npz)"),
-        (("show", "x.npz"), "x.npz is none of the formats"),
+        (("audit", "scores.csv"), "sacreBLEU has BLEU, chrF and TER, and no acc"),
+        (
+            ("compare", "scores.csv", "--metric", "acuracy"),
+            "there are acc; did you mean 'acc'?",
+        ),
+        (("compare", "scores.csv", "--systems", "C"), "there is no 'C'"),
         (("show",), "show needs a path"),
         (("compare", "scores.csv", "-o", "scores.csv"), "-o scores.csv is the input scores.csv"),
     ],

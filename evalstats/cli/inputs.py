@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evalstats.analysis.inputs import as_pairs
+from evalstats.analysis.inputs import as_pairs, given_tables
 from evalstats.cli.metrics import METRIC_OPTIONS, flag_of, metrics_of
 from evalstats.cli.output import STANDARD, Progress
 from evalstats.errors import InputError
@@ -126,7 +126,7 @@ def logs_of(options: argparse.Namespace) -> Iterator[Log]:
         items, key = Items.of(path, ids, table.labels), Key("", table.metric.name)
         found = zip(table.systems, table.values[:, items.order], strict=True)
         rows = [Rows(key, name, table.metric, items, values) for name, values in found]
-        yield log_of(Path(path).stem, path, "statistics", rows)
+        yield log_of(path, "statistics", rows)
 
 
 def selection(options: argparse.Namespace) -> dict[str, Any]:
@@ -166,7 +166,7 @@ def _of_statistics(options: argparse.Namespace) -> Input:
         labels[name] = given if is_label else read_lines(given)
     paths = {p: t.systems[0] for p, t in zip(options.logs, tables, strict=True)
              if len(t.systems) == 1}  # fmt: skip
-    return Input({"": tables}, **labels, paths=paths)
+    return Input({"": given_tables(tables, None, "bleu")}, **labels, paths=paths)
 
 
 def read_texts(options: argparse.Namespace, progress: Progress, least: int = 1) -> Input:
@@ -214,9 +214,7 @@ def _refuse(options: argparse.Namespace, names: Sequence[str], why: str) -> None
 def _names(options: argparse.Namespace) -> tuple[str, ...]:
     if not options.input:
         raise InputError("outputs are missing: give -i FILE ..., or paths of logs")
-    names = tuple(system_names(options.input, options.names))
-    as_names(names)
-    return names
+    return tuple(system_names(options.input, options.names))
 
 
 def _references(options: argparse.Namespace) -> list[Lines]:
@@ -255,6 +253,7 @@ def _extracted(
             raise InputError(
                 f"{path} has {len(systems[name])} lines but the references have {n_segments}"
             )
+    as_names(tuple(names))
     return extract_files(systems, references, metrics, progress)
 
 
