@@ -99,6 +99,9 @@ class Tables(Mapping[Key, SegmentStatistics]):
     def __len__(self) -> int:
         return len(self._rows)
 
+    def __repr__(self) -> str:
+        return f"Tables({', '.join(map(str, self))})"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Log(Result):
