@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +18,6 @@ from evalstats.logs.files import MOST_LINE, as_label, dotted, json_lines, text_b
 from evalstats.logs.words import plain
 from evalstats.text.frames import columns_of, listed_texts
 
-#: Rows that are turned into columns together.
-_ROWS = 20_000
 #: What stands for a score that is not there, and for yes and no.
 _NONE = frozenset(
     [None, "", "NA", "na", "N/A", "n/a", "<NA>", "NaN", "nan", "None", "none", "NULL", "null"]
@@ -58,21 +56,16 @@ _HASHED = ("source", "src", "reference", "ref", "question")
 
 
 class Columns(NamedTuple):
-    """A table by columns.
-
-    Attributes
-    ----------
-    path : str
-        What messages call it.
-    cells : dict of str to list
-        N cells a column; None where there is nothing.
-    where : callable
-        Row, from 0 on, to where that is: "line 7".
-    """
+    """A table by columns: N cells each, None where there is nothing, and where rows were."""
 
     path: str
     cells: dict[str, list[Any]]
-    where: Callable[[int], str]
+    lines: Sequence[int]
+    unit: str = "line"
+
+    def where(self, row: int) -> str:
+        """Return where a row was: "line 7"."""
+        return f"{self.unit} {self.lines[row]}"
 
     def refused(self, row: int, column: str, expected: str) -> InputError:
         """Return the error about one cell."""
@@ -111,29 +104,26 @@ def of_frame(frame: Any) -> Columns:
         listed_texts(column, name, "cells")
         for name, (_, column) in zip(names, columns, strict=True)
     ]
-    return _checked("the frame", names, cells, lambda row: f"row {row}")
+    n = len(cells[0]) if cells else 0
+    return _checked("the frame", names, cells, range(n))._replace(unit="row")
 
 
 def _of_csv(path: Path, suffix: str) -> Columns:
-    def where(row: int) -> str:
-        with _csv_reader(path, suffix) as reader:
-            next(islice(filter(None, reader), row + 1, None))
-            return f"line {reader.line_num}"
-
-    blocks: list[list[tuple[str, ...]]] = []
+    lines: list[int] = []
     with _csv_reader(path, suffix) as reader:
         rows = filter(None, reader)
         header: list[str] = next(rows, [])
-        while block := list(islice(rows, _ROWS)):
-            unlike = [i for i, n in enumerate(map(len, block)) if n != len(header)]
-            if unlike:
+        cells: list[list[Any]] = [[] for _ in header]
+        for row in rows:
+            lines.append(reader.line_num)
+            if len(row) != len(header):
                 raise InputError(
-                    f"{path}, {where(len(blocks) * _ROWS + unlike[0])} has "
-                    f"{len(block[unlike[0]])} cells, but the header names {len(header)} columns"
+                    f"{path}, line {lines[-1]} has {len(row)} cells, but the header names "
+                    f"{len(header)} columns"
                 )
-            blocks.append(list(zip(*block, strict=True)))
-    cells = [list(chain.from_iterable(b[j] for b in blocks)) for j in range(len(header))]
-    return _checked(str(path), [name.strip() for name in header], cells, where)
+            for column, cell in zip(cells, row, strict=True):
+                column.append(cell)
+    return _checked(str(path), [name.strip() for name in header], cells, lines)
 
 
 @contextmanager
@@ -159,35 +149,28 @@ def _csv_reader(path: Path, suffix: str) -> Iterator[Any]:
 def _of_json(path: Path, labels: Sequence[str]) -> Columns:
     """Return the columns of JSON lines; lists and objects in cells are their JSON."""
     cells: dict[str, list[Any]] = {}
-    n = 0
-    for _, record in json_lines(path):
+    lines: list[int] = []
+    for line, record in json_lines(path):
         inner = {name: dotted(record, name) or None for name in labels if name not in record}
         for name, value in chain(record.items(), inner.items()):
             column = cells.setdefault(name, [])
-            column += [None] * (n - len(column))
+            column += [None] * (len(lines) - len(column))
             column.append(as_label(value) if isinstance(value, (list, dict)) else value)
-        n += 1
+        lines.append(line)
     for column in cells.values():
-        column += [None] * (n - len(column))
-
-    def where(row: int) -> str:
-        line, _ = next(islice(json_lines(path), row, None))
-        return f"line {line}"
-
-    return _checked(str(path), list(cells), list(cells.values()), where)
+        column += [None] * (len(lines) - len(column))
+    return _checked(str(path), list(cells), list(cells.values()), lines)
 
 
-def _checked(
-    path: str, names: list[str], cells: list[list[Any]], where: Callable[[int], str]
-) -> Columns:
+def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequence[int]) -> Columns:
     """Return columns that have different names; one without is the index that pandas writes."""
     repeated = next((name for i, name in enumerate(names) if name and name in names[:i]), None)
     if repeated is not None:
         raise InputError(f"{path} has two columns {repeated!r}; give them different names")
     found = {name: column for name, column in zip(names, cells, strict=True) if name}
-    if not found or not next(iter(found.values())):
+    if not found or not lines:
         raise InputError(f"{path} has no rows below its header")
-    return Columns(path, found, where)
+    return Columns(path, found, lines)
 
 
 def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:

@@ -82,13 +82,11 @@ def joined(
     found = [log.directed(given) for log in found]
     epochs = found[0].epochs if epochs is None else choice(epochs, EPOCHS, "epochs")
     names = _chosen(found, as_patterns(systems, "systems"))
-    rows = sorted(
-        (one for log in found for one in log.rows if one.system in names),
-        key=lambda one: (natural(one.key.task), names[one.system]),
-    )
-    by = by_key(rows)
+    found = [log.of_systems(names) for log in found]
+    rows = [one for log in found for one in log.rows]
+    by = by_key(sorted(rows, key=lambda one: (natural(one.key.task), names[one.system])))
     notes: _Notes = defaultdict(list)
-    for log in found:
+    for log in (log for log in found if log.rows):
         notes["scores"] += log.disagreements
         if log.skipped:
             notes[f"of {log.path}"].append(f"Left out of {log.path}: {_some(log.skipped)}")

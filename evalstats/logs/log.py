@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -98,6 +98,9 @@ class Tables(Mapping[Key, SegmentStatistics]):
 
     def __len__(self) -> int:
         return len(self._rows)
+
+    def __repr__(self) -> str:
+        return f"Tables({', '.join(map(str, self))})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -203,6 +206,10 @@ class Log(Result):
     def part(self, wanted: Wanted) -> Log:
         """Return the rows that are wanted, which may be none."""
         return replace(self, rows=tuple(one for one in self.rows if wanted.has(one.key)))
+
+    def of_systems(self, names: Container[str]) -> Log:
+        """Return the rows of some systems, which may be none."""
+        return replace(self, rows=tuple(one for one in self.rows if one.system in names))
 
     def renamed(self, names: Mapping[str, str]) -> Log:
         """Return the log with other names of systems: ``{"old": "new"}``."""

@@ -22,8 +22,8 @@ _LOWER = _set(
 )
 _HIGHER = _set(
     "acc accuracy bleu sacrebleu chrf comet cometkiwi xcomet bleurt bertscore gemba esa meteor "
-    "rouge rougel rougelsum exact match em f1 f precision recall auc auroc ndcg mrr map mcc kappa "
-    "correlation pass correct reward win wins yisi unite matese"
+    "rouge rougel rougelsum exact match em f1 precision recall auc auroc ndcg mrr mcc kappa "
+    "correlation pass correct reward yisi"
 )
 #: Of these a name says no more than that it is one of scores.
 _ANY = _set("score scores mark marks rating ratings")
