@@ -120,14 +120,16 @@ def test_metrics_are_compared_and_not_their_signatures(pair, together, tmp_path)
     ],
 )
 def test_what_only_some_tables_know_is_compared_in_every_order(order, known, message):
-    def table(name, more):
-        more = {k: list(v) if k == "segment_ids" else v for k, v in (more or {}).items()}
-        more = {k: {"x": list(v["x"])} if k == "labels" else v for k, v in more.items()}
-        return es.SegmentStatistics([[[1, 1], [0, 1]]], [name], es.Mean("m"), **more)
+    def table(i, more, metric):
+        more = {k: {"x": list(v["x"])} if k == "labels" else v for k, v in (more or {}).items()}
+        more = {k: list(v) if k == "segment_ids" else v for k, v in more.items()}
+        name = "A" if metric else "ABC"[i]
+        return es.SegmentStatistics([[[1, 1], [0, 1]]], [name], es.Mean(f"m{metric * i}"), **more)
 
-    tables = [table(name, more) for name, more in zip("ABC", known, strict=True)]
-    with pytest.raises(es.InputError, match=message):
-        es.SegmentStatistics.join(*(tables[i] for i in order))
+    for call, metric in ((es.SegmentStatistics.join, 0), (lambda *x: es.estimate(list(x)), 1)):
+        tables = [table(i, known[i], metric) for i in order]
+        with pytest.raises(es.InputError, match=message):
+            call(*tables)
 
 
 @pytest.mark.parametrize(

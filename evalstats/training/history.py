@@ -44,10 +44,11 @@ class Rules:
         if n_draws < 1:
             most = int(self.expected_checks * n_draws)
             fewer = f"expect at most {most:,} checks (more may come), or " if most else ""
+            least = 1.05 * level / n_draws
             raise InputError(
                 f"significance_level {level:g} over expected_checks {self.expected_checks:,} is "
                 f"{n_draws:.2g} of {N_FLIPS:,} sign flips a check, too little to call anything an "
-                f"improvement; {fewer}give a significance_level of at least {level / n_draws:.1g}"
+                f"improvement; {fewer}give a significance_level of at least {least:.2g}"
             )
 
     def spent(self, look: int) -> float:
