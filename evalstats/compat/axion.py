@@ -7,16 +7,6 @@ edit distance, where axion matches blocks (Ratcliff and Obershelp, 1988, as in `
 
 Nothing is sent anywhere, and a whole data set is scored at once. The names can also be had from
 axion's modules: `dataset`, `metrics`, `metrics.heuristic.bleu`, `runners`.
-
-Examples
---------
->>> import asyncio
->>> from evalstats.compat.axion import DatasetItem, MetricRunner, SentenceBleu
->>> item = DatasetItem("The cat sat on the mat.", "The cat is sitting on the mat.")
->>> runner = MetricRunner(metrics=[SentenceBleu()], thresholds={"SentenceBleu": 0.4})
->>> (tested,) = asyncio.run(runner.execute_batch([item]))
->>> [(score.name, score.score, score.passed) for score in tested.score_results]
-[('Sentence BLEU', 0.4139, True)]
 """
 
 from __future__ import annotations

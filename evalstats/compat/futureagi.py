@@ -4,18 +4,6 @@ Names come from here in place of ``fi.evals.metrics`` and ``fi.testcases``. Scor
 whitespace tokens, as there; nothing is downloaded. What differs: ``mode="corpus"`` gives one score
 for the whole batch (there it is sentence mode again), an item that cannot be scored has the score
 NaN and a reason (there it scores 0, or ends the batch), and weights are checked.
-
-Examples
---------
->>> from evalstats.compat.futureagi import BLEUScore, TestCase
->>> test_case = TestCase(
-...     response="The quick brown fox jumps over the lazy dog",
-...     expected_text="The fast brown fox leaps over the sleepy dog",
-... )
->>> bleu_evaluator = BLEUScore(config={"mode": "sentence", "max_n_gram": 2, "smooth": "method2"})
->>> result = bleu_evaluator.evaluate([test_case])
->>> print(f"{result.eval_results[0].metrics[0].value:.4f}")
-0.4714
 """
 
 from __future__ import annotations

@@ -7,16 +7,6 @@ the methods' formulas, `evalstats.BLEU` those of a corpus.
 Text that was not split is refused: NLTK compares it character by character. Lists that differ in
 length, method 6 without a matching three-gram, and a K or alpha of 0 that would divide by zero
 raise an error that is one of NLTK's as well (`UnusableError`).
-
-Examples
---------
->>> from evalstats.compat.nltk import SmoothingFunction, corpus_bleu, sentence_bleu
->>> reference, hypothesis = "the cat sat on the mat".split(), "the cat sat on a mat".split()
->>> round(sentence_bleu([reference], hypothesis), 4)
-0.5373
->>> method4 = SmoothingFunction().method4
->>> round(sentence_bleu([["a", "cat"]], ["a", "cat"], smoothing_function=method4), 4)
-0.2214
 """
 
 from __future__ import annotations
