@@ -28,7 +28,7 @@ from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.results.gate import Gate
 from evalstats.results.ranking import Rankings
 from evalstats.results.results import Comparison, Result
-from evalstats.runs.comparing import compare_runs, estimate_runs, with_notes
+from evalstats.runs.comparing import compare_runs, estimate_runs
 from evalstats.runs.gating import gate_runs
 from evalstats.statistics.extraction_of_files import extract_files
 from evalstats.statistics.files import Lines, check_parallel, read_lines, system_names
@@ -243,7 +243,7 @@ def _rank(options: argparse.Namespace, progress: _Progress) -> Result:
         as_pairs(_names(options), None, "rank")
     labels = {name: settings[name] for name in _LABELS}
     tables, notes = _of_one_task(options, progress, labels)
-    result = with_notes(compare(tables, executor=Reporting(None, progress), **settings), notes)
+    result = compare(tables, executor=Reporting(None, progress), **settings).noting(*notes)
     if options.composite:
         found: Result = result.ranking(composite=options.composite)
         return found
@@ -264,7 +264,7 @@ def _power(options: argparse.Namespace, progress: _Progress) -> Result:
     tables, notes = _of_one_task(options, progress, labels)
     settings |= {**labels, "aggregate": options.aggregate or "micro"}
     result = power(tables, progress=progress, **settings)
-    return replace(result, notes=(*notes, *result.notes))
+    return result.noting(*notes)
 
 
 def _estimate(options: argparse.Namespace, progress: _Progress) -> Result:

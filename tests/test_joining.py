@@ -236,7 +236,7 @@ def test_an_incomplete_run_is_refused_or_said_to_be_one():
         found = es.compare_runs([one(HUNDRED), lacking], missing=missing, n_resamples=99)
         assert found.notes[0] == "t: acc: 1 of 101 items is missing in /logs/B."
         estimated = es.estimate_runs(lacking, missing=missing, n_resamples=99)
-        assert estimated[0].notes[0] == found.notes[0]
+        assert estimated.notes[0] == found.notes[0]
 
 
 def with_gaps():

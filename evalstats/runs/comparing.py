@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 from evalstats.analysis.aggregates import Aggregated
@@ -66,15 +65,9 @@ def compare_runs(
     found = _joined(runs, task, metric, filter, labels, missing)
     if len(found.tasks) > 1:
         whole = _suite(found, aggregate, groups, strata).compare(**options)
-        return with_notes(whole, (*found.notes, *asked_twice(found.tasks)))
+        return whole.noting(*found.notes, *asked_twice(found.tasks))
     result = compare(_only(found), aggregate=aggregate or "micro", **labels, **options)
-    return with_notes(result, found.notes)
-
-
-def with_notes(result: Comparison, notes: Sequence[str]) -> Comparison:
-    """Return a comparison, and rankings of it, that say first what is to be said of the runs."""
-    source = replace(result.source, notes=(*notes, *result.source.notes))
-    return replace(result, notes=(*notes, *result.notes), source=source)
+    return result.noting(*found.notes)
 
 
 @also_called(metrics="metric", seed="rng")
@@ -98,12 +91,10 @@ def estimate_runs(
     found = _joined(runs, task, metric, filter, labels, missing)
     if len(found.tasks) > 1:
         whole = _suite(found, aggregate, groups, strata).estimate(**options)
-        return replace(whole, notes=(*found.notes, *asked_twice(found.tasks), *whole.notes))
+        return whole.noting(*found.notes, *asked_twice(found.tasks))
     result: Any = estimate(_only(found), aggregate=aggregate or "micro", **labels, **options)
-    notes = tuple(found.notes)
-    if isinstance(result, Estimate):
-        return replace(result, notes=(*notes, *result.notes))
-    return Estimates(tuple(replace(e, notes=(*notes, *e.notes)) for e in result))
+    noted: Estimate | Estimates = result.noting(*found.notes)
+    return noted
 
 
 def _joined(
