@@ -51,10 +51,7 @@ def compare_tasks(
     (first, *_), *_ = tasks.values()
     pairs = as_pairs(first.systems, baseline)
     parts = parts_of(tasks, asked, aggregate, groups, strata)
-    found = comparison(parts, pairs, baseline, asked, progress)
-    # Rankings that are asked for later say it as well.
-    source = replace(found.source, notes=tuple(notes))
-    return replace(found, notes=(*notes, *found.notes), source=source)
+    return comparison(parts, pairs, baseline, asked, progress).noting(*notes)
 
 
 def estimate_tasks(
@@ -70,8 +67,8 @@ def estimate_tasks(
     """Score the systems on one task or several; parameters as in `compare_tasks`."""
     # No test: nothing is drawn where the intervals are those of t.
     asked = replace(options_of(OF_SCORES, options), test="t")
-    found = estimated(parts_of(tasks, asked, aggregate, groups, strata), asked, progress)
-    return replace(found, notes=(*notes, *found.notes))
+    parts = parts_of(tasks, asked, aggregate, groups, strata)
+    return estimated(parts, asked, progress).noting(*notes)
 
 
 def parts_of(

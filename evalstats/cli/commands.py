@@ -96,7 +96,7 @@ def _power(options: argparse.Namespace, progress: Progress) -> Power:
     settings |= {"groups": found.groups, "strata": found.strata}
     settings |= {"aggregate": options.aggregate or "micro", "progress": progress}
     result = power(found.only(), baseline=found.system(options.baseline), **settings)
-    return replace(result, notes=(*found.notes, *result.notes))
+    return result.noting(*found.notes)
 
 
 def _gate(options: argparse.Namespace, progress: Progress) -> Gate:

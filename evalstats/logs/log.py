@@ -262,7 +262,11 @@ class Log(Result):
         lines = tuple(tuple(row[k] for k in used) for row in rows)
         return [Table(f"{self.name} ({self.format}, {self.path})", tuple(used), lines, sides)]
 
-    def _footer(self) -> list[str]:
+    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
+        # What was left out is what one wants to see.
+        return super()._below(verbose=True)
+
+    def _notes(self) -> list[str]:
         return [
             *(f"Differs: {line}." for line in self.disagreements),
             *(f"Incomplete: {key}: {what}." for key, what in self.incomplete.items()),

@@ -127,21 +127,16 @@ def _json_escape(found: re.Match[str]) -> str:
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
-def csv_cell(value: object) -> object:
-    """Return a value for CSV that programs read: text as it is, and nothing for none."""
-    return "" if value is None else value
-
-
 def spreadsheet_cell(value: object) -> object:
     """Return a value for a spreadsheet, which would compute text that begins like a formula.
 
     An apostrophe before it says that it is text (OWASP, "CSV injection"). Numbers stay numbers.
 
-    >>> spreadsheet_cell("=1+1"), spreadsheet_cell(-0.5), spreadsheet_cell(None)
-    ("'=1+1", -0.5, '')
+    >>> spreadsheet_cell("=1+1"), spreadsheet_cell(-0.5)
+    ("'=1+1", -0.5)
     """
     if not isinstance(value, str):
-        return "" if value is None else value
+        return value
     shown = printable(value)
     # A wide sign is a sign as well.
     formula = normalize("NFKC", value).lstrip()[:1] in tuple("=+-@")

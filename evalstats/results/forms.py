@@ -9,6 +9,7 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evalstats.checks import integer
@@ -62,6 +63,12 @@ class Result:
         """Return the title of a page."""
         return "; ".join(distinct(table.title for table in self._tables()))
 
+    def noting(self: T, *notes: str) -> T:
+        """Return the result with notes before its own."""
+        made: Any = self
+        noted: T = replace(made, notes=(*notes, *made.notes))
+        return noted
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: str, int, float, bool, None, lists and dicts."""
         found: dict[str, Any] = convert.plain(self)
@@ -102,9 +109,10 @@ class Result:
         stream = io.StringIO()
         writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
         records = self._records()
-        cell = escaping.spreadsheet_cell if spreadsheet else escaping.csv_cell
         writer.writerow(records[0])
-        writer.writerows(map(cell, record.values()) for record in records)
+        for record in records:
+            cells = record.values()
+            writer.writerow(map(escaping.spreadsheet_cell, cells) if spreadsheet else cells)
         return stream.getvalue()
 
     def to_dataframe(self) -> DataFrame:

@@ -22,6 +22,7 @@ _WITH_INTERVALS = 3
 _LISTED_PAIRS = 6
 #: Metrics that a title names.
 _NAMED = 6
+_SYSTEM: Column = ("system", "<", lambda e: e.system)
 
 
 def title(estimates: Any) -> str:
@@ -42,18 +43,26 @@ def score_tables(estimates: Sequence[Any], digits: int | None = None) -> list[Ta
 
 
 def _system_table(panel: Sequence[Any], digits: int | None) -> Table:
-    places = _places(panel, digits)[panel[0].metric]
-    error = ("std. error", ">", lambda e: report.number(e.standard_error, places))
-    return table_of(_title(panel), ranked(panel), [*_scores(panel, places), error])
+    columns = [_SYSTEM, *_score(panel, _places(panel, digits), with_error=True)]
+    return table_of(_title(panel), ranked(panel), columns)
 
 
-def _scores(panel: Sequence[Any], places: int) -> list[Column]:
-    level = report.level(panel[0].confidence_level)
-    return [
-        ("system", "<", lambda e: e.system),
-        ("score", ">", lambda e: report.number(e.score, places)),
-        (f"[{level}]", ">", lambda e: report.interval(e.low, e.high, places)),
+def _score(panel: Sequence[Any], places: dict[str, int], with_error: bool = False) -> list[Column]:
+    """Return the columns of a score: itself, its interval, perhaps its standard error."""
+    columns: list[Column] = [
+        ("score", ">", lambda e: report.number(e.score, places[e.metric])),
+        (
+            f"[{report.level(panel[0].confidence_level)}]",
+            ">",
+            lambda e: report.interval(e.low, e.high, places[e.metric]),
+        ),
     ]
+    if with_error:
+        error: Column = (
+            "std. error", ">", lambda e: report.number(e.standard_error, places[e.metric])
+        )  # fmt: skip
+        columns.append(error)
+    return columns
 
 
 def _task_table(panel: Sequence[Any], systems: Sequence[str], digits: int | None) -> Table:
@@ -61,34 +70,20 @@ def _task_table(panel: Sequence[Any], systems: Sequence[str], digits: int | None
     lines: dict[Any, dict[str, Any]] = {}
     for e in panel:
         lines.setdefault((e.task, e.aggregate, e.metric), {})[e.system] = e
-    places, level = _places(panel, digits), report.level(panel[0].confidence_level)
     columns = _through(lambda line: line[systems[0]], _names(panel))
-
-    def score(e: Any, interval: bool) -> str:
-        shown = report.number(e.score, places[e.metric])
-        return f"{shown} {report.interval(e.low, e.high, places[e.metric])}" if interval else shown
-
-    with_intervals = len(systems) <= _WITH_INTERVALS
-    if len(systems) > 1:
-        cell: Column = ("", ">", lambda e: score(e, with_intervals))
-        columns += [
-            (s, *_through(lambda line, s=s: line[s], [cell])[0][1:])  # type: ignore[misc]
-            for s in systems
-        ]
-        what = f", scores with {level}s" if with_intervals else ", scores"
+    cells = _score(panel, _places(panel, digits), with_error=True)
+    title = f"{_title(panel)}, {systems[0]}"
+    if len(systems) == 1:
+        columns += _through(lambda line: line[systems[0]], cells)
     else:
-        (own,) = systems
-        columns += _through(
-            lambda line: line[own],
-            [
-                ("score", ">", lambda e: score(e, False)),
-                (f"[{level}]", ">", lambda e: report.interval(e.low, e.high, places[e.metric])),
-                ("std. error", ">", lambda e: report.number(e.standard_error, places[e.metric])),
-            ],
-        )
-        what = f", {own}"
+        shown = cells[: 2 if len(systems) <= _WITH_INTERVALS else 1]
+        for system in systems:
+            whole: Column = (system, ">", lambda e: " ".join(cell(e) for _, _, cell in shown))
+            columns += _through(lambda line, system=system: line[system], [whole])  # type: ignore[misc]
+        what = f" with {cells[1][0][1:-1]}s" if len(shown) > 1 else ""
+        title = f"{_title(panel)}, scores{what}"
     n_totals = sum(aggregate is not None for _, aggregate, _ in lines)
-    return table_of(_title(panel) + what, list(lines.values()), columns, n_totals=n_totals)
+    return table_of(title, list(lines.values()), columns, n_totals=n_totals)
 
 
 def comparison_tables(
@@ -142,7 +137,7 @@ def _baseline_table(
     """Lay out one row a system: its score, and its difference to the baseline."""
     places, own = _both_places(comparison, found, digits)
     of = {d.system: d for d in found}
-    columns = _scores(estimates, places[found[0].metric])
+    columns = [_SYSTEM, *_score(estimates, places)]
     first, *others = _difference_columns(comparison, found, own)
     columns += _through(lambda e: (of.get(e.system), "baseline"), [_or_else(first)])
     columns += _through(lambda e: (of.get(e.system), ""), list(map(_or_else, others)))
@@ -180,7 +175,8 @@ def _rank_tables(
         best_first,
         [
             ("#", ">", lambda e: str(place[e.system])),
-            *_scores(estimates, places[found[0].metric]),
+            _SYSTEM,
+            *_score(estimates, places),
             ("better than", "<", lambda e: _ranges(beaten[e.system]) or "-"),
         ],
         (note if shows_pairs else f"{note}; all pairs: to_text(matrix=True), to_csv()",),
@@ -192,12 +188,9 @@ def _rank_tables(
     directed = comparison.alternative != "two-sided" or comparison.claim(found[0])
     if n > _LISTED_SYSTEMS and not directed:
         return [ranking, _pair_matrix(comparison, best_first, found, own[found[0].metric])]
-    names: list[Column] = [
-        ("system", "<", lambda d: d.system),
-        ("baseline", "<", lambda d: d.baseline),
-    ]
-    columns = _difference_columns(comparison, found, own)
-    return [ranking, table_of(contrast_of(comparison.contrast).of_pair, found, names + columns)]
+    baseline: Column = ("baseline", "<", lambda d: d.baseline)
+    columns = [_SYSTEM, baseline, *_difference_columns(comparison, found, own)]
+    return [ranking, table_of(contrast_of(comparison.contrast).of_pair, found, columns)]
 
 
 def _difference_columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, overload
 
 import numpy as np
@@ -99,6 +99,11 @@ class Comparison(Questions, Result):
     def tasks(self) -> tuple[str, ...]:
         """Names of the tasks; none where there is one without a name."""
         return self.estimates.tasks
+
+    def noting(self, *notes: str) -> Comparison:
+        """Return the comparison with notes before its own, and before those of its rankings."""
+        source = self.source and replace(self.source, notes=(*notes, *self.source.notes))
+        return replace(super().noting(*notes), source=source)
 
     # Figures
 
