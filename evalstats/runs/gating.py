@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from evalstats.analysis.gate import gate
 from evalstats.analysis.options import as_limits
-from evalstats.checks import also_called, share
-from evalstats.errors import InputError
+from evalstats.checks import also_called
 from evalstats.resampling.weights import Rng
 from evalstats.results.gate import Gate
 from evalstats.runs.joining import OneRun, joined
@@ -67,10 +66,7 @@ def gate_runs(
     score test (1998). All tasks have to pass, which needs no adjustment (an intersection-union
     test; Berger, 1982); any may fail, and those p-values are adjusted by Holm's method (1979).
     """
-    limits = as_limits(margin, recovery)
-    if limits == (None, None):
-        raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
-    share(significance_level, "significance_level", 0.5)
+    as_limits(margin, recovery)
     labels = () if groups is None else (groups,)
     found = joined(
         [base, new], task=task, metric=metric, filter=filter, labels=labels, missing=missing
