@@ -22,17 +22,10 @@ from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
-#: Options by the name that a caller gives them.
-OF_SCORES = {
-    "method": "method",
-    "confidence_level": "confidence_level",
-    "n_resamples": "n_resamples",
-    "rng": "seed",
-    "executor": "executor",
-}
-OF_PAIRS = OF_SCORES | {
-    name: name for name in ("test", "alternative", "adjustment", "margin", "recovery", "contrast")
-}
+OF_SCORES = ("method", "confidence_level", "n_resamples", "rng", "executor")
+OF_PAIRS = (
+    *OF_SCORES, "test", "alternative", "adjustment", "margin", "recovery", "contrast",
+)  # fmt: skip
 
 
 class Suite:
@@ -233,7 +226,7 @@ def estimated(
     return made if len(parts) == 1 else replace(made, notes=tuple(score_notes(made, limits)))
 
 
-def options_of(known: Mapping[str, str], given: Mapping[str, Any]) -> Options:
+def options_of(known: Sequence[str], given: Mapping[str, Any]) -> Options:
     """Return checked options, or say which there are."""
     for name in given:
         if name not in known:
@@ -241,4 +234,4 @@ def options_of(known: Mapping[str, str], given: Mapping[str, Any]) -> Options:
                 f"{name} is unknown, or for one task alone; options of a suite are "
                 f"{', '.join(known)}"
             )
-    return Options(**{known[name]: value for name, value in given.items()})
+    return Options(**{"seed" if name == "rng" else name: value for name, value in given.items()})

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.gate import gated
 from evalstats.analysis.options import as_limits
-from evalstats.checks import also_called, share
-from evalstats.errors import InputError
+from evalstats.checks import also_called
 from evalstats.logs.joining import OneLog, joined
 from evalstats.logs.log import Patterns
 from evalstats.resampling.weights import Rng
@@ -73,9 +72,7 @@ def gate(
     score test (1998). All tasks have to pass, which needs no adjustment (an intersection-union
     test; Berger, 1982); any may fail, and those p-values are adjusted by Holm's method (1979).
     """
-    share(significance_level, "significance_level", 0.5)
-    if as_limits(margin, recovery) == (None, None):
-        raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
+    as_limits(margin, recovery)
     found = joined(
         [base, new], task=task, metric=metric, filter=filter, missing=missing, epochs=epochs,
         labels=() if groups is None else (groups,), directions=directions,

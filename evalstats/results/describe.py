@@ -31,7 +31,8 @@ _ADJUSTMENTS = {
     "holm": "Holm's method (1979)",
     "benjamini-hochberg": "the method of Benjamini and Hochberg (1995)",
 }
-_TOTALS = {
+#: What totals are, by name.
+TOTALS = {
     "macro": "the mean of the tasks' scores",
     "micro": "the score of all segments together",
     "weighted": "a weighted mean of the tasks' scores",
@@ -82,7 +83,7 @@ def _scored(estimates: Sequence[Any]) -> list[str]:
     found = [f"{shown} on {len(tasks)} tasks with {n:,} {units} in all."]
     totals = [e for e in estimates if e.aggregate is not None]
     if totals:
-        what = _TOTALS.get(totals[0].aggregate, f"{totals[0].aggregate} of the tasks' scores")
+        what = TOTALS.get(totals[0].aggregate, f"{totals[0].aggregate} of the tasks' scores")
         found.append(f"Totals are {what}; {units} are drawn within each task.")
     return found
 

@@ -117,24 +117,6 @@ def forest(
         axes.plot(x, y, mark, color=colour, markerfacecolor=face, markersize=4, label=own)
 
 
-def lines(
-    ax: Axes | None,
-    series: Sequence[tuple[str, Sequence[float], Sequence[float | None]]],
-    planned: float,
-) -> Axes:
-    """Draw a line with its own mark for each (label, x, y) over a logarithmic axis."""
-    axes = own_axes(2.4) if ax is None else ax
-    axes.set_xscale("log")
-    for (label, x, y), (colour, mark) in zip(series, SERIES, strict=False):
-        heights = [np.nan if value is None else value for value in y]
-        text = wrapped(label, 30)
-        axes.plot(x, heights, color=colour, marker=mark, markersize=3, linewidth=1, label=text)
-    axes.axvline(planned, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
-    axes.tick_params(which="minor", labelsize=SMALL - 1)
-    axes.legend(fontsize=SMALL - 1, frameon=False)
-    return axes
-
-
 def legend_below(axes: Axes) -> None:
     """Put the legend below the label of the x axis."""
     from matplotlib.transforms import ScaledTranslation

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any
 
+from evalstats.results.describe import TOTALS
 from evalstats.results.records import Difference, counted, distinct, plural
 from evalstats.results.results import Comparison, Estimates
 
@@ -21,31 +22,14 @@ _RATIOS = {
     "ratio": "Ratios are system / baseline; p is of a ratio of 1.",
     "log-ratio": "Log ratios are ln(system / baseline); p is of a log ratio of 0.",
 }
-_TOTALS = {
-    "macro": "the mean of the tasks' scores",
-    "micro": "the score of all segments of all tasks together",
-    "weighted": "the weighted mean of the tasks' scores",
-}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What limits all that is said of a task.
+    """What limits all that is said of a task, or of a total: how many units there are.
 
-    Attributes
-    ----------
-    task, aggregate : str, str or None
-        As of a `Difference`.
-    n, unit : int, str
-        How many units there are.
-    worth : float
-        How many of one size they are worth.
-    sizes : tuple of int
-        Smallest and largest group, where sizes differ.
-    by_t : bool
-        Whether they are so few that t decides.
-    gaps : tuple of str
-        What is missing.
+    They are `worth` so many of one size; of other sizes the smallest and the largest are known.
+    Where they are very few t decides. `gaps` says what is missing.
     """
 
     task: str
@@ -156,7 +140,7 @@ def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
 def _total_notes(estimates: Estimates) -> Iterator[str]:
     for name in distinct(e.task for e in estimates.totals):
         yield (
-            f"{name}: {_TOTALS.get(name, 'a function of the tasks’ scores')}; rows were drawn "
+            f"{name}: {TOTALS.get(name, 'a function of the tasks’ scores')}; rows were drawn "
             f"within each task, so that its error is that of other items of these tasks, not of "
             f"other tasks."
         )

@@ -27,8 +27,8 @@ from evalstats.results.figures import (
     centres_of,
     forest,
     legend_below,
-    lines,
     name_axes,
+    own_axes,
     panels,
     rows_axes,
     wrapped,
@@ -309,13 +309,16 @@ def power(
                 f"{len(shown)} pairs are too many lines, {len(SERIES)} is the most; plan with "
                 f"baseline=, or with fewer systems"
             )
-        series = []
-        for pair in shown:
+        axes, about = own_axes(2.4) if own is None else own, _metric(shown)
+        axes.set_xscale("log")
+        for pair, (colour, mark) in zip(shown, SERIES, strict=False):
             sizes, values = pair.sizes, pair.minimums if difference is None else pair.powers
             if unit == "run" and (of := pair.of_runs) is not None:
                 sizes, values = of.runs, of.run_minimums if difference is None else of.run_powers
-            series.append((f"{pair.system} − {pair.baseline}", sizes, values))
-        axes, about = lines(own, series, planned), _metric(shown)
+            heights = [np.nan if value is None else value for value in values]
+            label = wrapped(f"{pair.system} − {pair.baseline}", 30)
+            axes.plot(sizes, heights, f"{mark}-", color=colour, ms=3, linewidth=1, label=label)
+        axes.axvline(planned, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
         if difference is None:
             axes.set_yscale("log")
             axes.set_ylabel(wrapped(f"least difference in {about}", 28), fontsize=SMALL)
@@ -326,6 +329,8 @@ def power(
             axes.set_ylabel("power", fontsize=SMALL)
             title = f"Power for a difference of {difference:g} in {about}"
         name_axes(axes, title, f"{plural(unit)}, dotted: {planned:,}")
+        axes.tick_params(which="minor", labelsize=SMALL - 1)
+        axes.legend(fontsize=SMALL - 1, frameon=False)
         return axes
 
     return panels(draw, pairs, metric, ax)
