@@ -112,10 +112,10 @@ class Metric(ABC):
 
     @abstractmethod
     def score(self, totals: ArrayLike) -> Floats:
-        """Score summed statistics, `(..., k) -> (...)`, without changing `totals`."""
+        """Score summed statistics, `(..., k) -> (...)`, without changing ``totals``."""
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient of the score at `totals`, `(..., k) -> (..., k)`.
+        """Return the gradient of the score at ``totals``, `(..., k) -> (..., k)`.
 
         Here by central differences, with a step of 1e-5 of each total, at least 1e-5; a total that
         is not negative is not made so. Metrics with a closed form override it.

@@ -184,7 +184,7 @@ class ECE(Metric):
         return ratio(np.sum(np.abs(gaps), axis=-1), items, 0.0)
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient, of the shape of `totals`; 0 by a bin without a gap, a corner."""
+        """Return the gradient, of the shape of ``totals``; 0 by a bin without a gap, a corner."""
         gaps, items = self._gaps(totals)
         by_gap, by_items = ratio_gradient(np.sum(np.abs(gaps), axis=-1), items, 1.0)
         moved = by_gap[..., None] * np.sign(gaps)

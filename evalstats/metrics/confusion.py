@@ -215,7 +215,7 @@ class Confusion(Metric):
         return np.asarray(np.sum(weights * _rates(parts, rate), axis=-1))
 
     def gradient(self, totals: ArrayLike) -> Floats:
-        """Return the gradient of the score, of the shape of `totals`; 0 where it is undefined."""
+        """Return the gradient of the score, of the shape of ``totals``; 0 where it is undefined."""
         sums, parts = self._parts(totals)
         if self.measure == "accuracy":
             return np.stack(ratio_gradient(sums[..., 0], sums[..., 1], 1.0), axis=-1)
