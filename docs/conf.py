@@ -31,3 +31,5 @@ autodoc_typehints = "none"
 autodoc_mock_imports = ["lightning", "torch", "torchmetrics", "transformers"]
 autodoc_member_order = "bysource"
 nitpicky = False
+# Several classes have an attribute of one name, which an "any" reference cannot tell apart.
+suppress_warnings = ["ref.python"]
