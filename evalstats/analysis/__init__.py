@@ -3,11 +3,11 @@
 - `estimate`, `compare`: the two questions
 - `inputs`, `options`: what they are given, checked
 - `units`: segments or groups of them, freely drawn or within strata
-- `aggregates`, `blocks`, `scored`: how the scores of strata become one, and which statistics each
+- `aggregates`, `scored`: how the scores of strata become one, and which statistics each
   is made of
 - `outcomes`: scores that are shares of segments
 - `resampled`: scores of resamples
-- `effects`, `sampling`: a number with its influence values and replicates; those of all systems
+- `sampling`: a number with its influence values and replicates; those of all systems
 - `sharded`: the same where the segments are elsewhere
 - `pairs`: one pair of systems, its interval and the p-value of any null value
 - `margins`: claims that two systems are alike, or one not worse
