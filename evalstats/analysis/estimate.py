@@ -105,6 +105,11 @@ def estimate(
     InputError
         For bad input; the message names the argument.
 
+    Notes
+    -----
+    The interval at level 1 - α runs from the k-th smallest to the k-th largest of the B replicates,
+    k = ⌊(B + 1)·Φ(f·t_ν(α/2))⌋ (Hesterberg, 2015), with f and ν of `evalstats.inference.student`.
+
     Examples
     --------
     >>> from evalstats.data import load_sample

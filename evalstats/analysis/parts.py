@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from evalstats.analysis.estimate import samples_of
 from evalstats.analysis.inputs import Given
@@ -19,7 +21,8 @@ from evalstats.results.notes import Limits
 from evalstats.results.power import Power
 from evalstats.results.ranking import Ranking
 from evalstats.results.records import Difference, distinct
-from evalstats.results.results import Comparison
+from evalstats.results.results import Comparison, Estimate
+from evalstats.statistics.extraction import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +48,24 @@ class Part:
             is_named = self.task and self.aggregate is None
             where = f"task {self.task!r}: " if is_named else ""
             raise type(error)(f"{where}{error}") from None
+
+
+def sampled(
+    parts: Sequence[Part], progress: Progress | None = None
+) -> Iterator[tuple[Part, list[Sample]]]:
+    """Yield each part with what is drawn of it, and say which task is done."""
+    n_tasks = sum(part.aggregate is None for part in parts)
+    for i, part in enumerate(parts):
+        yield part, part.samples()
+        if progress is not None and part.aggregate is None:
+            progress(i + 1, n_tasks, "tasks")
+
+
+def placed(estimates: Sequence[Estimate], part: Part, single: bool) -> list[Estimate]:
+    """Return estimates as those of a task, or of a total."""
+    named = [replace(e, task=part.task, aggregate=part.aggregate) for e in estimates]
+    # Replicates of many tasks take much memory, and the signature makes them again.
+    return named if single else [replace(e, replicates=np.empty(0), notes=()) for e in named]
 
 
 @dataclass(frozen=True, eq=False)
