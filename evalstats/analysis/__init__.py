@@ -3,11 +3,11 @@
 - `estimate`, `compare`: the two questions
 - `inputs`, `options`: what they are given, checked
 - `units`: segments or groups of them, freely drawn or within strata
-- `aggregates`, `blocks`, `scored`: how the scores of strata become one, and which statistics each
+- `aggregates`, `scored`: how the scores of strata become one, and which statistics each
   is made of
 - `outcomes`: scores that are shares of segments
 - `resampled`: scores of resamples
-- `effects`, `sampling`: a number with its influence values and replicates; those of all systems
+- `sampling`: a number with its influence values and replicates; those of all systems
 - `sharded`: the same where the segments are elsewhere
 - `pairs`: one pair of systems, its interval and the p-value of any null value
 - `margins`: claims that two systems are alike, or one not worse
@@ -15,7 +15,6 @@
 - `families`: p-values and intervals of all pairs at once
 - `ranking`: ranks from verdicts on all pairs, of a metric or of a composite
 - `totals`, `suite`: what a total over tasks is made of; many tasks in one call
-- `tasks`: one task or a suite, as logs and files give them
 - `parts`: the tasks and totals of a comparison, and what it can be asked later
 - `gate`: whether a loss is within a limit, on every task and in total
 - `power`, `planning`: which differences a test set finds; the designs behind it

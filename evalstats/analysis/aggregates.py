@@ -20,20 +20,10 @@ AGGREGATES = ("micro", "macro")
 
 @dataclass(frozen=True)
 class Aggregate:
-    """A function of the scores of T strata, `(..., T) -> (...)`.
+    """A function of the scores of T strata, `(..., T) -> (...)`."""
 
-    Attributes
-    ----------
-    label : str
-        What it is called: "micro", "macro", "weighted", or the name of a function.
-    weights : tuple of float
-        Of the strata, summing to 1; none for a function, and for "micro", which has one stratum.
-    function : callable or None
-        Maps scores `(..., T)` to `(...)`.
-    """
-
-    label: str = "micro"
-    weights: tuple[float, ...] = ()
+    label: str = "micro"  # or "macro", "weighted", the name of a function
+    weights: tuple[float, ...] = ()  # summing to 1; none of a function, or of one stratum
     function: Callable[[Floats], Any] | None = None
 
     @property

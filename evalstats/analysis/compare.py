@@ -17,7 +17,7 @@ from evalstats.analysis.margins import with_claims
 from evalstats.analysis.notes import limits_of
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options
 from evalstats.analysis.pairs import Compared, check_ratios
-from evalstats.analysis.parts import Part, Source
+from evalstats.analysis.parts import Part, Source, placed, sampled
 from evalstats.analysis.sampling import Pair, Sample
 from evalstats.analysis.swaps import swapped_pvalues
 from evalstats.analysis.units import Labels
@@ -58,19 +58,18 @@ def compare(
     Parameters
     ----------
     hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Shard
-        Outputs of at least two systems, by name, or a frame of pandas or polars with one system a
-        column, or several runs of each system, as in `estimate`; or their statistics, and then no
-        references (those of one metric are joined, `SegmentStatistics.join`); or a `Shard`.
-    references, metrics
+        At least two systems, as in `estimate`; statistics of one metric are joined
+        (`SegmentStatistics.join`).
+    references, metrics, groups, strata, aggregate, n_resamples, rng, executor
         As in `estimate`; `metric` is understood too.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
     test : {"bootstrap", "t", "ar"}
         The p-value is the smallest level at which the bootstrap interval leaves the null value out
         (of 0/1 scores Tango's score test, 1998, which of no difference is McNemar's); or that of a
-        t test on influence values, which several runs of a system have whatever is asked for; or of
-        approximate randomisation (Noreen, 1989), for systems that are exchangeable, which
-        enumerates all swaps where 2^m <= n_resamples for the m segments that differ.
+        t test on influence values, which several runs have whatever is asked for; or of approximate
+        randomisation (Noreen, 1989), for exchangeable systems, which enumerates all swaps where
+        2^m <= n_resamples for the m segments, or groups, that differ.
     method : {"bootstrap", "percentile", "bca", "t", "simultaneous"}
         Interval of scores, as in `estimate`, and of differences (of 0/1 scores Tango's). Those of
         differences are ``"simultaneous"`` where they have to hold for all pairs at once.
@@ -84,11 +83,6 @@ def compare(
         first knows how pairs depend on one another. Where nothing is drawn it is Holm's.
     confidence_level : float
         In (0, 1), of the intervals. Adjusted p-values up to 1 - `confidence_level` make a verdict.
-    groups : sequence, optional
-        One label (a document, a speaker) per segment, or the name that statistics have for them in
-        their `labels`: resamples and swaps whole groups.
-    strata, aggregate, n_resamples, rng, executor
-        As in `estimate`.
     margin : float, optional
         The difference that matters, above 0, in points of each metric. The result then says which
         pairs are *equivalent* (the difference lies within ± margin: two one-sided tests,
@@ -117,11 +111,10 @@ def compare(
 
     Notes
     -----
-    The interval at level 1 - α runs from the k-th smallest to the k-th largest of the B replicates,
-    k = ⌊(B + 1)·Φ(f·t_ν(α/2))⌋ (Hesterberg, 2015), with f and ν of `evalstats.inference.student`.
-    The p-value is that rule read backwards, so a verdict and an interval cannot disagree but by the
-    adjustment. No p-value of no difference is below 2^(1-m), for m segments that differ; identical
-    systems have p = 1 exactly. `docs/method.md` has the whole rule in forty lines of NumPy.
+    The interval is that of `estimate`, and the p-value its rule read backwards: a verdict and an
+    interval cannot disagree but by the adjustment. No p-value of no difference is below 2^(1-m),
+    for m segments that differ; identical systems have p = 1 exactly. `docs/method.md` has the whole
+    rule in forty lines of NumPy.
 
     Examples
     --------
@@ -132,18 +125,9 @@ def compare(
     [('copy', 1.0)]
     """
     options = Options(
-        confidence_level,
-        method,
-        test,
-        alternative,
-        adjustment,
-        n_resamples,
-        rng,
-        executor,
-        margin,
-        recovery,
-        contrast,
-    )
+        confidence_level, method, test, alternative, adjustment, n_resamples, rng, executor,
+        margin, recovery, contrast,
+    )  # fmt: skip
     given = Given(hypotheses, references, metrics, groups, strata, aggregate)
     return compared(given, baseline, options)
 
@@ -168,8 +152,7 @@ def comparison(
     estimates: list[Estimate] = []
     found: list[Difference] = []
     signatures, limits = [], []
-    for i, part in enumerate(parts):
-        samples = part.samples()
+    for part, samples in sampled(parts, progress):
         adjustment = adjustment_of(samples[0], options)
         for sample in samples:
             own = differences(sample, pairs, options, adjustment)
@@ -178,8 +161,6 @@ def comparison(
             found += [replace(d, task=part.task, aggregate=part.aggregate) for d in own]
             estimates += placed(scores, part, single=len(parts) == 1)
         limits.append(limits_of(part.task, samples, part.aggregate))
-        if progress is not None and part.aggregate is None:
-            progress(i + 1, sum(p.aggregate is None for p in parts), "tasks")
     if len(parts) > 1:
         adjustment = "holm" if adjustment == "max-t" and len(pairs) == 1 else adjustment
         found = over_tasks(found, adjustment)
@@ -202,13 +183,6 @@ def comparison(
         source=Source(parts, pairs, options, limits),
     )
     return replace(result, notes=tuple(comparison_notes(result, limits)))
-
-
-def placed(estimates: Sequence[Estimate], part: Part, single: bool) -> list[Estimate]:
-    """Return estimates as those of a task, or of a total."""
-    named = [replace(e, task=part.task, aggregate=part.aggregate) for e in estimates]
-    # Replicates of many tasks take much memory, and the signature makes them again.
-    return named if single else [replace(e, replicates=np.empty(0), notes=()) for e in named]
 
 
 def over_tasks(found: Sequence[Difference], adjustment: str) -> list[Difference]:

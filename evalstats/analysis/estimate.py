@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.effects import Effect
 from evalstats.analysis.inputs import (
     Given,
     is_statistics,
@@ -19,7 +18,7 @@ from evalstats.analysis.inputs import (
 )
 from evalstats.analysis.notes import own_notes
 from evalstats.analysis.options import N_RESAMPLES, SCORE_METHODS, SEED, Options, option
-from evalstats.analysis.sampling import Sample, resample
+from evalstats.analysis.sampling import Effect, Sample, resample
 from evalstats.analysis.sharded import from_shard
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
@@ -105,6 +104,11 @@ def estimate(
     ------
     InputError
         For bad input; the message names the argument.
+
+    Notes
+    -----
+    The interval at level 1 - α runs from the k-th smallest to the k-th largest of the B replicates,
+    k = ⌊(B + 1)·Φ(f·t_ν(α/2))⌋ (Hesterberg, 2015), with f and ν of `evalstats.inference.student`.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from evalstats.analysis.compare import comparison
 from evalstats.analysis.inputs import as_pairs
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
 from evalstats.analysis.parts import Source
-from evalstats.analysis.tasks import Groups, Tasks, parts_of
+from evalstats.analysis.suite import Groups, Tasks, parts_of
 from evalstats.checks import share
 from evalstats.errors import InputError
 from evalstats.inference.families import holm
@@ -37,26 +37,7 @@ def gated(
     rng: Rng = SEED,
     notes: Sequence[str] = (),
 ) -> Gate:
-    """Say whether a system is as good as a baseline on every task and in total, up to a limit.
-
-    Parameters
-    ----------
-    tasks : mapping of str to sequence of SegmentStatistics
-        Tables of the two systems; one task may be called "".
-    baseline : str
-        Which of the two is the model in use.
-    margin, recovery, significance_level, n_resamples, rng
-        As in `evalstats.gate`.
-    aggregate, groups
-        As in `Suite`; groups of one task may be its labels.
-    notes : sequence of str
-        What is to be said first.
-
-    Returns
-    -------
-    Gate
-        With a check for each task and metric, and for each total.
-    """
+    """Do what `evalstats.gate` does with tables of two systems, of one task or several."""
     level = share(significance_level, "significance_level", 0.5)
     limits = as_limits(margin, recovery)
     if limits == (None, None):

@@ -115,16 +115,12 @@ def options_of_shard(shard: Shard, given: Given, options: Options) -> Options:
     for name in ("references", "groups", "strata"):
         if getattr(given, name) is not None:
             raise InputError(f"{name} must be left out when a Shard is given")
-    if options.method == "bca":
-        raise InputError(
-            "method 'bca' needs the statistics of every segment, and a Shard keeps totals only; "
-            "leave it out"
-        )
-    if options.test == "ar":
-        raise InputError(
-            "test 'ar' needs the statistics of every segment, and a Shard keeps totals only; "
-            "leave it out"
-        )
+    for name, unknown in (("method", "bca"), ("test", "ar")):
+        if getattr(options, name) == unknown:
+            raise InputError(
+                f"{name} {unknown!r} needs the statistics of every segment, and a Shard keeps "
+                f"totals only; leave it out"
+            )
     # The defaults cannot be told from what was not given.
     if given.metrics != "bleu" and [(m.name, m.signature) for m in as_metrics(given.metrics)] != [
         (m.name, m.signature) for m in shard.metrics

@@ -71,11 +71,12 @@ def _recovered(pair: Compared, d: Difference) -> dict[str, Any]:
             )
     if pair.outcomes is not None:
         return _share_recovered(pair, d.baseline_score, recovery, turned)
-    low, _ = pair.of_ratio(2 * pair.options.significance_level, turned)
+    pair = replace(pair, a=pair.b, b=pair.a) if turned else pair
+    low, _ = pair.of_ratio(2 * pair.options.significance_level)
     return {
         "recovery_bound": float(np.clip(low, 0.0, 1.0)),
-        "pvalue_not_worse": pair.ratio_pvalue(recovery, "greater", turned),
-        "pvalue_worse": pair.ratio_pvalue(recovery, "less", turned),
+        "pvalue_not_worse": pair.ratio_pvalue(recovery, "greater"),
+        "pvalue_worse": pair.ratio_pvalue(recovery, "less"),
     }
 
 

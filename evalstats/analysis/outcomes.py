@@ -19,23 +19,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Which segments succeed, what each weighs in the share, and what a share of 1 scores.
+    """Which segments succeed, what each weighs in the share, and what a share of 1 scores."""
 
-    Attributes
-    ----------
-    success : ndarray of bool, shape (S, N)
-    scale : float
-        The score is scale times the share.
-    weights : ndarray, shape (N,), or None
-        Of the segments in the share, summing to 1; `None` where all weigh the same.
-    plain : bool
-        Whether segments are drawn freely, so that they count as they are.
-    """
-
-    success: NDArray[np.bool_]
+    success: NDArray[np.bool_]  # (S, N)
     scale: float
-    weights: Floats | None
-    plain: bool
+    weights: Floats | None  # (N,), summing to 1; none where all weigh the same
+    plain: bool  # whether segments are drawn freely, so that they count as they are
 
     def changes(self, a: int, b: int) -> tuple[int, int]:
         """Count the segments that system b gains against a, and those that it loses."""

@@ -13,10 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.effects import Effect
 from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import Outcomes
-from evalstats.analysis.sampling import Sample
+from evalstats.analysis.sampling import Effect, Sample
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, student
 from evalstats.inference.bootstrap import Bounds
@@ -88,10 +87,9 @@ class Compared:
         found = self._tested(self.difference, null, side)
         return found if null else max(found, self._floor(2 if side == "two-sided" else 1))
 
-    def ratio_pvalue(self, ratio: float, alternative: str, turned: bool = False) -> float:
-        """Return the p-value of b = r·a, or of a = r·b where it is turned."""
-        top, bottom = (self.a, self.b) if turned else (self.b, self.a)
-        return self._tested(self.sample.difference(bottom, top, ratio), 0.0, alternative)
+    def ratio_pvalue(self, ratio: float, alternative: str) -> float:
+        """Return the p-value of b = r·a."""
+        return self._tested(self.sample.difference(self.a, self.b, ratio), 0.0, alternative)
 
     def _tested(self, effect: Effect, null: float, alternative: str) -> float:
         spread = self.spread
@@ -132,21 +130,20 @@ class Compared:
             return by_t()
         return bootstrap.interval(effect.replicates, spread, alpha, by_t)
 
-    def of_ratio(self, alpha: float, turned: bool = False) -> Bounds:
-        """Return the interval of b/a, or of a/b where it is turned."""
+    def of_ratio(self, alpha: float) -> Bounds:
+        """Return the interval of b/a."""
         spread = self.spread
 
         def by_t() -> Bounds:
-            return self.fieller(student.quantile(spread.degrees, alpha), turned)
+            return self.fieller(student.quantile(spread.degrees, alpha))
 
         if self.options.method == "t":
             return by_t()
-        return bootstrap.interval(self._ratios(turned), spread, alpha, by_t)
+        return bootstrap.interval(self._ratios(), spread, alpha, by_t)
 
-    def fieller(self, quantile: float, turned: bool = False) -> Bounds:
+    def fieller(self, quantile: float) -> Bounds:
         """Return all ratios r with |b - r·a| <= quantile·se(b - r·a) (Fieller, 1954)."""
-        effects = self.sample.effects
-        top, bottom = (effects[i] for i in ((self.a, self.b) if turned else (self.b, self.a)))
+        bottom, top = self.sample.effects[self.a], self.sample.effects[self.b]
         a, b = bottom.value, top.value
         errors = np.array([bottom.spread.error, top.spread.error, self.spread.error])
         # Fourth powers of large or small scores are no numbers.
@@ -163,9 +160,8 @@ class Compared:
         root = float(np.sqrt(max(rest, 0.0)))
         return (middle - root) / lead, (middle + root) / lead
 
-    def _ratios(self, turned: bool = False) -> Floats:
-        first, second = (self.sample.replicates[i] for i in (self.a, self.b))
-        top, bottom = (first, second) if turned else (second, first)
+    def _ratios(self) -> Floats:
+        bottom, top = self.sample.replicates[[self.a, self.b]]
         # Equal but for rounding.
         top = np.where(self.difference.replicates == 0, bottom, top)
         # b - r·a > 0 holds of every r where a is 0 and b above, and of none where both are 0.
@@ -173,23 +169,22 @@ class Compared:
         return np.asarray(np.divide(top, bottom, where=bottom > 0, out=none))
 
     def _of_replicates(self, method: str, level: float) -> Bounds:
-        contrast, sample, pair = self.options.contrast, self.sample, (self.a, self.b)
-        values, replicates = self.difference.value, self.difference.replicates
-        if contrast != "difference":
-            replicates = self._ratios()
-            values = sample.scores[self.b] / sample.scores[self.a]
+        contrast, (base, new) = self.options.contrast, self.sample.scores[[self.a, self.b]]
+        plain = contrast == "difference"
+        replicates = self.difference.replicates if plain else self._ratios()
         if method == "percentile":
             found = bootstrap.percentile(replicates, level)
         else:
-            block = sample.of.blocks[0]
-            first, second = jackknife_scores(block.metric, block.rows[list(pair)])
-            jackknife = second - first if contrast == "difference" else second / first
-            found = bootstrap.bca(replicates, float(values), jackknife, level)
+            block = self.sample.of.blocks[0]
+            first, second = jackknife_scores(block.metric, block.rows[[self.a, self.b]])
+            value, jackknife = (
+                (new - base, second - first) if plain else (new / base, second / first)
+            )
+            found = bootstrap.bca(replicates, float(value), jackknife, level)
         return _logarithms(found) if contrast == "log-ratio" else found
 
-    @property
-    def error(self) -> float:
-        """Standard error of the contrast, of ratios by the delta method."""
+    def _error(self) -> float:
+        """Return the standard error of the contrast, of ratios by the delta method."""
         if self.options.contrast == "difference":
             return self.spread.error
         base, new = (float(self.sample.scores[i]) for i in (self.a, self.b))
@@ -204,7 +199,10 @@ class Compared:
         test, method = self.test, options.method
         if method == "bootstrap":
             method = "tango" if test == "mcnemar" else "t" if self.by_t else method
-        drawn = test in ("bootstrap", "ar") and not exact
+        sides, error = options.sides, 0.0
+        if test in ("bootstrap", "ar") and not exact:
+            # A count of one side makes it.
+            error = sides * monte_carlo_error(pvalue / sides, options.n_resamples)
         found = Difference(
             task="",
             aggregate=None,
@@ -215,10 +213,10 @@ class Compared:
             system_score=float(sample.scores[self.b]),
             low=bounds[0],
             high=bounds[1],
-            standard_error=self.error,
+            standard_error=self._error(),
             pvalue=pvalue,
             pvalue_adjusted=pvalue,
-            pvalue_error=_drawing_error(pvalue, options) if drawn else 0.0,
+            pvalue_error=error,
             n_differing=self.n_differing,
             higher_is_better=sample.of.higher_is_better,
             test=test,
@@ -250,12 +248,6 @@ def check_ratios(sample: Sample, options: Options) -> None:
             f"contrast={options.contrast!r} needs scores above 0, and {sample.of.metric_name} of a "
             f"resample is not; give method='t' and test='t', or leave contrast out"
         )
-
-
-def _drawing_error(pvalue: float, options: Options) -> float:
-    """Return the Monte-Carlo standard error of a p-value, which a count of one side makes."""
-    sides = options.sides
-    return sides * monte_carlo_error(pvalue / sides, options.n_resamples)
 
 
 def _logarithms(bounds: Bounds) -> Bounds:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from evalstats.analysis.estimate import samples_of
 from evalstats.analysis.inputs import Given
 from evalstats.analysis.options import Options
-from evalstats.analysis.planning import Planner
+from evalstats.analysis.planning import Question, needed_within, planned
 from evalstats.analysis.ranking import Composite, by_composite, by_metric
 from evalstats.analysis.removal import influence_of
 from evalstats.analysis.sampling import Pair, Sample, resample
@@ -19,28 +21,19 @@ from evalstats.results.notes import Limits
 from evalstats.results.power import Power
 from evalstats.results.ranking import Ranking
 from evalstats.results.records import Difference, distinct
-from evalstats.results.results import Comparison
+from evalstats.results.results import Comparison, Estimate
+from evalstats.statistics.extraction import Progress
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """A task under some metrics, or a total under one.
-
-    Attributes
-    ----------
-    given : Given or Total
-        What it is made of.
-    options : Options
-    task, aggregate : str, str or None
-        As of a `Difference`.
-    kept : tuple of Sample
-        What was drawn. Of several tasks, which would take much memory, it is drawn again.
-    """
+    """A task under some metrics, or a total under one."""
 
     given: Given | Total
     options: Options
     task: str = ""
     aggregate: str | None = None
+    # What was drawn. Of several tasks, which would take much memory, it is drawn again.
     kept: tuple[Sample, ...] = ()
 
     def samples(self) -> list[Sample]:
@@ -55,6 +48,24 @@ class Part:
             is_named = self.task and self.aggregate is None
             where = f"task {self.task!r}: " if is_named else ""
             raise type(error)(f"{where}{error}") from None
+
+
+def sampled(
+    parts: Sequence[Part], progress: Progress | None = None
+) -> Iterator[tuple[Part, list[Sample]]]:
+    """Yield each part with what is drawn of it, and say which task is done."""
+    n_tasks = sum(part.aggregate is None for part in parts)
+    for i, part in enumerate(parts):
+        yield part, part.samples()
+        if progress is not None and part.aggregate is None:
+            progress(i + 1, n_tasks, "tasks")
+
+
+def placed(estimates: Sequence[Estimate], part: Part, single: bool) -> list[Estimate]:
+    """Return estimates as those of a task, or of a total."""
+    named = [replace(e, task=part.task, aggregate=part.aggregate) for e in estimates]
+    # Replicates of many tasks take much memory, and the signature makes them again.
+    return named if single else [replace(e, replicates=np.empty(0), notes=()) for e in named]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +89,7 @@ class Source:
         _, sample = replace(self, parts=parts)._sample(d)
         names = sample.of.systems
         pair = names.index(d.baseline), names.index(d.system)
-        return Planner([sample], [pair], self.options).needed_within(level, target)
+        return needed_within(sample, pair, self.options, level, target)
 
     def power(
         self,
@@ -90,13 +101,18 @@ class Source:
         target: float,
     ) -> Power:
         """Plan as `evalstats.power` does."""
-        planner = Planner(self._together(of), self.pairs, self.options)
-        return planner(difference, n_segments, runs, level, target)
+        samples, options = self._together(of), self.options
+        asked = Question(
+            difference, n_segments, runs, level, target,
+            options.confidence_level, options.alternative,
+        )  # fmt: skip
+        return planned(samples, self.pairs, asked)
 
     def ranking(self, comparison: Comparison, of: Sequence[Difference]) -> Ranking:
         """Rank the systems under the metric of the differences."""
         _, sample = self._sample(of[0])
-        return by_metric(comparison, of, sample, self.options, self.notes)
+        found = by_metric(comparison, of, sample, self.options)
+        return replace(found, notes=self.notes + found.notes)
 
     def composite(
         self,
@@ -107,9 +123,8 @@ class Source:
     ) -> Ranking:
         """Rank the systems by a composite of the metrics of the differences."""
         samples = self._together(of)
-        return by_composite(
-            comparison, samples, of, self.options, composite, higher_is_better, self.notes
-        )
+        found = by_composite(comparison, samples, of, self.options, composite, higher_is_better)
+        return replace(found, notes=self.notes + found.notes)
 
     def influence(self, comparison: Comparison, difference: Difference) -> Influence:
         """Return the influence of all segments on a difference."""

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.analysis.effects import Effect
 from evalstats.analysis.notes import size_notes
 from evalstats.analysis.options import Options
-from evalstats.analysis.sampling import Pair, Sample
+from evalstats.analysis.sampling import Effect, Pair, Sample
 from evalstats.checks import integer, real, share
 from evalstats.errors import InputError
 from evalstats.inference import power, student
@@ -167,71 +166,55 @@ def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
     )
 
 
-@dataclass(frozen=True)
-class Planner:
-    """What a `Comparison` keeps for `Comparison.power`: its samples, pairs and options."""
+def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -> Power:
+    """Plan for all pairs under all metrics, as `power` does."""
+    units, first = samples[0].units, samples[0].effects[0].runs
+    n, pilot_runs = asked.n_segments or units.n, first[0][2] if first else None
+    least = 2 if units.codes is None else 2 * (int(units.codes.max()) + 1)
+    if n < least:
+        raise InputError(
+            f"n_segments must be at least {least}, two {units.unit}s of each of {least // 2} "
+            f"strata, got {n}"
+        )
+    if asked.runs and not pilot_runs:
+        raise InputError(
+            "runs needs a pilot with several runs of each system: with one of each, what runs "
+            "add is not known; give lists of runs, or the statistics of extract_runs"
+        )
+    runs, found, signatures, same = asked.runs or pilot_runs, [], [], []
+    for sample in samples:
+        some = [pair for pair in pairs if sample.differ(*pair)[0]] or pairs[:1]
+        same += [(sample, pair) for pair in pairs if not sample.differ(*pair)[0]]
+        found += [_pair(sample, pair, asked, n, runs) for pair in some]
+        signatures.append(_signature(sample, asked, found[-1].test))
+    result = Power(
+        tuple(found), units.n, n, units.unit, asked.difference, asked.target, asked.level,
+        asked.alternative, asked.confidence_level, tuple(signatures),
+        n_runs=runs, pilot_runs=pilot_runs,
+    )  # fmt: skip
+    notes = *assumptions(result, len(units.labels)), *_left_out(same), *size_notes(units)
+    return replace(result, notes=notes)
 
-    samples: Sequence[Sample]
-    pairs: Sequence[Pair]
-    options: Options
 
-    def __call__(
-        self,
-        difference: float | None,
-        n_segments: int | None,
-        runs: int | None,
-        level: float,
-        target: float,
-    ) -> Power:
-        """Plan for all pairs under all metrics, as `power` does."""
-        confidence, alternative = self.options.confidence_level, self.options.alternative
-        asked = Question(difference, n_segments, runs, level, target, confidence, alternative)
-        units, first = self.samples[0].units, self.samples[0].effects[0].runs
-        n, pilot_runs = asked.n_segments or units.n, first[0][2] if first else None
-        least = 2 if units.codes is None else 2 * (int(units.codes.max()) + 1)
-        if n < least:
-            raise InputError(
-                f"n_segments must be at least {least}, two {units.unit}s of each of {least // 2} "
-                f"strata, got {n}"
-            )
-        if asked.runs and not pilot_runs:
-            raise InputError(
-                "runs needs a pilot with several runs of each system: with one of each, what runs "
-                "add is not known; give lists of runs, or the statistics of extract_runs"
-            )
-        runs, found, signatures, same = asked.runs or pilot_runs, [], [], []
-        for sample in self.samples:
-            some = [pair for pair in self.pairs if sample.differ(*pair)[0]] or self.pairs[:1]
-            same += [(sample, pair) for pair in self.pairs if not sample.differ(*pair)[0]]
-            found += [_pair(sample, pair, asked, n, runs) for pair in some]
-            signatures.append(_signature(sample, asked, found[-1].test))
-        result = Power(
-            tuple(found), units.n, n, units.unit, difference, target, level, alternative,
-            confidence, tuple(signatures), n_runs=runs, pilot_runs=pilot_runs,
-        )  # fmt: skip
-        notes = *assumptions(result, len(units.labels)), *_left_out(same), *size_notes(units)
-        return replace(result, notes=notes)
-
-    def needed_within(self, level: float, target: float) -> int | None:
-        """Return how many units show a system that has lost nothing to be within the limit.
-
-        Of the first pair, by the one-sided test of the comparison's margin or recovery.
-        """
-        sample, (a, b), options = self.samples[0], self.pairs[0], self.options
-        effect, outcomes, distance = sample.difference(a, b), sample.of.outcomes, options.margin
-        if options.recovery is not None:
-            ends = (a, b) if sample.of.higher_is_better else (b, a)
-            effect = sample.difference(*ends, options.recovery)
-            distance = (1 - options.recovery) * float(sample.scores[a])
-        if outcomes is not None and distance:
-            gained, lost, n = outcomes.changed(a, b, effect.spread)
-            known = distance / outcomes.scale, (gained + lost) / n
-            items = power.items_within(*known, level, target) * sample.units.n / n
-            return ceil(items) if items < ENDLESS else None
-        if not distance or effect.spread.error == 0:
-            return None
-        test = level, target, options.confidence_level, "greater"
-        return by_t(effect, Question(None, None, None, *test)).needed(distance)
+def needed_within(
+    sample: Sample, pair: Pair, options: Options, level: float, target: float
+) -> int | None:
+    """Return how many units show a system that has lost nothing to be within the limit."""
+    (a, b), distance = pair, options.margin
+    effect, outcomes = sample.difference(a, b), sample.of.outcomes
+    if options.recovery is not None:
+        ends = (a, b) if sample.of.higher_is_better else (b, a)
+        effect = sample.difference(*ends, options.recovery)
+        distance = (1 - options.recovery) * float(sample.scores[a])
+    if outcomes is not None and distance:
+        gained, lost, n = outcomes.changed(a, b, effect.spread)
+        known = distance / outcomes.scale, (gained + lost) / n
+        items = power.items_within(*known, level, target) * sample.units.n / n
+        return ceil(items) if items < ENDLESS else None
+    if not distance or effect.spread.error == 0:
+        return None
+    asked = Question(None, None, None, level, target, options.confidence_level, "greater")
+    return by_t(effect, asked).needed(distance)
 
 
 def _pair(sample: Sample, pair: Pair, asked: Question, n: int, planned: int | None) -> PairPower:

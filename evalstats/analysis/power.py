@@ -8,7 +8,7 @@ from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.estimate import samples_of
 from evalstats.analysis.inputs import Given, as_pairs
 from evalstats.analysis.options import Options
-from evalstats.analysis.planning import Planner, Question
+from evalstats.analysis.planning import Question, planned
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
 from evalstats.resampling.executors import Workers
@@ -43,10 +43,9 @@ def power(
 
     Parameters
     ----------
-    hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Shard
-        The pilot: outputs of at least two systems, or their statistics, as in `compare`.
-    references, metrics, baseline, groups, strata, aggregate, executor
-        As in `compare`: groups are what is counted; each stratum grows in proportion.
+    hypotheses, references, metrics, baseline, groups, strata, aggregate, executor, progress
+        As in `compare` and `estimate`, of the pilot; groups are what is counted, and each stratum
+        grows in proportion.
     difference : float, optional
         Size of a true difference, above 0, in points of the score: how often it is found on
         `n_segments`, and how many find it with the target power. Choose the least difference that
@@ -67,8 +66,6 @@ def power(
     confidence_level : float
         Of the intervals, which say what so small a pilot leaves uncertain: of the standard
         deviation (chi-square), or of the share of segments that differ (Wilson, 1927).
-    progress
-        As in `estimate`.
 
     Returns
     -------
@@ -98,11 +95,13 @@ def power(
     """
     # Nothing is drawn: t is all that is asked for.
     options = Options(confidence_level, "t", "t", alternative, executor=executor)
-    asked = difference, n_segments, runs, significance_level, power
     # What cannot be answered is refused before the texts are read.
-    Question(*asked, options.confidence_level, options.alternative)
+    asked = Question(
+        difference, n_segments, runs, significance_level, power,
+        options.confidence_level, options.alternative,
+    )  # fmt: skip
     given = Given(hypotheses, references, metrics, groups, strata, aggregate)
     as_pairs(given.systems, baseline, "power")
-    samples, options = samples_of(given, options, progress)
+    samples, _ = samples_of(given, options, progress)
     pairs = as_pairs(samples[0].of.systems, baseline, "power")
-    return Planner(samples, pairs, options)(*asked)
+    return planned(samples, pairs, asked)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -13,7 +13,7 @@ from evalstats.analysis.families import Family, OwnErrors
 from evalstats.analysis.notes import gap_notes, ranking_notes, size_notes
 from evalstats.analysis.options import Options, option
 from evalstats.analysis.pairs import Compared
-from evalstats.analysis.sampling import Sample
+from evalstats.analysis.sampling import Pair, Sample
 from evalstats.errors import InputError
 from evalstats.inference import ranks
 from evalstats.inference.ranks import Verdicts
@@ -38,21 +38,14 @@ def by_metric(
     found: Sequence[Difference],
     sample: Sample,
     options: Options,
-    notes: tuple[str, ...] = (),
 ) -> Ranking:
     """Rank the systems by the differences of all pairs under one metric, on a task or in total."""
     _check(comparison)
-    systems = sample.of.systems
-    alone, adjusted = np.ones((2, len(systems), len(systems)))
-    for d in found:
-        i, j = systems.index(d.system), systems.index(d.baseline)
-        alone[i, j] = alone[j, i] = d.pvalue
-        adjusted[i, j] = adjusted[j, i] = d.pvalue_adjusted
-    first = found[0]
-    made = _ranking(
-        comparison, sample, options, alone, adjusted, comparison.signature_of(first), first.task
-    )
-    return replace(made, notes=notes + ranking_notes(comparison, found, sample))
+    number = sample.of.systems.index
+    pvalues = {(number(d.system), number(d.baseline)): (d.pvalue, d.pvalue_adjusted) for d in found}
+    signature = comparison.signature_of(found[0])
+    made = _ranking(comparison, sample, options, pvalues, signature, found[0].task)
+    return replace(made, notes=ranking_notes(comparison, found, sample))
 
 
 def by_composite(
@@ -62,7 +55,6 @@ def by_composite(
     options: Options,
     composite: str | Composite,
     higher: bool,
-    notes: tuple[str, ...] = (),
 ) -> Ranking:
     """Rank the systems by a composite of the metrics of the differences, resampled with them."""
     _check(comparison)
@@ -81,18 +73,15 @@ def by_composite(
     pairs = [(i, j) for i in range(len(sample.scores)) for j in range(i)]
     family = Family([Compared(sample, i, j, options) for i, j in pairs])
     pvalues = np.array([pair.pvalue() for pair in family.pairs])
-    alone, adjusted = np.ones((2, len(sample.scores), len(sample.scores)))
-    both = ((alone, pvalues), (adjusted, family.adjusted(pvalues, "max-t")))
-    for matrix, values in both:
-        for (i, j), p in zip(pairs, values, strict=True):
-            matrix[i, j] = matrix[j, i] = p
+    both = zip(pvalues, family.adjusted(pvalues, "max-t"), strict=True)
     test = "t" if options.test == "t" else "bootstrap"
     signatures = dict.fromkeys(comparison.signature_of(d) for d in found)
     signature = f"{name} of {' + '.join(_resigned(s, test) for s in signatures)}"
     comparison = replace(comparison, adjustment="max-t")
-    made = _ranking(comparison, sample, options, alone, adjusted, signature, found[0].task)
+    known = dict(zip(pairs, both, strict=True))
+    made = _ranking(comparison, sample, options, known, signature, found[0].task)
     gaps = gap_notes([sample.of for sample in samples])
-    return replace(made, notes=(*notes, *size_notes(sample.units), *gaps))
+    return replace(made, notes=(*size_notes(sample.units), *gaps))
 
 
 def _composed(samples: Sequence[Sample], name: str, function: Composite, higher: bool) -> Sample:
@@ -118,11 +107,14 @@ def _ranking(
     comparison: Comparison,
     sample: Sample,
     options: Options,
-    alone: Floats,
-    adjusted: Floats,
+    pvalues: Mapping[Pair, tuple[float, float]],
     signature: str,
     task: str,
 ) -> Ranking:
+    """Rank by the p-values of all pairs, alone and adjusted."""
+    alone, adjusted = np.ones((2, len(sample.scores), len(sample.scores)))
+    for (i, j), both in pvalues.items():
+        alone[i, j], adjusted[i, j] = alone[j, i], adjusted[j, i] = both
     level, scores = comparison.significance_level, sample.scores
     higher = sample.of.higher_is_better
     places = ranks.ranks(scores, higher)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from evalstats.resampling.totals import recipe, weighted_totals
 from evalstats.resampling.weights import Weights
 
 Floats = NDArray[np.float64]
+#: What is made of totals, `(R, K)` a block; it may have to travel to other processes.
+Then = Callable[[Sequence[Floats]], list[Floats]]
 
 
 def rows_of(units: Units, seed: int) -> Weights:
@@ -29,11 +31,11 @@ def replicates(scored: Sequence[Scored], n_resamples: int, options: Options) -> 
     if n_resamples == 0:
         return [np.empty((0, len(s.systems))) for s in scored]
     weights = rows_of(scored[0].units, options.seed)
-    return totals_scored(scored, weights, n_resamples, options, _Scores(scored, "a resample"))
+    return totals_scored(scored, weights, n_resamples, options, partial(_scores, scored))
 
 
 def totals_scored(
-    scored: Sequence[Scored], weights: Weights, n_resamples: int, options: Options, then: Any
+    scored: Sequence[Scored], weights: Weights, n_resamples: int, options: Options, then: Then
 ) -> list[Floats]:
     """Return what `then` makes of the totals of resamples, `(R, S, k)` a block and metric."""
     if len(scored[0].blocks) == 1:
@@ -45,31 +47,20 @@ def totals_scored(
         (scored[0].blocks[t].places, _stack([s.blocks[t].rows for s in scored]))
         for t in range(len(scored[0].blocks))
     ]
-    found = stratum_totals(weights, parts, n_resamples, options.executor, _Joined(then))
+    found = stratum_totals(weights, parts, n_resamples, options.executor, partial(_joined, then))
     widths = np.cumsum([len(s.systems) for s in scored])[:-1]
     return np.split(found, widths, axis=1)
 
 
-@dataclass
-class _Scores:
-    """Scores of systems under all metrics from totals of all blocks, `(R, K)` each."""
-
-    scored: Sequence[Scored]
-    where: str
-
-    def __call__(self, totals: Sequence[Floats]) -> list[Floats]:
-        apart = [split(self.scored, t, block) for t, block in enumerate(totals)]
-        return [s.score([x[i] for x in apart], self.where) for i, s in enumerate(self.scored)]
+def _scores(scored: Sequence[Scored], totals: Sequence[Floats]) -> list[Floats]:
+    """Return scores of systems under all metrics from totals of all blocks, `(R, K)` each."""
+    apart = [split(scored, t, block) for t, block in enumerate(totals)]
+    return [s.score([x[i] for x in apart], "a resample") for i, s in enumerate(scored)]
 
 
-@dataclass
-class _Joined:
-    """The same side by side, `(R, M S)`."""
-
-    then: Any
-
-    def __call__(self, totals: Sequence[Floats]) -> Floats:
-        return np.concatenate(self.then(totals), axis=1)
+def _joined(then: Then, totals: Sequence[Floats]) -> Floats:
+    """Return what is made of totals side by side, `(R, M S)`."""
+    return np.concatenate(then(totals), axis=1)
 
 
 def split(scored: Sequence[Scored], t: int, totals: Floats) -> list[Floats]:

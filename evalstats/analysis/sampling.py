@@ -1,7 +1,8 @@
 """Systems under one metric: their scores, with influence values and replicates, as effects.
 
-This is where the leaves meet: the weights of `resampling`, the scores of a metric, its gradient.
-Everything is done for all systems at once, and all metrics of a call have the same resamples.
+Scores, differences, ratios, totals over tasks and composites are the same kind of thing. What is
+done to the numbers is done to their replicates, and by the chain rule to their influence values;
+all systems and metrics of a call have the same resamples.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis import resampled
-from evalstats.analysis.effects import Effect
 from evalstats.analysis.options import Options
+from evalstats.analysis.resampled import replicates
 from evalstats.analysis.scored import Scored
 from evalstats.analysis.units import Units
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.inference.influence import influence_values
 from evalstats.inference.randomisation import tie_tolerance
+from evalstats.inference.student import Runs, Spread
 from evalstats.metrics.averages import MeanOfRuns
 
 Floats = NDArray[np.float64]
@@ -29,29 +30,43 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
-    """What was observed, and what resampling made of it: the effects of S systems.
+class Effect:
+    """A number, what each unit adds to it, and what resamples make of it."""
 
-    Attributes
-    ----------
-    of : Scored
-    scores : ndarray, shape (S,)
-    replicates : ndarray, shape (S, B)
-        B = 0 where nothing was drawn.
-    n_segments : int
-        N, or that of segments which are elsewhere.
-    differing : ndarray, shape (S, S), or None
-        On how many units systems differ, of a shard.
-    weights : str
-        What the rows of a resample are.
-    resolution : float
-        Of a shard.
-    """
+    value: float
+    influence: Floats | None  # (N,); of units that are elsewhere, or no derivatives, nothing
+    replicates: Floats  # (B,)
+    units: Units
+    runs: tuple[Runs, ...] = ()  # of each system (`student.mean_squares`)
+    worth: float = np.inf  # Kish's number of the units on which two systems differ
+
+    @cached_property
+    def spread(self) -> Spread:
+        """Standard error, factor and degrees of freedom.
+
+        Two systems that differ on few units know no more than these say. Without influence values
+        the error is that of the replicates, widened by the factor of units that are alike; it is
+        not a number where there are none.
+        """
+        if self.influence is None:
+            _, factor, degrees = self.units.alike
+            drawn = float(np.std(self.replicates, ddof=1)) if len(self.replicates) else np.nan
+            found = Spread(factor * drawn, factor, degrees)
+        else:
+            found = self.units.spread(self.influence)
+        degrees = max(min(found.degrees, self.worth - 1), 1.0)
+        found = found._replace(degrees=degrees)
+        return student.with_runs(found, self.runs) if self.runs else found
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What was observed, and what resampling made of it: the effects of S systems."""
 
     of: Scored
-    scores: Floats
-    replicates: Floats
-    differing: NDArray[np.int64] | None = None
+    scores: Floats  # (S,)
+    replicates: Floats  # (S, B)
+    differing: NDArray[np.int64] | None = None  # (S, S) numbers of units, of a shard
     weights: str = "multinomial"
     resolution: float = 1.0
     _differs: dict[Pair, tuple[int, float]] = field(default_factory=dict, repr=False)
@@ -75,19 +90,13 @@ class Sample:
     @cached_property
     def effects(self) -> list[Effect]:
         """The score of every system."""
-        influence = self.influence
+        own = [None] * len(self.scores) if self.influence is None else self.influence
         return [
-            Effect(
-                float(score),
-                None if influence is None else influence[i],
-                self.replicates[i],
-                self.units,
-                self._runs(i),
-            )
+            Effect(float(score), own[i], self.replicates[i], self.units, self._runs(i))
             for i, score in enumerate(self.scores)
         ]
 
-    def _runs(self, i: int) -> tuple[tuple[float, float, int], ...]:
+    def _runs(self, i: int) -> tuple[Runs, ...]:
         metric = self.of.blocks[0].metric
         if not isinstance(metric, MeanOfRuns):
             return ()
@@ -112,16 +121,15 @@ class Sample:
         influence = None
         if first.influence is not None and second.influence is not None:
             influence = second.influence - ratio * first.influence
-        # In place: the arithmetic of effects copies replicates, and many pairs have many of them.
         drawn = second.replicates - ratio * first.replicates
         # What rounding leaves of equal scores is no difference.
         tie = tie_tolerance(max(abs(first.value), abs(second.value)), self.units.n)
         drawn[np.abs(drawn) <= tie] = 0.0
         value = second.value - ratio * first.value
-        runs = (-ratio * first).runs if first.runs else ()
+        runs = [(ratio * ratio * x, ratio * ratio * y, n) for x, y, n in first.runs]
         # Where nothing differs nothing says how much it could.
         worth = self.differ(a, b)[1] or np.inf
-        return Effect(value, influence, drawn, self.units, second.runs + runs, worth)
+        return Effect(value, influence, drawn, self.units, (*second.runs, *runs), worth)
 
 
 def resample(scored: Sequence[Scored], options: Options) -> list[Sample]:
@@ -131,7 +139,7 @@ def resample(scored: Sequence[Scored], options: Options) -> list[Sample]:
     n_drawn = 0 if scored[0].has_runs else options.n_drawn
     # The whole corpus first: it shows in no time what is wrong with a score.
     scores = [s.score([block.totals for block in s.blocks], "the corpus") for s in scored]
-    found = resampled.replicates(scored, n_drawn, options)
+    found = replicates(scored, n_drawn, options)
     return [Sample(s, x, frozen(r)) for s, x, r in zip(scored, scores, found, strict=True)]
 
 

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import Aggregate
-from evalstats.analysis.blocks import Block
 from evalstats.analysis.sampling import Sample, frozen
-from evalstats.analysis.scored import Scored, distinct_names
+from evalstats.analysis.scored import Block, Scored, distinct_names
 from evalstats.analysis.units import Units
 from evalstats.errors import InputError
 from evalstats.metrics import Metric

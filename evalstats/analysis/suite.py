@@ -1,4 +1,4 @@
-"""Many tasks in one call: a row a task, and a total over them."""
+"""Many tasks in one call: a row a task, and a total over them; logs and files may have one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.compare import comparison, placed
+from evalstats.analysis.compare import comparison
 from evalstats.analysis.estimate import estimates_of
 from evalstats.analysis.inputs import Given, as_pairs, given_tables, is_statistics
 from evalstats.analysis.notes import limits_of
 from evalstats.analysis.options import Options
-from evalstats.analysis.parts import Part
+from evalstats.analysis.parts import Part, placed, sampled
 from evalstats.analysis.totals import as_totals
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, label, listed
@@ -22,6 +22,9 @@ from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
+Tasks = Mapping[str, Sequence[SegmentStatistics]]
+#: Labels by task, labels of the only task, or the name of a label.
+Groups = Any
 OF_SCORES = ("method", "confidence_level", "n_resamples", "rng", "executor")
 OF_PAIRS = (
     *OF_SCORES, "test", "alternative", "adjustment", "margin", "recovery", "contrast",
@@ -96,7 +99,7 @@ class Suite:
         Parameters
         ----------
         progress : callable, optional
-            Called as ``progress(done, total, label)`` after each task.
+            Called as ``progress(done, total, "tasks")`` after each task.
         **options
             `method`, `confidence_level`, `n_resamples`, `rng`, `executor`, as in
             `evalstats.estimate`.
@@ -106,8 +109,7 @@ class Suite:
         Estimates
             An `Estimate` for each task, metric and system, and then the totals.
         """
-        # No test: nothing is drawn where the intervals are those of t.
-        asked = replace(options_of(OF_SCORES, options), test="t")
+        asked = options_of_scores(options)
         return estimated(self.parts(asked), asked, progress)
 
     @also_called(seed="rng")
@@ -124,13 +126,11 @@ class Suite:
 
         Parameters
         ----------
-        baseline : str, optional
-            The system to compare all others with; by default all pairs are compared.
+        baseline, **options
+            As in `evalstats.compare`: those of `estimate`, and `test`, `alternative`, `adjustment`,
+            `margin`, `recovery`, `contrast`.
         progress
             As in `estimate`.
-        **options
-            `test`, `method`, `alternative`, `adjustment`, `confidence_level`, `n_resamples`, `rng`,
-            `executor`, `margin`, `recovery`, `contrast`, as in `evalstats.compare`.
 
         Returns
         -------
@@ -155,6 +155,91 @@ class Suite:
         ]
         totals = [Part(total, options, total.label, total.label) for total in self._totals]
         return tasks + totals
+
+
+def compare_tasks(
+    tasks: Tasks,
+    *,
+    baseline: str | None = None,
+    aggregate: Aggregated | None = None,
+    groups: Groups = None,
+    strata: Labels = None,
+    notes: Sequence[str] = (),
+    progress: Progress | None = None,
+    **options: Any,
+) -> Comparison:
+    """Compare as `compare` does on one task, and as `Suite` on several; the notes come first."""
+    asked = options_of(OF_PAIRS, options)
+    (first, *_), *_ = tasks.values()
+    pairs = as_pairs(first.systems, baseline)
+    parts = parts_of(tasks, asked, aggregate, groups, strata)
+    return comparison(parts, pairs, baseline, asked, progress).noting(*notes)
+
+
+def estimate_tasks(
+    tasks: Tasks,
+    *,
+    aggregate: Aggregated | None = None,
+    groups: Groups = None,
+    strata: Labels = None,
+    notes: Sequence[str] = (),
+    progress: Progress | None = None,
+    **options: Any,
+) -> Estimates:
+    """Score the systems on one task or several, as `compare_tasks` compares them."""
+    asked = options_of_scores(options)
+    parts = parts_of(tasks, asked, aggregate, groups, strata)
+    return estimated(parts, asked, progress).noting(*notes)
+
+
+def parts_of(
+    tasks: Tasks,
+    options: Options,
+    aggregate: Aggregated | None = None,
+    groups: Groups = None,
+    strata: Labels = None,
+) -> list[Part]:
+    """Return what is drawn: the only task, which may be called "", or several and their totals."""
+    if len(tasks) > 1:
+        if strata is not None:
+            raise InputError("strata are for one task, since several are strata; choose a task")
+        return Suite(tasks, aggregate, groups=groups).parts(options)
+    ((name, tables),) = tasks.items()
+    labels: Labels = groups.get(name) if isinstance(groups, Mapping) else groups
+    given = Given(list(tables), None, "bleu", labels, strata, aggregate or "micro")
+    part = Part(given, options, name)
+    return [replace(part, kept=tuple(part.samples()))]
+
+
+def estimated(
+    parts: Sequence[Part], options: Options, progress: Progress | None = None
+) -> Estimates:
+    """Score all systems on all tasks, and in total."""
+    found: list[Estimate] = []
+    limits = []
+    for part, samples in sampled(parts, progress):
+        scores = [e for sample in samples for e in estimates_of(sample, options)]
+        found += placed(scores, part, single=len(parts) == 1)
+        limits.append(limits_of(part.task, samples, part.aggregate))
+    made = Estimates(tuple(found))
+    # Scores of one task have notes of their own.
+    return made if len(parts) == 1 else replace(made, notes=tuple(score_notes(made, limits)))
+
+
+def options_of(known: Sequence[str], given: Mapping[str, Any]) -> Options:
+    """Return checked options, or say which there are."""
+    for name in given:
+        if name not in known:
+            raise InputTypeError(
+                f"{name} is unknown, or for one task alone; options of a suite are "
+                f"{', '.join(known)}"
+            )
+    return Options(**{"seed" if name == "rng" else name: value for name, value in given.items()})
+
+
+def options_of_scores(given: Mapping[str, Any]) -> Options:
+    """Return checked options of scores; without a test nothing is drawn for intervals of t."""
+    return replace(options_of(OF_SCORES, given), test="t")
 
 
 def _tables(name: str, given: object) -> list[SegmentStatistics]:
@@ -206,32 +291,3 @@ def _as_groups(
         name: listed(labels, f"groups[{name!r}]", "labels, one a segment")
         for name, labels in groups.items()
     }
-
-
-def estimated(
-    parts: Sequence[Part], options: Options, progress: Progress | None = None
-) -> Estimates:
-    """Score all systems on all tasks, and in total."""
-    found: list[Estimate] = []
-    limits, n_tasks = [], sum(part.aggregate is None for part in parts)
-    for i, part in enumerate(parts):
-        samples = part.samples()
-        scores = [e for sample in samples for e in estimates_of(sample, options)]
-        found += placed(scores, part, single=len(parts) == 1)
-        limits.append(limits_of(part.task, samples, part.aggregate))
-        if progress is not None and part.aggregate is None:
-            progress(i + 1, n_tasks, "tasks")
-    made = Estimates(tuple(found))
-    # Scores of one task have notes of their own.
-    return made if len(parts) == 1 else replace(made, notes=tuple(score_notes(made, limits)))
-
-
-def options_of(known: Sequence[str], given: Mapping[str, Any]) -> Options:
-    """Return checked options, or say which there are."""
-    for name in given:
-        if name not in known:
-            raise InputTypeError(
-                f"{name} is unknown, or for one task alone; options of a suite are "
-                f"{', '.join(known)}"
-            )
-    return Options(**{"seed" if name == "rng" else name: value for name, value in given.items()})

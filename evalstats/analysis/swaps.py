@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,25 +46,18 @@ def _random(sample: Sample, pairs: Sequence[Pair], options: Options) -> Floats:
     ]
     moving = replace(sample.of, blocks=tuple(blocks))
     rows = Halves(sample.units.n, options.seed)
-    differences = _Differences(sample.of, pairs)
-    (found,) = totals_scored([moving], rows, options.n_resamples, options, differences)
+    then = partial(_differences, sample.of, pairs)
+    (found,) = totals_scored([moving], rows, options.n_resamples, options, then)
     return found
 
 
-@dataclass
-class _Differences:
-    """Differences of pairs from totals of random halves less those of the first system."""
-
-    of: Scored
-    pairs: Sequence[Pair]
-
-    def __call__(self, totals: Sequence[Floats]) -> list[Floats]:
-        halves = [split([self.of], t, block)[0] for t, block in enumerate(totals)]
-        found = [
-            _difference(self.of, (a, b), [half[:, b] - half[:, a] for half in halves])
-            for a, b in self.pairs
-        ]
-        return [np.stack(found, axis=1)]
+def _differences(of: Scored, pairs: Sequence[Pair], totals: Sequence[Floats]) -> list[Floats]:
+    """Return differences from totals of random halves less those of the first system."""
+    halves = [split([of], t, block)[0] for t, block in enumerate(totals)]
+    found = [
+        _difference(of, (a, b), [half[:, b] - half[:, a] for half in halves]) for a, b in pairs
+    ]
+    return [np.stack(found, axis=1)]
 
 
 def _all(of: Scored, pair: Pair) -> Floats:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from evalstats.analysis.aggregates import Aggregate, Aggregated, as_aggregate
-from evalstats.analysis.blocks import Block
 from evalstats.analysis.inputs import Given, scored_tables
 from evalstats.analysis.outcomes import joined
-from evalstats.analysis.scored import Scored
+from evalstats.analysis.scored import Block, Scored
 from evalstats.analysis.units import Labels, made
 from evalstats.errors import InputError
 from evalstats.metrics.averages import MeanOfRuns, tagged
@@ -28,24 +27,12 @@ Tables = Mapping[str, SegmentStatistics]
 
 @dataclass(frozen=True)
 class Total:
-    """One total over tasks.
+    """One total over tasks."""
 
-    Attributes
-    ----------
-    tables : mapping of str to SegmentStatistics
-        Of its tasks, under one metric or several.
-    aggregate : str, mapping or callable
-        What is made of their scores.
-    label : str
-        What that is called.
-    groups : mapping of str to labels
-        Of the segments of some tasks.
-    """
-
-    tables: Tables
+    tables: Tables  # of its tasks, under one metric or several
     aggregate: Aggregated
     label: str
-    groups: Mapping[str, Labels] = field(default_factory=dict)
+    groups: Mapping[str, Labels]  # of the segments of some tasks
 
     @property
     def metrics(self) -> list[str]:

@@ -22,33 +22,15 @@ Codes: TypeAlias = "NDArray[np.intp]"
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """The N units of a resample.
-
-    Attributes
-    ----------
-    n : int
-        N.
-    unit : str
-        What they are called: "segment"; of groups the name of their label, or "group".
-    sizes : ndarray, shape (N,), or None
-        Segments of each unit, where one has several.
-    codes : ndarray, shape (N,), or None
-        Stratum within which each unit is drawn; those of one unit are drawn together as one.
-    members : ndarray, shape (n_segments,), or None
-        The group of each segment.
-    strata : ndarray, shape (N,), or None
-        Stratum of each unit as it was given.
-    labels : tuple
-        The strata, in order of first appearance.
-    """
+    """The N units of a resample."""
 
     n: int
-    unit: str = "segment"
-    sizes: NDArray[np.int64] | None = None
-    codes: Codes | None = None
-    members: Codes | None = None
-    strata: Codes | None = None
-    labels: tuple[Any, ...] = ()
+    unit: str = "segment"  # of groups the name of their label, or "group"
+    sizes: NDArray[np.int64] | None = None  # (N,) segments of each, where one has several
+    codes: Codes | None = None  # (N,) stratum within which each is drawn; see `_drawn_within`
+    members: Codes | None = None  # (n_segments,) group of each segment
+    strata: Codes | None = None  # (N,) stratum of each as it was given
+    labels: tuple[Any, ...] = ()  # of the strata, in order of first appearance
 
     @property
     def plain(self) -> bool:

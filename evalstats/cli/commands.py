@@ -12,7 +12,7 @@ from evalstats.analysis.compare import compare
 from evalstats.analysis.gate import gated
 from evalstats.analysis.options import Options, as_limits
 from evalstats.analysis.power import power
-from evalstats.analysis.tasks import compare_tasks, estimate_tasks
+from evalstats.analysis.suite import compare_tasks, estimate_tasks
 from evalstats.auditing import Audit, audit
 from evalstats.checks import integer, share
 from evalstats.cli.inputs import Input, logs_of, read, read_texts

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.tasks import compare_tasks, estimate_tasks
+from evalstats.analysis.suite import compare_tasks, estimate_tasks
 from evalstats.checks import also_called
 from evalstats.logs.joining import Logs, joined
 from evalstats.logs.log import Patterns
