@@ -8,14 +8,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import numpy as np
 
 from evalstats.checks import integer
 from evalstats.errors import MissingExtraError
 from evalstats.results import convert, escaping, report
-from evalstats.results.records import distinct
+from evalstats.results.records import distinct, named
 from evalstats.results.report import Table
 from evalstats.results.signatures import joined
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 T = TypeVar("T", bound="Result")
+R = TypeVar("R")
 #: Beyond these, decimals are rounding.
 _MOST_DIGITS = 15
 #: Notes that are printed; the first are the most important.
@@ -178,6 +181,55 @@ class Result:
 
     def __repr__(self) -> str:
         return self.to_text()
+
+
+class Listed(Result, Sequence[R]):
+    """A sequence of records of tasks, metrics and systems, which are found by these names."""
+
+    def _rows(self) -> Sequence[R]:
+        raise NotImplementedError
+
+    def _named(self, some: Sequence[R], system: str, *others: str) -> R:
+        """Return the one among records of a task and a metric."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, index: int | str | tuple[str, ...]) -> R: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[R, ...]: ...
+    def __getitem__(self, index: Any) -> Any:
+        """Return the record of names or of a place; for a slice, a tuple."""
+        if isinstance(index, (int, slice, np.integer)):
+            every: Any = self._rows()
+            return every[index]
+        some, names = named(self._rows(), index)
+        return self._named(some, *names)
+
+    def __iter__(self) -> Iterator[R]:
+        """Iterate over the records on tasks, and then the totals."""
+        return iter(self._rows())
+
+    def __len__(self) -> int:
+        """Return the number of records, totals among them."""
+        return len(self._rows())
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names of the tasks; none where there is one without a name."""
+        rows: Sequence[Any] = self.rows
+        return tuple(distinct(row.task for row in rows if row.task))
+
+    @property
+    def rows(self) -> tuple[R, ...]:
+        """The records on tasks, without the totals."""
+        every: Sequence[Any] = self._rows()
+        return tuple(row for row in every if row.aggregate is None)
+
+    @property
+    def totals(self) -> tuple[R, ...]:
+        """The totals: one of each system, or pair, and metric."""
+        every: Sequence[Any] = self._rows()
+        return tuple(row for row in every if row.aggregate is not None)
 
 
 def as_digits(digits: object) -> int | None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.forms import Result
-from evalstats.results.layout import gained_lost
+from evalstats.results.layout import gained_lost, metric_name
 from evalstats.results.records import Difference, Record, counted, plural
 from evalstats.results.report import Column, Table, table_of
 
@@ -136,10 +136,6 @@ class Gate(Result):
         At most how often a gate passes that should fail, and fails that should pass.
     notes : tuple of str
         What was left out of the logs, and what a careful reader should know.
-    verdict : {"passed", "failed", "undecided"}
-        The worst of the checks: "failed" before "undecided" before "passed".
-    exit_code : int
-        0 for passed, 1 for failed, 3 for undecided.
     """
 
     checks: tuple[GateCheck, ...]
@@ -152,7 +148,7 @@ class Gate(Result):
 
     @property
     def verdict(self) -> str:
-        """The worst of the checks."""
+        """The worst of the checks: "failed" before "undecided" before "passed"."""
         return min((check.verdict for check in self.checks), key=VERDICTS.index)
 
     @property
@@ -185,12 +181,11 @@ class Gate(Result):
             case = ElementTree.SubElement(
                 suite, "testcase", classname=check.task or "evalstats", name=check.metric
             )
-            if check.verdict != "passed":
-                kind = "failure" if check.verdict == "failed" else "error"
-                found = ElementTree.SubElement(case, kind, type=check.verdict, message=check.reason)
-                found.text = self._line(check)
-            else:
-                ElementTree.SubElement(case, "system-out").text = self._line(check)
+            kind = {"passed": "system-out", "failed": "failure"}.get(check.verdict, "error")
+            found = ElementTree.SubElement(case, kind)
+            found.text = self._line(check)
+            if kind != "system-out":
+                found.attrib.update(type=check.verdict, message=check.reason)
         ElementTree.indent(suite)
         text: str = ElementTree.tostring(suite, encoding="unicode")
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -210,30 +205,19 @@ class Gate(Result):
         )
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        def number(name: str, sign: bool = False) -> Column:
-            def cell(c: GateCheck) -> str:
-                value = getattr(c.difference, name)
-                return report.number(value, _places(c, digits), sign)
-
-            return {"baseline_score": "base", "system_score": "new"}.get(name, name), ">", cell
+        def signed(c: GateCheck) -> str:
+            return report.number(c.difference.difference, _places(c, digits), sign=True)
 
         def interval(c: GateCheck) -> str:
             return report.interval(c.difference.low, c.difference.high, _places(c, digits), True)
 
-        def metric(c: GateCheck) -> str:
-            return f"{c.metric} {report.direction(c.difference.higher_is_better)}"
-
         items = {plural(check.unit) for check in self.checks}
         columns: list[Column] = [
-            (
-                "metric",
-                "<",
-                lambda c: f"{c.metric} {report.direction(c.difference.higher_is_better)}",
-            ),
+            ("metric", "<", lambda c: metric_name(c.difference)),
             (items.pop() if len(items) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
-            number("baseline_score"),
-            number("system_score"),
-            number("difference", sign=True),
+            ("base", ">", lambda c: report.number(c.difference.baseline_score, _places(c, digits))),
+            ("new", ">", lambda c: report.number(c.difference.system_score, _places(c, digits))),
+            ("difference", ">", signed),
             (report.level(1 - 2 * self.significance_level), ">", interval),
             ("gained, lost", ">", lambda c: gained_lost(c.difference.discordant)),
             ("verdict", "<", lambda c: c.verdict),

@@ -9,7 +9,7 @@ from typing import Any
 from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.forms import Result
-from evalstats.results.records import Difference
+from evalstats.results.records import Difference, distinct, of_metric, of_pair
 from evalstats.results.report import Table, table_of
 
 
@@ -81,8 +81,26 @@ class JointClaim(Result):
             raise InputError(f"{where} must have a p-value for each metric")
 
 
-def joint_claim(comparison: Any, differences: Sequence[Difference], system: str) -> JointClaim:
-    """Return the claim that a system is better in all of these differences, which are of a pair."""
+def joint_claim(
+    comparison: Any,
+    tasks: Sequence[Sequence[Difference]],
+    system: str,
+    baseline: str | None,
+    metrics: Sequence[str] | None,
+) -> JointClaim:
+    """Return the claim that a system is better under some metrics on each of these tasks."""
+    if isinstance(metrics, str):
+        raise InputError(f"metrics must be a list of names, got the str {metrics!r}")
+    # A pair is compared once, in one order or the other.
+    turned = any((d.system, d.baseline) == (baseline, system) for d in comparison)
+    pair = (baseline, system) if turned else (system, baseline)
+    differences = [
+        of_pair(of_metric(some, metric), *pair)
+        for some in tasks
+        for metric in (distinct(d.metric for d in some) if metrics is None else metrics)
+    ]
+    if not differences:
+        raise InputError("metrics and task must not be empty")
     if comparison.alternative != "two-sided":
         raise InputError(
             f"joint() needs a two-sided comparison, of whose p-values it takes one side; compare "

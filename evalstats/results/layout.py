@@ -314,7 +314,7 @@ def _names(panel: Sequence[Any]) -> list[Column]:
         columns.append(("task", "<", lambda e: e.task))
     directions = len({e.higher_is_better for e in panel}) > 1
     if any(e.metric != panel[0].metric for e in panel):
-        columns.append(("metric", "<", lambda e: _metric(e) if directions else e.metric))
+        columns.append(("metric", "<", lambda e: metric_name(e) if directions else e.metric))
     if _has_tasks(panel):
         units = {e.unit for e in panel}
         of = plural(units.pop()) if len(units) == 1 else "units"
@@ -322,7 +322,8 @@ def _names(panel: Sequence[Any]) -> list[Column]:
     return columns
 
 
-def _metric(e: Any) -> str:
+def metric_name(e: Any) -> str:
+    """Return ``BLEU ↑``."""
     return f"{e.metric} {report.direction(e.higher_is_better)}"
 
 

@@ -287,53 +287,45 @@ def influences(
     return axes
 
 
-def power(
-    pairs: Sequence[Any],
-    unit: str,
-    planned: int,
-    *,
-    difference: float | None,
-    target: float,
-    metric: str | None = None,
-    ax: Any = None,
-) -> Any:
+def power(planned: Any, over: str, metric: str | None = None, ax: Any = None) -> Any:
     """Draw power for a difference over the number of segments, or of runs, one line a pair.
 
-    Without a difference: the least one that is found with the target power. More than five pairs
-    raise an `InputError`: plan with a baseline, or fewer systems.
+    Without a difference: the least one that is found with the target power.
     """
+    return panels(partial(_power, planned, over == "runs"), planned.pairs, metric, ax)
 
-    def draw(shown: Sequence[Any], own: Any) -> Axes:
-        if len(shown) > len(SERIES):
-            raise InputError(
-                f"{len(shown)} pairs are too many lines, {len(SERIES)} is the most; plan with "
-                f"baseline=, or with fewer systems"
-            )
-        axes, about = own_axes(2.4) if own is None else own, _metric(shown)
-        axes.set_xscale("log")
-        for pair, (colour, mark) in zip(shown, SERIES, strict=False):
-            sizes, values = pair.sizes, pair.minimums if difference is None else pair.powers
-            if unit == "run" and (of := pair.of_runs) is not None:
-                sizes, values = of.runs, of.run_minimums if difference is None else of.run_powers
-            heights = [np.nan if value is None else value for value in values]
-            label = wrapped(f"{pair.system} − {pair.baseline}", 30)
-            axes.plot(sizes, heights, f"{mark}-", color=colour, ms=3, linewidth=1, label=label)
-        axes.axvline(planned, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
-        if difference is None:
-            axes.set_yscale("log")
-            axes.set_ylabel(wrapped(f"least difference in {about}", 28), fontsize=SMALL)
-            title = f"Found with power {target:g}"
-        else:
-            axes.set_ylim(0, 1.02)
-            axes.axhline(target, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
-            axes.set_ylabel("power", fontsize=SMALL)
-            title = f"Power for a difference of {difference:g} in {about}"
-        name_axes(axes, title, f"{plural(unit)}, dotted: {planned:,}")
-        axes.tick_params(which="minor", labelsize=SMALL - 1)
-        axes.legend(fontsize=SMALL - 1, frameon=False)
-        return axes
 
-    return panels(draw, pairs, metric, ax)
+def _power(planned: Any, of_runs: bool, pairs: Sequence[Any], ax: Axes | None) -> Axes:
+    if len(pairs) > len(SERIES):
+        raise InputError(
+            f"{len(pairs)} pairs are too many lines, {len(SERIES)} is the most; plan with "
+            f"baseline=, or with fewer systems"
+        )
+    axes, about = own_axes(2.4) if ax is None else ax, _metric(pairs)
+    least = planned.difference is None
+    axes.set_xscale("log")
+    for pair, (colour, mark) in zip(pairs, SERIES, strict=False):
+        sizes, values = pair.sizes, pair.minimums if least else pair.powers
+        if of_runs and (of := pair.of_runs) is not None:
+            sizes, values = of.runs, of.run_minimums if least else of.run_powers
+        heights = [np.nan if value is None else value for value in values]
+        label = wrapped(f"{pair.system} − {pair.baseline}", 30)
+        axes.plot(sizes, heights, f"{mark}-", color=colour, ms=3, linewidth=1, label=label)
+    n, unit = (planned.n_runs, "run") if of_runs else (planned.n_segments, planned.unit)
+    axes.axvline(n, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
+    if least:
+        axes.set_yscale("log")
+        axes.set_ylabel(wrapped(f"least difference in {about}", 28), fontsize=SMALL)
+        title = f"Found with power {planned.target:g}"
+    else:
+        axes.set_ylim(0, 1.02)
+        axes.axhline(planned.target, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
+        axes.set_ylabel("power", fontsize=SMALL)
+        title = f"Power for a difference of {planned.difference:g} in {about}"
+    name_axes(axes, title, f"{plural(unit)}, dotted: {n:,}")
+    axes.tick_params(which="minor", labelsize=SMALL - 1)
+    axes.legend(fontsize=SMALL - 1, frameon=False)
+    return axes
 
 
 def _rows(
