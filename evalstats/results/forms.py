@@ -10,7 +10,7 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
@@ -183,11 +183,27 @@ class Result:
         return self.to_text()
 
 
-class Listed(Result, Sequence[R]):
-    """A sequence of records of tasks, metrics and systems, which are found by these names."""
+class Several(Result, Generic[R]):
+    """A result that is several records."""
 
     def _rows(self) -> Sequence[R]:
         raise NotImplementedError
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return the record of a place."""
+        return self._rows()[index]
+
+    def __iter__(self) -> Iterator[R]:
+        """Iterate over the records; totals come last."""
+        return iter(self._rows())
+
+    def __len__(self) -> int:
+        """Return the number of records, totals among them."""
+        return len(self._rows())
+
+
+class Listed(Several[R], Sequence[R]):
+    """A sequence of records of tasks, metrics and systems, which are found by these names."""
 
     def _named(self, some: Sequence[R], system: str, *others: str) -> R:
         """Return the one among records of a task and a metric."""
@@ -200,18 +216,9 @@ class Listed(Result, Sequence[R]):
     def __getitem__(self, index: Any) -> Any:
         """Return the record of names or of a place; for a slice, a tuple."""
         if isinstance(index, (int, slice, np.integer)):
-            every: Any = self._rows()
-            return every[index]
+            return super().__getitem__(index)
         some, names = named(self._rows(), index)
         return self._named(some, *names)
-
-    def __iter__(self) -> Iterator[R]:
-        """Iterate over the records on tasks, and then the totals."""
-        return iter(self._rows())
-
-    def __len__(self) -> int:
-        """Return the number of records, totals among them."""
-        return len(self._rows())
 
     @property
     def tasks(self) -> tuple[str, ...]:

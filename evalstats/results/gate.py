@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalstats.errors import InputError
 from evalstats.results import report
-from evalstats.results.forms import Result
+from evalstats.results.forms import Several
 from evalstats.results.layout import gained_lost, metric_name
 from evalstats.results.records import Difference, Record, counted, plural
 from evalstats.results.report import Column, Table, table_of
@@ -121,7 +121,7 @@ class GateCheck(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Gate(Result):
+class Gate(Several[GateCheck]):
     """Whether a system may take the place of its baseline; iterating gives `GateCheck`.
 
     Attributes
@@ -155,14 +155,6 @@ class Gate(Result):
     def exit_code(self) -> int:
         """0 for passed, 1 for failed, 3 for undecided."""
         return _CODES[self.verdict]
-
-    def __iter__(self) -> Iterator[GateCheck]:
-        """Iterate over the checks."""
-        return iter(self.checks)
-
-    def __len__(self) -> int:
-        """Return the number of checks."""
-        return len(self.checks)
 
     def to_junit(self) -> str:
         """Return JUnit's XML, a test case a check: what failed is a failure, undecided an error."""

@@ -23,14 +23,10 @@ class JointClaim(Result):
         Which one is better, and than which.
     metrics : tuple of str
         Under which metrics, after the task where there are several.
-    pvalues : tuple of float
-        One-sided p-value of each, of this pair alone.
-    pvalue : float
-        Their largest (an intersection-union test; Berger, 1982).
+    pvalues, pvalue : tuple of float, float
+        One-sided p-value of each, of this pair alone, and their largest.
     significance_level : float
         Of the comparison.
-    significant : bool
-        Whether the claim is shown: the p-value is at most the level.
     """
 
     system: str
@@ -44,7 +40,7 @@ class JointClaim(Result):
 
     @property
     def significant(self) -> bool:
-        """Whether the claim is shown."""
+        """Whether the claim is shown: the p-value is at most the level."""
         return self.pvalue <= self.significance_level
 
     def __str__(self) -> str:

@@ -43,26 +43,18 @@ def score_tables(estimates: Sequence[Any], digits: int | None = None) -> list[Ta
 
 
 def _system_table(panel: Sequence[Any], digits: int | None) -> Table:
-    columns = [_SYSTEM, *_score(panel, _places(panel, digits), with_error=True)]
+    columns = [_SYSTEM, *_score(panel, _places(panel, digits))]
     return table_of(_title(panel), ranked(panel), columns)
 
 
-def _score(panel: Sequence[Any], places: dict[str, int], with_error: bool = False) -> list[Column]:
-    """Return the columns of a score: itself, its interval, perhaps its standard error."""
-    columns: list[Column] = [
+def _score(panel: Sequence[Any], places: dict[str, int]) -> list[Column]:
+    """Return the columns of a score: itself, its interval, its standard error."""
+    level = report.level(panel[0].confidence_level)
+    return [
         ("score", ">", lambda e: report.number(e.score, places[e.metric])),
-        (
-            f"[{report.level(panel[0].confidence_level)}]",
-            ">",
-            lambda e: report.interval(e.low, e.high, places[e.metric]),
-        ),
+        (f"[{level}]", ">", lambda e: report.interval(e.low, e.high, places[e.metric])),
+        ("std. error", ">", lambda e: report.number(e.standard_error, places[e.metric])),
     ]
-    if with_error:
-        error: Column = (
-            "std. error", ">", lambda e: report.number(e.standard_error, places[e.metric])
-        )  # fmt: skip
-        columns.append(error)
-    return columns
 
 
 def _task_table(panel: Sequence[Any], systems: Sequence[str], digits: int | None) -> Table:
@@ -71,7 +63,7 @@ def _task_table(panel: Sequence[Any], systems: Sequence[str], digits: int | None
     for e in panel:
         lines.setdefault((e.task, e.aggregate, e.metric), {})[e.system] = e
     columns = _through(lambda line: line[systems[0]], _names(panel))
-    cells = _score(panel, _places(panel, digits), with_error=True)
+    cells = _score(panel, _places(panel, digits))
     title = f"{_title(panel)}, {systems[0]}"
     if len(systems) == 1:
         columns += _through(lambda line: line[systems[0]], cells)
@@ -137,7 +129,7 @@ def _baseline_table(
     """Lay out one row a system: its score, and its difference to the baseline."""
     places, own = _both_places(comparison, found, digits)
     of = {d.system: d for d in found}
-    columns = [_SYSTEM, *_score(estimates, places)]
+    columns = [_SYSTEM, *_score(estimates, places)[:2]]
     first, *others = _difference_columns(comparison, found, own)
     columns += _through(lambda e: (of.get(e.system), "baseline"), [_or_else(first)])
     columns += _through(lambda e: (of.get(e.system), ""), list(map(_or_else, others)))
@@ -176,7 +168,7 @@ def _rank_tables(
         [
             ("#", ">", lambda e: str(place[e.system])),
             _SYSTEM,
-            *_score(estimates, places),
+            *_score(estimates, places)[:2],
             ("better than", "<", lambda e: _ranges(beaten[e.system]) or "-"),
         ],
         (note if shows_pairs else f"{note}; all pairs: to_text(matrix=True), to_csv()",),
@@ -286,12 +278,14 @@ def _panels(rows: Sequence[Any]) -> list[list[Any]]:
     metrics = distinct(row.metric for row in rows if row.aggregate is None)
     if is_mixed(rows):
         return [list(rows)]
-    each = [[row for row in rows if row.metric == metric] for metric in metrics]
-    alone = [len({row.task for row in panel}) == 1 for panel in each]
-    singles = [row for panel, one in zip(each, alone, strict=True) if one for row in panel]
-    return [p for p, one in zip(each, alone, strict=True) if not one] + (
-        [singles] if singles else []
-    )
+    panels, singles = [], []
+    for metric in metrics:
+        panel = [row for row in rows if row.metric == metric]
+        if len({row.task for row in panel}) > 1:
+            panels.append(panel)
+        else:
+            singles += panel
+    return [*panels, singles] if singles else panels
 
 
 def _through(part: Callable[[Any], Any], columns: Sequence[Column]) -> list[Column]:
@@ -333,8 +327,7 @@ def _title(panel: Sequence[Any]) -> str:
     tasks, metrics = distinct(e.task for e in rows), distinct(e.metric for e in rows)
     shown = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
     if len({e.higher_is_better for e in panel}) == 1:
-        better = "higher" if panel[0].higher_is_better else "lower"
-        shown += f" {report.direction(panel[0].higher_is_better)} ({better} is better)"
+        shown += f" {report.which_is_better(panel[0].higher_is_better)}"
     if len(tasks) > 1:
         return f"{shown}, {counted(len(tasks), 'task')}"
     return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {size(panel[0])}"

@@ -12,7 +12,7 @@ import numpy as np
 from evalstats.checks import choice
 from evalstats.errors import InputError
 from evalstats.results import plots, report
-from evalstats.results.forms import Listed
+from evalstats.results.forms import Several
 from evalstats.results.records import Record, distinct
 from evalstats.results.report import Column, Table, table_of
 
@@ -129,7 +129,7 @@ class PairPower(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Power(Listed[PairPower]):
+class Power(Several[PairPower]):
     """What a test finds on a test set like the pilot; iterating gives `PairPower`.
 
     Attributes
@@ -153,7 +153,7 @@ class Power(Listed[PairPower]):
     notes : tuple of str
         What a careful reader should know.
     n_runs, pilot_runs : int or None
-        Runs of each system that are planned, and those of the pilot; `None` where there are none.
+        Runs of each system that are planned, and those of the pilot.
     """
 
     pairs: tuple[PairPower, ...]
@@ -173,11 +173,7 @@ class Power(Listed[PairPower]):
     def plot(
         self, metric: str | None = None, ax: Axes | None = None, *, over: str = "segments"
     ) -> Axes:
-        """Draw power, or the least difference, over the number of segments, or of runs.
-
-        By default all metrics, each in a panel; over "runs" where the pilot has several of each
-        system.
-        """
+        """Draw power, or the least difference, over the number of segments, or of "runs"."""
         choice(over, ("segments", "runs"), "over")
         if over == "runs" and self.n_runs is None:
             raise InputError("over='runs' needs a pilot with several runs of each system")
