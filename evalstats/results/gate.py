@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.forms import Several
-from evalstats.results.layout import gained_lost, metric_name
-from evalstats.results.records import Difference, Record, counted, plural
+from evalstats.results.layout import gained_lost
+from evalstats.results.records import Difference, Record, counted, metric_name, plural
 from evalstats.results.report import Column, Table, table_of
 
 #: From the worst to the best: a gate is as good as its worst check.
@@ -35,10 +35,8 @@ class GateCheck(Record):
         1982). `None` where nothing bounds a loss.
     n_checks : int
         How many checks that is adjusted for.
-    n_items : int
-        Items, or groups, that were compared.
-    unit : str
-        What is counted: "item", or the name of the groups.
+    n_items, unit : int, str
+        Items that were compared; "item", or the name of groups.
     needed : int or None
         About how many find a system that has lost nothing within the limit, four times out of five;
         `None` where that cannot be said.
@@ -62,12 +60,12 @@ class GateCheck(Record):
 
     @property
     def task(self) -> str:
-        """The task, or what the total is called; empty where there is one without a name."""
+        """That of the difference."""
         return self.difference.task
 
     @property
     def metric(self) -> str:
-        """The metric."""
+        """That of the difference."""
         return self.difference.metric
 
     @property
@@ -203,10 +201,10 @@ class Gate(Several[GateCheck]):
         def interval(c: GateCheck) -> str:
             return report.interval(c.difference.low, c.difference.high, _places(c, digits), True)
 
-        items = {plural(check.unit) for check in self.checks}
+        units = {plural(check.unit) for check in self.checks}
         columns: list[Column] = [
             ("metric", "<", lambda c: metric_name(c.difference)),
-            (items.pop() if len(items) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
+            (units.pop() if len(units) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
             ("base", ">", lambda c: report.number(c.difference.baseline_score, _places(c, digits))),
             ("new", ">", lambda c: report.number(c.difference.system_score, _places(c, digits))),
             ("difference", ">", signed),

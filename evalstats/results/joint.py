@@ -9,7 +9,7 @@ from typing import Any
 from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.forms import Result
-from evalstats.results.records import Difference, distinct, of_metric, of_pair
+from evalstats.results.records import Difference, distinct, has_tasks, of_metric, of_pair
 from evalstats.results.report import Table, table_of
 
 
@@ -102,16 +102,13 @@ def joint_claim(
             f"joint() needs a two-sided comparison, of whose p-values it takes one side; compare "
             f"with alternative='two-sided', got {comparison.alternative!r}"
         )
-    first, has_tasks = differences[0], len({d.task for d in differences}) > 1
-    pvalues = []
-    for d in differences:
-        # Half of a two-sided p-value is that of the side on which the difference lies.
-        half = d.pvalue / 2
-        pvalues.append(half if d.winner == system else 1 - half)
+    first, named = differences[0], has_tasks(differences)
+    # Half of a two-sided p-value is that of the side on which the difference lies.
+    pvalues = [d.pvalue / 2 if d.winner == system else 1 - d.pvalue / 2 for d in differences]
     return JointClaim(
         system=system,
         baseline=first.baseline if first.system == system else first.system,
-        metrics=tuple(f"{d.task}: {d.metric}" if has_tasks else d.metric for d in differences),
+        metrics=tuple(f"{d.task}: {d.metric}" if named else d.metric for d in differences),
         pvalues=tuple(pvalues),
         pvalue=max(pvalues),
         significance_level=comparison.significance_level,

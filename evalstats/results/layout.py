@@ -11,7 +11,17 @@ from typing import Any
 
 from evalstats.results import report
 from evalstats.results.contrasts import contrast_of
-from evalstats.results.records import Difference, counted, distinct, is_mixed, plural, ranked, size
+from evalstats.results.records import (
+    Difference,
+    counted,
+    distinct,
+    has_tasks,
+    is_mixed,
+    metric_name,
+    plural,
+    ranked,
+    size,
+)
 from evalstats.results.report import Column, Table, table_of
 
 #: Up to so many systems all pairs are listed; up to so many more they are a matrix, if not asked.
@@ -35,7 +45,7 @@ def title(estimates: Any) -> str:
 def score_tables(estimates: Sequence[Any], digits: int | None = None) -> list[Table]:
     """Lay out scores with their intervals: systems best first, or a row a task."""
     systems = distinct(e.system for e in estimates)
-    if not _has_tasks(estimates) and (len(systems) > 1 or len(estimates) == 1):
+    if not has_tasks(estimates) and (len(systems) > 1 or len(estimates) == 1):
         metrics = distinct(e.metric for e in estimates)
         panels = [[e for e in estimates if e.metric == metric] for metric in metrics]
         return [_system_table(panel, digits) for panel in panels]
@@ -84,16 +94,16 @@ def comparison_tables(
     """Lay out differences: of one pair a row a task or metric, of several a row a system."""
     estimates, found = comparison.estimates, comparison.differences
     pairs = list(dict.fromkeys((d.system, d.baseline) for d in found))
-    has_tasks = _has_tasks(found)
+    of_tasks = has_tasks(found)
     several = len(pairs) == 1 and len({(d.task, d.metric) for d in found}) > 1
-    if several or (has_tasks and (len(pairs) <= _LISTED_PAIRS or not comparison.totals)):
+    if several or (of_tasks and (len(pairs) <= _LISTED_PAIRS or not comparison.totals)):
         return [
             _pair_table(comparison, [d for d in panel if (d.system, d.baseline) == pair], digits)
             for panel in _panels(found)
             for pair in pairs
         ]
-    shown = estimates.totals if has_tasks else estimates
-    tables = score_tables(estimates, digits) if has_tasks else []
+    shown = estimates.totals if of_tasks else estimates
+    tables = score_tables(estimates, digits) if of_tasks else []
     for metric in distinct(e.metric for e in shown):
         some = [e for e in shown if e.metric == metric]
         of = [d for d in found if (d.metric, d.task) == (metric, some[0].task)]
@@ -297,10 +307,6 @@ def _through(part: Callable[[Any], Any], columns: Sequence[Column]) -> list[Colu
     return [(header, side, of_part(cell)) for header, side, cell in columns]
 
 
-def _has_tasks(rows: Sequence[Any]) -> bool:
-    return len({row.task for row in rows}) > 1
-
-
 def _names(panel: Sequence[Any]) -> list[Column]:
     """Return the columns that say which row it is, of estimates: task, metric, size."""
     columns: list[Column] = []
@@ -309,16 +315,11 @@ def _names(panel: Sequence[Any]) -> list[Column]:
     directions = len({e.higher_is_better for e in panel}) > 1
     if any(e.metric != panel[0].metric for e in panel):
         columns.append(("metric", "<", lambda e: metric_name(e) if directions else e.metric))
-    if _has_tasks(panel):
+    if has_tasks(panel):
         units = {e.unit for e in panel}
         of = plural(units.pop()) if len(units) == 1 else "units"
         columns.append((of, ">", lambda e: f"{e.n_segments:,}"))
     return columns
-
-
-def metric_name(e: Any) -> str:
-    """Return ``BLEU ↑``."""
-    return f"{e.metric} {report.direction(e.higher_is_better)}"
 
 
 def _title(panel: Sequence[Any]) -> str:

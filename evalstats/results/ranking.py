@@ -107,12 +107,12 @@ class Ranking(Several[Ranked]):
     def _tables(self, digits: int | None = None) -> list[Table]:
         errors = [r.standard_error for r in self.systems]
         places = report.decimals(errors) if digits is None else digits
-        percent = f"{100 * self.confidence_level:.10g} %"
+        percent = f"{100 * self.confidence_level:.10g}"
         columns: list[Column] = [
             ("rank", ">", lambda r: f"{r.rank:g}"),
             ("system", "<", lambda r: r.system),
             ("score", ">", lambda r: report.number(r.score, places)),
-            (f"[{percent}]", ">", lambda r: f"[{r.low}, {r.high}]"),
+            (f"[{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
             ("[all at once]", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
             ("tier", "<", lambda r: r.tier),
             ("cluster", ">", lambda r: str(r.cluster)),

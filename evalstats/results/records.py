@@ -42,13 +42,11 @@ class MarginTest:
     pvalue_not_worse, pvalue_worse : float
         Of the one-sided test that less is lost than the margin, or more kept than the recovery; and
         of the opposite.
-    pvalue_equivalence : float or None
-        Of a margin: the larger of its two one-sided tests.
+    pvalue_equivalence, equivalence_bound : float or None
+        Of a margin: the larger of its two one-sided tests, and the smallest margin within which the
+        two are shown to be equivalent.
     loss_bound : float or None
-        Of a margin: the smallest loss that is ruled out, negative for a system that is surely
-        better.
-    equivalence_bound : float or None
-        Of a margin: the smallest within which the two are shown to be equivalent.
+        Of a margin: the smallest loss that is ruled out, negative for one that is surely better.
     recovery_bound : float or None
         Of a recovery: the largest share of the baseline, at most 1, that is shown to be kept.
     """
@@ -82,16 +80,13 @@ class Difference(Record):
         What was compared.
     baseline_score, system_score : float
         Their corpus scores; `difference` is the second less the first.
-    low, high : float
-        Bounds of the confidence interval of the difference, or of what `contrast` says.
-    standard_error : float
-        Of the same.
-    pvalue : float
-        Of this comparison alone, in (0, 1].
+    low, high, standard_error : float
+        Confidence interval, and standard error, of the difference, or of what `contrast` says.
+    pvalue, pvalue_error : float
+        Of this comparison alone, in (0, 1], and its Monte-Carlo standard error; 0 where nothing was
+        drawn for it.
     pvalue_adjusted : float
         Adjusted for all comparisons under the same metric, on all tasks.
-    pvalue_error : float
-        Monte-Carlo standard error of `pvalue`; 0 where nothing was drawn for it.
     n_differing : int
         Number of segments, or groups, whose statistics differ between the two systems.
     higher_is_better : bool
@@ -178,6 +173,16 @@ class Difference(Record):
 def distinct(items: Iterable[str]) -> list[str]:
     """Return the different items in their order."""
     return list(dict.fromkeys(items))
+
+
+def has_tasks(rows: Iterable[Any]) -> bool:
+    """Return whether rows are of several tasks."""
+    return len({row.task for row in rows}) > 1
+
+
+def metric_name(row: Any) -> str:
+    """Return ``BLEU ↑``."""
+    return f"{row.metric} {report.direction(row.higher_is_better)}"
 
 
 def of_metric(records: Sequence[T], metric: str | None) -> list[T]:

@@ -212,10 +212,9 @@ class Comparison(Listed[Difference]):
     ) -> Any:
         """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
 
-        Of all pairs, two-sided, with a family-wise adjustment. The intervals of all ranks at once
-        are those that this comparison's verdicts leave; that of one system alone rests on step-down
-        max-T over its own comparisons (Mogstad, Romano, Shaikh and Wilhelm, 2024). They hold with
-        a confidence of 1 - `significance_level`.
+        Of all pairs, two-sided, with a family-wise adjustment, at `significance_level`. The
+        intervals of all ranks at once are those that this comparison's verdicts leave; that of one
+        system alone is from max-T over its own (Mogstad, Romano, Shaikh and Wilhelm, 2024).
 
         Parameters
         ----------
@@ -231,8 +230,7 @@ class Comparison(Listed[Difference]):
         Raises
         ------
         InputError
-            For a comparison with a baseline, one-sided, or not adjusted; an unknown metric, task or
-            composite; a comparison that was read from JSON.
+            For a comparison with a baseline, one-sided, not adjusted, or read from JSON.
 
         Examples
         --------
@@ -333,7 +331,7 @@ class Comparison(Listed[Difference]):
         A filled dot is a significant difference, blue where the system is better and vermillion
         where it is worse. Of several tasks it is of one pair, with the total as a diamond.
         """
-        return plots.differences(self, metric, ax, system=system, baseline=baseline)
+        return plots.differences(self, metric, ax, system, baseline)
 
     def plot_scores(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the scores with their intervals."""

@@ -27,8 +27,7 @@ _DRAWN = ("bootstrap", "percentile", "bca")
 class Estimate(Result):
     """A score with its confidence interval.
 
-    Two are equal when all of their fields are; of the replicates, which the signature determines,
-    only the score and the interval that came of them count.
+    Two are equal when all fields but the replicates are, which the signature determines.
 
     Attributes
     ----------
@@ -55,21 +54,18 @@ class Estimate(Result):
     notes : tuple of str
         What a careful reader should know.
     segment_error : float or None
-        Where there are groups or runs: the standard error if segments were independent of one
-        another, and runs all alike, from influence values.
+        Where there are groups or runs: the standard error of independent segments and equal runs.
     design_effect : float or None
-        Where there are groups: the squared ratio of the standard error of the groups to
-        `segment_error` (Kish, 1965).
+        Where there are groups: the squared ratio of `standard_error` to `segment_error` (Kish,
+        1965).
     effective_size : float or None
-        The number of segments over the design effect: of how many independent ones the score would
-        be as precise.
+        The number of segments over the design effect.
     run_error : float or None
         Where there are several runs: the standard error that the choice of the runs alone gives.
     task, aggregate : str, str or None
         As of a `Difference`.
     replicates : ndarray, shape (B,)
-        Corpus scores of the resamples; empty where nothing was resampled (the t interval), of
-        several tasks, and after `from_json`.
+        Corpus scores of the resamples; empty for t, of several tasks, and after `from_json`.
     """
 
     metric: str
@@ -125,8 +121,8 @@ class Estimate(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the replicates, the score and its interval."""
-        drawn: Axes = plots.replicates([self], ax=ax)
-        return drawn
+        axes: Axes = plots.replicates([self], ax=ax)
+        return axes
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables([self], digits)
