@@ -87,12 +87,7 @@ class Result:
         """Return the result that `to_json` wrote, equal to it; replicates are not kept.
 
         Safe for files from strangers: fields are of their types, numbers finite, names printable
-        and on one line, and what follows from other fields does.
-
-        Raises
-        ------
-        InputError
-            For anything else; the message says where it is.
+        and on one line, and what follows from other fields does; all else is an `InputError`.
 
         Examples
         --------
@@ -133,13 +128,9 @@ class Result:
     def to_text(self, *, verbose: bool = False, digits: int | None = None) -> str:
         """Return the tables as `print` shows them.
 
-        Parameters
-        ----------
-        verbose : bool
-            All notes, not the three that matter most, and every signature.
-        digits : int, optional
-            Decimals of scores and differences, 0 to 15; by default as many as give the smallest
-            standard error two digits. p-values have four.
+        `verbose` means all notes, not the three that matter most, and every signature. `digits` are
+        decimals of scores and differences, 0 to 15; by default as many as give the smallest
+        standard error two digits. p-values have four.
         """
         return report.document_text(self._tables(as_digits(digits)), *self._below(verbose))
 
@@ -152,14 +143,8 @@ class Result:
     ) -> str:
         r"""Return LaTeX tables, which need the package booktabs, with notes below as text.
 
-        Parameters
-        ----------
-        caption : str, optional
-            Plain text, which is escaped. The tables are then one float, a ``table``.
-        label : str, optional
-            What ``\ref`` refers to; needs a caption.
-        digits : int, optional
-            As in `to_text`.
+        With a caption, which is plain text, the tables are one float, a ``table``; `label` is what
+        ``\ref`` refers to, and needs a caption; `digits` as in `to_text`.
         """
         tables = self._tables(as_digits(digits))
         return report.document_latex(tables, *self._below(), caption, label)

@@ -29,21 +29,17 @@ class GateCheck(Record):
         `significance_level`, and its `margin_test` has both tests of the limit.
     verdict : {"passed", "failed", "undecided"}
         The loss is shown to be within the limit; or beyond it; or neither.
-    pvalue_failed_adjusted : float or None
+    pvalue_failed_adjusted, n_checks : float or None, int
         That more is lost than the limit, adjusted by Holm's method (1979) for all checks of the
         gate: any one of them makes it fail. To pass, all have to, and need no adjustment (Berger,
         1982). `None` where nothing bounds a loss.
-    n_checks : int
-        How many checks that is adjusted for.
     n_items, unit : int, str
         Items that were compared; "item", or the name of groups.
     needed : int or None
         About how many find a system that has lost nothing within the limit, four times out of five;
         `None` where that cannot be said.
-    significance_level : float
-        Of the gate.
-    signature : str
-        Everything needed to make the numbers again.
+    significance_level, signature : float, str
+        Of the gate, and of these numbers.
     """
 
     difference: Difference
@@ -105,10 +101,8 @@ class GateCheck(Record):
                 f"({report.p_is(adjusted)})"
             )
         if self.needed is None or self.needed <= self.n_items:
-            return (
-                f"the loss is near the limit, on whichever side; more {plural(self.unit)}, or a "
-                f"wider limit"
-            )
+            more = f"more {plural(self.unit)}, or a wider limit"
+            return f"the loss is near the limit, on whichever side; {more}"
         return (
             f"{counted(self.n_items, self.unit)} are too few: a system that has lost nothing "
             f"passes with 80 % power on about {self.needed:,}"
@@ -158,15 +152,11 @@ class Gate(Several[GateCheck]):
         """Return JUnit's XML, a test case a check: what failed is a failure, undecided an error."""
         from xml.etree import ElementTree
 
-        counts = {verdict: sum(c.verdict == verdict for c in self.checks) for verdict in VERDICTS}
-        suite = ElementTree.Element(
-            "testsuite",
-            name="evalstats gate",
-            tests=str(len(self.checks)),
-            failures=str(counts["failed"]),
-            errors=str(counts["undecided"]),
-            skipped="0",
-        )
+        verdicts = [check.verdict for check in self.checks]
+        n_failed, n_undecided = map(verdicts.count, ("failed", "undecided"))
+        counts = {"tests": len(verdicts), "failures": n_failed, "errors": n_undecided, "skipped": 0}
+        suite = ElementTree.Element("testsuite", {"name": "evalstats gate"})
+        suite.attrib.update((name, str(count)) for name, count in counts.items())
         for check in self.checks:
             case = ElementTree.SubElement(
                 suite, "testcase", classname=check.task or "evalstats", name=check.metric
@@ -187,12 +177,11 @@ class Gate(Several[GateCheck]):
 
     def _line(self, check: GateCheck) -> str:
         d, places = check.difference, _places(check)
-        return (
-            f"{d.system} {report.number(d.system_score, places)}, "
-            f"{d.baseline} {report.number(d.baseline_score, places)}, difference "
-            f"{report.number(d.difference, places, sign=True)} "
-            f"{report.interval(d.low, d.high, places, sign=True)}, asked: {self._limit()}"
-        )
+        new, base = (report.number(score, places) for score in (d.system_score, d.baseline_score))
+        difference = report.number(d.difference, places, sign=True)
+        bounds = report.interval(d.low, d.high, places, sign=True)
+        scores = f"{d.system} {new}, {d.baseline} {base}"
+        return f"{scores}, difference {difference} {bounds}, asked: {self._limit()}"
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         def signed(c: GateCheck) -> str:

@@ -187,13 +187,14 @@ def metric_name(row: Any) -> str:
 
 def of_metric(records: Sequence[T], metric: str | None) -> list[T]:
     """Return the records of one metric, in any case; `None` stands for the only one."""
-    names = distinct(_metric(record) for record in records)
+    rows: Sequence[Any] = records
+    names = distinct(row.metric for row in rows)
     fitting = names if metric is None else [name for name in names if name == metric]
     if not fitting and isinstance(metric, str):
         fitting = [name for name in names if name.lower() == metric.lower()]
     if len(fitting) != 1:
         raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
-    return [record for record in records if _metric(record) == fitting[0]]
+    return [row for row in rows if row.metric == fitting[0]]
 
 
 def of_task(records: Sequence[T], task: str | None) -> list[T]:
@@ -262,10 +263,6 @@ def is_mixed(records: Iterable[Any]) -> bool:
     rows = list(records)
     metrics = {row.metric for row in rows if row.aggregate is None}
     return any(row.metric not in metrics for row in rows)
-
-
-def _metric(record: Any) -> str:
-    return str(record.metric)
 
 
 def ranked(estimates: Sequence[T]) -> list[T]:

@@ -30,18 +30,14 @@ class Comparison(Listed[Difference]):
 
     Attributes
     ----------
-    estimates : Estimates
-        Scores and intervals.
-    differences : tuple of Difference
-        Task by task, in each metric by metric and pair by pair, and then the totals.
+    estimates, differences : Estimates, tuple of Difference
+        Task by task, in each metric by metric, and then the totals.
     baseline : str or None
         The system all others are compared with; `None` for all pairs.
-    test, method, alternative, adjustment : str
-        Significance test, interval method, alternative hypothesis, p-value adjustment.
+    test, method, alternative, adjustment, n_resamples, seed : str, int
+        Significance test, interval method, alternative, p-value adjustment, and what was drawn.
     confidence_level : float
         Of the intervals.
-    n_resamples, seed : int
-        What was drawn.
     signatures : tuple of str
         Everything needed to make the numbers again, one for each task and metric that differ in it.
     notes : tuple of str
@@ -136,8 +132,8 @@ class Comparison(Listed[Difference]):
     def cannot_reject(self, difference: Difference) -> bool:
         """Return whether too few resamples, or units, keep its p-value above the level."""
         is_drawn = difference.test == "ar" and not difference.exact
-        drawn = 1 / (self.n_resamples + 1) if is_drawn else 0.0
-        floor = max(drawn, self.min_pvalue(difference)) * self.family_factor(difference)
+        least = max(is_drawn / (self.n_resamples + 1), self.min_pvalue(difference))
+        floor = least * self.family_factor(difference)
         return floor > self.significance_level and not self.significant(difference)
 
     def signature_of(self, difference: Difference) -> str:
@@ -264,7 +260,7 @@ class Comparison(Listed[Difference]):
         --------
         >>> import evalstats as es
         >>> scores = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
-        >>> found = es.compare(scores, metrics=es.Mean("marks")).influence("marks", "B", "A")
+        >>> found = es.compare(scores, metrics=es.Mean("marks")).influence()
         >>> found.ids[0], found.sign_without
         ('4', ('4',))
         """
