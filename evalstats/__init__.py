@@ -52,9 +52,9 @@ from evalstats.resampling.totals import bootstrap_totals, bootstrap_weights
 from evalstats.results.gate import Gate, GateCheck
 from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim
-from evalstats.results.power import Power
+from evalstats.results.power import PairPower, Power
 from evalstats.results.ranking import Ranked, Ranking
-from evalstats.results.records import Difference, Discordant, MarginTest, PairPower
+from evalstats.results.records import Difference, Discordant, MarginTest
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import version as _version
 from evalstats.shards.resample import resample_shard

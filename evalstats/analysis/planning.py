@@ -17,8 +17,7 @@ from evalstats.errors import InputError
 from evalstats.inference import power, student
 from evalstats.inference.counts import wilson
 from evalstats.inference.student import Runs, Spread
-from evalstats.results.power import Power, assumptions
-from evalstats.results.records import PairPower, RunPower
+from evalstats.results.power import PairPower, Power, RunPower, assumptions
 from evalstats.results.signatures import signature
 
 #: So many units, or runs, that more of them find nothing more.

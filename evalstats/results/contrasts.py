@@ -9,19 +9,7 @@ CONTRASTS = ("difference", "ratio", "log-ratio")
 
 
 class Contrast(NamedTuple):
-    """What a contrast is called, and where it has no difference to show.
-
-    Attributes
-    ----------
-    name, column : str
-        As an option, and as the column of a table.
-    of_pair, of_cells : str
-        What is done to a system and its baseline, and to a row and a column of a matrix.
-    sign : str
-        Between two names.
-    null : float
-        Its value for equal scores.
-    """
+    """What a contrast is called, as an option and in tables, and its value for equal scores."""
 
     name: str
     column: str
@@ -57,20 +45,27 @@ class Contrast(NamedTuple):
         return self.null == 0
 
 
-_ALL = {
-    "difference": Contrast(
-        "difference", "difference", "differences, system - baseline", "difference row - column",
-        "−", 0.0,
+_ALL = (
+    Contrast(
+        "difference",
+        "difference",
+        "differences, system - baseline",
+        "difference row - column",
+        "−",
+        0.0,
     ),
-    "ratio": Contrast(
-        "ratio", "ratio", "ratios, system / baseline", "ratio row / column", "/", 1.0
+    Contrast("ratio", "ratio", "ratios, system / baseline", "ratio row / column", "/", 1.0),
+    Contrast(
+        "log-ratio",
+        "log ratio",
+        "log ratios, ln(system / baseline)",
+        "ln(row / column)",
+        "/",
+        0.0,
     ),
-    "log-ratio": Contrast(
-        "log-ratio", "log ratio", "log ratios, ln(system / baseline)", "ln(row / column)", "/", 0.0
-    ),
-}  # fmt: skip
+)
 
 
 def contrast_of(name: str) -> Contrast:
     """Return the contrast of one of these names."""
-    return _ALL[name]
+    return _ALL[CONTRASTS.index(name)]

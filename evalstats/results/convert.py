@@ -32,10 +32,7 @@ _typed: Callable[[Any], tuple[tuple[Field[Any], Any], ...]] = cache(_fields)
 
 
 def plain(value: Any) -> Any:
-    """Return str, int, float, bool, None, lists and dicts; of a record also what it derives.
-
-    A record may add to its dictionary by a method `_plain`.
-    """
+    """Return plain values; of a record also what it derives, and what its `_plain` adds."""
     if is_dataclass(value) and not isinstance(value, type):
         names = [field.name for field, _ in _typed(type(value))]
         names += getattr(value, "derived", ())
@@ -111,10 +108,7 @@ def _check_same(found: Any, made: Any, where: str) -> None:
 
 
 def _value(value: Any, hint: Any, where: str, free: bool = False) -> Any:
-    """Return a value if it is of the type that a field says, a float or a tuple made of it.
-
-    Free text need not be printable: what systems wrote, labels of documents.
-    """
+    """Return a value of the type that a field says; free text need not be printable."""
     if (inner := _without_none(hint)) is not hint:
         return None if value is None else _value(value, inner, where, free)
     if is_dataclass(hint):

@@ -50,14 +50,11 @@ def describe_comparison(comparison: Any) -> str:
     tests = _listed(_TESTS[d.test] for d in c.differences if d.test in _TESTS)
     side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
     found = [*_scored(c.estimates), f"{side} p-values are from {tests};"]
-    several = any(c.n_compared(d) > 1 for d in c.differences)
-    if several and c.adjustment in _ADJUSTMENTS:
+    if c.adjustment in _ADJUSTMENTS and any(c.n_compared(d) > 1 for d in c.differences):
         over = " within each task and Holm's method (1979) over tasks"
         over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
-        within = "" if c.is_mixed else " under each metric"
-        found.append(
-            f"they are adjusted for all comparisons{within} by {_ADJUSTMENTS[c.adjustment]}{over},"
-        )
+        within = "for all comparisons" if c.is_mixed else "for all comparisons under each metric"
+        found.append(f"they are adjusted {within} by {_ADJUSTMENTS[c.adjustment]}{over},")
     else:
         found.append("they are not adjusted for several comparisons,")
     found.append(f"and significant up to {c.significance_level:g}.")
@@ -97,19 +94,13 @@ def _settings(e: Any) -> str:
 
 def _drawn(rows: Sequence[Any], comparison: Any = None) -> list[str]:
     """Say how intervals were made, with how many resamples, by which version."""
-    level = (
-        f"{100 * rows[0].confidence_level:.10g} %" if hasattr(rows[0], "confidence_level") else ""
-    )
+    level = f"{100 * rows[0].confidence_level:.10g} %"
     intervals = _listed(_INTERVALS.get(row.method, row.method) for row in rows)
-    drawn = dict(
-        part.partition(":")[::2]
-        for e in rows
-        for part in getattr(e, "signature", "").split("|")
-        if part.startswith(("n:", "seed:"))
-    )
-    of = comparison
-    if of is not None:
-        drawn = {"n": str(of.n_resamples), "seed": str(of.seed)}
+    if comparison is None:
+        parts = [part.partition(":") for e in rows for part in e.signature.split("|")]
+        drawn = {name: value for name, _, value in parts}
+    else:
+        drawn = {"n": str(comparison.n_resamples), "seed": str(comparison.seed)}
     # Counts and t are not drawn, whatever a signature says.
     if not any({row.method, getattr(row, "test", "")} & _DRAWN for row in rows):
         drawn = {}

@@ -6,6 +6,7 @@ line and in their own cell: nothing of them is executed, or changes what stands 
 
 from __future__ import annotations
 
+import json
 import re
 from html import escape
 from unicodedata import normalize
@@ -116,15 +117,11 @@ def json_text(text: str) -> str:
 
     JSON itself escapes the first 32 characters only; the lines of an indented text stay.
     """
-    return _RARE.sub(_json_escape, text)
+    return _RARE.sub(lambda found: _json_escape(found.group()), text)
 
 
-def _json_escape(found: re.Match[str]) -> str:
-    character = found.group()
-    if not is_unseen(character):
-        return character
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+def _json_escape(character: str) -> str:
+    return json.dumps(character)[1:-1] if is_unseen(character) else character
 
 
 def spreadsheet_cell(value: object) -> object:

@@ -110,10 +110,10 @@ def forest(
     rows, filled = np.array(values), [True] * len(values) if filled is None else filled
     axes.hlines(places, rows[:, 1], rows[:, 2], colors=list(colours), linewidth=1.2)
     marks = [marks] * len(rows) if isinstance(marks, str) else marks
-    each = zip(rows[:, 0], places, colours, filled, marks, strict=True)
-    for i, (x, y, colour, full, mark) in enumerate(each):
+    labels = [label or "_nolegend_", *["_nolegend_"] * (len(rows) - 1)]
+    each = zip(rows[:, 0], places, colours, filled, marks, labels, strict=True)
+    for x, y, colour, full, mark, own in each:
         face = colour if full else "white"
-        own = label if i == 0 and label else "_nolegend_"
         axes.plot(x, y, mark, color=colour, markerfacecolor=face, markersize=4, label=own)
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+import numpy as np
 
 from evalstats.checks import integer
 from evalstats.errors import MissingExtraError
 from evalstats.results import convert, escaping, report
-from evalstats.results.records import distinct
+from evalstats.results.records import distinct, named
 from evalstats.results.report import Table
 from evalstats.results.signatures import joined
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 T = TypeVar("T", bound="Result")
+R = TypeVar("R")
 #: Beyond these, decimals are rounding.
 _MOST_DIGITS = 15
 #: Notes that are printed; the first are the most important.
@@ -84,12 +87,7 @@ class Result:
         """Return the result that `to_json` wrote, equal to it; replicates are not kept.
 
         Safe for files from strangers: fields are of their types, numbers finite, names printable
-        and on one line, and what follows from other fields does.
-
-        Raises
-        ------
-        InputError
-            For anything else; the message says where it is.
+        and on one line, and what follows from other fields does; all else is an `InputError`.
 
         Examples
         --------
@@ -130,13 +128,9 @@ class Result:
     def to_text(self, *, verbose: bool = False, digits: int | None = None) -> str:
         """Return the tables as `print` shows them.
 
-        Parameters
-        ----------
-        verbose : bool
-            All notes, not the three that matter most, and every signature.
-        digits : int, optional
-            Decimals of scores and differences, 0 to 15; by default as many as give the smallest
-            standard error two digits. p-values have four.
+        `verbose` means all notes, not the three that matter most, and every signature. `digits` are
+        decimals of scores and differences, 0 to 15; by default as many as give the smallest
+        standard error two digits. p-values have four.
         """
         return report.document_text(self._tables(as_digits(digits)), *self._below(verbose))
 
@@ -149,14 +143,8 @@ class Result:
     ) -> str:
         r"""Return LaTeX tables, which need the package booktabs, with notes below as text.
 
-        Parameters
-        ----------
-        caption : str, optional
-            Plain text, which is escaped. The tables are then one float, a ``table``.
-        label : str, optional
-            What ``\ref`` refers to; needs a caption.
-        digits : int, optional
-            As in `to_text`.
+        With a caption, which is plain text, the tables are one float, a ``table``; `label` is what
+        ``\ref`` refers to, and needs a caption; `digits` as in `to_text`.
         """
         tables = self._tables(as_digits(digits))
         return report.document_latex(tables, *self._below(), caption, label)
@@ -178,6 +166,62 @@ class Result:
 
     def __repr__(self) -> str:
         return self.to_text()
+
+
+class Several(Result, Generic[R]):
+    """A result that is several records."""
+
+    def _rows(self) -> Sequence[R]:
+        raise NotImplementedError
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return the record of a place."""
+        return self._rows()[index]
+
+    def __iter__(self) -> Iterator[R]:
+        """Iterate over the records; totals come last."""
+        return iter(self._rows())
+
+    def __len__(self) -> int:
+        """Return the number of records, totals among them."""
+        return len(self._rows())
+
+
+class Listed(Several[R], Sequence[R]):
+    """A sequence of records of tasks, metrics and systems, which are found by these names."""
+
+    def _named(self, some: Sequence[R], system: str, *others: str) -> R:
+        """Return the one among records of a task and a metric."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, index: int | str | tuple[str, ...]) -> R: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[R, ...]: ...
+    def __getitem__(self, index: Any) -> Any:
+        """Return the record of names or of a place; for a slice, a tuple."""
+        if isinstance(index, (int, slice, np.integer)):
+            return super().__getitem__(index)
+        some, names = named(self._rows(), index)
+        return self._named(some, *names)
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Names of the tasks; none where there is one without a name."""
+        rows: Sequence[Any] = self.rows
+        return tuple(distinct(row.task for row in rows if row.task))
+
+    @property
+    def rows(self) -> tuple[R, ...]:
+        """The records on tasks, without the totals."""
+        every: Sequence[Any] = self._rows()
+        return tuple(row for row in every if row.aggregate is None)
+
+    @property
+    def totals(self) -> tuple[R, ...]:
+        """The totals: one of each system, or pair, and metric."""
+        every: Sequence[Any] = self._rows()
+        return tuple(row for row in every if row.aggregate is not None)
 
 
 def as_digits(digits: object) -> int | None:

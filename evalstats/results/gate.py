@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalstats.errors import InputError
 from evalstats.results import report
-from evalstats.results.forms import Result
+from evalstats.results.forms import Several
 from evalstats.results.layout import gained_lost
-from evalstats.results.records import Difference, Record, counted, plural
+from evalstats.results.records import Difference, Record, counted, metric_name, plural
 from evalstats.results.report import Column, Table, table_of
 
 #: From the worst to the best: a gate is as good as its worst check.
@@ -29,23 +29,17 @@ class GateCheck(Record):
         `significance_level`, and its `margin_test` has both tests of the limit.
     verdict : {"passed", "failed", "undecided"}
         The loss is shown to be within the limit; or beyond it; or neither.
-    pvalue_failed_adjusted : float or None
+    pvalue_failed_adjusted, n_checks : float or None, int
         That more is lost than the limit, adjusted by Holm's method (1979) for all checks of the
         gate: any one of them makes it fail. To pass, all have to, and need no adjustment (Berger,
         1982). `None` where nothing bounds a loss.
-    n_checks : int
-        How many checks that is adjusted for.
-    n_items : int
-        Items, or groups, that were compared.
-    unit : str
-        What is counted: "item", or the name of the groups.
+    n_items, unit : int, str
+        Items that were compared; "item", or the name of groups.
     needed : int or None
         About how many find a system that has lost nothing within the limit, four times out of five;
         `None` where that cannot be said.
-    significance_level : float
-        Of the gate.
-    signature : str
-        Everything needed to make the numbers again.
+    significance_level, signature : float, str
+        Of the gate, and of these numbers.
     """
 
     difference: Difference
@@ -62,12 +56,12 @@ class GateCheck(Record):
 
     @property
     def task(self) -> str:
-        """The task, or what the total is called; empty where there is one without a name."""
+        """That of the difference."""
         return self.difference.task
 
     @property
     def metric(self) -> str:
-        """The metric."""
+        """That of the difference."""
         return self.difference.metric
 
     @property
@@ -107,10 +101,8 @@ class GateCheck(Record):
                 f"({report.p_is(adjusted)})"
             )
         if self.needed is None or self.needed <= self.n_items:
-            return (
-                f"the loss is near the limit, on whichever side; more {plural(self.unit)}, or a "
-                f"wider limit"
-            )
+            more = f"more {plural(self.unit)}, or a wider limit"
+            return f"the loss is near the limit, on whichever side; {more}"
         return (
             f"{counted(self.n_items, self.unit)} are too few: a system that has lost nothing "
             f"passes with 80 % power on about {self.needed:,}"
@@ -121,7 +113,7 @@ class GateCheck(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Gate(Result):
+class Gate(Several[GateCheck]):
     """Whether a system may take the place of its baseline; iterating gives `GateCheck`.
 
     Attributes
@@ -136,10 +128,6 @@ class Gate(Result):
         At most how often a gate passes that should fail, and fails that should pass.
     notes : tuple of str
         What was left out of the logs, and what a careful reader should know.
-    verdict : {"passed", "failed", "undecided"}
-        The worst of the checks: "failed" before "undecided" before "passed".
-    exit_code : int
-        0 for passed, 1 for failed, 3 for undecided.
     """
 
     checks: tuple[GateCheck, ...]
@@ -152,7 +140,7 @@ class Gate(Result):
 
     @property
     def verdict(self) -> str:
-        """The worst of the checks."""
+        """The worst of the checks: "failed" before "undecided" before "passed"."""
         return min((check.verdict for check in self.checks), key=VERDICTS.index)
 
     @property
@@ -160,37 +148,24 @@ class Gate(Result):
         """0 for passed, 1 for failed, 3 for undecided."""
         return _CODES[self.verdict]
 
-    def __iter__(self) -> Iterator[GateCheck]:
-        """Iterate over the checks."""
-        return iter(self.checks)
-
-    def __len__(self) -> int:
-        """Return the number of checks."""
-        return len(self.checks)
-
     def to_junit(self) -> str:
         """Return JUnit's XML, a test case a check: what failed is a failure, undecided an error."""
         from xml.etree import ElementTree
 
-        counts = {verdict: sum(c.verdict == verdict for c in self.checks) for verdict in VERDICTS}
-        suite = ElementTree.Element(
-            "testsuite",
-            name="evalstats gate",
-            tests=str(len(self.checks)),
-            failures=str(counts["failed"]),
-            errors=str(counts["undecided"]),
-            skipped="0",
-        )
+        verdicts = [check.verdict for check in self.checks]
+        n_failed, n_undecided = map(verdicts.count, ("failed", "undecided"))
+        counts = {"tests": len(verdicts), "failures": n_failed, "errors": n_undecided, "skipped": 0}
+        suite = ElementTree.Element("testsuite", {"name": "evalstats gate"})
+        suite.attrib.update((name, str(count)) for name, count in counts.items())
         for check in self.checks:
             case = ElementTree.SubElement(
                 suite, "testcase", classname=check.task or "evalstats", name=check.metric
             )
-            if check.verdict != "passed":
-                kind = "failure" if check.verdict == "failed" else "error"
-                found = ElementTree.SubElement(case, kind, type=check.verdict, message=check.reason)
-                found.text = self._line(check)
-            else:
-                ElementTree.SubElement(case, "system-out").text = self._line(check)
+            kind = {"passed": "system-out", "failed": "failure"}.get(check.verdict, "error")
+            found = ElementTree.SubElement(case, kind)
+            found.text = self._line(check)
+            if kind != "system-out":
+                found.attrib.update(type=check.verdict, message=check.reason)
         ElementTree.indent(suite)
         text: str = ElementTree.tostring(suite, encoding="unicode")
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -202,38 +177,26 @@ class Gate(Result):
 
     def _line(self, check: GateCheck) -> str:
         d, places = check.difference, _places(check)
-        return (
-            f"{d.system} {report.number(d.system_score, places)}, "
-            f"{d.baseline} {report.number(d.baseline_score, places)}, difference "
-            f"{report.number(d.difference, places, sign=True)} "
-            f"{report.interval(d.low, d.high, places, sign=True)}, asked: {self._limit()}"
-        )
+        new, base = (report.number(score, places) for score in (d.system_score, d.baseline_score))
+        difference = report.number(d.difference, places, sign=True)
+        bounds = report.interval(d.low, d.high, places, sign=True)
+        scores = f"{d.system} {new}, {d.baseline} {base}"
+        return f"{scores}, difference {difference} {bounds}, asked: {self._limit()}"
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        def number(name: str, sign: bool = False) -> Column:
-            def cell(c: GateCheck) -> str:
-                value = getattr(c.difference, name)
-                return report.number(value, _places(c, digits), sign)
-
-            return {"baseline_score": "base", "system_score": "new"}.get(name, name), ">", cell
+        def signed(c: GateCheck) -> str:
+            return report.number(c.difference.difference, _places(c, digits), sign=True)
 
         def interval(c: GateCheck) -> str:
             return report.interval(c.difference.low, c.difference.high, _places(c, digits), True)
 
-        def metric(c: GateCheck) -> str:
-            return f"{c.metric} {report.direction(c.difference.higher_is_better)}"
-
-        items = {plural(check.unit) for check in self.checks}
+        units = {plural(check.unit) for check in self.checks}
         columns: list[Column] = [
-            (
-                "metric",
-                "<",
-                lambda c: f"{c.metric} {report.direction(c.difference.higher_is_better)}",
-            ),
-            (items.pop() if len(items) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
-            number("baseline_score"),
-            number("system_score"),
-            number("difference", sign=True),
+            ("metric", "<", lambda c: metric_name(c.difference)),
+            (units.pop() if len(units) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
+            ("base", ">", lambda c: report.number(c.difference.baseline_score, _places(c, digits))),
+            ("new", ">", lambda c: report.number(c.difference.system_score, _places(c, digits))),
+            ("difference", ">", signed),
             (report.level(1 - 2 * self.significance_level), ">", interval),
             ("gained, lost", ">", lambda c: gained_lost(c.difference.discordant)),
             ("verdict", "<", lambda c: c.verdict),

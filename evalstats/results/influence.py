@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +47,8 @@ class Influence(Result):
         Outputs of baseline and system on the first ten, where texts were compared; else empty.
     n_strata : int or None
         Where there are strata: two of each always stay.
-    task : str
-        The task, or the total; empty where there is one without a name.
+    significance_level, higher_is_better, signature, task
+        As of the comparison.
     """
 
     metric: str
@@ -110,7 +109,8 @@ class Influence(Result):
         elif self.sign_without is None:
             found = f"No number of {units} that speak for {winner} decides who is better."
         else:
-            number = self._number(self.sign_without)
+            n, share = len(self.sign_without), 100 * len(self.sign_without) / len(self.ids)
+            number = f"the {counted(n, unit)} ({share:.2g} %)"
             found = f"Without {number} that speak most for {winner}, the other is better."
         stay = f" Two {units} of each of {self.n_strata} strata stay." if self.n_strata else ""
         return [
@@ -119,10 +119,6 @@ class Influence(Result):
             f"{units.capitalize()} go in the order of their influence, and the rest is scored "
             f"again (Broderick, Giordano and Meager, 2020); fewer may do.{stay}",
         ]
-
-    def _number(self, ids: Sequence[str]) -> str:
-        share = 100 * len(ids) / len(self.ids)
-        return f"the {counted(len(ids), self.unit)} ({share:.2g} %)"
 
 
 def _line(text: str) -> str:

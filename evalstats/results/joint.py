@@ -9,7 +9,7 @@ from typing import Any
 from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.forms import Result
-from evalstats.results.records import Difference
+from evalstats.results.records import Difference, distinct, has_tasks, of_metric, of_pair
 from evalstats.results.report import Table, table_of
 
 
@@ -23,14 +23,10 @@ class JointClaim(Result):
         Which one is better, and than which.
     metrics : tuple of str
         Under which metrics, after the task where there are several.
-    pvalues : tuple of float
-        One-sided p-value of each, of this pair alone.
-    pvalue : float
-        Their largest (an intersection-union test; Berger, 1982).
+    pvalues, pvalue : tuple of float, float
+        One-sided p-value of each, of this pair alone, and their largest.
     significance_level : float
         Of the comparison.
-    significant : bool
-        Whether the claim is shown: the p-value is at most the level.
     """
 
     system: str
@@ -44,7 +40,7 @@ class JointClaim(Result):
 
     @property
     def significant(self) -> bool:
-        """Whether the claim is shown."""
+        """Whether the claim is shown: the p-value is at most the level."""
         return self.pvalue <= self.significance_level
 
     def __str__(self) -> str:
@@ -81,23 +77,38 @@ class JointClaim(Result):
             raise InputError(f"{where} must have a p-value for each metric")
 
 
-def joint_claim(comparison: Any, differences: Sequence[Difference], system: str) -> JointClaim:
-    """Return the claim that a system is better in all of these differences, which are of a pair."""
+def joint_claim(
+    comparison: Any,
+    tasks: Sequence[Sequence[Difference]],
+    system: str,
+    baseline: str | None,
+    metrics: Sequence[str] | None,
+) -> JointClaim:
+    """Return the claim that a system is better under some metrics on each of these tasks."""
+    if isinstance(metrics, str):
+        raise InputError(f"metrics must be a list of names, got the str {metrics!r}")
+    # A pair is compared once, in one order or the other.
+    turned = any((d.system, d.baseline) == (baseline, system) for d in comparison)
+    pair = (baseline, system) if turned else (system, baseline)
+    differences = [
+        of_pair(of_metric(some, metric), *pair)
+        for some in tasks
+        for metric in (distinct(d.metric for d in some) if metrics is None else metrics)
+    ]
+    if not differences:
+        raise InputError("metrics and task must not be empty")
     if comparison.alternative != "two-sided":
         raise InputError(
             f"joint() needs a two-sided comparison, of whose p-values it takes one side; compare "
             f"with alternative='two-sided', got {comparison.alternative!r}"
         )
-    first, has_tasks = differences[0], len({d.task for d in differences}) > 1
-    pvalues = []
-    for d in differences:
-        # Half of a two-sided p-value is that of the side on which the difference lies.
-        half = d.pvalue / 2
-        pvalues.append(half if d.winner == system else 1 - half)
+    first, named = differences[0], has_tasks(differences)
+    # Half of a two-sided p-value is that of the side on which the difference lies.
+    pvalues = [d.pvalue / 2 if d.winner == system else 1 - d.pvalue / 2 for d in differences]
     return JointClaim(
         system=system,
         baseline=first.baseline if first.system == system else first.system,
-        metrics=tuple(f"{d.task}: {d.metric}" if has_tasks else d.metric for d in differences),
+        metrics=tuple(f"{d.task}: {d.metric}" if named else d.metric for d in differences),
         pvalues=tuple(pvalues),
         pvalue=max(pvalues),
         significance_level=comparison.significance_level,

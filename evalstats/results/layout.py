@@ -11,7 +11,17 @@ from typing import Any
 
 from evalstats.results import report
 from evalstats.results.contrasts import contrast_of
-from evalstats.results.records import Difference, counted, distinct, is_mixed, plural, ranked, size
+from evalstats.results.records import (
+    Difference,
+    counted,
+    distinct,
+    has_tasks,
+    is_mixed,
+    metric_name,
+    plural,
+    ranked,
+    size,
+)
 from evalstats.results.report import Column, Table, table_of
 
 #: Up to so many systems all pairs are listed; up to so many more they are a matrix, if not asked.
@@ -35,7 +45,7 @@ def title(estimates: Any) -> str:
 def score_tables(estimates: Sequence[Any], digits: int | None = None) -> list[Table]:
     """Lay out scores with their intervals: systems best first, or a row a task."""
     systems = distinct(e.system for e in estimates)
-    if not _has_tasks(estimates) and (len(systems) > 1 or len(estimates) == 1):
+    if not has_tasks(estimates) and (len(systems) > 1 or len(estimates) == 1):
         metrics = distinct(e.metric for e in estimates)
         panels = [[e for e in estimates if e.metric == metric] for metric in metrics]
         return [_system_table(panel, digits) for panel in panels]
@@ -43,26 +53,18 @@ def score_tables(estimates: Sequence[Any], digits: int | None = None) -> list[Ta
 
 
 def _system_table(panel: Sequence[Any], digits: int | None) -> Table:
-    columns = [_SYSTEM, *_score(panel, _places(panel, digits), with_error=True)]
+    columns = [_SYSTEM, *_score(panel, _places(panel, digits))]
     return table_of(_title(panel), ranked(panel), columns)
 
 
-def _score(panel: Sequence[Any], places: dict[str, int], with_error: bool = False) -> list[Column]:
-    """Return the columns of a score: itself, its interval, perhaps its standard error."""
-    columns: list[Column] = [
+def _score(panel: Sequence[Any], places: dict[str, int]) -> list[Column]:
+    """Return the columns of a score: itself, its interval, its standard error."""
+    level = report.level(panel[0].confidence_level)
+    return [
         ("score", ">", lambda e: report.number(e.score, places[e.metric])),
-        (
-            f"[{report.level(panel[0].confidence_level)}]",
-            ">",
-            lambda e: report.interval(e.low, e.high, places[e.metric]),
-        ),
+        (f"[{level}]", ">", lambda e: report.interval(e.low, e.high, places[e.metric])),
+        ("std. error", ">", lambda e: report.number(e.standard_error, places[e.metric])),
     ]
-    if with_error:
-        error: Column = (
-            "std. error", ">", lambda e: report.number(e.standard_error, places[e.metric])
-        )  # fmt: skip
-        columns.append(error)
-    return columns
 
 
 def _task_table(panel: Sequence[Any], systems: Sequence[str], digits: int | None) -> Table:
@@ -71,7 +73,7 @@ def _task_table(panel: Sequence[Any], systems: Sequence[str], digits: int | None
     for e in panel:
         lines.setdefault((e.task, e.aggregate, e.metric), {})[e.system] = e
     columns = _through(lambda line: line[systems[0]], _names(panel))
-    cells = _score(panel, _places(panel, digits), with_error=True)
+    cells = _score(panel, _places(panel, digits))
     title = f"{_title(panel)}, {systems[0]}"
     if len(systems) == 1:
         columns += _through(lambda line: line[systems[0]], cells)
@@ -92,16 +94,16 @@ def comparison_tables(
     """Lay out differences: of one pair a row a task or metric, of several a row a system."""
     estimates, found = comparison.estimates, comparison.differences
     pairs = list(dict.fromkeys((d.system, d.baseline) for d in found))
-    has_tasks = _has_tasks(found)
+    of_tasks = has_tasks(found)
     several = len(pairs) == 1 and len({(d.task, d.metric) for d in found}) > 1
-    if several or (has_tasks and (len(pairs) <= _LISTED_PAIRS or not comparison.totals)):
+    if several or (of_tasks and (len(pairs) <= _LISTED_PAIRS or not comparison.totals)):
         return [
             _pair_table(comparison, [d for d in panel if (d.system, d.baseline) == pair], digits)
             for panel in _panels(found)
             for pair in pairs
         ]
-    shown = estimates.totals if has_tasks else estimates
-    tables = score_tables(estimates, digits) if has_tasks else []
+    shown = estimates.totals if of_tasks else estimates
+    tables = score_tables(estimates, digits) if of_tasks else []
     for metric in distinct(e.metric for e in shown):
         some = [e for e in shown if e.metric == metric]
         of = [d for d in found if (d.metric, d.task) == (metric, some[0].task)]
@@ -137,7 +139,7 @@ def _baseline_table(
     """Lay out one row a system: its score, and its difference to the baseline."""
     places, own = _both_places(comparison, found, digits)
     of = {d.system: d for d in found}
-    columns = [_SYSTEM, *_score(estimates, places)]
+    columns = [_SYSTEM, *_score(estimates, places)[:2]]
     first, *others = _difference_columns(comparison, found, own)
     columns += _through(lambda e: (of.get(e.system), "baseline"), [_or_else(first)])
     columns += _through(lambda e: (of.get(e.system), ""), list(map(_or_else, others)))
@@ -176,7 +178,7 @@ def _rank_tables(
         [
             ("#", ">", lambda e: str(place[e.system])),
             _SYSTEM,
-            *_score(estimates, places),
+            *_score(estimates, places)[:2],
             ("better than", "<", lambda e: _ranges(beaten[e.system]) or "-"),
         ],
         (note if shows_pairs else f"{note}; all pairs: to_text(matrix=True), to_csv()",),
@@ -286,12 +288,14 @@ def _panels(rows: Sequence[Any]) -> list[list[Any]]:
     metrics = distinct(row.metric for row in rows if row.aggregate is None)
     if is_mixed(rows):
         return [list(rows)]
-    each = [[row for row in rows if row.metric == metric] for metric in metrics]
-    alone = [len({row.task for row in panel}) == 1 for panel in each]
-    singles = [row for panel, one in zip(each, alone, strict=True) if one for row in panel]
-    return [p for p, one in zip(each, alone, strict=True) if not one] + (
-        [singles] if singles else []
-    )
+    panels, singles = [], []
+    for metric in metrics:
+        panel = [row for row in rows if row.metric == metric]
+        if len({row.task for row in panel}) > 1:
+            panels.append(panel)
+        else:
+            singles += panel
+    return [*panels, singles] if singles else panels
 
 
 def _through(part: Callable[[Any], Any], columns: Sequence[Column]) -> list[Column]:
@@ -303,10 +307,6 @@ def _through(part: Callable[[Any], Any], columns: Sequence[Column]) -> list[Colu
     return [(header, side, of_part(cell)) for header, side, cell in columns]
 
 
-def _has_tasks(rows: Sequence[Any]) -> bool:
-    return len({row.task for row in rows}) > 1
-
-
 def _names(panel: Sequence[Any]) -> list[Column]:
     """Return the columns that say which row it is, of estimates: task, metric, size."""
     columns: list[Column] = []
@@ -314,16 +314,12 @@ def _names(panel: Sequence[Any]) -> list[Column]:
         columns.append(("task", "<", lambda e: e.task))
     directions = len({e.higher_is_better for e in panel}) > 1
     if any(e.metric != panel[0].metric for e in panel):
-        columns.append(("metric", "<", lambda e: _metric(e) if directions else e.metric))
-    if _has_tasks(panel):
+        columns.append(("metric", "<", lambda e: metric_name(e) if directions else e.metric))
+    if has_tasks(panel):
         units = {e.unit for e in panel}
         of = plural(units.pop()) if len(units) == 1 else "units"
         columns.append((of, ">", lambda e: f"{e.n_segments:,}"))
     return columns
-
-
-def _metric(e: Any) -> str:
-    return f"{e.metric} {report.direction(e.higher_is_better)}"
 
 
 def _title(panel: Sequence[Any]) -> str:
@@ -332,8 +328,7 @@ def _title(panel: Sequence[Any]) -> str:
     tasks, metrics = distinct(e.task for e in rows), distinct(e.metric for e in rows)
     shown = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
     if len({e.higher_is_better for e in panel}) == 1:
-        better = "higher" if panel[0].higher_is_better else "lower"
-        shown += f" {report.direction(panel[0].higher_is_better)} ({better} is better)"
+        shown += f" {report.which_is_better(panel[0].higher_is_better)}"
     if len(tasks) > 1:
         return f"{shown}, {counted(len(tasks), 'task')}"
     return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {size(panel[0])}"

@@ -26,10 +26,9 @@ _RATIOS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What limits all that is said of a task, or of a total: how many units there are.
+    """How many units a task, or a total, has, of one size as many as `worth`; what is missing.
 
-    They are `worth` so many of one size; of other sizes the smallest and the largest are known.
-    Where they are very few t decides. `gaps` says what is missing.
+    Of several sizes the smallest and the largest are known; of very few units t decides.
     """
 
     task: str
@@ -62,16 +61,10 @@ def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[s
     yield from floor_notes(result, result.differences)
     yield from limit_notes(limits)
     units = plural(limits[0].unit) if len({limit.unit for limit in limits}) == 1 else "units"
-    few = [
-        d
-        for d in result.differences
-        if 0 < d.n_differing < _FEW_DIFFERING and d.test != "mcnemar" and d.aggregate is None
-    ]
-    yield from _about(
-        result,
-        few,
-        f"differ on fewer than 10 {units}, so that the interval is rough and the p-value large",
-    )
+    rows = [d for d in result.rows if d.test != "mcnemar"]
+    few = [d for d in rows if 0 < d.n_differing < _FEW_DIFFERING]
+    rough = "so that the interval is rough and the p-value large"
+    yield from _about(result, few, f"differ on fewer than {_FEW_DIFFERING} {units}, {rough}")
     yield from close_calls(result, result.differences)
     same = [d for d in result.rows if d.n_differing == 0]
     yield from _about(result, same, f"have identical statistics on every {limits[0].unit}: p = 1")
@@ -79,10 +72,8 @@ def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[s
     if result.contrast in _RATIOS:
         yield _RATIOS[result.contrast]
     if counts := sorted({d.metric for d in result if d.test == "mcnemar"}):
-        yield (
-            f"{', '.join(counts)}: 0/1 scores, with McNemar's test, and the intervals of Wilson "
-            f"and Tango."
-        )
+        test = "0/1 scores, with McNemar's test, and the intervals of Wilson and Tango"
+        yield f"{', '.join(counts)}: {test}."
     yield from _total_notes(result.estimates)
     if len(result.tasks) > 1 and result.adjustment != "none":
         within = "" if result.is_mixed else " under one metric"
@@ -116,16 +107,16 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
         )
     elif small:
         (one,) = small
-        what, units = one.uneven or f"Only {counted(one.n, one.unit)}", plural(one.unit)
-        if one.by_t:
-            kinds = "; if they are subjects or domains, give them as strata"
-            strata = "" if one.unit == "segment" else kinds
-            yield (
-                f"{what}: t decides in place of the bootstrap, and intervals are wide; use more "
-                f"{units}{strata}."
-            )
+        what, more = (
+            one.uneven or f"Only {counted(one.n, one.unit)}",
+            f"use more {plural(one.unit)}",
+        )
+        if not one.by_t:
+            yield f"{what}: below {one.few}, intervals and p-values are rough; {more}."
         else:
-            yield (f"{what}: below {one.few}, intervals and p-values are rough; use more {units}.")
+            if one.unit != "segment":
+                more += "; if they are subjects or domains, give them as strata"
+            yield f"{what}: t decides in place of the bootstrap, and intervals are wide; {more}."
     for limit in rows:
         yield from (f"{limit.task}: {gap}" if len(rows) > 1 else gap for gap in limit.gaps)
 
@@ -149,19 +140,17 @@ def _total_notes(estimates: Estimates) -> Iterator[str]:
 def claim_notes(result: Comparison) -> Iterator[str]:
     """Say what is claimed, and how surely."""
     level = f"at level {result.significance_level:g}, each pair by itself"
-    if result.margin is not None:
-        size = f"{result.margin:g}"
+    if (size := result.margin) is not None:
         yield (
-            f"margin {size}: equivalent (the difference lies within ±{size}), not worse (no loss "
-            f"of {size} or more), or not shown, {level}; to_csv() has the smallest margins that "
-            f"can be claimed."
-        )
-    if result.recovery is not None:
-        size = f"{result.recovery:g}"
-        yield (
-            f"recovery {size}: not worse (at least {size} of the baseline is kept; of errors, at "
-            f"most 1/{size} times as many are made), or not shown, {level}; to_csv() has the most "
+            f"margin {size:g}: equivalent (the difference lies within ±{size:g}), not worse (no "
+            f"loss of {size:g} or more), or not shown, {level}; to_csv() has the smallest margins "
             f"that can be claimed."
+        )
+    if (size := result.recovery) is not None:
+        yield (
+            f"recovery {size:g}: not worse (at least {size:g} of the baseline is kept; of errors, "
+            f"at most 1/{size:g} times as many are made), or not shown, {level}; to_csv() has the "
+            f"most that can be claimed."
         )
 
 
@@ -170,21 +159,21 @@ def design_notes(estimates: Iterable[Any]) -> Iterator[str]:
     every = list(estimates)
     for metric in distinct(e.metric for e in every):
         some = [e for e in every if e.metric == metric]
-        effects = [e.design_effect for e in some if e.design_effect is not None]
-        if effects:
-            sizes = [e.effective_size for e in some if e.effective_size is not None]
+        if effects := _known(some, "design_effect"):
+            times = _span([e**0.5 for e in effects], ".2f")
             yield (
-                f"{metric}: {plural(some[0].unit)} make standard errors "
-                f"{_span([e**0.5 for e in effects], '.2f')} times those of independent segments "
-                f"(design effect {_span(effects, '.2f')}), as of {_span(sizes, '.0f')} of them."
+                f"{metric}: {plural(some[0].unit)} make standard errors {times} times those of "
+                f"independent segments (design effect {_span(effects, '.2f')}), as of "
+                f"{_span(_known(some, 'effective_size'), '.0f')} of them."
             )
-        runs = [e.run_error for e in some if e.run_error is not None]
-        if runs:
-            alone = [e.segment_error for e in some if e.segment_error is not None]
-            yield (
-                f"{metric}: standard errors from segments {_span(alone, '.3g')}, from runs "
-                f"{_span(runs, '.3g')}."
-            )
+        if runs := _known(some, "run_error"):
+            alone = _span(_known(some, "segment_error"), ".3g")
+            of_runs = _span(runs, ".3g")
+            yield f"{metric}: standard errors from segments {alone}, from runs {of_runs}."
+
+
+def _known(estimates: Iterable[Any], name: str) -> list[float]:
+    return [value for e in estimates if (value := getattr(e, name)) is not None]
 
 
 def _span(values: Sequence[float], form: str) -> str:
@@ -207,13 +196,9 @@ def floor_notes(result: Comparison, found: Sequence[Difference]) -> Iterator[str
             f"With {result.n_resamples} resamples{times} no p-value can reach {level:g} whatever "
             f"the data: use n_resamples of at least {ceil(m / level - 1e-9) - 1}."
         )
-    units = [d for d in opened if d not in drawn]
-    yield from _about(
-        result,
-        units,
-        f"differ on so few {plural(result.estimates[0].unit)} that no p-value{times} can reach "
-        f"{level:g}, whatever the data: use more",
-    )
+    few = f"differ on so few {plural(result.estimates[0].unit)} that no p-value{times} can reach "
+    few += f"{level:g}, whatever the data: use more"
+    yield from _about(result, [d for d in opened if d not in drawn], few)
 
 
 def close_calls(result: Comparison, found: Sequence[Difference], the: str = "The") -> Iterator[str]:

@@ -37,6 +37,7 @@ from evalstats.results.records import (
     Difference,
     counted,
     distinct,
+    has_tasks,
     of_task,
     plural,
     ranked,
@@ -72,18 +73,18 @@ def replicates(estimates: Sequence[Any], metric: str | None = None, ax: Any = No
 
 
 def _scores(estimates: Sequence[Any], ax: Axes | None, with_replicates: bool = False) -> Axes:
-    has_tasks = _has_tasks(estimates)
-    rows = list(estimates) if has_tasks else ranked(estimates)
-    series = distinct(e.system for e in rows) if has_tasks else [""]
+    of_tasks = has_tasks(estimates)
+    rows = list(estimates) if of_tasks else ranked(estimates)
+    series = distinct(e.system for e in rows) if of_tasks else [""]
     if len(series) > len(SERIES):
         raise InputError(
             f"{len(series)} systems are too many for a figure of tasks, which shows "
             f"{len(SERIES)}; give those of some systems"
         )
-    several, taller = len(series) > 1, _APART * (len(series) - 1)
-    labels = [e.task if has_tasks else e.system for e in rows]
-    extra = 0.12 * len(series) * several
-    axes, middles = _rows(ax, rows, labels, extra, 0.15 if with_replicates else taller)
+    taller = 0.15 if with_replicates else _APART * (len(series) - 1)
+    extra = 0.12 * len(series) if len(series) > 1 else 0.0
+    labels = [e.task if of_tasks else e.system for e in rows]
+    axes, middles = _rows(ax, rows, labels, extra, taller)
     title = "Scores"
     if with_replicates:
         title, middles = f"{len(rows[0].replicates):,} replicates", middles + _HEIGHT / 2
@@ -95,7 +96,7 @@ def _scores(estimates: Sequence[Any], ax: Axes | None, with_replicates: bool = F
         forest(axes, values, places, [colour] * len(some), None, mark, wrapped(name, 22))
     level = report.level(rows[0].confidence_level)
     name_axes(axes, f"{title}, {_about(rows)}", f"{_metric(rows)}, {level}")
-    if several:
+    if len(series) > 1:
         legend_below(axes)
     return axes
 
@@ -111,20 +112,11 @@ def _histograms(axes: Axes, rows: Sequence[Any], floors: Any) -> None:
 
 
 def differences(
-    comparison: Any,
-    metric: str | None = None,
-    ax: Any = None,
-    *,
-    system: str | None = None,
-    baseline: str | None = None,
+    comparison: Any, metric: str | None, ax: Any, system: str | None, baseline: str | None
 ) -> Any:
     """Draw differences with their intervals, the largest first; of tasks, those of one pair."""
-    wanted = [(system, "system"), (baseline, "baseline")]
-    found = [
-        d
-        for d in comparison.differences
-        if all(name in (None, getattr(d, side)) for name, side in wanted)
-    ]
+    found = [d for d in comparison if system in (None, d.system)]
+    found = [d for d in found if baseline in (None, d.baseline)]
     if not found:
         raise InputError(f"there is no pair of {system!r} and {baseline!r}")
     return panels(partial(_differences, comparison), found, metric, ax)
@@ -132,7 +124,7 @@ def differences(
 
 def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) -> Axes:
     one, contrast = comparison.baseline, contrast_of(comparison.contrast)
-    if _has_tasks(found):
+    if has_tasks(found):
         pairs = distinct(f"{d.system!r} and {d.baseline!r}" for d in found)
         if len(pairs) != 1:
             raise InputError(
@@ -164,22 +156,17 @@ def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) 
     marks = ["o" if d.aggregate is None else "D" for d in drawn]
     forest(axes, [values for _, _, values in rows], middles, colours, sure, marks)
     of = [e for e in comparison.estimates if e.metric == found[0].metric]
-    about = _about(found if _has_tasks(found) else of)
+    about = _about(found if has_tasks(found) else of)
     what = f"{contrast.column} {contrast.within} {_metric(found)}"
-    level = report.level(comparison.confidence_level)
-    adjusted = f"filled: {_adjusted(comparison, found)}"
-    name_axes(axes, f"{title}, {about}", f"{what}, {level}", adjusted)
+    level, adjusted = report.level(comparison.confidence_level), _adjusted(comparison, found)
+    name_axes(axes, f"{title}, {about}", f"{what}, {level}", f"filled: {adjusted}")
     return axes
 
 
 def pvalues(
     comparison: Any, metric: str | None = None, ax: Any = None, task: str | None = None
 ) -> Any:
-    """Draw the adjusted p-values of all pairs, best system first.
-
-    A dot marks a significant difference. Up to nine systems the p-values are written out. Of a
-    one-sided test, a cell is the row's system against the column's.
-    """
+    """Draw the adjusted p-values of all pairs, best first; a dot is a significant difference."""
     if comparison.baseline is not None:
         raise InputError(
             "plot_pvalues needs all pairs, but this comparison has a baseline; use plot(), or "
@@ -211,8 +198,7 @@ def _pvalues(comparison: Any, estimates: Sequence[Any], ax: Axes | None) -> Axes
             str(i + 1 + half), (0, y), (-3, 0), xycoords=("axes fraction", "data"),
             textcoords="offset points", ha="right", va="center", fontsize=SMALL,
         )  # fmt: skip
-    step = 1 if n_columns <= 12 else 5
-    shown = [i + 1 for i in range(n_columns) if step == 1 or i == 0 or (i + 1) % step == 0]
+    shown = [i + 1 for i in range(n_columns) if n_columns <= 12 or i == 0 or (i + 1) % 5 == 0]
     axes.set_xticks(shown, [str(number) for number in shown])
     name_axes(
         axes,
@@ -252,11 +238,7 @@ def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
 def ranks(
     systems: Sequence[Any], metric: str, confidence_level: float, ax: Axes | None = None
 ) -> Axes:
-    """Draw the ranks of systems, best first, with the letters of their tiers to the right.
-
-    The thick line is the interval of a system alone, the thin one that of all systems at once. Of
-    long tiers the first letters are shown.
-    """
+    """Draw the ranks of systems, best first, with the letters of their tiers to the right."""
     axes, edges = rows_axes(ax, [r.system for r in systems])
     rows = centres_of(edges)
     both = [(r.simultaneous_low, r.simultaneous_high) for r in systems]
@@ -287,53 +269,42 @@ def influences(
     return axes
 
 
-def power(
-    pairs: Sequence[Any],
-    unit: str,
-    planned: int,
-    *,
-    difference: float | None,
-    target: float,
-    metric: str | None = None,
-    ax: Any = None,
-) -> Any:
-    """Draw power for a difference over the number of segments, or of runs, one line a pair.
+def power(planned: Any, over: str, metric: str | None = None, ax: Any = None) -> Any:
+    """Draw power, or the least difference, over the number of segments, or of runs."""
+    return panels(partial(_power, planned, over == "runs"), planned.pairs, metric, ax)
 
-    Without a difference: the least one that is found with the target power. More than five pairs
-    raise an `InputError`: plan with a baseline, or fewer systems.
-    """
 
-    def draw(shown: Sequence[Any], own: Any) -> Axes:
-        if len(shown) > len(SERIES):
-            raise InputError(
-                f"{len(shown)} pairs are too many lines, {len(SERIES)} is the most; plan with "
-                f"baseline=, or with fewer systems"
-            )
-        axes, about = own_axes(2.4) if own is None else own, _metric(shown)
-        axes.set_xscale("log")
-        for pair, (colour, mark) in zip(shown, SERIES, strict=False):
-            sizes, values = pair.sizes, pair.minimums if difference is None else pair.powers
-            if unit == "run" and (of := pair.of_runs) is not None:
-                sizes, values = of.runs, of.run_minimums if difference is None else of.run_powers
-            heights = [np.nan if value is None else value for value in values]
-            label = wrapped(f"{pair.system} − {pair.baseline}", 30)
-            axes.plot(sizes, heights, f"{mark}-", color=colour, ms=3, linewidth=1, label=label)
-        axes.axvline(planned, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
-        if difference is None:
-            axes.set_yscale("log")
-            axes.set_ylabel(wrapped(f"least difference in {about}", 28), fontsize=SMALL)
-            title = f"Found with power {target:g}"
-        else:
-            axes.set_ylim(0, 1.02)
-            axes.axhline(target, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
-            axes.set_ylabel("power", fontsize=SMALL)
-            title = f"Power for a difference of {difference:g} in {about}"
-        name_axes(axes, title, f"{plural(unit)}, dotted: {planned:,}")
-        axes.tick_params(which="minor", labelsize=SMALL - 1)
-        axes.legend(fontsize=SMALL - 1, frameon=False)
-        return axes
-
-    return panels(draw, pairs, metric, ax)
+def _power(planned: Any, of_runs: bool, pairs: Sequence[Any], ax: Axes | None) -> Axes:
+    if len(pairs) > len(SERIES):
+        raise InputError(
+            f"{len(pairs)} pairs are too many lines, {len(SERIES)} is the most; plan with "
+            f"baseline=, or with fewer systems"
+        )
+    axes, about = own_axes(2.4) if ax is None else ax, _metric(pairs)
+    least = planned.difference is None
+    axes.set_xscale("log")
+    for pair, (colour, mark) in zip(pairs, SERIES, strict=False):
+        sizes, values = pair.sizes, pair.minimums if least else pair.powers
+        if of_runs and (of := pair.of_runs) is not None:
+            sizes, values = of.runs, of.run_minimums if least else of.run_powers
+        heights = [np.nan if value is None else value for value in values]
+        label = wrapped(f"{pair.system} − {pair.baseline}", 30)
+        axes.plot(sizes, heights, f"{mark}-", color=colour, ms=3, linewidth=1, label=label)
+    n, unit = (planned.n_runs, "run") if of_runs else (planned.n_segments, planned.unit)
+    axes.axvline(n, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
+    if least:
+        axes.set_yscale("log")
+        axes.set_ylabel(wrapped(f"least difference in {about}", 28), fontsize=SMALL)
+        title = f"Found with power {planned.target:g}"
+    else:
+        axes.set_ylim(0, 1.02)
+        axes.axhline(planned.target, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
+        axes.set_ylabel("power", fontsize=SMALL)
+        title = f"Power for a difference of {planned.difference:g} in {about}"
+    name_axes(axes, title, f"{plural(unit)}, dotted: {n:,}")
+    axes.tick_params(which="minor", labelsize=SMALL - 1)
+    axes.legend(fontsize=SMALL - 1, frameon=False)
+    return axes
 
 
 def _rows(
@@ -344,7 +315,7 @@ def _rows(
     taller: float = 0.0,
 ) -> tuple[Axes, Any]:
     """Return axes with a row for each label, a line above the totals, and the rows' middles."""
-    names = distinct(labels) if _has_tasks(rows) else labels
+    names = distinct(labels) if has_tasks(rows) else labels
     if len(names) > _MOST_TASKS:
         raise InputError(
             f"{len(names)} rows are too many for a figure, which shows {_MOST_TASKS}; draw a Suite "
@@ -360,11 +331,8 @@ def _rows(
 def _oriented(
     comparison: Any, d: Difference
 ) -> tuple[Difference, tuple[str, str], tuple[float, float, float]]:
-    """Return a difference with the names and the numbers as they are drawn.
-
-    Of all pairs the better system comes first, but not of a one-sided test, which has its own
-    direction.
-    """
+    """Return a difference with the names and the numbers as they are drawn."""
+    # Of all pairs the better system comes first, but a one-sided test has its own direction.
     pairs = comparison.baseline is None and comparison.alternative == "two-sided"
     if pairs and d.winner == d.baseline:
         turned = contrast_of(d.contrast).turned
@@ -372,14 +340,10 @@ def _oriented(
     return d, (d.system, d.baseline), (d.value, d.low, d.high)
 
 
-def _has_tasks(rows: Sequence[Any]) -> bool:
-    return len({row.task for row in rows}) > 1
-
-
 def _about(rows: Sequence[Any]) -> str:
     """Return how many tasks there are, or how large the only one is."""
     tasks = {row.task for row in rows if row.aggregate is None}
-    return counted(len(tasks), "task") if _has_tasks(rows) else size(rows[0])
+    return counted(len(tasks), "task") if has_tasks(rows) else size(rows[0])
 
 
 def _metric(rows: Sequence[Any]) -> str:

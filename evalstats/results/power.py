@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,9 +12,9 @@ import numpy as np
 from evalstats.checks import choice
 from evalstats.errors import InputError
 from evalstats.results import plots, report
-from evalstats.results.forms import Result
-from evalstats.results.records import PairPower, RunPower, distinct
-from evalstats.results.report import Table
+from evalstats.results.forms import Several
+from evalstats.results.records import Record, distinct
+from evalstats.results.report import Column, Table, table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,8 +38,98 @@ _CURVE = ("size", "minimum", "power")
 _CURVES = ((None, "sizes", "minimums", "powers"), ("run", "runs", "run_minimums", "run_powers"))
 
 
+@dataclass(frozen=True)
+class RunPower:
+    """What a test of several runs of each system finds of a pair.
+
+    Attributes
+    ----------
+    run_deviation : float or None
+        The runs' part of the standard error is this over √R.
+    limit : float or None
+        Least difference that is found on any number of segments, with the runs that are planned.
+    runs_needed, runs_needed_low, runs_needed_high : int or None
+        Runs of each system that find the difference on the segments that are planned.
+    fewest_runs : int or None
+        With fewer runs no number of segments finds it.
+    runs, run_minimums, run_powers : tuple
+        Least difference, and power, with each of some numbers of runs.
+    """
+
+    run_deviation: float | None = None
+    limit: float | None = None
+    runs_needed: int | None = None
+    runs_needed_low: int | None = None
+    runs_needed_high: int | None = None
+    fewest_runs: int | None = None
+    runs: tuple[int, ...] = ()
+    run_minimums: tuple[float | None, ...] = ()
+    run_powers: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class PairPower(Record):
+    """What a test finds of a pair of systems; sizes of differences have no sign.
+
+    Attributes
+    ----------
+    metric, baseline, system : str
+        Whose pilot it is.
+    observed : float
+        The pilot's difference, system minus baseline.
+    standard_deviation : float
+        Of one segment, or group: the difference's standard error is this over √N.
+    minimum, minimum_low, minimum_high : float or None
+        Least difference that is found with the target power, and what the pilot leaves uncertain;
+        `None` where no difference is, as of 0/1 scores on three segments.
+    power, power_low, power_high : float or None
+        How often the difference that was asked about is found; `None` where none was.
+    needed, needed_low, needed_high : int or None
+        Segments that find it with the target power.
+    sizes, minimums, powers : tuple
+        Least difference, and power where a difference was asked about, on some numbers of segments.
+    higher_is_better : bool
+        Direction of the metric.
+    discordant : float or None
+        Of 0/1 scores, the share of segments that differ.
+    of_runs : RunPower or None
+        Where there are several runs of each system.
+    """
+
+    metric: str
+    baseline: str
+    system: str
+    observed: float
+    standard_deviation: float
+    minimum: float | None
+    minimum_low: float | None
+    minimum_high: float | None
+    power: float | None = None
+    power_low: float | None = None
+    power_high: float | None = None
+    needed: int | None = None
+    needed_low: int | None = None
+    needed_high: int | None = None
+    sizes: tuple[int, ...] = ()
+    minimums: tuple[float | None, ...] = ()
+    powers: tuple[float, ...] = ()
+    higher_is_better: bool = True
+    discordant: float | None = None
+    of_runs: RunPower | None = None
+
+    derived = ("test",)
+
+    @property
+    def test(self) -> str:
+        """What is planned: "t", or "mcnemar" of 0/1 scores."""
+        return "t" if self.discordant is None else "mcnemar"
+
+    def _title(self) -> str:
+        return f"{self.system} - {self.baseline}, {self.metric}, power"
+
+
 @dataclass(frozen=True, repr=False)
-class Power(Result):
+class Power(Several[PairPower]):
     """What a test finds on a test set like the pilot; iterating gives `PairPower`.
 
     Attributes
@@ -62,7 +153,7 @@ class Power(Result):
     notes : tuple of str
         What a careful reader should know.
     n_runs, pilot_runs : int or None
-        Runs of each system that are planned, and those of the pilot; `None` where there are none.
+        Runs of each system that are planned, and those of the pilot.
     """
 
     pairs: tuple[PairPower, ...]
@@ -79,44 +170,14 @@ class Power(Result):
     n_runs: int | None = None
     pilot_runs: int | None = None
 
-    def __getitem__(self, index: int) -> PairPower:
-        """Return the record of a place."""
-        return self.pairs[index]
-
-    def __iter__(self) -> Iterator[PairPower]:
-        """Iterate over the pairs, metric by metric."""
-        return iter(self.pairs)
-
-    def __len__(self) -> int:
-        """Return the number of records."""
-        return len(self.pairs)
-
     def plot(
         self, metric: str | None = None, ax: Axes | None = None, *, over: str = "segments"
     ) -> Axes:
-        """Draw power, or the least difference, over the number of segments, or of runs.
-
-        Parameters
-        ----------
-        metric : str, optional
-            Its printed name, in any case; by default all of them, each in a panel.
-        ax : matplotlib Axes, or one for each metric, optional
-            Where to draw.
-        over : {"segments", "runs"}
-            ``"runs"`` where the pilot has several of each system.
-        """
+        """Draw power, or the least difference, over the number of segments, or of "runs"."""
         choice(over, ("segments", "runs"), "over")
         if over == "runs" and self.n_runs is None:
             raise InputError("over='runs' needs a pilot with several runs of each system")
-        drawn: Axes = plots.power(
-            self.pairs,
-            "run" if over == "runs" else self.unit,
-            self.n_runs if over == "runs" and self.n_runs else self.n_segments,
-            difference=self.difference,
-            target=self.target,
-            metric=metric,
-            ax=ax,
-        )
+        drawn: Axes = plots.power(self, over, metric, ax)
         return drawn
 
     def _rows(self) -> Sequence[PairPower]:
@@ -138,43 +199,35 @@ class Power(Result):
             for unit, *curve in _CURVES if len(pairs) == 1 else ():
                 sizes, minimums, powers = (first[name] for name in curve)
                 if sizes:
-                    unit = unit or self.unit
-                    title = f"{metric}, {first['system']} - {first['baseline']}, "
+                    named = f"{metric}, {first['system']} - {first['baseline']}"
+                    title = f"{named}, by number of {unit or self.unit}s"
                     rows = zip(sizes, minimums, powers or minimums, strict=True)
                     points = [dict(zip(_CURVE, row, strict=True)) for row in rows]
-                    columns = {f"{unit}s": "size", **_OF_SIZES}
+                    columns = {f"{unit or self.unit}s": "size", **_OF_SIZES}
                     decimals = _decimals(minimums, digits)
-                    title += f"by number of {unit}s"
                     tables.append(self._table(title, columns, points, decimals))
         return tables
 
     def _table(
-        self, title: str, columns: dict[str, str], records: list[dict[str, Any]], decimals: int
+        self, title: str, names: dict[str, str], rows: list[dict[str, Any]], decimals: int
     ) -> Table:
-        """Lay out fields of the records that need most, with their intervals, if they have some."""
-        notes, header, cells = [], [], []
-        if "system" in columns and len(records) > _MOST_PAIRS:
-            records = sorted(records, key=lambda r: r["minimum"] or np.inf, reverse=True)
-            low, high = (_written(records[i]["minimum"], decimals) for i in (-1, _MOST_PAIRS))
-            notes.append(
-                f"and {len(records) - _MOST_PAIRS:,} pairs with least differences from {low} to "
-                f"{high}; CSV, JSON and data frames have all"
-            )
-            records = records[:_MOST_PAIRS]
-        for name, key in columns.items():
+        """Lay out fields of the rows that need most, with their intervals, if they have some."""
+        more, notes = len(rows) - _MOST_PAIRS, ""
+        if "system" in names and more > 0:
+            rows = sorted(rows, key=lambda r: r["minimum"] or np.inf, reverse=True)
+            low, high = (_written(decimals, rows[i]["minimum"]) for i in (-1, _MOST_PAIRS))
+            notes = f"and {more:,} pairs with least differences from {low} to {high}; "
+            notes += "CSV, JSON and data frames have all"
+            rows = rows[:_MOST_PAIRS]
+        columns: list[Column] = []
+        for name, key in names.items():
             if self.difference is not None or key not in _ASKED:
-                places = 2 if key == "power" else decimals
-                header.append(name.format(self))
-                cells.append([_written(r[key], places) for r in records])
-                if f"{key}_low" in records[0]:
-                    header.append(f"[{report.level(self.confidence_level)}]")
-                    lows, highs = (
-                        [_written(r[f"{key}_{end}"], places) for r in records]
-                        for end in ("low", "high")
-                    )
-                    cells.append([f"[{x}, {y}]" for x, y in zip(lows, highs, strict=True)])
-        align = "".join("<" if name in _NAMES else ">" for name in header)
-        return Table(title, tuple(header), tuple(zip(*cells, strict=True)), align, tuple(notes))
+                side, places = "<" if key in _NAMES else ">", 2 if key == "power" else decimals
+                columns.append((name.format(self), side, partial(_cell, places, key)))
+                if f"{key}_low" in rows[0]:
+                    level = f"[{report.level(self.confidence_level)}]"
+                    columns.append((level, ">", partial(_bounds, places, key)))
+        return table_of(title, rows, columns, (notes,) if notes else ())
 
 
 def _flat(pair: PairPower) -> dict[str, Any]:
@@ -186,10 +239,18 @@ def _decimals(values: Sequence[float | None], digits: int | None) -> int:
     return report.decimals([x for x in values if x]) if digits is None else digits
 
 
-def _written(value: Any, decimals: int) -> str:
+def _written(decimals: int, value: Any) -> str:
     if isinstance(value, float):
         return report.number(value, decimals)
     return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _cell(decimals: int, key: str, row: dict[str, Any]) -> str:
+    return _written(decimals, row[key])
+
+
+def _bounds(decimals: int, key: str, row: dict[str, Any]) -> str:
+    return f"[{_cell(decimals, f'{key}_low', row)}, {_cell(decimals, f'{key}_high', row)}]"
 
 
 def assumptions(result: Power, n_strata: int) -> Iterator[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalstats.errors import InputError
 from evalstats.results import plots, report
-from evalstats.results.forms import Result
+from evalstats.results.forms import Several
 from evalstats.results.records import Record, size
 from evalstats.results.report import Column, Table, table_of
 
@@ -62,7 +62,7 @@ class Ranked(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Ranking(Result):
+class Ranking(Several[Ranked]):
     """Systems best first, with intervals of their ranks; iterating gives `Ranked`.
 
     Attributes
@@ -75,18 +75,8 @@ class Ranking(Result):
         Systems that are not significantly worse than the first.
     confidence_level : float
         Of the intervals.
-    higher_is_better : bool
-        Direction of the metric.
-    n_segments : int
-        Number of segments, or of groups.
-    unit : str
-        What was resampled.
-    signature : str
-        Everything needed to make the numbers again.
-    notes : tuple of str
-        What was missing in the scores, or left out.
-    task : str
-        The task, or the total; empty where there is one without a name.
+    higher_is_better, n_segments, unit, signature, notes, task
+        As of an `Estimate`.
     """
 
     metric: str
@@ -100,19 +90,10 @@ class Ranking(Result):
     notes: tuple[str, ...] = ()
     task: str = ""
 
-    def __iter__(self) -> Iterator[Ranked]:
-        """Iterate over the systems, best first."""
-        return iter(self.systems)
-
-    def __len__(self) -> int:
-        """Return the number of systems."""
-        return len(self.systems)
-
     def __getitem__(self, system: str) -> Ranked:
         """Return what is known of a system."""
-        for ranked in self.systems:
-            if ranked.system == system:
-                return ranked
+        if found := [ranked for ranked in self.systems if ranked.system == system]:
+            return found[0]
         names = ", ".join(ranked.system for ranked in self.systems)
         raise InputError(f"system must be one of {names}; got {system!r}")
 
@@ -126,21 +107,19 @@ class Ranking(Result):
     def _tables(self, digits: int | None = None) -> list[Table]:
         errors = [r.standard_error for r in self.systems]
         places = report.decimals(errors) if digits is None else digits
-        percent = f"{100 * self.confidence_level:.10g} %"
+        percent = f"{100 * self.confidence_level:.10g}"
         columns: list[Column] = [
             ("rank", ">", lambda r: f"{r.rank:g}"),
             ("system", "<", lambda r: r.system),
             ("score", ">", lambda r: report.number(r.score, places)),
-            (f"[{percent}]", ">", lambda r: f"[{r.low}, {r.high}]"),
+            (f"[{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
             ("[all at once]", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
             ("tier", "<", lambda r: r.tier),
             ("cluster", ">", lambda r: str(r.cluster)),
             ("first", ">", lambda r: _first(r.probability_first)),
         ]
-        better = "higher" if self.higher_is_better else "lower"
         title = (
-            f"Ranks by {self._name} {report.direction(self.higher_is_better)} ({better} is "
-            f"better), {size(self)}"
+            f"Ranks by {self._name} {report.which_is_better(self.higher_is_better)}, {size(self)}"
         )
         return [table_of(title, self.systems, columns, self._ties())]
 
@@ -159,24 +138,13 @@ class Ranking(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Rankings(Result, Sequence[Ranking]):
-    """Rankings under several metrics. A sequence of `Ranking`.
-
-    Attributes
-    ----------
-    rankings : tuple of Ranking
-        One a metric.
-    """
+class Rankings(Several[Ranking]):
+    """Rankings, one a metric; iterating gives `Ranking`."""
 
     rankings: tuple[Ranking, ...]
 
-    def __getitem__(self, index: Any) -> Any:
-        """Return one ranking."""
-        return self.rankings[index]
-
-    def __len__(self) -> int:
-        """Return the number of rankings."""
-        return len(self.rankings)
+    def _rows(self) -> Sequence[Ranking]:
+        return self.rankings
 
     def _records(self) -> list[dict[str, Any]]:
         return [record for ranking in self.rankings for record in ranking._records()]

@@ -42,13 +42,11 @@ class MarginTest:
     pvalue_not_worse, pvalue_worse : float
         Of the one-sided test that less is lost than the margin, or more kept than the recovery; and
         of the opposite.
-    pvalue_equivalence : float or None
-        Of a margin: the larger of its two one-sided tests.
+    pvalue_equivalence, equivalence_bound : float or None
+        Of a margin: the larger of its two one-sided tests, and the smallest margin within which the
+        two are shown to be equivalent.
     loss_bound : float or None
-        Of a margin: the smallest loss that is ruled out, negative for a system that is surely
-        better.
-    equivalence_bound : float or None
-        Of a margin: the smallest within which the two are shown to be equivalent.
+        Of a margin: the smallest loss that is ruled out, negative for one that is surely better.
     recovery_bound : float or None
         Of a recovery: the largest share of the baseline, at most 1, that is shown to be kept.
     """
@@ -82,16 +80,13 @@ class Difference(Record):
         What was compared.
     baseline_score, system_score : float
         Their corpus scores; `difference` is the second less the first.
-    low, high : float
-        Bounds of the confidence interval of the difference, or of what `contrast` says.
-    standard_error : float
-        Of the same.
-    pvalue : float
-        Of this comparison alone, in (0, 1].
+    low, high, standard_error : float
+        Confidence interval, and standard error, of the difference, or of what `contrast` says.
+    pvalue, pvalue_error : float
+        Of this comparison alone, in (0, 1], and its Monte-Carlo standard error; 0 where nothing was
+        drawn for it.
     pvalue_adjusted : float
         Adjusted for all comparisons under the same metric, on all tasks.
-    pvalue_error : float
-        Monte-Carlo standard error of `pvalue`; 0 where nothing was drawn for it.
     n_differing : int
         Number of segments, or groups, whose statistics differ between the two systems.
     higher_is_better : bool
@@ -175,110 +170,31 @@ class Difference(Record):
         return f"{on}{self.system} - {self.baseline}, {self.metric}{shown}"
 
 
-@dataclass(frozen=True)
-class RunPower:
-    """What a test of several runs of each system finds of a pair.
-
-    Attributes
-    ----------
-    run_deviation : float or None
-        The runs' part of the standard error is this over √R.
-    limit : float or None
-        Least difference that is found on any number of segments, with the runs that are planned.
-    runs_needed, runs_needed_low, runs_needed_high : int or None
-        Runs of each system that find the difference on the segments that are planned.
-    fewest_runs : int or None
-        With fewer runs no number of segments finds it.
-    runs, run_minimums, run_powers : tuple
-        Least difference, and power, with each of some numbers of runs.
-    """
-
-    run_deviation: float | None = None
-    limit: float | None = None
-    runs_needed: int | None = None
-    runs_needed_low: int | None = None
-    runs_needed_high: int | None = None
-    fewest_runs: int | None = None
-    runs: tuple[int, ...] = ()
-    run_minimums: tuple[float | None, ...] = ()
-    run_powers: tuple[float, ...] = ()
-
-
-@dataclass(frozen=True)
-class PairPower(Record):
-    """What a test finds of a pair of systems; sizes of differences have no sign.
-
-    Attributes
-    ----------
-    metric, baseline, system : str
-        Whose pilot it is.
-    observed : float
-        The pilot's difference, system minus baseline.
-    standard_deviation : float
-        Of one segment, or group: the difference's standard error is this over √N.
-    minimum, minimum_low, minimum_high : float or None
-        Least difference that is found with the target power, and what the pilot leaves uncertain;
-        `None` where no difference is, as of 0/1 scores on three segments.
-    power, power_low, power_high : float or None
-        How often the difference that was asked about is found; `None` where none was.
-    needed, needed_low, needed_high : int or None
-        Segments that find it with the target power.
-    sizes, minimums, powers : tuple
-        Least difference, and power where a difference was asked about, on some numbers of segments.
-    higher_is_better : bool
-        Direction of the metric.
-    discordant : float or None
-        Of 0/1 scores, the share of segments that differ.
-    of_runs : RunPower or None
-        Where there are several runs of each system.
-    """
-
-    metric: str
-    baseline: str
-    system: str
-    observed: float
-    standard_deviation: float
-    minimum: float | None
-    minimum_low: float | None
-    minimum_high: float | None
-    power: float | None = None
-    power_low: float | None = None
-    power_high: float | None = None
-    needed: int | None = None
-    needed_low: int | None = None
-    needed_high: int | None = None
-    sizes: tuple[int, ...] = ()
-    minimums: tuple[float | None, ...] = ()
-    powers: tuple[float, ...] = ()
-    higher_is_better: bool = True
-    discordant: float | None = None
-    of_runs: RunPower | None = None
-
-    derived = ("test",)
-
-    @property
-    def test(self) -> str:
-        """What is planned: "t", or "mcnemar" of 0/1 scores."""
-        return "t" if self.discordant is None else "mcnemar"
-
-    def _title(self) -> str:
-        return f"{self.system} - {self.baseline}, {self.metric}, power"
-
-
 def distinct(items: Iterable[str]) -> list[str]:
     """Return the different items in their order."""
     return list(dict.fromkeys(items))
 
 
+def has_tasks(rows: Iterable[Any]) -> bool:
+    """Return whether rows are of several tasks."""
+    return len({row.task for row in rows}) > 1
+
+
+def metric_name(row: Any) -> str:
+    """Return ``BLEU ↑``."""
+    return f"{row.metric} {report.direction(row.higher_is_better)}"
+
+
 def of_metric(records: Sequence[T], metric: str | None) -> list[T]:
     """Return the records of one metric, in any case; `None` stands for the only one."""
-    names = distinct(_metric(record) for record in records)
+    rows: Sequence[Any] = records
+    names = distinct(row.metric for row in rows)
     fitting = names if metric is None else [name for name in names if name == metric]
     if not fitting and isinstance(metric, str):
         fitting = [name for name in names if name.lower() == metric.lower()]
     if len(fitting) != 1:
         raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
-    return [record for record in records if _metric(record) == fitting[0]]
+    return [row for row in rows if row.metric == fitting[0]]
 
 
 def of_task(records: Sequence[T], task: str | None) -> list[T]:
@@ -295,6 +211,32 @@ def of_task(records: Sequence[T], task: str | None) -> list[T]:
         known = ", ".join(distinct(row.task for row in rows if row.task)) or "without names"
         raise InputError(f"task must be one of {known}; got {task!r}")
     return some
+
+
+def of_pair(
+    some: Sequence[Difference], system: str | None, baseline: str | None, *more: str
+) -> Difference:
+    """Return the only difference of a pair among those of a task and a metric."""
+    names = distinct(name for d in some for name in (d.baseline, d.system))
+    for argument, name in (("system", system), ("baseline", baseline)):
+        if name not in (None, *names):
+            raise InputError(f"{argument} must be one of {', '.join(names)}; got {name!r}")
+    if more:
+        raise InputError(f"key must be one of {', '.join(names)}; got {more[0]!r}")
+    found = [d for d in some if system in (None, d.system) and baseline in (None, d.baseline)]
+    if baseline is None:
+        found = [d for d in some if system in (None, d.system, d.baseline)]
+    if len(found) == 1 and system in (None, found[0].system):
+        return found[0]
+    pairs = "; ".join(f"{d.system!r} from {d.baseline!r}" for d in found[:5] or some[:5])
+    if len(found) > 1:
+        raise InputError(f"baseline is missing: say which of {len(found)} pairs, {pairs}")
+    if any((d.system, d.baseline) == (baseline, system) for d in some):
+        raise InputError(
+            f"the difference of {system!r} from {baseline!r} is that of {baseline!r} from "
+            f"{system!r} with the opposite sign: ask for that one"
+        )
+    raise InputError(f"no difference of {system!r} from {baseline!r}; there are {pairs}")
 
 
 def named(records: Sequence[T], key: object) -> tuple[list[T], list[str]]:
@@ -323,10 +265,6 @@ def is_mixed(records: Iterable[Any]) -> bool:
     return any(row.metric not in metrics for row in rows)
 
 
-def _metric(record: Any) -> str:
-    return str(record.metric)
-
-
 def ranked(estimates: Sequence[T]) -> list[T]:
     """Return the estimates best first; equal scores keep their order."""
     rows: Sequence[Any] = estimates
@@ -352,3 +290,35 @@ def counted(n: int, unit: str) -> str:
 def size(estimate: Any) -> str:
     """Return how many segments, or groups, a score is of."""
     return counted(estimate.n_segments, estimate.unit)
+
+
+def check_pairs(comparison: Any) -> None:
+    """Refuse differences that fit neither the scores nor what is said of all of them."""
+    c = comparison
+    for name in ("confidence_level", "significance_level"):
+        if not 0 < getattr(c, name) < 1:
+            raise InputError(f"{name} must be between 0 and 1")
+    limits = [limit for limit in (c.margin, c.recovery) if limit is not None]
+    if len(limits) > 1 or any(not limit > 0 for limit in limits):
+        raise InputError("margin or recovery must be above 0, and exclude each other")
+    scores = {(*_place(e), e.system): e.score for e in c.estimates}
+    places = set(map(_place, c.differences))
+    if places != {place[:3] for place in scores}:
+        raise InputError("differences must be of every task and metric that has estimates")
+    if len(c.signatures) != len(places):
+        raise InputError(f"signatures must be {len(places)}, one a task and metric")
+    pairs = {(*_place(d), *sorted((d.baseline, d.system))) for d in c.differences}
+    if len(pairs) < len(c.differences):
+        raise InputError("differences must be of pairs that no other compares")
+    for i, d in enumerate(c.differences):
+        for name, score in ((d.baseline, d.baseline_score), (d.system, d.system_score)):
+            if scores.get((*_place(d), name)) != score:
+                raise InputError(f"differences[{i}] has a score of {name!r} that is in no estimate")
+        if c.baseline not in (None, d.baseline) or d.baseline == d.system:
+            raise InputError(f"differences[{i}].baseline must be {c.baseline!r}, not itself")
+        if d.contrast != c.contrast:
+            raise InputError(f"differences[{i}].contrast must be {c.contrast!r}")
+
+
+def _place(row: Any) -> tuple[str, str | None, str]:
+    return row.task, row.aggregate, row.metric

@@ -46,7 +46,6 @@ _STYLE = """<style>
 _LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
 #: More notes than these are folded away.
 _OPEN_NOTES = 3
-_ARROWS = {True: "↑", False: "↓"}
 
 
 @dataclass(frozen=True)
@@ -100,20 +99,11 @@ class Table:
         cells = [list(map(latex_words, self.header))]
         cells += [[as_(cell) for as_, cell in zip(kinds, row, strict=True)] for row in self.rows]
         lines = [" & ".join(row) + r" \\" for row in cells]
-        return "\n".join(
-            [
-                rf"\begin{{tabular}}{{{columns}}}",
-                r"\toprule",
-                rf"\multicolumn{{{len(self.align)}}}{{l}}{{{latex_words(self.title)}}} \\",
-                r"\midrule",
-                lines[0],
-                r"\midrule",
-                *self._set_off(lines[1:], [r"\midrule"]),
-                r"\bottomrule",
-                r"\end{tabular}",
-                *map(_below, self.notes),
-            ]
-        )
+        title = rf"\multicolumn{{{len(self.align)}}}{{l}}{{{latex_words(self.title)}}} \\"
+        head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", title, r"\midrule", lines[0]]
+        rows = self._set_off(lines[1:], [r"\midrule"])
+        foot = [r"\bottomrule", r"\end{tabular}", *map(_below, self.notes)]
+        return "\n".join([*head, r"\midrule", *rows, *foot])
 
     def html(self) -> str:
         """Return a table whose text is escaped and set apart from text of another direction."""
@@ -221,28 +211,29 @@ def fragment_html(
 
 def document_html(title: str, fragment: str) -> str:
     """Return a page of its own, light or dark as the reader's system is."""
-    return "\n".join(
-        [
-            "<!DOCTYPE html>",
-            '<html lang="en">',
-            '<head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{html(title)}</title>",
-            "<style>:root { color-scheme: light dark; } "
-            "body { font-family: system-ui, sans-serif; margin: 1.5em; }</style>",
-            "</head>",
-            "<body>",
-            fragment,
-            "</body>",
-            "</html>",
-            "",
-        ]
-    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{html(title)}</title>
+<style>:root {{ color-scheme: light dark; }} \
+body {{ font-family: system-ui, sans-serif; margin: 1.5em; }}</style>
+</head>
+<body>
+{fragment}
+</body>
+</html>
+"""
 
 
 def direction(higher_is_better: bool) -> str:
     """Return the arrow that says which way is better."""
-    return _ARROWS[higher_is_better]
+    return "↑" if higher_is_better else "↓"
+
+
+def which_is_better(higher_is_better: bool) -> str:
+    """Return ``↑ (higher is better)``."""
+    return f"{direction(higher_is_better)} ({'higher' if higher_is_better else 'lower'} is better)"
 
 
 def decimals(errors: Sequence[float]) -> int:

@@ -1,27 +1,26 @@
-"""Results: frozen, documented, printable, and equal where their numbers and signatures are."""
+"""What users get of a comparison: `Comparison`; frozen, printable, equal where its numbers are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, overload
-
-import numpy as np
+from functools import cached_property
+from typing import Any
 
 from evalstats.errors import InputError
 from evalstats.results import convert, layout, plots, report
 from evalstats.results.describe import describe_comparison
-from evalstats.results.forms import Result as Result
-from evalstats.results.forms import as_digits
-from evalstats.results.questions import Questions
-from evalstats.results.records import Difference, named
+from evalstats.results.forms import Listed, as_digits
+from evalstats.results.joint import JointClaim, joint_claim
+from evalstats.results.records import Difference, check_pairs, is_mixed, of_metric, of_pair, of_task
 from evalstats.results.report import Table
 from evalstats.results.scores import Estimate as Estimate
 from evalstats.results.scores import Estimates as Estimates
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Questions, Result):
+class Comparison(Listed[Difference]):
     """Differences between systems, on one task or many; a sequence of `Difference`.
 
     ``result["BLEU", "B"]`` is the difference of system B under a metric, in any case,
@@ -31,18 +30,14 @@ class Comparison(Questions, Result):
 
     Attributes
     ----------
-    estimates : Estimates
-        Scores and intervals.
-    differences : tuple of Difference
-        Task by task, in each metric by metric and pair by pair, and then the totals.
+    estimates, differences : Estimates, tuple of Difference
+        Task by task, in each metric by metric, and then the totals.
     baseline : str or None
         The system all others are compared with; `None` for all pairs.
-    test, method, alternative, adjustment : str
-        Significance test, interval method, alternative hypothesis, p-value adjustment.
+    test, method, alternative, adjustment, n_resamples, seed : str, int
+        Significance test, interval method, alternative, p-value adjustment, and what was drawn.
     confidence_level : float
         Of the intervals.
-    n_resamples, seed : int
-        What was drawn.
     signatures : tuple of str
         Everything needed to make the numbers again, one for each task and metric that differ in it.
     notes : tuple of str
@@ -76,36 +71,248 @@ class Comparison(Questions, Result):
     contrast: str = "difference"
     source: Any = field(default=None, compare=False)
 
-    @overload
-    def __getitem__(self, index: int | str | tuple[str, ...]) -> Difference: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Difference, ...]: ...
-    def __getitem__(self, index: Any) -> Any:
-        """Return the difference of names or of a place; for a slice, a tuple."""
-        if isinstance(index, (int, slice, np.integer)):
-            return self.differences[index]
-        some, names = named(self.differences, index)
-        return self._only(some, *names)
+    def _rows(self) -> Sequence[Difference]:
+        return self.differences
 
-    def __iter__(self) -> Iterator[Difference]:
-        """Iterate over the differences on tasks, and then the totals."""
-        return iter(self.differences)
+    def _named(self, some: Sequence[Difference], system: str, *others: str) -> Difference:
+        return of_pair(some, system, *(others or [self.baseline]))
 
-    def __len__(self) -> int:
-        """Return the number of differences, totals among them."""
-        return len(self.differences)
+    def significant(self, difference: Difference) -> bool:
+        """Return whether its adjusted p-value is at most the significance level."""
+        return difference.pvalue_adjusted <= self.significance_level
 
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """Names of the tasks; none where there is one without a name."""
-        return self.estimates.tasks
+    def claim(self, difference: Difference) -> str | None:
+        """Return "equivalent", "not worse" or "not shown"; `None` without margin or recovery."""
+        if self.margin is None and self.recovery is None:
+            return None
+        found, level = difference.margin_test, self.significance_level
+        if found is None:
+            return "not shown"
+        if found.pvalue_equivalence is not None and found.pvalue_equivalence <= level:
+            return "equivalent"
+        return "not worse" if found.pvalue_not_worse <= level else "not shown"
+
+    @cached_property
+    def is_mixed(self) -> bool:
+        """Whether a total is of several metrics, so that those of all tasks are one family."""
+        return is_mixed(self.differences)
+
+    @cached_property
+    def _families(self) -> dict[tuple[bool, str], list[str]]:
+        """The tasks of the comparisons in each family."""
+        found = defaultdict(list)
+        for d in self.differences:
+            found[self._family(d)].append(d.task)
+        return found
+
+    def _family(self, difference: Difference) -> tuple[bool, str]:
+        return difference.aggregate is not None, "" if self.is_mixed else difference.metric
+
+    def n_compared(self, difference: Difference) -> int:
+        """Return how many rows, or totals, are adjusted together with this one, itself included."""
+        return len(self._families[self._family(difference)])
+
+    def family_factor(self, difference: Difference) -> int:
+        """Return what the adjustment multiplies the smallest p-value by."""
+        if self.adjustment == "max-t":
+            return len(set(self._families[self._family(difference)]))
+        return 1 if self.adjustment == "none" else self.n_compared(difference)
+
+    def pvalue_name(self, several: bool = True) -> str:
+        """Return ``p (max-t)``, the name of the p-value that verdicts are of, or ``p``."""
+        return f"p ({self.adjustment})" if several and self.adjustment != "none" else "p"
+
+    def min_pvalue(self, difference: Difference) -> float:
+        """Return the smallest p-value of units that can be swapped in so many ways."""
+        if difference.test == "mcnemar":
+            return 0.0
+        sides = 2.0 if self.alternative == "two-sided" else 1.0
+        return min(1.0, sides * 0.5**difference.n_differing)
+
+    def cannot_reject(self, difference: Difference) -> bool:
+        """Return whether too few resamples, or units, keep its p-value above the level."""
+        is_drawn = difference.test == "ar" and not difference.exact
+        least = max(is_drawn / (self.n_resamples + 1), self.min_pvalue(difference))
+        floor = least * self.family_factor(difference)
+        return floor > self.significance_level and not self.significant(difference)
+
+    def signature_of(self, difference: Difference) -> str:
+        """Return everything needed to make a difference again."""
+        places = list(dict.fromkeys((d.task, d.metric) for d in self.differences))
+        return self.signatures[places.index((difference.task, difference.metric))]
+
+    def difference(
+        self,
+        metric: str | None = None,
+        system: str | None = None,
+        baseline: str | None = None,
+        task: str | None = None,
+    ) -> Difference:
+        """Return one difference; what there is one of can be left out.
+
+        Parameters
+        ----------
+        metric : str, optional
+            Its printed name, in any case.
+        system, baseline : str, optional
+            What was compared, in this order.
+        task : str, optional
+            Name of a task or of a total; by default the total where there is one.
+
+        Raises
+        ------
+        InputError
+            Where there is none; the message says which there are. All pairs are compared once, the
+            later system with the earlier one: the sign of the other way round is the opposite.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> scores = {"A": [0.8, 0.7, 0.9, 0.6], "B": [0.8, 0.8, 0.9, 0.7]}
+        >>> result = es.compare(scores, metrics=es.Mean("COMET"))
+        >>> print(f"{result.difference('COMET', 'B', 'A').difference:.2f}")
+        0.05
+        """
+        known = self.differences if metric is None else of_metric(self.differences, metric)
+        against = self.baseline if baseline is None else baseline
+        return of_pair(of_metric(of_task(known, task), None), system, against)
+
+    def power(
+        self,
+        difference: float | None = None,
+        n_segments: int | None = None,
+        power: float = 0.8,
+        significance_level: float | None = None,
+        runs: int | None = None,
+        *,
+        metric: str | None = None,
+        task: str | None = None,
+    ) -> Any:
+        """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
+
+        One test at `significance_level`, by default that of this comparison, not adjusted for
+        several; the comparison's alternative, unit, strata and confidence level. Of several tasks
+        it is about the total, unless `task` names one.
+        """
+        level = self.significance_level if significance_level is None else significance_level
+        of = self._of(task, metric)
+        return self._asked().power(of, difference, n_segments, runs, level, power)
+
+    def ranking(
+        self,
+        metric: str | None = None,
+        *,
+        composite: str | Callable[[Any], Any] | None = None,
+        higher_is_better: bool = True,
+        task: str | None = None,
+    ) -> Any:
+        """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
+
+        Of all pairs, two-sided, with a family-wise adjustment, at `significance_level`. The
+        intervals of all ranks at once are those that this comparison's verdicts leave; that of one
+        system alone is from max-T over its own (Mogstad, Romano, Shaikh and Wilhelm, 2024).
+
+        Parameters
+        ----------
+        metric, task : str, optional
+            As in `difference`.
+        composite : {"autorank", "borda"} or callable, optional
+            One score of all metrics: WMT25's AutoRank, the mean rank, or a function of the scores
+            ``(..., S, M) -> (..., S)`` of S systems under M metrics, in the order of the
+            comparison. It may let systems depend on one another, and is resampled with them.
+        higher_is_better : bool
+            Direction of a function; "autorank" and "borda" know theirs.
+
+        Raises
+        ------
+        InputError
+            For a comparison with a baseline, one-sided, not adjusted, or read from JSON.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> from evalstats.data import load_sample
+        >>> sample = load_sample()
+        >>> ranking = es.compare(sample.systems, sample.references, "chrf").ranking()
+        >>> [(r.system, r.low, r.high, r.tier) for r in ranking][:2]
+        [('clearly-better', 1, 1, 'a'), ('slightly-better', 2, 4, 'b')]
+        """
+        source = self._asked()
+        if composite is None:
+            return source.ranking(self, of_metric(self._of(task, metric), None))
+        if metric is not None:
+            raise InputError("give metric or composite, not both: a composite is of all metrics")
+        return source.composite(self, self._of(task), composite, higher_is_better)
+
+    def influence(
+        self,
+        metric: str | None = None,
+        system: str | None = None,
+        baseline: str | None = None,
+        task: str | None = None,
+    ) -> Any:
+        """Say which segments, or groups, drive a difference: an `Influence`.
+
+        It has the influence of each on the difference, and which of them would have to go for its
+        sign to change (Broderick, Giordano and Meager, 2020). Parameters are those of `difference`.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> scores = {"A": [3.0, 4, 5, 4, 3], "B": [3.1, 4.2, 5.1, 4.1, 1]}
+        >>> found = es.compare(scores, metrics=es.Mean("marks")).influence()
+        >>> found.ids[0], found.sign_without
+        ('4', ('4',))
+        """
+        difference = self.difference(metric, system, baseline, task)
+        return self._asked().influence(self, difference)
+
+    def joint(
+        self,
+        system: str,
+        baseline: str | None = None,
+        metrics: Sequence[str] | None = None,
+        task: str | Sequence[str] | None = None,
+    ) -> JointClaim:
+        """Ask whether a system is better under several metrics, or on several tasks, at once.
+
+        The claim "better under BLEU *and* chrF" is shown where each of the two is, at the level
+        itself: its p-value is the largest of the one-sided ones (an intersection-union test;
+        Berger, 1982). It is of this pair alone; adjust the p-values of several pairs.
+
+        Parameters
+        ----------
+        system, baseline : str
+            Which one is better, and than which, in either order.
+        metrics : sequence of str, optional
+            Some metrics of the comparison, by default all.
+        task : str or sequence of str, optional
+            On each of these; by default in total where there is one.
+
+        Raises
+        ------
+        InputError
+            For what was not compared, and where the alternative is one-sided.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> from evalstats.data import load_sample
+        >>> sample = load_sample()
+        >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
+        >>> result = es.compare(pair, sample.references, ["bleu", "chrf"], n_resamples=999)
+        >>> print(result.joint("clearly-better", "baseline"))
+        clearly-better is better than baseline under each of BLEU, chrF2 at 0.05: one-sided p ...
+        """
+        against = self.baseline if baseline is None else baseline
+        tasks = [task] if task is None or isinstance(task, str) else task
+        some = [of_task(self.differences, name) for name in tasks]
+        return joint_claim(self, some, system, against, metrics)
 
     def noting(self, *notes: str) -> Comparison:
         """Return the comparison with notes before its own, and before those of its rankings."""
         source = self.source and replace(self.source, notes=(*notes, *self.source.notes))
         return replace(super().noting(*notes), source=source)
-
-    # Figures
 
     def plot(
         self,
@@ -117,11 +324,10 @@ class Comparison(Questions, Result):
     ) -> Any:
         """Draw the differences with their intervals, the largest first, or a row a task.
 
-        A filled dot is a significant difference (adjusted p-value), blue where the system is better
-        and vermillion where it is worse; an open one is no evidence of any. Of several tasks it is
-        a figure of one pair, with the total as a diamond at the bottom.
+        A filled dot is a significant difference, blue where the system is better and vermillion
+        where it is worse. Of several tasks it is of one pair, with the total as a diamond.
         """
-        return plots.differences(self, metric, ax, system=system, baseline=baseline)
+        return plots.differences(self, metric, ax, system, baseline)
 
     def plot_scores(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the scores with their intervals."""
@@ -137,18 +343,8 @@ class Comparison(Questions, Result):
         """Draw the distributions of the replicates; without them it is an `InputError`."""
         return self.estimates.plot_replicates(metric, ax)
 
-    # Forms
-
     def describe(self) -> str:
-        """Return the sentences for a paper's section on methods: what was compared, and how.
-
-        Examples
-        --------
-        >>> import evalstats as es
-        >>> result = es.compare({"A": [1, 2, 2], "B": [2, 2, 3]}, metrics=es.Mean("marks"))
-        >>> print(result.describe())
-        Systems were compared by marks (...) on 3 segments. ...
-        """
+        """Return the sentences for a paper's section on methods: what was compared, and how."""
         return describe_comparison(self)
 
     def to_text(
@@ -162,6 +358,18 @@ class Comparison(Questions, Result):
         tables = layout.comparison_tables(self, as_digits(digits), matrix)
         return report.document_text(tables, *self._below(verbose))
 
+    def _asked(self) -> Any:
+        if self.source is None:
+            raise InputError(
+                "this comparison was read from a file, which holds no statistics; compare again"
+            )
+        return self.source
+
+    def _of(self, task: str | None, metric: str | None = None) -> list[Difference]:
+        """Return the differences of a task, or in total, and perhaps of one metric."""
+        some = of_task(self.differences, task)
+        return some if metric is None else of_metric(some, metric)
+
     def _verdict(self, difference: Difference) -> dict[str, Any]:
         return {"significant": self.significant(difference), "claim": self.claim(difference)}
 
@@ -171,36 +379,7 @@ class Comparison(Questions, Result):
         return {**found, "estimates": found["estimates"]["estimates"]}
 
     def _check(self, where: str) -> None:
-        """Refuse differences that fit neither the scores nor what is said of all of them."""
-        for name in ("confidence_level", "significance_level"):
-            if not 0 < getattr(self, name) < 1:
-                raise InputError(f"{name} must be between 0 and 1")
-        limits = [limit for limit in (self.margin, self.recovery) if limit is not None]
-        if len(limits) > 1 or any(not limit > 0 for limit in limits):
-            raise InputError("margin or recovery must be above 0, and exclude each other")
-        scores = {(e.task, e.aggregate, e.metric, e.system): e.score for e in self.estimates}
-        places = list(dict.fromkeys((d.task, d.aggregate, d.metric) for d in self.differences))
-        if set(places) != {place[:3] for place in scores}:
-            raise InputError("differences must be of every task and metric that has estimates")
-        if len(self.signatures) != len(places):
-            raise InputError(f"signatures must be {len(places)}, one a task and metric")
-        pairs = {(*self._place_of(d), *sorted((d.baseline, d.system))) for d in self.differences}
-        if len(pairs) < len(self.differences):
-            raise InputError("differences must be of pairs that no other compares")
-        for i, d in enumerate(self.differences):
-            for name, score in ((d.baseline, d.baseline_score), (d.system, d.system_score)):
-                if scores.get((*self._place_of(d), name)) != score:
-                    raise InputError(
-                        f"differences[{i}] has a score of {name!r} that is in no estimate"
-                    )
-            if self.baseline not in (None, d.baseline) or d.baseline == d.system:
-                raise InputError(f"differences[{i}].baseline must be {self.baseline!r}, not itself")
-            if d.contrast != self.contrast:
-                raise InputError(f"differences[{i}].contrast must be {self.contrast!r}")
-
-    @staticmethod
-    def _place_of(d: Difference) -> tuple[str, str | None, str]:
-        return d.task, d.aggregate, d.metric
+        check_pairs(self)
 
     def _records(self) -> list[dict[str, Any]]:
         bounds = {(e.task, e.metric, e.system): e for e in self.estimates}
@@ -217,4 +396,4 @@ class Comparison(Questions, Result):
         return layout.comparison_tables(self, digits)
 
     def _title(self) -> str:
-        return layout.title(self.estimates)
+        return self.estimates._title()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from evalstats.errors import InputError
 from evalstats.results import layout, plots
 from evalstats.results.describe import describe_scores
-from evalstats.results.forms import Result
-from evalstats.results.records import distinct, named
+from evalstats.results.forms import Listed, Result
+from evalstats.results.records import distinct
 from evalstats.results.report import Table
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ _DRAWN = ("bootstrap", "percentile", "bca")
 class Estimate(Result):
     """A score with its confidence interval.
 
-    Two are equal when all of their fields are; of the replicates, which the signature determines,
-    only the score and the interval that came of them count.
+    Two are equal when all fields but the replicates are, which the signature determines.
 
     Attributes
     ----------
@@ -55,21 +54,18 @@ class Estimate(Result):
     notes : tuple of str
         What a careful reader should know.
     segment_error : float or None
-        Where there are groups or runs: the standard error if segments were independent of one
-        another, and runs all alike, from influence values.
+        Where there are groups or runs: the standard error of independent segments and equal runs.
     design_effect : float or None
-        Where there are groups: the squared ratio of the standard error of the groups to
-        `segment_error` (Kish, 1965).
+        Where there are groups: the squared ratio of `standard_error` to `segment_error` (Kish,
+        1965).
     effective_size : float or None
-        The number of segments over the design effect: of how many independent ones the score would
-        be as precise.
+        The number of segments over the design effect.
     run_error : float or None
         Where there are several runs: the standard error that the choice of the runs alone gives.
     task, aggregate : str, str or None
         As of a `Difference`.
     replicates : ndarray, shape (B,)
-        Corpus scores of the resamples; empty where nothing was resampled (the t interval), of
-        several tasks, and after `from_json`.
+        Corpus scores of the resamples; empty for t, of several tasks, and after `from_json`.
     """
 
     metric: str
@@ -125,8 +121,8 @@ class Estimate(Result):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the replicates, the score and its interval."""
-        drawn: Axes = plots.replicates([self], ax=ax)
-        return drawn
+        axes: Axes = plots.replicates([self], ax=ax)
+        return axes
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables([self], digits)
@@ -137,7 +133,7 @@ class Estimate(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Estimates(Result, Sequence[Estimate]):
+class Estimates(Listed[Estimate]):
     """Several estimates: of systems, metrics, tasks; a sequence of `Estimate`.
 
     ``estimates["BLEU", "A"]`` is that of a system under a metric, in any case, and
@@ -157,42 +153,18 @@ class Estimates(Result, Sequence[Estimate]):
 
     of_list = "estimates"
 
-    @overload
-    def __getitem__(self, index: int | str | tuple[str, ...]) -> Estimate: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[Estimate, ...]: ...
-    def __getitem__(self, index: Any) -> Any:
-        """Return the estimate of names or of a place; for a slice, a tuple."""
-        if isinstance(index, (int, slice, np.integer)):
-            return self.estimates[index]
-        some, names = named(self.estimates, index)
+    def _rows(self) -> Sequence[Estimate]:
+        return self.estimates
+
+    def _named(self, some: Sequence[Estimate], *names: str) -> Estimate:
         for estimate in some:
-            if names == [estimate.system]:
+            if names == (estimate.system,):
                 return estimate
         known = ", ".join(distinct(estimate.system for estimate in some))
         raise InputError(f"system must be one of {known}; got {', '.join(map(repr, names))}")
 
-    def __len__(self) -> int:
-        """Return the number of estimates, totals among them."""
-        return len(self.estimates)
-
-    @property
-    def tasks(self) -> tuple[str, ...]:
-        """Names of the tasks; none where there is one without a name."""
-        return tuple(distinct(e.task for e in self.rows if e.task))
-
-    @property
-    def rows(self) -> tuple[Estimate, ...]:
-        """The estimates on tasks, without the totals."""
-        return tuple(e for e in self.estimates if e.aggregate is None)
-
-    @property
-    def totals(self) -> tuple[Estimate, ...]:
-        """The totals: one of each system and metric."""
-        return tuple(e for e in self.estimates if e.aggregate is not None)
-
     def describe(self) -> str:
-        """Return the sentence for a paper's section on methods."""
+        """Return the sentences for a paper's section on methods."""
         return describe_scores(self.estimates)
 
     def plot(self, metric: str | None = None, ax: Any = None) -> Any:
@@ -202,9 +174,6 @@ class Estimates(Result, Sequence[Estimate]):
     def plot_replicates(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the distributions of the replicates; without them it is an `InputError`."""
         return plots.replicates(self.estimates, metric, ax)
-
-    def _rows(self) -> Sequence[Any]:
-        return self.estimates
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables(self.estimates, digits)
