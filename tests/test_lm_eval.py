@@ -102,7 +102,7 @@ def test_labels_of_items_make_groups(tmp_path):
     paths = sorted(tmp_path.iterdir())
     result = es.compare_logs(paths, task="qa", groups="doc.passage")
     assert "2 passages" in str(result)
-    refused(paths[0], "have no 'doc.page'", labels="doc.page")
+    refused(paths[0], "have no label 'doc.page'", labels="doc.page")
     rewritten(next(paths[0].glob("samples_qa*")), lambda r: r[2].update(doc={}))
     refused(paths[0], "line 3 has no doc.passage, which other lines have", labels="doc.passage")
 

@@ -158,7 +158,7 @@ def test_groups_are_labels_of_the_samples(place):
     table = the_table(es.read_log(place, labels="metadata.subject"))
     assert table.labels["metadata.subject"] == ("physics", "law") * 20
     assert "2 subjects" in str(es.estimate_logs(place, groups="metadata.subject"))
-    with pytest.raises(es.InputError, match=r"no 'metadata\.topic'"):
+    with pytest.raises(es.InputError, match=r"no label 'metadata\.topic'"):
         es.read_log(place, labels="metadata.topic")
 
 

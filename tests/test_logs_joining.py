@@ -318,7 +318,7 @@ def test_directions_are_asked_for_and_agree():
         ({3: "x"}, "names of logs must be non-empty text, got 3"),
         (["no/such"], "cannot read no/such: it does not exist"),
         ("", "path is empty; give a file or a folder"),
-        ("a\0b", "no path has a null character"),
+        ("a\0b", "cannot read a.b: it does not exist"),
         ({"x": with_gaps()}, "name is for one system, but /logs/table has 2, which have names"),
     ],
 )
@@ -336,7 +336,7 @@ def test_what_read_log_takes(tmp_path):
         ({"epochs": "all"}, "epochs must be one of mean, runs; got 'all'"),
         ({"task": "x"}, "there is no task 'x'; there is none at all"),
         ({"labels": 3}, "labels must be a list of paths of keys, got int"),
-        ({"labels": ["x"]}, "labels: the items of .* have no 'x'"),
+        ({"labels": ["x"]}, "labels: the items of .* have no label 'x'"),
         ({"name": ""}, "name must be non-empty text"),
     ):
         with pytest.raises(es.InputError, match=message):

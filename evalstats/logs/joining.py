@@ -128,14 +128,9 @@ def _read(logs: Logs, wanted: Wanted) -> list[Log]:
     except InputError:  # To say what there is, everything has to be looked at.
         wholes = [one if isinstance(one, Log) else read_part(one, Wanted()) for _, one in given]
         wanted.check(rows, [row for log in wholes for row in log.rows], where)
-    known = dict.fromkeys(name for row in rows for name in row.items.labels)
-    for wish in wanted.labels:
-        if wish not in known:
-            are_read = any(isinstance(one, Log) for _, one in given)
-            how = f"; others are kept by read_log(..., labels={wish!r})" if are_read else ""
-            raise InputError(
-                f"the items have no label {wish!r}; they have {', '.join(known) or 'none'}{how}"
-            )
+    are_read = any(isinstance(one, Log) for _, one in given)
+    how = "; others are kept by read_log(..., labels=...)" if are_read else ""
+    wanted.check_labels(rows, "the items", how)
     found = zip(given, parts, strict=True)
     return [named(log, name) if name else log for (name, _), log in found if log.rows]
 

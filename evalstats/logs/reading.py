@@ -84,11 +84,7 @@ def read_log(
         wanted.check(log.rows, log.rows, log.path)
     except InputError:  # To say what there is, everything has to be looked at.
         wanted.check(log.rows, read_part(path, Wanted()).rows, log.path)
-    known = dict.fromkeys(name for one in log.rows for name in one.items.labels)
-    for wish in wanted.labels:
-        if wish not in known:
-            there = f"; there are {', '.join(known)}" if known else ""
-            raise InputError(f"labels: the items of {log.path} have no {wish!r}{there}")
+    wanted.check_labels(log.rows, f"labels: the items of {log.path}")
     log = replace(log, epochs=choice(epochs, EPOCHS, "epochs")).directed(as_directions(directions))
     return log if name is None else named(log, name)
 
