@@ -20,6 +20,7 @@ from evalstats.logs.lm_eval_metrics import Logged, UnreadableError, read_as
 from evalstats.logs.log import Wanted
 from evalstats.logs.rows import Items, Key, Rows, is_finite
 from evalstats.logs.words import direction
+from evalstats.metrics import Mean, Ratio
 
 #: How the harness aggregates its own metrics where a task does not say.
 _REGISTERED = {
@@ -116,10 +117,7 @@ class Results:
     def group_score(
         self, group: str, name: str, scores: Sequence[float], sizes: Sequence[float]
     ) -> tuple[bool | None, str]:
-        """Return whether a group's score is the mean over items (or else over tasks) of its own.
-
-        None where it is neither, with words that say so.
-        """
+        """Return whether a group's score is the mean over items or over tasks, or why neither."""
         stated = self.scores(group)[name]
         means = float(np.average(scores, weights=sizes)), float(np.mean(scores))
         fits = [math.isclose(stated, mean, rel_tol=1e-6, abs_tol=1e-9) for mean in means]
@@ -135,7 +133,7 @@ class Results:
     ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
         """Return the tasks of groups of which all were read, and scores that are no mean of theirs.
 
-        `scores` has score and number of items by task and "metric,filter".
+        `scores` are score and number of items by task and "metric,filter".
         """
         read = {task for task, _ in scores}
         found = {group: self.leaves(group) for group in self.members}
@@ -269,7 +267,7 @@ class TaskSamples:
                 f"{read.metric.name}, and the log has {stated:.10g}"
             )
         items = items if len(there) == len(lines) else self._items(there)
-        is_named = higher is not None or type(read.metric).__name__ not in ("Mean", "Ratio")
+        is_named = higher is not None or not isinstance(read.metric, (Mean, Ratio))
         n_items = max(map(len, self.filters.values()))
         return Rows(
             key, system, read.metric, items, read.statistics[items.order], stated, lacking,

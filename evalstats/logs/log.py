@@ -72,14 +72,6 @@ class Wanted(NamedTuple):
             there_is = "; ".join(map(str, list(known)[:9]))
             raise InputError(f"{where}: there is nothing of {wished}, but {there_is}")
 
-    def check_labels(self, rows: Sequence[Rows], where: str, how: str = "") -> None:
-        """Raise where no item has a label of this name; `how` says how to get others."""
-        known = dict.fromkeys(name for one in rows for name in one.items.labels)
-        for wish in self.labels:
-            if wish not in known:
-                there = ", ".join(known) or "none"
-                raise InputError(f"{where} have no label {wish!r}; they have {there}{how}")
-
 
 def _called(key: Key) -> tuple[tuple[str, ...], ...]:
     """Return what task, metric and filter are called; the harness says "acc,none"."""
