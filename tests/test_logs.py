@@ -4,6 +4,7 @@ import json
 import random
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -170,6 +171,37 @@ def test_the_order_of_rows_changes_no_bit(name, tmp_path):
             places = [after[key].systems.index(system) for system in one.systems]
             assert np.array_equal(after[key].values[places], one.values)
             assert (after[key].segment_ids, after[key].labels) == (one.segment_ids, one.labels)
+
+
+@pytest.mark.parametrize(
+    "write, old, label",
+    [
+        (lm_eval, harness_logs.digest({"id": 2, "passage": "p1"}), "doc_hash"),
+        (lm_eval, harness_logs.digest(2), "target_hash"),
+        (inspect_json, "Question 1", "item_hash"),
+        (every_eval_ever, "What is 1 and 2?", "sample_hash"),
+        (comet_score, "Danke.", "source_hash"),
+        (comet_compare, "DANKE.", "reference_hash"),
+    ],
+)
+def test_other_questions_under_the_same_ids_are_refused(write, old, label, tmp_path):
+    for name in "ab":
+        (tmp_path / name).mkdir()
+    paths = [write(tmp_path / name) for name in "ab"]
+    assert es.compare_logs(paths, n_resamples=99)
+    for path in (tmp_path / "b").rglob("*.json*"):
+        path.write_text(path.read_text().replace(old, "another"))
+    with pytest.raises(es.InputError, match=f"{label} of item"):
+        es.compare_logs(paths)
+
+
+@formats
+def test_a_reported_score_that_is_not_that_of_the_items_is_told(name, tmp_path):
+    write, is_reported = FORMATS[name]
+    log = es.read_log(write(tmp_path))
+    rows = tuple(replace(one, reported=one.reported and one.reported + 0.01) for one in log.rows)
+    told = replace(log, rows=rows).disagreements
+    assert len(told) == (len([one for one in rows if one.reported]) if is_reported else 0)
 
 
 def numbers_of(result):

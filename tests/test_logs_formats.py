@@ -1,8 +1,6 @@
 """What is special to HELM, Every Eval Ever, COMET, mt-metrics-eval and meeteval."""
 
-import copy
 import json
-import random
 
 import numpy as np
 import pytest
@@ -146,35 +144,6 @@ def test_several_results_of_a_sample_are_told_apart(path):
     assert (len(log.reported), log.disagreements) == (2, ())
 
 
-def test_samples_must_be_the_same(tmp_path):
-    a = written(tmp_path / "a_samples.jsonl", instances([1, 0, 1]))
-    others = instances([1, 1, 1], model_id="another")
-    random.Random(1).shuffle(others)
-    b = written(tmp_path / "b_samples.jsonl", others)
-    assert es.compare_logs([a, b])
-    others[0]["input"]["raw"] = "Something else?"
-    written(b, others)
-    with pytest.raises(es.InputError, match="sample_hash"):
-        es.compare_logs([a, b])
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda r: r.append(r[0]), "has 1 item more than once, 'gsm8k_0'"),
-        (lambda r: r[1].pop("sample_id"), "line 2 has no 'sample_id'"),
-        (lambda r: r[1].update(sample_id=3), "line 2: sample_id must be text, got 3"),
-        (lambda r: r[1].update(evaluation={}), "line 2 has no 'evaluation.score'"),
-        (lambda r: r[1].update(evaluation={"score": "high"}), "line 2, score must be a number"),
-        (lambda r: r.append([1]), "line 3 must be a JSON object"),
-    ],
-)
-def test_what_is_wrong_with_instances_is_an_error(path, change, message):
-    records = instances([1, 0])
-    change(records)
-    refused(written(path, records), message)
-
-
 @pytest.mark.parametrize(
     ("others", "words"),
     [
@@ -185,27 +154,6 @@ def test_what_is_wrong_with_instances_is_an_error(path, change, message):
 def test_what_is_missing_in_instances_is_said(path, others, words):
     records = [*instances([1, 0, 1])[2:], *instances([1, 0], **others)]
     assert list(es.read_log(written(path, records)).incomplete.values()) == [words]
-
-
-@pytest.mark.parametrize(
-    ("settings", "method"),
-    [
-        ({}, "wilson"),
-        ({"method": "t"}, "t"),
-        ({"method": "percentile", "n_resamples": 500}, "percentile"),
-        ({"groups": list("aabbccdd")}, "wilson"),
-    ],
-)
-def test_uncertainty_in_the_common_schema(settings, method):
-    estimate = es.estimate([1, 0, 1, 1, 0, 1, 1, 1], None, es.Mean("accuracy"), **settings)
-    found = json.loads(json.dumps(estimate.to_every_eval_ever()))
-    # That of influence values, whatever the interval is made of.
-    assert found["standard_error"] == {"value": estimate.standard_error, "method": "analytic"}
-    interval = found["confidence_interval"]
-    assert (interval["lower"], interval["upper"]) == (estimate.low, estimate.high)
-    assert (interval["confidence_level"], interval["method"]) == (0.95, method)
-    assert found["num_samples"] == (4 if "groups" in settings else 8)
-    assert found.get("num_bootstrap_samples") == settings.get("n_resamples")
 
 
 # COMET
@@ -233,38 +181,6 @@ def test_both_forms_of_comet_are_one(tmp_path):
     assert {e.n_segments for e in found.estimates} == {2}
 
 
-def test_two_files_of_comet_are_joined_if_they_are_of_the_same_texts(tmp_path):
-    first, second = ({name: content} for name, content in comet_scored().items())
-    paths = [written(tmp_path / "a.json", first), written(tmp_path / "b.json", second)]
-    assert {e.system for e in es.compare_logs(paths).estimates} == {"sys-1.5", "sys2"}
-    second["out/sys2.txt"][1]["src"] = "Something else."
-    written(tmp_path / "b.json", second)
-    with pytest.raises(es.InputError, match="source_hash"):
-        es.compare_logs(paths)
-
-
-@pytest.mark.parametrize(
-    ("form", "change", "message"),
-    [
-        (comet_scored, lambda d: d["sys-1.5.txt"].pop(), "must have the same segments, got 2 of 'sys-1.5.txt', 3 of"),
-        (comet_scored, lambda d: d["out/sys2.txt"][2].pop("COMET"), "segment 3 of out/sys2.txt has no 'COMET'"),
-        (comet_scored, lambda d: d["sys-1.5.txt"][0].update(COMET="high"), "score 1 of sys-1.5.txt must be a number"),
-        (comet_scored, lambda d: d["sys-1.5.txt"][0].update(COMET=float("inf")), "must be a finite number"),
-        (comet_scored, lambda d: d["sys-1.5.txt"][1].update(src="?"), "source_hash of item '2' is .*, but .* for sys2"),
-        (comet_scored, lambda d: d.update(x={}), "'x' must be a list of segments"),
-        (comet_compared, lambda d: d["translations"][0]["scores"].pop(), "has 3 sources"),
-        (comet_compared, lambda d: d["source"].pop(), "has 2 sources or references of 3 segments"),
-        (comet_compared, lambda d: d["translations"][1].update(name="sys-1.5.txt"), "translation 2 has the name of another"),
-        (comet_compared, lambda d: d["translations"][1].pop("scores"), "translation 2 has no 'scores'"),
-        (comet_compared, lambda d: d["translations"][1].update(scores=1), "must have a name and a list of scores"),
-    ],
-)  # fmt: skip
-def test_what_is_wrong_with_comet_is_an_error(tmp_path, form, change, message):
-    content = copy.deepcopy(form())
-    change(content)
-    refused(written(tmp_path / "comet.json", content), message)
-
-
 # mt-metrics-eval
 
 
@@ -285,24 +201,6 @@ def test_score_files_have_blocks_of_systems(tmp_path):
     human.write_text(log_files.seg_scores({"sysA": [-0.5, -1], "refA": ["None", "None"]}))
     log = es.read_log(human)
     assert (log.systems, log.skipped) == (("sysA",), ("en-de.mqm of refA, which has no score",))
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a 1\na 2\nb 1\n", "all systems must have the same segments, got 2 of 'a', 1 of 'b'"),
-        ("a 1\nb 2\na 1\nb 1\n", "line 3: the scores of 'a' go on after those of another system"),
-        ("a 1\nb\n", "line 2 must be a system and its score, got 'b"),
-        ("a 1\na 1 2\n", "line 2 must be a system and its score"),
-        ("a 1\na x\n", "line 2 must be a number, got 'x'"),
-        ("a nan\n", "line 1 must be a number, got 'nan'"),
-        ("a None\n", "holds no scores that can be read as mt-metrics-eval: x of a, which has no"),
-        ("\n", "is empty"),
-    ],
-)
-def test_what_is_wrong_with_a_score_file_is_an_error(tmp_path, text, message):
-    (tmp_path / "x.seg.score").write_text(text)
-    refused(tmp_path / "x.seg.score", message)
 
 
 # meeteval
@@ -326,24 +224,55 @@ def test_sessions_of_meeteval(tmp_path):
     assert (table.metric.name, table.scores.tolist()) == ("DER", pytest.approx([9 / 120]))
 
 
+# Damage
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "name, content, change, message",
     [
-        (lambda d: d["S02"].update(errors=7), "deletions [+] substitutions is 6, errors 7"),
-        (lambda d: d["S02"].update(length=50), "6 errors of 50 are 0.12, error_rate says 0.15"),
-        (lambda d: d["S01"].pop("length"), "S01 has no 'length'"),
-        (lambda d: d.update(S01=3), "S01 must be an object, got 3"),
-        (lambda d: d["S01"].update(errors=-1, deletions=-1), "must not be negative"),
+        ("samples.jsonl", instances, lambda r: r.append(r[0]), "has 1 item more than once, 'gsm8k_0'"),
+        ("samples.jsonl", instances, lambda r: r[1].pop("sample_id"), "line 2 has no 'sample_id'"),
+        ("samples.jsonl", instances, lambda r: r[1].update(sample_id=3), "line 2: sample_id must be text, got 3"),
+        ("samples.jsonl", instances, lambda r: r[1].update(evaluation={}), "line 2 has no 'evaluation.score'"),
+        ("samples.jsonl", instances, lambda r: r[1].update(evaluation={"score": "?"}), "line 2, score must be a number"),
+        ("samples.jsonl", instances, lambda r: r.append([1]), "line 3 must be a JSON object"),
+        ("x.json", comet_scored, lambda d: d["sys-1.5.txt"].pop(), "same segments, got 2 of 'sys-1.5.txt', 3 of"),
+        ("x.json", comet_scored, lambda d: d["out/sys2.txt"][2].pop("COMET"), "segment 3 of out/sys2.txt has no 'COMET'"),
+        ("x.json", comet_scored, lambda d: d["sys-1.5.txt"][0].update(COMET="?"), "score 1 of sys-1.5.txt must be a number"),
+        ("x.json", comet_scored, lambda d: d["sys-1.5.txt"][1].update(src="?"), "source_hash of item '2' is .* for sys2"),
+        ("x.json", comet_scored, lambda d: d.update(x={}), "'x' must be a list of segments"),
+        ("x.json", comet_compared, lambda d: d["translations"][0]["scores"].pop(), "has 3 sources"),
+        ("x.json", comet_compared, lambda d: d["translations"][1].update(name="sys-1.5.txt"), "has the name of another"),
+        ("x.json", comet_compared, lambda d: d["translations"][1].update(scores=1), "must have a name and a list of scores"),
+        ("x_per_reco.json", log_files.sessions, lambda d: d["S02"].update(errors=7), "is 6, errors 7"),
+        ("x_per_reco.json", log_files.sessions, lambda d: d["S02"].update(length=50), "6 errors of 50 are 0.12, error_rate says 0.15"),
+        ("x_per_reco.json", log_files.sessions, lambda d: d["S01"].pop("length"), "S01 has no 'length'"),
+        ("x_per_reco.json", log_files.sessions, lambda d: d.update(S01=3), "S01 must be an object, got 3"),
+        ("x_per_reco.json", log_files.sessions, lambda d: d["S01"].update(errors=-1, deletions=-1), "must not be negative"),
     ],
-)
-def test_what_is_wrong_with_a_session_is_an_error(tmp_path, change, message):
-    content = log_files.sessions()
-    change(content)
-    path = written(tmp_path / "hyp_wer_per_reco.json", content)
-    refused(path, message)
+)  # fmt: skip
+def test_what_is_wrong_is_an_error(tmp_path, name, content, change, message):
+    found = instances([1, 0]) if content is instances else content()
+    change(found)
+    refused(written(tmp_path / name, found), message)
 
 
-def test_keys_that_occur_twice_are_an_error(tmp_path):
-    path = written(tmp_path / "hyp_wer_per_reco.json", log_files.sessions())
-    path.write_text(path.read_text().replace('"S10"', '"S01"'))
-    refused(path, r"_per_reco\.json has 'S01' twice in one object")
+@pytest.mark.parametrize(
+    "name, text, message",
+    [
+        ("x.seg.score", "a 1\na 2\nb 1\n", "must have the same segments, got 2 of 'a', 1 of 'b'"),
+        ("x.seg.score", "a 1\nb 2\na 1\nb 1\n", "line 3: the scores of 'a' go on after those of another"),
+        ("x.seg.score", "a 1\na 1 2\n", "line 2 must be a system and its score"),
+        ("x.seg.score", "a 1\na x\n", "line 2 must be a number, got 'x'"),
+        ("x.seg.score", "a nan\n", "line 1 must be a number, got 'nan'"),
+        ("x.seg.score", "a None\n", "holds no scores that can be read as mt-metrics-eval: x of a"),
+        ("x.seg.score", "\n", "is empty"),
+        ("x.json", '{"a": 1, "b": 2, "a": 1}', "has 'a' twice in one object"),
+        ("x.json", "[" * 10**5, "nested too deeply|not JSON"),
+        ("x.json", '{"a": 1', "is not JSON, or cut short"),
+        ("x.jsonl", b'{"a": "\xff"}', "is not UTF-8"),
+    ],
+)  # fmt: skip
+def test_texts_that_are_wrong_are_an_error(tmp_path, name, text, message):
+    (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    refused(tmp_path / name, message)

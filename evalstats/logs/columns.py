@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,10 +69,8 @@ class Columns(NamedTuple):
 
     def refused(self, row: int, column: str, expected: str) -> InputError:
         """Return the error about one cell."""
-        found = shown(self.cells[column][row], 60)
-        return InputError(
-            f"{self.path}, {self.where(row)}: {column!r} must be {expected}, got {found}"
-        )
+        where, found = f"{self.path}, {self.where(row)}", shown(self.cells[column][row], 60)
+        return InputError(f"{where}: {column!r} must be {expected}, got {found}")
 
     def numbers(self, column: str) -> NDArray[np.float64]:
         """Return the numbers of a column, NaN for those missing."""
@@ -93,37 +91,33 @@ def of_frame(frame: Any) -> Columns:
         name is not None for name in frame.index.names
     ):
         frame = frame.reset_index()
-    columns = columns_of(frame) or []
-    several = next((name for name, _ in columns if isinstance(name, tuple)), None)
+    columns = [(str(name), name, column) for name, column in columns_of(frame) or []]
+    several = next((name for _, name, _ in columns if isinstance(name, tuple)), None)
     if several is not None:
         raise InputError(
             f"the frame has several levels of columns, such as {several}; columns need one name"
         )
-    names = [str(name) for name, _ in columns]
-    cells = [
-        listed_texts(column, name, "cells")
-        for name, (_, column) in zip(names, columns, strict=True)
-    ]
+    names = [name for name, _, _ in columns]
+    cells = [listed_texts(column, name, "cells") for name, _, column in columns]
     n = len(cells[0]) if cells else 0
     return _checked("the frame", names, cells, range(n))._replace(unit="row")
 
 
 def _of_csv(path: Path, suffix: str) -> Columns:
+    rows: list[list[str]] = []
     lines: list[int] = []
     with _csv_reader(path, suffix) as reader:
-        rows = filter(None, reader)
-        header: list[str] = next(rows, [])
-        cells: list[list[Any]] = [[] for _ in header]
-        for row in rows:
+        for row in filter(None, reader):
+            rows.append(row)
             lines.append(reader.line_num)
-            if len(row) != len(header):
+            if len(row) != len(rows[0]):
                 raise InputError(
                     f"{path}, line {lines[-1]} has {len(row)} cells, but the header names "
-                    f"{len(header)} columns"
+                    f"{len(rows[0])} columns"
                 )
-            for column, cell in zip(cells, row, strict=True):
-                column.append(cell)
-    return _checked(str(path), [name.strip() for name in header], cells, lines)
+    names = [name.strip() for name in rows[0]] if rows else []
+    columns = [[row[j] for row in rows[1:]] for j in range(len(names))]
+    return _checked(str(path), names, columns, lines[1:])
 
 
 @contextmanager
@@ -148,18 +142,15 @@ def _csv_reader(path: Path, suffix: str) -> Iterator[Any]:
 
 def _of_json(path: Path, labels: Sequence[str]) -> Columns:
     """Return the columns of JSON lines; lists and objects in cells are their JSON."""
-    cells: dict[str, list[Any]] = {}
-    lines: list[int] = []
+    records, lines = [], []
     for line, record in json_lines(path):
         inner = {name: dotted(record, name) or None for name in labels if name not in record}
-        for name, value in chain(record.items(), inner.items()):
-            column = cells.setdefault(name, [])
-            column += [None] * (len(lines) - len(column))
-            column.append(as_label(value) if isinstance(value, (list, dict)) else value)
+        cells = {k: as_label(v) if isinstance(v, (list, dict)) else v for k, v in record.items()}
+        records.append({**cells, **inner})
         lines.append(line)
-    for column in cells.values():
-        column += [None] * (len(lines) - len(column))
-    return _checked(str(path), list(cells), list(cells.values()), lines)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = [[record.get(name) for record in records] for name in names]
+    return _checked(str(path), names, columns, lines)
 
 
 def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequence[int]) -> Columns:
@@ -175,33 +166,27 @@ def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequenc
 
 def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
     """Return numbers, NaN for those missing, and which cell is the first that is neither."""
-    try:
+    with suppress(TypeError, ValueError, OverflowError):
         found = np.array([np.nan if cell in _NONE else float(cell) for cell in cells])
+        texts = "".join(cell for cell in cells if isinstance(cell, str))
+        # Python reads 1_000 and digits of all scripts as numbers.
+        if "_" not in texts and texts.isascii() and not np.any(np.isinf(found)):
+            return found, None
+    numbers = [_as_float(cell) for cell in cells]
+    bad = next((i for i, number in enumerate(numbers) if number is None), None)
+    return np.array([np.nan if number is None else number for number in numbers]), bad
+
+
+def _as_float(cell: Any) -> float | None:
+    """Return the number that a cell holds, NaN where it is missing; None for anything else."""
+    try:
+        if cell in _NONE:
+            return np.nan
+        number = float(_FLAGS.get(cell, cell))
     except (TypeError, ValueError, OverflowError):
-        return _slow_floats(cells)
-    texts = "".join(cells if _are_texts(cells) else filter(_is_text, cells))
-    # Python reads 1_000 and digits of all scripts as numbers.
-    if "_" in texts or not texts.isascii() or np.any(np.isinf(found)):
-        return _slow_floats(cells)
-    return found, None
-
-
-def _slow_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
-    found, bad = np.full(len(cells), np.nan), None
-    for i, cell in enumerate(cells):
-        try:
-            if cell in _NONE:
-                continue
-            text = _FLAGS.get(cell, cell) if isinstance(cell, str) else cell
-            number = float(text)
-            plain = not isinstance(text, str) or (text.isascii() and "_" not in text)
-        except (TypeError, ValueError, OverflowError):
-            plain = False
-        if plain and not np.isinf(number):
-            found[i] = number
-        elif bad is None:
-            bad = i
-    return found, bad
+        return None
+    is_odd = isinstance(cell, str) and ("_" in cell or not cell.isascii())
+    return None if is_odd or np.isinf(number) else number
 
 
 def as_names(cells: list[Any]) -> list[str]:
@@ -213,23 +198,15 @@ def _are_texts(cells: list[Any]) -> bool:
     return set(map(type, cells)) <= {str}
 
 
-def _is_text(cell: Any) -> bool:
-    return isinstance(cell, str)
-
-
 def _named(cell: Any) -> str:
-    if cell is None:
-        return ""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return str(cell).strip()
+    is_whole = isinstance(cell, float) and cell.is_integer()
+    return "" if cell is None else str(int(cell) if is_whole else cell).strip()
 
 
 class Roles(NamedTuple):
     """Which column is what; None where there is none.
 
-    `hashed` are texts that items are asked about; `others` columns with names that say nothing of
-    the kind; `unused` those that could have had a part which another column has.
+    `hashed` are texts that items are asked about; `unused` could have had a part that another has.
     """
 
     system: str | None
@@ -255,13 +232,11 @@ class Roles(NamedTuple):
 
 def roles_of(path: str, names: Iterable[str], wanted: Iterable[str]) -> Roles:
     """Return which column is what, or say which two claim the same part."""
-    names = list(names)
     called = {name: plain(name) for name in names}
-    found: dict[str, str | None] = {}
-    unused = []
+    left, found, unused = list(called), {}, []
     for role, lines in _ROLES.items():
-        claims = [[n for n in names if called[n] in line.split()] for line in lines]
-        first = next((some for some in claims if some), [])
+        claims = [[n for n in called if called[n] in line.split()] for line in lines]
+        first = next(filter(None, claims), [])
         if len(first) > 1:
             raise InputError(
                 f"{path} has several columns for the {role}: {', '.join(map(repr, first))}; call "
@@ -269,24 +244,25 @@ def roles_of(path: str, names: Iterable[str], wanted: Iterable[str]) -> Roles:
             )
         found[role] = first[0] if first else None
         unused += [name for some in claims for name in some if name not in first]
-    taken = {name for name in found.values() if name is not None}
     if found["numerator"] is None or found["denominator"] is None:
-        # One of them alone may be anything.
-        taken -= {found["numerator"], found["denominator"]} - {found["segment"]}
-        found["numerator"] = found["denominator"] = None
+        found |= {"numerator": None, "denominator": None}  # One of them alone may be anything.
     wishes = {plain(name) for name in wanted}
-    labels = [n for n in names if n not in taken and called[n] in wishes]
-    labels += [
-        n for label in _LABELS.split() for n in names
-        if called[n] == label and n not in (*taken, *labels)
-    ]  # fmt: skip
-    labels += [n for n in names if called[n].endswith("hash") and n not in (*taken, *labels)]
-    hashed = [n for n in names if called[n] in _HASHED and n not in (*taken, *labels)]
-    rest = [n for n in names if n not in {*taken, *labels, *hashed}]
+
+    def take(names: Iterable[str]) -> tuple[str, ...]:
+        taken = tuple(dict.fromkeys(name for name in names if name in left))
+        left[:] = [name for name in left if name not in taken]
+        return taken
+
+    take(name for name in found.values() if name is not None)
+    labels = [
+        *(n for n in called if called[n] in wishes),
+        *(n for label in _LABELS.split() for n in called if called[n] == label),
+        *(n for n in called if called[n].endswith("hash")),
+    ]
     return Roles(
         **found,
-        labels=tuple(labels),
-        hashed=tuple(hashed),
-        others=tuple(name for name in rest if name not in unused),
-        unused=tuple(dict.fromkeys(name for name in rest if name in unused)),
+        labels=take(labels),
+        hashed=take(n for n in called if called[n] in _HASHED),
+        unused=take(unused),
+        others=tuple(left),
     )

@@ -107,7 +107,10 @@ def _rows(
 def _about(beside: Any, task: str, result: str) -> Any:
     """Return what the file beside says of one result; nothing where it says so of several."""
     given = get(beside, "evaluation_results")
-    given = given if isinstance(given, list) else []
-    found = [one for one in given if get(one, "evaluation_name") == task]
+    found = [
+        one
+        for one in (given if isinstance(given, list) else ())
+        if get(one, "evaluation_name") == task
+    ]
     named = [one for one in found if result and get(one, "evaluation_result_id") == result]
     return (named or found)[0] if len(named or found) == 1 else None

@@ -56,14 +56,12 @@ class Source:
     path: Path
 
     def __post_init__(self) -> None:
-        if "\0" in str(self.path):
-            raise InputError(f"cannot read {str(self.path)!r}: no path has a null character")
         try:
             if self.path.is_dir() or self.path.is_file():
                 return
             what = "is neither a file nor a folder" if self.path.exists() else "does not exist"
         except OSError as error:
-            raise _unreadable(error) from None
+            _refuse(error)
         raise InputError(f"cannot read {self.path}: it {what}")
 
     @cached_property
@@ -122,8 +120,12 @@ def read_json(path: Path) -> Any:
     with _reading(path) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise InputError(f"{path} has more than {MOST_BYTES:,} bytes; give a part of it")
+        raise _too_long(path)
     return parsed(data, str(path))
+
+
+def _too_long(path: Path) -> InputError:
+    return InputError(f"{path} has more than {MOST_BYTES:,} bytes; give a part of it")
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -138,9 +140,8 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 continue
             record = parsed(line, f"{path}, line {number}")
             if not isinstance(record, dict):
-                raise InputError(
-                    f"{path}, line {number} must be a JSON object, got {shown(record, 60)}"
-                )
+                found = shown(record, 60)
+                raise InputError(f"{path}, line {number} must be a JSON object, got {found}")
             yield number, record
 
 
@@ -153,9 +154,7 @@ def text_blocks(path: Path) -> Iterator[list[str]]:
                 n_lines += len(lines)
                 n_read += sum(map(len, lines))
                 if n_read > MOST_BYTES:
-                    raise InputError(
-                        f"{path} has more than {MOST_BYTES:,} bytes; give a part of it"
-                    )
+                    raise _too_long(path)
                 yield lines
     except UnicodeDecodeError as error:
         at = f"byte 0x{error.object[error.start]:02x} after line {n_lines}"
@@ -248,11 +247,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 def _refuse(error: OSError) -> NoReturn:
-    raise _unreadable(error)
-
-
-def _unreadable(error: OSError) -> InputError:
-    return InputError(f"cannot read {shown(str(error.filename), 200)}: {error.strerror}")
+    raise InputError(f"cannot read {shown(str(error.filename), 200)}: {error.strerror}") from None
 
 
 def require(record: Any, *keys: str, where: str) -> Any:
@@ -289,15 +284,11 @@ def fingerprint(*texts: str) -> str:
 
 
 def dotted(record: Any, path: str) -> str:
-    """Return the label at a path of keys, ``doc.passage_id``, as text; empty where there is none.
-
-    A key that holds dots itself is found whole first.
-    """
-    if isinstance(record, dict) and path in record:
-        return as_label(record[path])
+    """Return the label at a path of keys, ``doc.passage_id``, or at a key with dots; else empty."""
+    if not isinstance(record, dict) or path in record:
+        return as_label(record[path]) if isinstance(record, dict) else ""
     key, dot, rest = path.partition(".")
-    inner = record.get(key) if isinstance(record, dict) else None
-    return dotted(inner, rest) if dot else ""
+    return dotted(record.get(key), rest) if dot else ""
 
 
 def as_label(value: Any) -> str:

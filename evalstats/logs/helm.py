@@ -73,7 +73,7 @@ def _names(path: Path, spec: Any) -> tuple[str, str]:
 
 
 def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
-    found: dict[Key, dict[tuple[str, int], tuple[float, float]]] = {}
+    found: dict[Key, dict[tuple[str, int], tuple[float, ...]]] = {}
     asked: dict[str, dict[tuple[str, int], None]] = {}
     unasked: dict[str, None] = {}
     for i, record in enumerate(_listed(read_json(path), str(path), "instances")):
@@ -88,9 +88,8 @@ def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str])
             if not wanted.metric and _HOUSEKEEPING.fullmatch(key.metric):
                 unasked[key.metric] = None
             elif wanted.has(key):
-                total, count = (number(get(stat, n), f"{where}, {n}") for n in ("sum", "count"))
-                row = (total, count)
-                if count < 0:
+                row = tuple(number(get(stat, n), f"{where}, {n}") for n in ("sum", "count"))
+                if row[1] < 0:
                     raise InputError(f"{where}, {key} has a negative count")
                 if found.setdefault(key, {}).setdefault((name, trial), row) is not row:
                     raise InputError(f"{where} has {key} again; a log has each item once")
@@ -105,17 +104,12 @@ def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str])
         values = np.array([own.get(answer, (np.nan, np.nan)) for answer in asked[key.filter]])
         size, n = sizes.get(key.filter), len(set(items[key.filter].ids))
         higher = False if _LOWER_IS_BETTER.fullmatch(key.metric) else direction(key.metric)
+        lacking = f"there were {size:g} instances, {n:,} are there" if size not in (None, n) else ""
         yield Rows(
-            key,
-            model,
-            Mean(key.metric, higher is not False),
-            items[key.filter],
-            values[items[key.filter].order],
-            reported.get(key),
-            f"there were {size:g} instances, {n:,} are there" if size not in (None, n) else "",
-            is_directed=higher is not None,
-            path=str(path),
-        )
+            key, model, Mean(key.metric, higher is not False), items[key.filter],
+            values[items[key.filter].order], reported.get(key), lacking,
+            is_directed=higher is not None, path=str(path),
+        )  # fmt: skip
 
 
 def _key(stat: Any, task: str, where: str) -> Key:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,10 +42,9 @@ _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 _BOOLEANS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 #: How the summaries in an `.eval` log end what they cut.
 _CUT = ("...", "(> 1k)", "(content truncated)")
-#: What a log calls a mean, and how it may reduce epochs to be one; over one epoch, all of these
-#: are the answer itself.
+#: What a log calls a mean, and reducers of epochs that, over one epoch, are the answer itself.
 _MEANS = ("accuracy", "mean")
-_OF_MANY, _OF_ONE = (None, "mean"), (None, "mean", "median", "mode", "max")
+_OF_ONE = ("median", "mode", "max")
 
 
 class _Found(NamedTuple):
@@ -80,32 +80,29 @@ def read(source: Source, wanted: Wanted) -> Log:
         if path.suffix == ".eval":
             log = _from_eval(path, wanted.labels)
         else:
-            log = _from_json(path, source.json if path == source.path else read_json(path))
+            record = source.json if path == source.path else read_json(path)
+            header = {key: value for key, value in record.items() if key != "samples"}
+            log = _stored(path, header, record.get("samples"))
         left: list[str] = []
         own = list(_rows(log, wanted, left)) if wanted.has_task(log.task) else []
         one = _Found(path, log.header.get("status") == "success", own, left)
         found.setdefault((log.model, log.task), []).append(one)
-    kept = [_one(source.path, task, given) for (_, task), given in found.items()]
-    skipped = [line for one in kept for line in one.skipped]
-    rows = [row for one in kept for row in one.rows]
+    rows: list[Rows] = []
+    skipped: list[str] = []
+    for (_, task), tries in found.items():
+        done = [one for one in tries if one.is_done]
+        if len(tries) > 1 and len(done) != 1:
+            names = ", ".join(str(one.path) for one in tries[:3])
+            raise InputError(
+                f"{source.path} has {len(tries)} logs of {task}, {names}; give one of each task "
+                f"and model"
+            )
+        chosen = (done or tries)[0]
+        rows += chosen.rows
+        skipped += chosen.skipped
+        of_it = f"since {chosen.path} has the same task and was finished"
+        skipped += [f"{one.path}, {of_it}" for one in tries if one is not chosen]
     return log_of(source.path, NAME, rows, skipped=skipped)
-
-
-def _one(path: Path, task: str, given: list[_Found]) -> _Found:
-    """Return the log of a task and model, which may have been tried before."""
-    done = [one for one in given if one.is_done]
-    if len(given) > 1 and len(done) != 1:
-        names = ", ".join(str(one.path) for one in given[:3])
-        raise InputError(
-            f"{path} has {len(given)} logs of {task}, {names}; give one of each task and model"
-        )
-    chosen = (done or given)[0]
-    others = [
-        f"{one.path}, since {chosen.path} has the same task and was finished"
-        for one in given
-        if one is not chosen
-    ]
-    return chosen._replace(skipped=[*chosen.skipped, *others])
 
 
 def _rows(log: _Stored, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
@@ -132,9 +129,9 @@ def _rows(log: _Stored, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
             for i, value in values.items()
             if value is not None
         }
-        other = next((i for i, score in scores.items() if score is None), None)
-        if other is not None:
-            skipped.append(f"{key}, since {shown(values[other], 60)} is no score")
+        others = [values[i] for i, score in scores.items() if score is None]
+        if others:
+            skipped.append(f"{key}, since {shown(others[0], 60)} is no score")
             continue
         found = np.full((len(answers), 2), np.nan)
         if scores:
@@ -164,15 +161,12 @@ def _as_number(value: object, where: str) -> float | None:
         return value
     if not isinstance(value, str):
         return number(value, where) if isinstance(value, (bool, int, float)) else None
-    if value in _LETTERS:
-        return _LETTERS[value]
-    if value.lower() in _BOOLEANS:
-        return _BOOLEANS[value.lower()]
-    try:
-        found = float(value)
-    except ValueError:
-        return None
-    return found if np.isfinite(found) else None
+    named = _LETTERS.get(value, _BOOLEANS.get(value.lower()))
+    if named is not None:
+        return named
+    with suppress(ValueError):
+        return found if np.isfinite(found := float(value)) else None
+    return None
 
 
 def _asked(sample: Any) -> str:
@@ -191,10 +185,11 @@ def _lacking(log: _Stored, answers: list[tuple[str, int]]) -> str:
     asked = get(log.header, "eval", "dataset", "sample_ids")
     total = get(log.header, "results", "total_samples")
     if isinstance(asked, list):
-        ids, epochs = {str(one) for one in asked}, get(log.header, "eval", "config", "epochs")
-        if ids != {name for name, _ in answers}:
-            n_gone = len(ids - {name for name, _ in answers})
-            why.append(f"{n_gone:,} of {len(ids):,} samples that were asked for are missing")
+        ids, epochs = set(map(str, asked)), get(log.header, "eval", "config", "epochs")
+        there = {name for name, _ in answers}
+        if ids != there:
+            n_gone = f"{len(ids - there):,} of {len(ids):,}"
+            why.append(f"{n_gone} samples that were asked for are missing")
         total = len(ids) * epochs if isinstance(epochs, int) else total
     if total is not None and total != found:
         why.append(f"the log says {shown(total, 60)} samples, and has {found:,}")
@@ -212,12 +207,6 @@ class _Stored(NamedTuple):
     samples: list[Any]
     task: str
     model: str
-
-
-def _from_json(path: Path, found: Any) -> _Stored:
-    """Return the log that a `.json` file holds."""
-    header = {key: value for key, value in found.items() if key != "samples"}
-    return _stored(path, header, found.get("samples"))
 
 
 def _from_eval(path: Path, wishes: tuple[str, ...]) -> _Stored:
@@ -243,12 +232,12 @@ def _stored(path: Path, header: Any, samples: Any) -> _Stored:
 
 
 def _summaries(path: Path, archive: zipfile.ZipFile) -> list[Any]:
-    names = archive.namelist()
-    if "summaries.json" in names:
-        names = ["summaries.json"]
-    else:  # of a log that was not finished: samples that were run again come later, and count
-        parts = [re.fullmatch(r"_journal/summaries/(\d{1,9})\.json", name) for name in names]
-        names = [m[0] for m in sorted((m for m in parts if m), key=lambda m: int(m[1]))]
+    names = ["summaries.json"]
+    if names[0] not in archive.namelist():
+        # Of a log that was not finished: samples that were run again come later, and count.
+        pattern = re.compile(r"_journal/summaries/(\d{1,9})\.json")
+        parts = [match for match in map(pattern.fullmatch, archive.namelist()) if match]
+        names = [match[0] for match in sorted(parts, key=lambda match: int(match[1]))]
     found: dict[tuple[str, int], Any] = {}
     for name in names:
         samples, where = zip_json(archive, name), f"{path}, {name}"
@@ -318,7 +307,7 @@ def _reported(
         mean = next((values[kind] for kind in _MEANS if is_finite(values.get(kind))), None)
         if "accuracy" in values:
             accuracies[whole] = None
-        if reducer not in (_OF_ONE if n_epochs == 1 else _OF_MANY):
+        if reducer not in (None, "mean", *(_OF_ONE if n_epochs == 1 else ())):
             skipped.append(f"the log's own {whole}, which reduces epochs by {shown(reducer, 60)}")
         elif mean is not None:
             found[whole] = float(mean)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -18,7 +18,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.files import without_suffix
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
 from evalstats.logs.pivot import Pivot, pivoted
-from evalstats.logs.reading import EPOCHS, named, read_part
+from evalstats.logs.reading import EPOCHS, named, read_all
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.words import as_directions, matches, meant
 from evalstats.metrics import Mean, Ratio
@@ -41,14 +41,8 @@ _OF_ITEMS = ("doc_hash", "item_hash", "sample_hash")
 class Joined(NamedTuple):
     """Logs side by side.
 
-    Attributes
-    ----------
-    tasks : dict of str to list of SegmentStatistics
-        All metrics of a task, which have the same segments; in the natural order of their names.
-    notes : list of str
-        What was left out, and which scores of the logs are not those of their items.
-    paths : dict of str to str
-        The system of each path that has one.
+    `tasks` have all metrics of each, of the same segments; `notes` say what was left out, and which
+    scores of the logs are not those of their items; `paths` have the system of each that has one.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
@@ -78,7 +72,8 @@ def joined(
     wanted = Wanted.of(task, metric, filter)._replace(labels=tuple(labels))
     found = _named_apart(_read(logs, wanted))
     given = as_directions(directions)
-    _check_directions(given, found)
+    metrics = [one.key.metric for log in found for one in log.rows]
+    _check_patterns(given, metrics, "directions: there is no metric")
     found = [log.directed(given) for log in found]
     epochs = found[0].epochs if epochs is None else choice(epochs, EPOCHS, "epochs")
     names = _chosen(found, as_patterns(systems, "systems"))
@@ -118,33 +113,16 @@ def _read(logs: Logs, wanted: Wanted) -> list[Log]:
         raise InputTypeError(f"logs must be a path, a Log, or several, got {type(logs).__name__}")
     if not given:
         raise InputError("logs is empty; give at least one")
-    parts = [
-        one.part(wanted) if isinstance(one, Log) else read_part(one, wanted) for _, one in given
-    ]
-    rows = [row for log in parts for row in log.rows]
-    where = parts[0].path if len(parts) == 1 else "logs"
-    try:
-        wanted.check(rows, rows, where)
-    except InputError:  # To say what there is, everything has to be looked at.
-        wholes = [one if isinstance(one, Log) else read_part(one, Wanted()) for _, one in given]
-        wanted.check(rows, [row for log in wholes for row in log.rows], where)
-    known = dict.fromkeys(name for row in rows for name in row.items.labels)
-    for wish in wanted.labels:
-        if wish not in known:
-            are_read = any(isinstance(one, Log) for _, one in given)
-            how = f"; others are kept by read_log(..., labels={wish!r})" if are_read else ""
-            raise InputError(
-                f"the items have no label {wish!r}; they have {', '.join(known) or 'none'}{how}"
-            )
+    parts = read_all([one for _, one in given], wanted)
     found = zip(given, parts, strict=True)
     return [named(log, name) if name else log for (name, _), log in found if log.rows]
 
 
-def _check_directions(given: Mapping[str, bool], logs: Sequence[Log]) -> None:
-    names = dict.fromkeys(one.key.metric for log in logs for one in log.rows)
-    for pattern in given:
+def _check_patterns(patterns: Iterable[str], names: Iterable[str], what: str) -> None:
+    names = dict.fromkeys(names)
+    for pattern in patterns:
         if not any(matches(name, [pattern]) for name in names):
-            raise InputError(f"directions: there is no metric {pattern!r}; {meant(pattern, names)}")
+            raise InputError(f"{what} {pattern!r}; {meant(pattern, names)}")
 
 
 def _named_apart(logs: list[Log]) -> list[Log]:
@@ -177,12 +155,9 @@ def _named_apart(logs: list[Log]) -> list[Log]:
         own = {i: "/".join(p[shared:]) for i, p in paths.items()}
     found = list(logs)
     for i, name in own.items():
-        short = name.removesuffix(Path(name).name) + without_suffix(name)
-        called = {
-            system: short if len(logs[i].systems) == 1 else f"{short}/{system}"
-            for system in logs[i].systems
-        }
-        found[i] = logs[i].renamed(called)
+        short, systems = name.removesuffix(Path(name).name) + without_suffix(name), logs[i].systems
+        called = [short if len(systems) == 1 else f"{short}/{system}" for system in systems]
+        found[i] = logs[i].renamed(dict(zip(systems, called, strict=True)))
     return found
 
 
@@ -194,18 +169,16 @@ def _n_alike(paths: list[tuple[str, ...]]) -> int:
 def _chosen(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
     """Return the systems that are wanted, in the order of the patterns, with their places."""
     names = list(dict.fromkeys(name for log in logs for name in log.systems))
-    for pattern in patterns:
-        if not any(matches(name, [pattern]) for name in names):
-            raise InputError(f"systems: there is no {pattern!r}; {meant(pattern, names)}")
+    _check_patterns(patterns, names, "systems: there is no")
     chosen = [name for pattern in patterns for name in names if matches(name, [pattern])]
     return {name: i for i, name in enumerate(dict.fromkeys(chosen if patterns else names))}
 
 
-def _some(lines: Sequence[str]) -> str:
+def _some(lines: Sequence[str], between: str = "; ") -> str:
     """Return the first of several lines, and how many more there are."""
     lines = list(dict.fromkeys(lines))
     more = [f"and {len(lines) - _NAMED:,} more"] if len(lines) > _NAMED else []
-    return "; ".join([*lines[:_NAMED], *more])
+    return between.join([*lines[:_NAMED], *more])
 
 
 def _unshared(
@@ -213,12 +186,9 @@ def _unshared(
     missing: str,
 ) -> list[str]:  # fmt: skip
     """Return what not all systems have, or refuse it."""
-    lines = []
-    for name in names:
-        gone = [str(key) for key, own in by.items() if all(one.system != name for one in own)]
-        if gone:
-            more = f" and {len(gone) - 3:,} more" if len(gone) > 3 else ""
-            lines.append(f"{name} has no {', '.join(gone[:3])}{more}")
+    there = {(key, one.system) for key, own in by.items() for one in own}
+    gone = {name: [str(key) for key in by if (key, name) not in there] for name in names}
+    lines = [f"{name} has no {_some(own, ', ')}" for name, own in gone.items() if own]
     if not shared:
         raise InputError(f"the systems have no task and metric in common: {_some(lines)}")
     if missing != "intersect":

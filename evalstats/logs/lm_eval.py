@@ -52,8 +52,8 @@ def is_ours(source: Source) -> bool:
     )
 
 
-def _is_results(path: Path) -> bool:
-    return path.name.startswith("results_") and _RESULTS.fullmatch(path.name) is not None
+def _is_results(path: Path) -> re.Match[str] | None:
+    return _RESULTS.fullmatch(path.name) if path.name.startswith("results_") else None
 
 
 def read(source: Source, wanted: Wanted) -> Log:
@@ -68,18 +68,13 @@ def read(source: Source, wanted: Wanted) -> Log:
         if names.count(names[i]) > 1:
             names[i] = run.folder.relative_to(source.path).as_posix()
         if run.results is None:
-            skipped.append(
-                f"the results file of {names[i]}, which is not there: no score is checked, and "
-                f"lines that are missing are not noticed"
-            )
+            lost = "no score is checked, and lines that are missing are not noticed"
+            skipped.append(f"the results file of {names[i]}, which is not there: {lost}")
         found = _read(source, run, results, names[i], wanted, skipped)
         rows += found
-        own, odd = results.groups({
-            (one.key.task, f"{one.key.metric},{one.key.filter}"): (
-                score_of(answered(one)), len(one.values)
-            )
-            for one in found
-        })  # fmt: skip
+        names_of = [(one.key.task, f"{one.key.metric},{one.key.filter}") for one in found]
+        scores = [(score_of(answered(one)), len(one.values)) for one in found]
+        own, odd = results.groups(dict(zip(names_of, scores, strict=True)))
         groups |= own
         skipped += odd
     return log_of(source.path, NAME, rows, skipped=skipped, groups=groups)
@@ -106,13 +101,16 @@ def _read(
 def _beside(source: Source) -> _Run:
     """Return a file with those of its time stamp in the same folder."""
     path = source.path
-    match = _SAMPLES.fullmatch(path.name) or _RESULTS.fullmatch(path.name)
-    run = _of_stamp(path.parent, match[match.lastindex or 0]) if match else None
-    results = run.results if run else None
+    of_task = _SAMPLES.fullmatch(path.name)
+    match = of_task or _RESULTS.fullmatch(path.name)
+    run = _of_stamp(path.parent, _stamp(match)) if match else _Run(path.parent, None, {})
     if source.suffix == ".jsonl":
-        named = _SAMPLES.fullmatch(path.name)
-        return _Run(path.parent, results, {named[1] if named else path.stem: path})
-    return _with_samples(path, _Run(path.parent, path, run.samples if run else {}), [])
+        return run._replace(samples={of_task[1] if of_task else path.stem: path})
+    return _with_samples(path, run._replace(results=path), [])
+
+
+def _stamp(match: re.Match[str]) -> str:
+    return match[match.lastindex or 0]
 
 
 def _with_samples(path: Path, run: _Run, skipped: list[str]) -> _Run:
@@ -128,15 +126,12 @@ def _with_samples(path: Path, run: _Run, skipped: list[str]) -> _Run:
 def _of_stamp(folder: Path, stamp: str) -> _Run:
     """Return the files of one time stamp in a folder."""
     beside = sorted(p for p in folder.iterdir() if p.is_file())
-    samples = {
-        match[1]: p for p in beside if (match := _SAMPLES.fullmatch(p.name)) and match[2] == stamp
-    }
+    named = [(match, p) for p in beside if (match := _SAMPLES.fullmatch(p.name))]
+    samples = {match[1]: p for match, p in named if match[2] == stamp}
     results = [p for p in beside if (match := _RESULTS.fullmatch(p.name)) and match[1] == stamp]
     if len(results) > 1:
-        raise InputError(
-            f"{folder} has several results files of {stamp}: "
-            f"{', '.join(p.name for p in results)}; give one of them"
-        )
+        names = ", ".join(p.name for p in results)
+        raise InputError(f"{folder} has several results files of {stamp}: {names}; give one")
     return _Run(folder, results[0] if results else None, samples)
 
 
@@ -144,11 +139,9 @@ def _runs(source: Source, skipped: list[str]) -> list[_Run]:
     """Return the newest run of each model, in each folder; others are named in `skipped`."""
     stamps: dict[Path, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     for path in source.files:
-        match = _SAMPLES.fullmatch(path.name)
-        if match or _is_results(path):
-            match = match or _RESULTS.fullmatch(path.name)
-            assert match is not None
-            stamps[path.parent][match[match.lastindex or 0]] += 1
+        match = _SAMPLES.fullmatch(path.name) or _is_results(path)
+        if match:
+            stamps[path.parent][_stamp(match)] += 1
     found = []
     for folder, n_files in stamps.items():
         newest = max(n_files)
@@ -161,10 +154,9 @@ def _runs(source: Source, skipped: list[str]) -> list[_Run]:
             if not chosen or (model and "" not in chosen and model not in chosen and run.samples):
                 chosen[model] = run
                 continue
-            left.append(
-                f"the run of {stamp}, {n_files[stamp]} files, which is older than that of "
-                f"{newest}; to read it, give its results file or a file of its samples"
-            )
+            older = f"{n_files[stamp]} files, which is older than that of {newest}"
+            how = "to read it, give its results file or a file of its samples"
+            left.append(f"the run of {stamp}, {older}; {how}")
         for run in chosen.values():
             if run.samples or len(stamps) == 1:
                 found.append(_with_samples(source.path, run, left[::-1]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import chain
 from typing import Any, NamedTuple, NoReturn
 
@@ -66,7 +66,7 @@ class Logged(NamedTuple):
         return number(value, self.where(i))
 
     def pairs(self, expected: str) -> list[Any]:
-        """Return rows that are lists of two, or say which is not."""
+        """Return rows that are lists of two."""
         for i, row in enumerate(self.values):
             if not isinstance(row, (list, tuple)) or len(row) != 2:
                 self.wrong(i, expected)
@@ -87,14 +87,10 @@ class Read(NamedTuple):
 
 def _mean(rows: Logged) -> Read:
     """Return 0/1 scores, or any numbers; NaN and null are missing."""
-    scores = np.empty(len(rows.values))
     for i, value in enumerate(rows.values):
-        if type(value) is float and math.isfinite(value):
-            scores[i] = value
-        elif value is None or isinstance(value, (bool, int, float)):
-            scores[i] = as_score(value, rows.where(i))
-        else:
+        if value is not None and not isinstance(value, (bool, int, float)):
             rows.wrong(i, "numbers")
+    scores = [as_score(value, rows.where(i)) for i, value in enumerate(rows.values)]
     if np.all(np.isnan(scores)):
         raise UnreadableError("no item has a score")
     return Read(Mean(rows.metric, rows.higher), mean_rows(scores))
@@ -107,12 +103,10 @@ def _texts(metric: Metric) -> Callable[[Logged], Read]:
         expected = "[reference, hypothesis]"
         references, hypotheses = [], []
         for i, (reference, hypothesis) in enumerate(rows.pairs(expected)):
+            own = reference if isinstance(reference, list) else [reference]
             if isinstance(hypothesis, list) and len(hypothesis) == 1:
                 hypothesis = hypothesis[0]
-            own = [reference] if isinstance(reference, str) else reference
-            if not isinstance(own, list) or not own or not isinstance(hypothesis, str):
-                rows.wrong(i, expected)
-            if not all(isinstance(text, str) for text in own):
+            if not own or not all(isinstance(text, str) for text in (*own, hypothesis)):
                 rows.wrong(i, expected)
             references.append(own)
             hypotheses.append(hypothesis)
@@ -142,10 +136,11 @@ def _per_unit(kind: type[Perplexity] | type[BitsPerUnit]) -> Callable[[Logged], 
 
 def _perplexity(rows: Logged) -> Read:
     """Return log-likelihoods of items, which count once each."""
-    found = [rows.real(i, value, "log-likelihoods") for i, value in enumerate(rows.values)]
+    expected = "log-likelihoods, at most 0"
+    found = [rows.real(i, value, expected) for i, value in enumerate(rows.values)]
     for i, nats in enumerate(found):
         if nats > 0:
-            rows.wrong(i, "log-likelihoods, at most 0")
+            rows.wrong(i, expected)
     return Read(Perplexity("item"), np.array([(0.0 - nats, 1.0) for nats in found]))
 
 
@@ -159,9 +154,8 @@ def _brier(rows: Logged) -> Read:
                 chances = [float(part) for part in chances.strip("[]").split()]
             except ValueError:
                 rows.wrong(i, expected)
-        if isinstance(gold, bool) or not isinstance(gold, int) or not isinstance(chances, list):
-            rows.wrong(i, expected)
-        if not 0 <= gold < len(chances):
+        is_class = isinstance(gold, int) and not isinstance(gold, bool)
+        if not is_class or not isinstance(chances, list) or not 0 <= gold < len(chances):
             rows.wrong(i, expected)
         given = [rows.real(i, chance, expected) for chance in chances]
         found.append(math.fsum((chance - (k == gold)) ** 2 for k, chance in enumerate(given)))
@@ -180,49 +174,35 @@ def _fraction(rows: Logged) -> Read:
     return Read(metric, metric.statistics([[sum(row), len(row)] for row in rows.values]))
 
 
-def _labels_of(rows: Logged) -> tuple[list[Any], list[Any]]:
-    """Return gold and predicted labels, all of them integers or all of them texts."""
-    is_text = None
+def _classes(rows: Logged, measure: str, labels: tuple[Any, ...] = ()) -> Read:
+    """Return a score of labels, all of them integers or all of them texts.
+
+    A class that is in no item of a resample counts in no average.
+    """
+    kind = None
     for i, pair in enumerate(rows.pairs(_PAIR)):
         for value in pair:
-            is_text = isinstance(value, str) if is_text is None else is_text
-            if not isinstance(value, str if is_text else int):
+            kind = kind or (str if isinstance(value, str) else int)
+            if not isinstance(value, kind):
                 rows.wrong(i, _PAIR)
-    kind = str if is_text else int
-    return [kind(gold) for gold, _ in rows.values], [kind(found) for _, found in rows.values]
-
-
-def _all_labels(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[Any, ...]:
-    """Return all labels, in order; a single one gets company, since classes are at least two."""
-    found = sorted({*gold, *predicted})
-    if len(found) > _MOST_LABELS:
-        raise UnreadableError(f"its rows have more than {_MOST_LABELS} labels")
-    if len(found) == 1:
-        found.append(f"not {found[0]}" if isinstance(found[0], str) else int(found[0] == 0))
-    return tuple(sorted(found))
-
-
-def _classes(rows: Logged, measure: str, labels: tuple[Any, ...] = ()) -> Read:
-    """Return a score of labels; a class that is in no item of a resample counts in no average."""
-    gold, predicted = _labels_of(rows)
-    if labels and not {*labels}.issuperset({*gold, *predicted}):
+    gold, predicted = ([(kind or int)(pair[j]) for pair in rows.values] for j in (0, 1))
+    there = {*gold, *predicted}
+    if labels and not there.issubset(labels):
         raise UnreadableError("its labels are not 0 and 1, of which scikit-learn takes 1")
+    if len(there) > _MOST_LABELS:
+        raise UnreadableError(f"its rows have more than {_MOST_LABELS} labels")
+    if len(there) == 1:  # Classes are at least two.
+        (only,) = there
+        there.add(f"not {only}" if isinstance(only, str) else int(only == 0))
     try:
-        metric = Confusion(labels or _all_labels(gold, predicted), measure, absent="omit")
+        metric = Confusion(labels or tuple(sorted(there)), measure, absent="omit")
     except InputError as error:  # Labels may be what no table can show.
         raise UnreadableError(str(error)) from None
     return Read(metric, metric.statistics(predicted, gold))
 
 
-def _never(reason: str) -> Callable[[Logged], Read]:
-    def read(rows: Logged) -> Read:
-        raise UnreadableError(reason)
-
-    return read
-
-
 #: By the names that the harness registers; F1 is that of the label 1, as scikit-learn's.
-READERS: dict[str, Callable[[Logged], Read]] = {
+_READERS: dict[str, Callable[[Logged], Read]] = {
     "mean": _mean,
     "nanmean": _mean,
     "bleu": _texts(BLEU()),
@@ -235,26 +215,29 @@ READERS: dict[str, Callable[[Logged], Read]] = {
     "brier_score": _brier,
     "f1": lambda rows: _classes(rows, "f1", (0, 1)),
     "matthews_corrcoef": lambda rows: _classes(rows, "mcc"),
-    "median": _never("a median is not a function of sums"),
-    "bypass": _never("nothing was scored (--predict_only)"),
+}
+_NEVER = {
+    "median": "a median is not a function of sums",
+    "bypass": "nothing was scored (--predict_only)",
 }
 
 
-def recognised(rows: Logged, function: str, stated: float | None) -> Read:
-    """Return what gives the score that the log states, where a function of its own made it.
+def read_as(function: str, rows: Logged, stated: float | None) -> Read:
+    """Return the rows as the harness aggregates them, by name or by the score that it states."""
+    if function in _NEVER:
+        raise UnreadableError(_NEVER[function])
+    return _READERS[function](rows) if function in _READERS else _recognised(rows, function, stated)
 
-    Raises
-    ------
-    UnreadableError
-        When nothing that is known gives it, or several things do.
-    """
+
+def _recognised(rows: Logged, function: str, stated: float | None) -> Read:
+    """Return the one thing that gives the stated score, where a function of its own made it."""
     named = re.search(r"def\s+(\w+)", function)
     by = f"it is aggregated by {named[1] if named else shown(function, 60)}"
     if stated is None:
         raise UnreadableError(f"{by}, and there is no score to recognise it by")
     candidates: list[Callable[[Logged], Read]] = [_mean, _fraction]
     candidates += [lambda rows, m=measure: _classes(rows, m) for measure in _MEASURES]  # type: ignore[misc]
-    candidates.append(READERS["f1"])
+    candidates.append(_READERS["f1"])
     found = []
     for read in candidates:
         try:

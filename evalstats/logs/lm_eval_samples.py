@@ -16,10 +16,11 @@ import numpy as np
 from evalstats.checks import label, shown
 from evalstats.errors import InputError
 from evalstats.logs.files import dotted
-from evalstats.logs.lm_eval_metrics import READERS, Logged, UnreadableError, recognised
+from evalstats.logs.lm_eval_metrics import Logged, UnreadableError, read_as
 from evalstats.logs.log import Wanted
 from evalstats.logs.rows import Items, Key, Rows, is_finite
 from evalstats.logs.words import direction
+from evalstats.metrics import Mean, Ratio
 
 #: How the harness aggregates its own metrics where a task does not say.
 _REGISTERED = {
@@ -69,11 +70,12 @@ class Results:
         return _mapping(_mapping(self.record.get(part)).get(task))
 
     def scores(self, task: str) -> dict[str, float]:
-        """Return the scores of a task or group by "metric,filter", those that are numbers."""
+        """Return the scores of a task or group by "metric,filter": no sizes, no errors."""
         return {
             name: float(value)
             for name, value in self._own("results", task).items()
-            if _is_score(name, value)
+            if isinstance(name, str) and "," in name and "_stderr," not in name
+            if is_finite(value) and not isinstance(value, bool)
         }
 
     def count(self, task: str) -> int | None:
@@ -99,38 +101,31 @@ class Results:
         return _REGISTERED.get(metric, "mean"), metric in _REGISTERED
 
     def higher_is_better(self, task: str, metric: str) -> bool | None:
-        """Return the direction of a mean, as the log states it, or as the name says."""
+        """Return the direction of a mean, as the log or the name states it."""
         said = self._own("higher_is_better", task).get(metric)
         return said if isinstance(said, bool) else direction(metric)
 
     def leaves(self, group: str) -> tuple[str, ...]:
         """Return the tasks of a group and of the groups in it; a group in itself adds none."""
-        found: dict[str, None] = {}
-        seen, waiting = {group}, [group]
-        while waiting:
-            for name in self.members[waiting.pop(0)]:
-                if name not in self.members:
-                    found[name] = None
-                elif name not in seen:
-                    seen.add(name)
-                    waiting.append(name)
-        return tuple(found)
+        found = {group: None}
+        for name in (waiting := [group]):
+            inner = [one for one in self.members.get(name, ()) if one not in found]
+            found |= dict.fromkeys(inner)
+            waiting += dict.fromkeys(inner)
+        return tuple(name for name in found if name not in self.members)
 
     def group_score(
         self, group: str, name: str, scores: Sequence[float], sizes: Sequence[float]
     ) -> tuple[bool | None, str]:
-        """Return whether a group's score is the mean over items (or else over tasks) of its own.
-
-        None where it is neither, with words that say so.
-        """
+        """Return whether a group's score is the mean over items or over tasks, or why neither."""
         stated = self.scores(group)[name]
-        over_items, over_tasks = float(np.average(scores, weights=sizes)), float(np.mean(scores))
-        for is_micro, mean in ((True, over_items), (False, over_tasks)):
-            if math.isclose(stated, mean, rel_tol=1e-6, abs_tol=1e-9):
-                return is_micro, ""
+        means = float(np.average(scores, weights=sizes)), float(np.mean(scores))
+        fits = [math.isclose(stated, mean, rel_tol=1e-6, abs_tol=1e-9) for mean in means]
+        if any(fits):
+            return fits[0], ""
         return None, (
             f"group {group}, {name}: the log says {stated:.10g}, but its tasks give "
-            f"{over_items:.10g} over all items and {over_tasks:.10g} over tasks"
+            f"{means[0]:.10g} over all items and {means[1]:.10g} over tasks"
         )
 
     def groups(
@@ -138,33 +133,22 @@ class Results:
     ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
         """Return the tasks of groups of which all were read, and scores that are no mean of theirs.
 
-        `scores` has score and number of items by task and "metric,filter".
+        `scores` are score and number of items by task and "metric,filter".
         """
-        found: dict[str, tuple[str, ...]] = {}
-        odd = []
         read = {task for task, _ in scores}
-        for group in self.members:
-            tasks = self.leaves(group)
-            if not tasks or not read.issuperset(tasks):
-                continue
-            found[group] = tasks
+        found = {group: self.leaves(group) for group in self.members}
+        found = {group: own for group, own in found.items() if own and read.issuperset(own)}
+        odd = []
+        for group, tasks in found.items():
             for name in self.scores(group):
-                if all((task, name) in scores for task in tasks):
-                    own = [scores[task, name] for task in tasks]
+                own = [scores[task, name] for task in tasks if (task, name) in scores]
+                if len(own) == len(tasks):
                     odd.append(self.group_score(group, name, *zip(*own, strict=True))[1])
         return found, list(filter(None, odd))
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
-
-
-def _is_score(name: object, value: object) -> bool:
-    """Return whether this is "acc,none": 0.5, and not "sample_len" or "acc_stderr,none"."""
-    if not isinstance(name, str) or isinstance(value, bool):
-        return False
-    metric, comma, _ = name.rpartition(",")
-    return bool(comma) and not metric.endswith("_stderr") and is_finite(value)
 
 
 class _Line(NamedTuple):
@@ -197,17 +181,18 @@ class TaskSamples:
         if not isinstance(filter, str):
             raise InputError(f"{self._at(n)} must name its filter, got {shown(filter, 60)}")
         lines = self.filters.setdefault(filter, [])
-        hashes = lines[0].labels if lines else [h for h in _HASHES if h in record]
+        hashes = [h for h in _HASHES if h in (lines[0].labels if lines else record)]
         values = self._values(record, n, filter)
         doc_id = record.get("doc_id")
         if isinstance(doc_id, bool) or not isinstance(doc_id, (int, str)):
             raise InputError(f"{self._at(n)} must have a doc_id, got {shown(doc_id, 60)}")
-        labels: dict[str, Any] = {}
-        for name in (*(h for h in hashes if h in _HASHES), *self.wanted.labels):
-            labels[name] = record.get(name) if name in _HASHES else dotted(record, name)
-            if not isinstance(labels[name], str) or (name in _HASHES and not labels[name]):
-                raise InputError(f"{self._at(n)} must have a {name}, got {shown(labels[name], 60)}")
-        lines.append(_Line(n, str(doc_id), labels, values))
+        labels = {name: dotted(record, name) for name in self.wanted.labels}
+        for name in hashes:
+            if not isinstance(record.get(name), str) or not record[name]:
+                found = shown(record.get(name), 60)
+                raise InputError(f"{self._at(n)} must have a {name}, got {found}")
+        hashed = {name: record[name] for name in hashes}
+        lines.append(_Line(n, str(doc_id), {**hashed, **labels}, values))
 
     def _values(self, record: Mapping[str, Any], n: int, filter: str) -> dict[str, Any]:
         """Return what a line has of the metrics that are wanted."""
@@ -273,10 +258,7 @@ class TaskSamples:
         lacking = ""
         if expected is not None and not len(there) <= expected <= len(lines):
             lacking = f"{len(there):,} samples, but n-samples in the results file is {expected:,}"
-        if function in READERS:
-            read = READERS[function](logged)
-        else:
-            read = recognised(logged, function, None if lacking else stated)
+        read = read_as(function, logged, None if lacking else stated)
         # A task of Python code has its own aggregations, which logs do not name.
         to_check = None if said or lacking else stated
         if to_check is not None and not np.isclose(read.score, to_check, rtol=1e-6, atol=1e-9):
@@ -285,7 +267,7 @@ class TaskSamples:
                 f"{read.metric.name}, and the log has {stated:.10g}"
             )
         items = items if len(there) == len(lines) else self._items(there)
-        is_named = higher is not None or type(read.metric).__name__ not in ("Mean", "Ratio")
+        is_named = higher is not None or not isinstance(read.metric, (Mean, Ratio))
         n_items = max(map(len, self.filters.values()))
         return Rows(
             key, system, read.metric, items, read.statistics[items.order], stated, lacking,

@@ -28,10 +28,7 @@ _NAMED = 3
 
 
 class Wanted(NamedTuple):
-    """Which rows are wanted, by patterns as in a shell; none match everything.
-
-    `labels` are paths of keys whose values are kept as labels of the items (`files.dotted`).
-    """
+    """Which rows are wanted, by patterns, and paths of keys that are kept as labels (`dotted`)."""
 
     task: tuple[str, ...] = ()
     metric: tuple[str, ...] = ()
@@ -60,18 +57,18 @@ class Wanted(NamedTuple):
             for names, own in zip(_called(key), self[:3], strict=True)
         )
 
-    def check(self, rows: Iterable[Rows], there: Iterable[Rows], where: object) -> None:
+    def check(self, rows: Sequence[Rows], there: Sequence[Rows], where: str) -> None:
         """Raise where nothing that is there has what a name, or all patterns, ask for."""
         known = dict.fromkeys(one.key for one in there)
-        for j, part in enumerate(Key._fields):
+        asked = dict(zip(Key._fields, self[:3], strict=True))
+        for j, (part, wishes) in enumerate(asked.items()):
             names = [key[j] for key in known if key[j]]
-            for name in self[j]:
+            for name in wishes:
                 if not any(matches(n, [name]) for key in known for n in _called(key)[j]):
                     said = meant(name, names) if names else "there is none at all"
                     raise InputError(f"{where}: there is no {part} {name!r}; {said}")
-        if not any(True for _ in rows):
-            asked = zip(Key._fields, self[:3], strict=True)
-            wished = ", ".join(f"{part} {' '.join(own)}" for part, own in asked if own)
+        if not rows:
+            wished = ", ".join(f"{part} {' '.join(own)}" for part, own in asked.items() if own)
             there_is = "; ".join(map(str, list(known)[:9]))
             raise InputError(f"{where}: there is nothing of {wished}, but {there_is}")
 
@@ -98,9 +95,6 @@ class Tables(Mapping[Key, SegmentStatistics]):
 
     def __len__(self) -> int:
         return len(self._rows)
-
-    def __repr__(self) -> str:
-        return f"Tables({', '.join(map(str, self))})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -54,7 +54,7 @@ def answered(rows: Rows, as_runs: bool = False) -> Answered:
     if len(rows.items.epochs):
         first = np.flatnonzero([i == 0 or ids[i] != ids[i - 1] for i in range(len(ids))])
         counts = np.diff([*first, len(ids)])
-        _check_same_labels(rows, first, counts)
+        _check_same_labels(rows, np.repeat(first, counts).tolist())
         n_answers = (int(counts.min()), int(counts.max()))
         found = found.at(first.tolist())._replace(n_answers=n_answers)
         if as_runs:
@@ -83,9 +83,8 @@ def _side_by_side(rows: Rows, counts: NDArray[Any]) -> NDArray[Any]:
     return rows.values.reshape(len(counts), -1)
 
 
-def _check_same_labels(rows: Rows, first: NDArray[Any], counts: NDArray[Any]) -> None:
-    """Raise where answers to one item have other labels."""
-    of_first = np.repeat(first, counts).tolist()
+def _check_same_labels(rows: Rows, of_first: list[int]) -> None:
+    """Raise where an answer has other labels than the first to its item."""
     for name, own in rows.items.labels.items():
         for i, j in enumerate(of_first):
             if own[i] != own[j]:
@@ -98,9 +97,8 @@ def _check_same_labels(rows: Rows, first: NDArray[Any], counts: NDArray[Any]) ->
 class Pivot(NamedTuple):
     """Rows of S systems by item.
 
-    `ids` are all N items that any system has, in their natural order, and `places` where those of
-    each are among them; `is_there` and `is_gone`, `(S, N)`, say whether a system has an item at
-    all, and whether one that it has lacks its score.
+    `ids` are all N items that any system has, `places` where those of each are among them;
+    `is_there` and `is_gone`, `(S, N)`, say whether a system has an item, and whether without score.
     """
 
     key: Key
@@ -166,9 +164,10 @@ def shared_labels(parts: Sequence[Answered]) -> dict[str, list[str]]:
     """Return labels that all systems have, by item; raise where they say different things."""
     found: dict[str, list[str]] = {}
     ids, _ = _union(parts)
-    for name, first in parts[0].labels.items():
+    for name in parts[0].labels:
         if not all(name in part.labels for part in parts):
             continue
+        first = parts[0].labels[name]
         if all(part.ids == ids and part.labels[name] == first for part in parts):
             found[name] = list(first)
             continue
@@ -214,8 +213,7 @@ def _identity(metric: Metric) -> tuple[object, ...]:
 def with_same_classes(metrics: Sequence[Metric]) -> list[Metric]:
     """Return metrics of labels with the classes of all of them; others as they are.
 
-    A log knows only classes that were gold or predicted in it. Not for macro averages that count
-    absent classes as 0, whose score would change.
+    Not for macro averages that count absent classes as 0, whose score would change.
     """
     known = [metric for metric in metrics if isinstance(metric, Confusion)]
     union = {name for metric in known for name in metric.labels}
@@ -228,9 +226,7 @@ def with_same_classes(metrics: Sequence[Metric]) -> list[Metric]:
 
 def _widened(values: NDArray[Any], own: Metric, whole: Metric) -> NDArray[Any]:
     """Return counts of classes `(N, k)` among those of more classes; others as they are."""
-    if not (isinstance(own, Confusion) and isinstance(whole, Confusion)):
-        return values
-    if len(own.columns) == len(whole.columns):
+    if not (isinstance(own, Confusion) and isinstance(whole, Confusion)) or own == whole:
         return values
     wider = np.zeros((len(values), len(whole.labels), 3), dtype=values.dtype)
     wider[:, [whole.labels.index(name) for name in own.labels]] = values.reshape(len(values), -1, 3)

@@ -78,19 +78,31 @@ def read_log(
     """
     wanted = Wanted.of(task, metric, filter)
     wishes = [labels] if isinstance(labels, str) else listed(labels, "labels", "paths of keys")
-    wanted = wanted._replace(labels=tuple(wishes))
-    log = read_part(path, wanted)
-    try:
-        wanted.check(log.rows, log.rows, log.path)
-    except InputError:  # To say what there is, everything has to be looked at.
-        wanted.check(log.rows, read_part(path, Wanted()).rows, log.path)
-    known = dict.fromkeys(name for one in log.rows for name in one.items.labels)
-    for wish in wanted.labels:
-        if wish not in known:
-            there = f"; there are {', '.join(known)}" if known else ""
-            raise InputError(f"labels: the items of {log.path} have no {wish!r}{there}")
+    (log,) = read_all([path], wanted._replace(labels=tuple(wishes)))
     log = replace(log, epochs=choice(epochs, EPOCHS, "epochs")).directed(as_directions(directions))
     return log if name is None else named(log, name)
+
+
+def read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
+    """Return what is wanted of each log; all of them together must have it."""
+    found = [one.part(wanted) if isinstance(one, Log) else read_part(one, wanted) for one in logs]
+    rows = [row for log in found for row in log.rows]
+    where = found[0].path if len(found) == 1 else "logs"
+    try:
+        wanted.check(rows, rows, where)
+    except InputError:  # To say what there is, everything has to be looked at.
+        wholes = [one if isinstance(one, Log) else read_part(one, Wanted()) for one in logs]
+        wanted.check(rows, [row for log in wholes for row in log.rows], where)
+    known = dict.fromkeys(name for one in rows for name in one.items.labels)
+    for wish in wanted.labels:
+        if wish not in known:
+            are_read = any(isinstance(one, Log) for one in logs)
+            how = f"; others are kept by read_log(..., labels={wish!r})" if are_read else ""
+            raise InputError(
+                f"labels: the items of {where} have no label {wish!r}; they have "
+                f"{', '.join(known) or 'none'}{how}"
+            )
+    return found
 
 
 def named(log: Log, name: str) -> Log:

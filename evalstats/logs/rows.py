@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeGuard
 
@@ -46,19 +47,10 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Which answers there are: their columns, in the natural order of the ids.
+    """Which answers there are, `(n,)`, in the natural order of the ids of their items.
 
-    Attributes
-    ----------
-    ids : tuple of str
-        n ids of items, which may have several answers.
-    epochs : ndarray, shape (n,)
-        Which answer to the item each is; empty where each has one.
-    labels : mapping of str to tuple of str
-        What else a log says of the items: groups, and hashes that tell whether two logs speak of
-        the same.
-    order : ndarray, shape (n,)
-        Where each answer was in what was read.
+    `epochs` say which answer to its item each is, empty where each has one; `labels` are groups and
+    hashes of what was asked; `order` has where each answer was in what was read.
     """
 
     ids: tuple[str, ...]
@@ -76,21 +68,20 @@ class Items:
     ) -> Items:
         """Put answers in order; labels of which all are empty are none."""
         order = np.array(natural_order(ids), dtype=np.intp)
-        if len(set(epochs)) > 1:
-            numbers = np.array(epochs)
+        numbers = np.array(epochs if len(set(epochs)) > 1 else (), dtype=np.int64)
+        if len(numbers):
             codes = {name: i for i, name in enumerate(dict.fromkeys(ids[i] for i in order))}
             order = np.lexsort((numbers, np.array([codes[name] for name in ids])))
-        numbers = np.array(epochs, dtype=np.int64)[order] if len(set(epochs)) > 1 else np.array([])
+            numbers = numbers[order]
         named = tuple(ids[i] for i in order)
         check_names(named, f"{where}: ids")
         if len(set(named)) < len(named):
             answers = list(zip(named, numbers.tolist(), strict=True)) if len(numbers) else named
             twice = [a for a, b in zip(answers[1:], answers, strict=False) if a == b]
             if twice:
-                n = "1 item" if len(twice) == 1 else f"{len(twice):,} items"
                 raise InputError(
-                    f"{where} has {n} more than once, {', '.join(map(shown, twice[:3]))} among "
-                    f"them; a log has each item once"
+                    f"{where} has {len(twice):,} item{'s' * (len(twice) > 1)} more than once, "
+                    f"{', '.join(map(shown, twice[:3]))} among them; a log has each item once"
                 )
         kept = {
             name: tuple(given[i] for i in order)
@@ -99,33 +90,18 @@ class Items:
         }
         for name, own in kept.items():
             check_names(own, f"{where}: labels {label(name, 'names of labels')!r}")
-        return cls(named, numbers.astype(np.int64), kept, order)
+        return cls(named, numbers, kept, order)
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of one system under one metric of one task.
+    """The rows of one system under one metric of one task, of n answers.
 
-    Attributes
-    ----------
-    key : Key
-    system : str
-    metric : Metric
-    items : Items
-        Of n answers.
-    values : ndarray, shape (n, k)
-        Statistics of the metric in the order of the items. NaN where a score is missing; a `Mean`
-        has (0, 0) where an answer was not scored on purpose.
-    reported : float, optional
-        The score that the log states.
-    lacking : str
-        What the log says there should be, and is not, in words.
-    is_limited : bool
-        Whether only a part of the items was asked for, and all of that is there.
-    is_directed : bool
-        Whether it is known if more is better.
-    path : str
-        Where they were read.
+    `values` `(n, k)` are statistics of the metric in the order of the items: NaN where a score is
+    missing; a `Mean` has (0, 0) where an answer was not scored on purpose. `reported` is the score
+    that the log states, `lacking` says what there should be and is not, `is_limited` whether only a
+    part of the items was asked for, and all of that is there, `is_directed` whether it is known if
+    more is better, and `path` where they were read.
     """
 
     key: Key
@@ -188,13 +164,10 @@ def number(value: object, where: str) -> float:
     """Return a finite number; true and false are 1 and 0."""
     if not isinstance(value, (bool, int, float)):
         raise InputError(f"{where} must be a number, got {shown(value, 60)}")
-    try:
-        found = float(value)
-    except OverflowError:
-        found = np.inf
-    if not np.isfinite(found):
-        raise InputError(f"{where} must be a finite number, got {shown(value, 60)}")
-    return found
+    with suppress(OverflowError):
+        if np.isfinite(found := float(value)):
+            return found
+    raise InputError(f"{where} must be a finite number, got {shown(value, 60)}")
 
 
 def as_score(value: object, where: str) -> float:

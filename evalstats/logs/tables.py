@@ -54,10 +54,9 @@ def read_frame(frame: Any, wanted: Wanted, name: str = "scores") -> Log:
 
 
 class _Scores(NamedTuple):
-    """Where scores are: in which columns, and in which row that of a segment.
+    """Where scores are: columns by name, `(n, 1)` or `(n, 2)`, of metrics or of systems.
 
-    Columns have names (of metrics, or of systems) and values, `(n, 1)` or `(n, 2)`; `places` has
-    rows by segment, by task, filter, system and metric, of which columns may be one.
+    `places` are rows by segment, by task, filter, system and metric, of which columns may be one.
     """
 
     names: list[str]
@@ -83,13 +82,10 @@ def _log(table: Columns, name: str, format: str, wanted: Wanted) -> Log:
         values.append(numbers)
         names.append("score" if parts == (roles.score,) else "/".join(parts))
     parts_of = [
-        _names(table, column, part, default)
-        for column, part, default in (
-            (roles.task, "task", ""),
-            (roles.filter, "filter", ""),
-            (roles.system, "system", "" if are_systems else name),
-            (roles.metric, "metric", "score" if are_systems else ""),
-        )
+        _names(table, roles.task, "task"),
+        _names(table, roles.filter, "filter"),
+        _names(table, roles.system, "system", "" if are_systems else name),
+        _names(table, roles.metric, "metric", "score" if are_systems else ""),
     ]
     labels = _labels(table, roles, wanted)
     segments = _names(table, roles.segment, "segment")
@@ -142,10 +138,7 @@ def _placed(
 def _rows(
     table: Columns, scores: _Scores, labels: dict[str, list[str]], roles: Roles
 ) -> Iterator[Rows]:
-    """Yield the rows of every task, filter, system and metric.
-
-    All systems and metrics of a task have the same items.
-    """
+    """Yield the rows of every system and metric, which have the same items in a task and filter."""
     metrics: dict[str, tuple[Metric, bool]] = {}
     for task, filter in dict.fromkeys(of[:2] for of in scores.places):
         own = {of[2:]: rows for of, rows in scores.places.items() if of[:2] == (task, filter)}
@@ -178,18 +171,18 @@ def _rows(
 
 def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
     """Return the metric of this name, less an arrow after it, and if its direction is known."""
-    own = []
-    for called, values in zip(scores.names, scores.values, strict=True):
-        for (*_, metric), rows in scores.places.items():
-            if (metric or called) == name:
-                own.append(values[list(rows.values()), 0])
-    every = np.concatenate(own)
+    every = np.concatenate([
+        values[list(rows.values()), 0]
+        for called, values in zip(scores.names, scores.values, strict=True)
+        for (*_, metric), rows in scores.places.items()
+        if (metric or called) == name
+    ])  # fmt: skip
     higher = direction(name, None if np.all(np.isnan(every)) else float(np.nanmax(every)))
     called = name.rstrip("↑↓").strip() or name
+    kind: type[Mean] | type[Ratio] = Mean
     if scores.values[0].shape[1] == 2:
-        higher = direction(roles.numerator or "") if higher is None else higher
-        return Ratio(called, higher_is_better=higher is not False), higher is not None
-    return Mean(called, higher is not False), higher is not None
+        higher, kind = direction(roles.numerator or "") if higher is None else higher, Ratio
+    return kind(called, higher_is_better=higher is not False), higher is not None
 
 
 def _score_columns(
@@ -197,8 +190,7 @@ def _score_columns(
 ) -> tuple[list[Any], bool]:
     """Return the columns of scores, and whether they are systems rather than metrics.
 
-    Columns whose names are those of metrics, or that are asked for by name, come before all others;
-    of sums (numerator and denominator) there is one pair.
+    Columns with names of metrics, or that are asked for by name, come before all others.
     """
     score = [roles.score] if roles.score is not None else []
     sums = [roles.sums] if roles.sums is not None else []
