@@ -34,6 +34,11 @@ def spent_by(look: int, significance_level: float, expected_looks: int) -> float
 
     0.9 αj/H for the H looks that are expected, in equal parts, and α(1 - 0.1 H/j) from there on:
     less than α for any number of looks, so that nobody needs to know when the run will end.
+
+    Examples
+    --------
+    >>> [round(spent_by(j, 0.05, 50), 4) for j in (1, 25, 50, 100, 1000)]
+    [0.0009, 0.0225, 0.045, 0.0475, 0.0498]
     """
     share = look / expected_looks
     if share <= 1:
@@ -46,10 +51,17 @@ class Boundary:
     """Null draws that have not crossed the boundary since the last real improvement.
 
     After a real improvement a new one starts: later looks compare with another step.
+
+    Attributes
+    ----------
+    surviving : ndarray of bool, shape (R,)
+        Which draws are left.
+    before : float
+        The level that was spent before the first look of this boundary.
     """
 
-    surviving: NDArray[np.bool_]  # which draws are left, (R,)
-    before: float  # the level that was spent before the first look of this boundary
+    surviving: NDArray[np.bool_]
+    before: float
 
     @classmethod
     def start(cls, before: float = 0.0) -> Boundary:
@@ -63,8 +75,16 @@ class Boundary:
 
         As many draws cross as the spent level says, those with the largest values among the ones
         that are left. The level of the look is how often a draw is as large by itself, and 2^-40
-        where less than one draw is due. `influence` `(N,)` is that on the improvement; `seed` is
-        the same for all looks of a run.
+        where less than one draw is due.
+
+        Parameters
+        ----------
+        influence : ndarray, shape (N,)
+            Of each segment on the improvement: positive where the new step is better.
+        spent : float
+            What the looks of the run may spend together up to this one, `spent_by`.
+        seed : int
+            Of the flips, the same for all looks of a run.
         """
         draws = _flipped(influence, seed)
         n_surviving = int(np.count_nonzero(self.surviving))

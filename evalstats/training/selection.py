@@ -36,13 +36,19 @@ _BLOCK_WEIGHTS = 1 << 24
 
 
 class OutOfBag:
-    """Bootstrap resamples (the rows of `bootstrap_weights`), with the segments each left out."""
+    """Bootstrap resamples with the segments that each left out.
+
+    Parameters
+    ----------
+    n_segments, n_resamples, seed : int
+        The resamples are the rows of `bootstrap_weights`. One that left nothing out, as some do
+        for two or three segments, says nothing and is dropped.
+    """
 
     def __init__(self, n_segments: int, n_resamples: int, seed: int) -> None:
         drawn = batches(recipe(n_segments, seed), n_resamples)
         weights = np.concatenate([rows for _, rows in drawn])
         self.n_segments = n_segments
-        # One that left nothing out, as some do for two or three segments, says nothing.
         self._weights = weights[np.any(weights == 0, axis=1)]
 
     def __len__(self) -> int:
@@ -67,12 +73,26 @@ class OutOfBag:
 
 @dataclass(frozen=True)
 class BestSoFar:
-    """Who is best so far: on all segments, and in each of B resamples (the earlier of equals)."""
+    """Who is best so far: on all segments, and in each of B resamples.
+
+    Attributes
+    ----------
+    step : int
+        The winner on all segments.
+    score : float
+        Its score there.
+    out_of_bag : ndarray, shape (B,)
+        Its scores on the segments that each resample left out.
+    winners : ndarray of int, shape (B,)
+        The winner in each resample; the earlier one where two are equal.
+    winners_in_bag, winners_out_of_bag : ndarray, shape (B,)
+        The scores of these winners.
+    """
 
     step: int
     score: float
-    out_of_bag: Floats  # its scores on the segments that each resample left out, (B,)
-    winners: NDArray[np.int64]  # of each resample
+    out_of_bag: Floats
+    winners: NDArray[np.int64]
     winners_in_bag: Floats
     winners_out_of_bag: Floats
 
