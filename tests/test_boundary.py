@@ -21,17 +21,12 @@ def levels(looks, expected, seed=1):
     return np.array(found)
 
 
-def test_the_first_look_has_the_level_that_it_may_spend():
-    influence = np.random.default_rng(0).normal(size=300)
-    (level,) = levels([influence], 20)
-    assert level == pytest.approx(spent_by(1, 0.05, 20), abs=2 / 2**15)
-
-
-def test_equal_looks_cost_nothing():
+@pytest.mark.parametrize("n_looks", [1, 20])
+def test_equal_looks_cost_nothing(n_looks):
     """The same step again cannot claim anything new: the whole level goes to one look."""
     influence = np.random.default_rng(0).normal(size=300)
-    found = levels([influence] * 20, 20)
-    assert found[-1] == pytest.approx(spent_by(20, 0.05, 20), abs=2 / 2**15)
+    found = levels([influence] * n_looks, 20)
+    assert found[-1] == pytest.approx(spent_by(n_looks, 0.05, 20), abs=2 / 2**15)
 
 
 def test_independent_looks_cost_what_they_spend():
@@ -45,3 +40,11 @@ def test_segments_that_all_moved_alike_spend_nothing():
     level, boundary = Boundary.start().look(np.zeros(9), 0.01, 1)
     assert level == pytest.approx(0.01, abs=1 / 2**15)
     assert boundary.surviving.all()
+
+
+def test_no_look_is_without_a_level():
+    """After a thousand checks less than one sign flip is due, and a clear step is still seen."""
+    spent = [spent_by(j, 0.05, 50) for j in (1000, 1001)]
+    influence = np.random.default_rng(0).normal(size=50)
+    level, _ = Boundary.start(spent[0]).look(influence, spent[1], 1)
+    assert 0 < level < 1e-9

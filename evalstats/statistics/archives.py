@@ -34,29 +34,24 @@ _MOST_DIRECTORY = 1 << 20
 def write_archive(
     path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Write arrays of numbers and a header that JSON can hold; all of it, or nothing.
-
-    The file is written beside its place and then moved there: an interrupted run leaves the old
-    file or the new one. One that cannot be written raises an `InputError`.
-    """
+    """Write arrays of numbers and a header that JSON can hold; all of it, or nothing."""
     text = json.dumps(dict(header), allow_nan=False).encode()
     members = {_HEADER: np.frombuffer(text, np.uint8), **arrays}
     target = Path(path)
+    # Written beside its place and moved there: Ctrl-C leaves the old file or the new one.
     beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        try:
-            with beside.open("xb") as file:
-                _write_members(file, members)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(target)
-        except BaseException:  # Ctrl-C as well
-            with suppress(OSError, ValueError):
-                beside.unlink()
-            raise
+        with beside.open("xb") as file:
+            _write_members(file, members)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
     except (OSError, ValueError) as error:  # a NUL in a path is a ValueError
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot write {shown(str(target))}: {reason}") from None
+    finally:
+        with suppress(OSError, ValueError):
+            beside.unlink()
 
 
 def _write_members(file: Any, members: Mapping[str, NDArray[Any]]) -> None:
@@ -72,11 +67,7 @@ def _write_members(file: Any, members: Mapping[str, NDArray[Any]]) -> None:
 def read_archive(
     path: str | os.PathLike[str], kinds: str = "iu"
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return the header and the arrays that `write_archive` wrote.
-
-    `kinds` says which numbers are welcome, in NumPy's letters ("i", "u", "f"). A file that cannot
-    be read, was cut short, or holds anything else raises an `InputError`.
-    """
+    """Return header and arrays that `write_archive` wrote; `kinds` are NumPy's letters of types."""
     try:
         # Asked before it is opened: a pipe would wait for its writer, and a device has no end.
         found = Path(path).stat()

@@ -31,22 +31,7 @@ def extract_files(
     metrics: Sequence[Metric],
     progress: Progress | None = None,
 ) -> list[SegmentStatistics]:
-    """Extract the statistics of files of as many lines each, one `SegmentStatistics` a metric.
-
-    Numbers, labels and fingerprints are those that `extraction.extract_all` gives for the lines:
-    the statistics of a segment depend on no other.
-
-    Parameters
-    ----------
-    systems : mapping of str to Lines
-        Outputs of each system.
-    references : sequence of Lines
-        One file a reference stream.
-    metrics : sequence of Metric
-        Of texts.
-    progress : callable, optional
-        Called as ``progress(done, total, "extracting")`` after each block.
-    """
+    """Extract what `extraction.extract_all` gives for the lines of files, one table a metric."""
     pieces = list(blocks(references[0].edges, _BLOCK_BYTES, _BLOCK_LINES))
     threads = usable_cores() if all(_is_vectorised(metric) for metric in metrics) else 1
     say = progress or (lambda done, total, label: None)
@@ -57,21 +42,17 @@ def extract_files(
     rows = [part.rows for part in parts]
     del parts  # and the bytes of the references with them
     tables = []
-    for m, metric in enumerate(metrics):
-        blocks_of_rows = [found[m] for found in rows]
-        wide = np.result_type(np.int32, *blocks_of_rows)
-        values = np.concatenate(blocks_of_rows, axis=1, dtype=wide)
-        names = tuple(systems)
-        tables.append(SegmentStatistics(values, names, metric, str(len(references)), fingerprint))
+    for metric, found in zip(metrics, zip(*rows, strict=True), strict=True):
+        values = np.concatenate(found, axis=1, dtype=np.result_type(np.int32, *found))
+        known = (str(len(references)), fingerprint)
+        tables.append(SegmentStatistics(values, tuple(systems), metric, *known))
     return tables
 
 
 def _is_vectorised(metric: Metric) -> bool:
-    """Say whether a metric is NumPy's work for the most part, which threads do speed up.
-
-    sacreBLEU's tokenisers that come from elsewhere promise nothing about threads.
-    """
+    """Say whether a metric is NumPy's work for the most part, which threads do speed up."""
     if isinstance(metric, BLEU):
+        # Other tokenisers promise nothing about threads.
         return metric.tokenizer in BUNDLED_TOKENIZERS
     return isinstance(metric, CHRF)
 

@@ -106,11 +106,7 @@ def identity(metric: Metric) -> dict[str, Any]:
 
 
 def parameters(metric: Metric) -> dict[str, Any]:
-    """Return a metric's class and options, plain values for JSON.
-
-    Of a dataclass all fields, of another class the public attributes of an object; what is no
-    plain value (a function, a model) is left to the signature.
-    """
+    """Return a metric's class and options; what is no plain value is left to the signature."""
     kind = type(metric)
     return {"class": f"{kind.__module__}.{kind.__qualname__}", **_options(metric)}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
@@ -136,7 +137,6 @@ def _check_count(entries: Sequence[object], name: str, kind: str, n_segments: in
 
 
 def _check_different(names: Sequence[str], what: str) -> None:
-    if len(set(names)) < len(names):
-        first = {name: i for i, name in reversed(list(enumerate(names)))}
-        repeated = next(name for i, name in enumerate(names) if first[name] < i)
+    repeated = next((name for name, n in Counter(names).items() if n > 1), None)
+    if repeated is not None:
         raise InputError(f"{what} must differ, got {repeated!r} more than once")

@@ -35,20 +35,10 @@ def curve(
     unit: str,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the scores of a training run with their intervals, step by step.
+    """Draw the scores of at least one check with their intervals, and the corrected one.
 
     Filled markers are real improvements; the others are open, and left out beyond 60 checks. Up to
-    25 checks have a bar each, more a band. A diamond with a bar is the corrected score of the step
-    with the best score, whose numbers are written beside it.
-
-    Parameters
-    ----------
-    checks, selected : sequence of Checkpoint, Selected
-        Of one run, at least one check.
-    n_segments, unit : int, str
-        How many segments or groups there are: ``"segment"`` or ``"group"``.
-    ax : matplotlib Axes, optional
-        Where to draw.
+    25 checks have a bar each, more a band.
     """
     if not checks:
         raise InputError("there are no checks to draw; call Monitor.check first")

@@ -227,10 +227,8 @@ class History:
 def _compared(best: Best, new: Best, rules: Rules) -> tuple[tuple[float, float], float]:
     """Return the interval of the difference, and the one-sided p-value of "no better".
 
-    A paired t test on influence values, each step's from its own gradient, and the interval with
-    the same standard error. Where units that differ are few, they are what the degrees of freedom
-    count. 0/1 scores have Tango's interval and McNemar's test. No p-value is below 2^-m for m units
-    that differ, the smallest that swapping them can give, nor 0; that of identical statistics is 1.
+    A paired t test on influence values; 0/1 scores have Tango's interval and McNemar's test. No
+    p-value is below 2^-m for m units that differ, the smallest that swapping them can give.
     """
     metric, n = rules.metric, len(new.rows)
     alternative = "greater" if metric.higher_is_better else "less"
