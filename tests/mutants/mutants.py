@@ -23,13 +23,9 @@ the observed arrangement is one of B + 1
 ties with the observed difference count
 - shuffled >= observed - tolerance
 + shuffled > observed + tolerance
-among all swaps the observed one is counted already
-- return count / len(shuffled) if exact
-+ return (count + 1) / (len(shuffled) + 1) if exact
 "less" is "greater" of the mirror image
 - observed, shuffled = -observed, -shuffled
 + observed, shuffled = -observed, shuffled
-
 @ inference/bootstrap.py: rule intervals
 the observed sample is one of B + 1 replicates
 - found = widened((count + 1) / (n + 1), spread, sides)
@@ -44,8 +40,8 @@ bounds are the k-th smallest and the k-th largest replicate
 - return float(ordered[k - 1]), float(ordered[n - k])
 + return float(ordered[k]), float(ordered[n - k])
 the interval is widened for few units
-- ndtr(spread.factor * stdtrit(spread.degrees, alpha / 2))
-+ ndtr(stdtrit(spread.degrees, alpha / 2))
+- float(ndtri(share)) / spread.factor
++ float(ndtri(share))
 beyond the outermost replicate the interval holds all replicates
 - return min(low, float(np.min(replicates))), max(high, float(np.max(replicates)))
 + return low, high
@@ -55,13 +51,6 @@ where no replicate is beyond the null value t may say less
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
-BCa's acceleration is the skewness over 6
-- / (6 * power)
-+ / (3 * power)
-a percentile interval leaves half of alpha on each side
-- tail = (1 - confidence_level) / 2
-+ tail = 1 - confidence_level
-
 @ inference/counts.py: counts
 Wilson's interval
 - (share * (1 - share) + square / 4)
@@ -69,7 +58,6 @@ Wilson's interval
 Tango's share of lost items
 - 8 * n * lost * difference
 + 8 * n * gained * difference
-
 @ inference/families.py: families
 Holm multiplies by the number of hypotheses that are left
 - np.maximum.accumulate(p[order] * (last.size - left))
@@ -86,13 +74,7 @@ what is rejected no longer takes part in the maximum
 step-down p-values do not fall
 - stepped = np.maximum.accumulate(pvalues[order])
 + stepped = pvalues[order]
-
-@ inference/influence.py: influence strata intervals
-influence values sum to zero
-- return np.asarray(found - np.mean(found, axis=1, keepdims=True))
-+ return np.asarray(found)
-
-@ inference/student.py: strata rule paired runs
+@ inference/student.py: intervals strata runs
 variances have one degree of freedom less than units
 - variances = squares * numbers / (numbers - 1)
 + variances = squares
@@ -114,32 +96,17 @@ t is exceeded on either side with alpha together
 the interaction of runs and segments has (R - 1)(N - 1) degrees of freedom
 - float(np.sum(apart**2)) / (n_runs - 1) / n_runs
 + float(np.sum(apart**2)) / n_runs / n_runs
-what runs and segments share is counted once
-- sum(max(between - both, 0.0) for between, both, _ in runs)
-+ sum(between for between, both, _ in runs)
-
 @ inference/ranks.py: ranking
 the best rank is behind all that are better
 - [1 + ahead, len(better) - behind]
 + [1 + behind, len(better) - ahead]
-a cluster ends where all before are better than all after
-- bool(np.all(in_order[:place, place:]))
-+ bool(np.any(in_order[:place, place:]))
 systems that tie share a resample
 - best / best.sum(axis=1, keepdims=True)
 + best / 1
-rank 1 is the best
-- rankdata(-values if higher_is_better else values
-+ rankdata(values if higher_is_better else -values
-
 @ inference/power.py: power
 a two-sided test has half of its level on each side
 - tail = degrees >= _NORMAL, level / sides
 + tail = degrees >= _NORMAL, level
-the smallest number that reaches the power
-- sizes = range(2, _MOST)
-+ sizes = range(3, _MOST)
-
 @ analysis/families.py: families
 the observed largest is one of B + 1
 - (counts + 1) / (n + 1)
@@ -147,41 +114,34 @@ the observed largest is one of B + 1
 an adjusted p-value is never below the pair's own
 - np.maximum(found, pvalues[self._drawn])
 + np.asarray(found)
-
 @ analysis/pairs.py: rule paired
 m units that differ can be swapped in 2^m ways only
 - return min(1.0, sides * 0.5**self.n_differing)
 + return 0.0
-
-@ analysis/sampling.py: contrasts margins rule
+@ analysis/sampling.py: rule contrasts
 a ratio r is tested as a - r b, resample by resample
 - drawn = second.replicates - ratio * first.replicates
 + drawn = second.replicates - first.replicates
 replicates that differ by rounding only are ties
 - drawn[np.abs(drawn) <= tie] = 0.0
 + drawn[np.abs(drawn) < 0] = 0.0
-
 @ analysis/units.py: strata
 strata of one unit are drawn together
 - alone = np.flatnonzero(counts == 1)
 + alone = np.flatnonzero(counts == 0)
-
-@ analysis/resampled.py: strata suites
+@ analysis/resampled.py: strata
 units are drawn within their strata
 - return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
 + return recipe(units.n, seed)
-
 @ analysis/swaps.py: randomisation
 all swaps are enumerated where B allows
 - 2 ** sample.differ(*pair)[0] <= options.n_resamples
 + 2 ** sample.differ(*pair)[0] < 0
-
-@ results/questions.py: analysis result_values paired families
+@ results/questions.py: families
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level
 + return difference.pvalue_adjusted < self.significance_level
-
-@ resampling/products.py: resampling executors
+@ resampling/products.py: resampling
 float32 counts to 2^24 only
 - _SINGLE_LIMIT = float(2**24)
 + _SINGLE_LIMIT = float(2**40)
@@ -191,54 +151,26 @@ fractions are not summed in float32
 sums beyond 2^53 are rounded first, so that order is nothing
 - off = bits > _DOUBLE_BITS
 + off = bits > 2 * _DOUBLE_BITS
-fractions are put on a grid, so that order is nothing
-- off |= ~_whole(statistics)
-+ off |= False
-
-@ resampling/strata.py: strata resampling
+@ resampling/strata.py: strata
 each stratum is drawn as often as it has units
 - multinomial_rows(rng, np.full(len(rows), n), n)
 + multinomial_rows(rng, np.full(len(rows), n + 1), n)
-
-@ resampling/multinomial_rows.py: resampling rows
+@ resampling/multinomial_rows.py: rows
 a row of weights sums to the number of draws
 - missing = sums - _row_sums(rows)
 + missing = sums - _row_sums(rows) + (sums > 3)
-sums of rows fit their type
-- rows.shape[1] < 1 << 15
-+ rows.shape[1] < 1 << 30
-
-@ resampling/weights.py: resampling rows
+@ resampling/weights.py: resampling
 swaps are of another stream than the bootstrap
 - stream = 1
 + stream = 3
-Bayesian weights sum to N
-- return self.n_segments / self.total
-+ return 1 / self.total
-
-@ resampling/streams.py: resampling rows
+@ resampling/streams.py: rows resampling
 batches of resamples are independent
 - words = np.random.SeedSequence(seed, spawn_key=(*key, number))
 + words = np.random.SeedSequence(seed, spawn_key=(*key, 0))
-
-@ resampling/totals.py: resampling
-masked entries are refused
-- refuse_masked(statistics, "statistics")
-+ pass
-every swap of every unit is among all swaps
-- np.concatenate([totals, totals + row])
-+ np.concatenate([totals, totals - row])
-
-@ resampling/grid.py: careless_input analysis
+@ resampling/grid.py: careless_input
 numbers whose spread is lost in their size are refused
 - _MOST_MOVED = 0.01
 + _MOST_MOVED = 1e9
-
-@ resampling/executors.py: executors
-what has not begun is cancelled after an error
-- future.cancel()
-+ pass
-
 @ shards/resample.py: shards
 a shard's float32 sums past 2^24 are counted again
 - if countable and np.max(totals) >= _SINGLE_LIMIT:
@@ -246,7 +178,6 @@ a shard's float32 sums past 2^24 are counted again
 segments differ where any statistic does
 - np.any(table.values[a] != table.values[b], axis=1)
 + np.all(table.values[a] != table.values[b], axis=1)
-
 @ shards/shard.py: shards
 differing segments are the same number for both of a pair
 - if not counted or np.any(differing != differing.T) or np.any(differing.diagonal()):
@@ -254,43 +185,25 @@ differing segments are the same number for both of a pair
 shards of different seeds are not added
 - _SHARED = (*_PLAIN[1:],
 + _SHARED = (*_PLAIN[2:],
-shards of metrics that differ in an option are not added
-- or not is_same_metric(ours, theirs)
-+ or ours.name != theirs.name
-
 @ shards/segment_ids.py: shards
 a segment in two shards is refused
 - shared = np.flatnonzero(first[1:] <= last[:-1])
 + shared = np.flatnonzero(first[1:] < last[:-1])
-
-@ shards/keyed.py: philox shards
+@ shards/keyed.py: philox
 all 64 bits of an id count
 - counter = (low[:, None], high[:, None], groups, _BYTES)
 + counter = (low[:, None], low[:, None], groups, _BYTES)
-
-@ shards/philox.py: philox
-ten rounds
-- _ROUNDS = 10
-+ _ROUNDS = 9
-
 @ shards/hierarchy.py: shards
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
-draws are shared out by size
-- to_come -= size
-+ to_come -= 0
-
-@ statistics/segments.py: segment_labels analysis
+@ statistics/segments.py: segment_labels
 groups change the fingerprint
 - fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
 + fingerprint = self.fingerprint
 a selection has not the fingerprint of the whole
 - fingerprint=None,
 + fingerprint=self.fingerprint,
-one table without a fingerprint leaves the joined one without
-- fingerprint=first.fingerprint if known else None
-+ fingerprint=first.fingerprint
 tables of different metrics are not joined
 - if not interchange.is_same_metric(first.metric, table.metric):
 + if False:
@@ -300,37 +213,19 @@ tables against different references are not joined
 tables of different segments are not joined
 - known |= {"segment_ids": table.segment_ids}
 + pass
-
-@ statistics/extraction.py: frames careless_input analysis
+@ statistics/extraction.py: frames
 rows of frames are paired by index
 - check_same_rows(named, references=references, segment_ids=segment_ids)
 + pass
-outputs of different lengths are refused
-- if len(set(lengths)) > 1:
-+ if False:
-
-@ statistics/files.py: extraction_of_files cli
+@ statistics/files.py: extraction_of_files
 the last line may lack its newline
 - last = [] if data.endswith(b"\n") else [np.array([len(data)])]
 + last = []
-files of different lengths are refused
-- len(one) != len(other) for one, other
-+ len(one) < len(other) for one, other
-
-@ statistics/archives.py: strangers interchange
-an archive's claims of size are checked
-- if room < 0 or entry.file_size != entry.compress_size:
-+ if entry.file_size != entry.compress_size:
-
 @ training/boundary.py: boundary monitor
-expected checks spend nine tenths of the level
-- return significance_level * _EXPECTED_SHARE * share
-+ return significance_level * share
 draws that tie with the boundary do not cross
 - crossed = draws > (
 + crossed = draws >= (
-
-@ training/history.py: monitor boundary
+@ training/history.py: monitor
 a p-value at the level is an improvement
 - improved = measured["pvalue"] <= measured["level"]
 + improved = measured["pvalue"] < measured["level"]
@@ -340,7 +235,6 @@ m segments that differ can be swapped in 2^m ways only
 what was spent before an improvement stays spent
 - boundary = Boundary.start(rules.spent(len(self.checks)))
 + boundary = Boundary.start()
-
 @ training/selection.py: monitor
 the first of equal checkpoints wins
 - won = sign * in_bag > sign * self.winners_in_bag
@@ -348,10 +242,6 @@ the first of equal checkpoints wins
 optimism is never negative
 - return max(0.0, sign * float(
 + return (sign * float(
-winners are scored on segments that they were not chosen by
-- product((rows == 0).astype(rows.dtype))
-+ product((rows != 0).astype(rows.dtype))
-
 @ training/monitor.py: monitor
 steps increase
 - step <= self.last.step
@@ -359,22 +249,17 @@ steps increase
 statistics against other references are refused
 - not same or hypotheses.fingerprint not in (None, refs.fingerprint)
 + not same
-
 @ training/accumulator.py: accumulator
 the order of batches is nothing
 - order = np.lexsort(rows.T[::-1])
 + order = np.arange(len(rows))
-an id with other references is refused
-- conflicts = again[differ | (marks[again] != marks[again + 1])]
-+ conflicts = again[differ]
 an id that comes twice counts once
 - first[again + 1] = False
 + first[again + 1] = True
 accumulators of different metrics are not merged
 - if not is_same_metric(self.metric, other.metric):
 + if False:
-
-@ metrics/bleu.py: metrics ngrams
+@ metrics/bleu.py: metrics
 the brevity penalty
 - 1.0 - ref_len / sys_len
 + 1.0 - sys_len / ref_len
@@ -384,88 +269,63 @@ at equal lengths nothing is penalised
 no match is no score
 - return np.where(np.any(correct != 0, axis=-1), score, 0.0)
 + return score
-
-@ metrics/smoothing.py: metrics sentence_bleu
+@ metrics/smoothing.py: sentence_bleu metrics
 exponential smoothing halves from the first order without a match
 - np.where(unmatched, 0.5**zeros, correct)
 + np.where(unmatched, 0.5 ** (zeros - 1), correct)
 nothing is added to unigrams
 - added[:1] = 0.0
 + added[:0] = 0.0
-
-@ metrics/chrf.py: metrics ngrams strangers
+@ metrics/chrf.py: strangers metrics
 more matches than n-grams of the reference are refused
 - (match > hyp) | (match > ref)
 + (match > hyp)
-orders that one side lacks do not count
-- (hyp > 0) & (ref > 0)
-+ (hyp > 0) | (ref > 0)
 beta weighs recall
 - (1 + factor) * precision * recall, factor * precision + recall
 + (1 + factor) * precision * recall, precision + factor * recall
-
-@ metrics/ter.py: metrics
+@ metrics/ter.py: tercom
 the length is the mean of references
 - np.add.reduceat(ref_ids.lengths, refs.first) / refs.counts
 + np.add.reduceat(ref_ids.lengths, refs.first)
-
-@ metrics/error_rates.py: metrics tokens
+@ metrics/error_rates.py: compat_evaluatio tokens
 edits against nothing are 100
 - return np.where(top > 0, self.scale, 0.0)
 + return 0.0
-of references as near the shortest counts
-- edits << 32 | ids.lengths
-+ edits << 32 | ids.lengths.max() - ids.lengths
-
 @ metrics/confusion.py: number_metrics
 classes that never occur count as 0, or not at all
 - (average != "balanced" and not omit)
 + (average != "balanced")
-
 @ metrics/calibration.py: number_metrics
 a bin holds its upper edge
 - np.searchsorted(edges, pairs[:, 0])
 + np.searchsorted(edges, pairs[:, 0], side="right")
-
 @ metrics/agreement.py: number_metrics
 spread that squares cannot show is refused
 - _LEAST_SPREAD = 1e-8
 + _LEAST_SPREAD = 0.0
-
 @ metrics/pass_at_k.py: number_metrics
 answers are drawn without replacement
 - np.maximum(answers - right - drawn, 0)
 + (answers - right)
-
 @ metrics/sentence_bleu.py: sentence_bleu
 a score at the threshold passes
 - return np.asarray(scores, dtype=np.float64) >= self.threshold
 + return np.asarray(scores, dtype=np.float64) > self.threshold
-weights of orders sum to 1
-- WEIGHT_TOLERANCE = 1e-6
-+ WEIGHT_TOLERANCE = 1e6
-
-@ text/ngrams.py: ngrams metrics
+@ text/ngrams.py: ngrams
 orders that the reference lacks do not count
 - counts[..., 0] *= counts[..., 1] > 0
 + counts[..., 0] *= 1
 the best reference counts
 - ranked = np.lexsort((-score(pairs), prepared.owner))
 + ranked = np.lexsort((score(pairs), prepared.owner))
-
 @ text/ngram_index.py: ngrams
 a count is clipped by one reference, not by their sum
 - limit = _largest_count(number[window], source)
 + limit = np.bincount(number[window])
-sixty-four bits hold a key
-- (WORD - max(heads.bit_length(), 1)) // bits
-+ (2 * WORD - max(heads.bit_length(), 1)) // bits
-
 @ text/levenshtein.py: levenshtein
 what leaves one word of bits enters the next
 - _TOP = np.uint64(63)
 + _TOP = np.uint64(62)
-
 @ text/tercom/shifts.py: tercom
 shifts of ten words
 - MAX_SHIFT_SIZE = 10
@@ -476,35 +336,25 @@ shifts over fifty words
 a thousand candidates
 - MAX_CANDIDATES = 1000
 + MAX_CANDIDATES = 1001
-
 @ text/tercom/beam.py: tercom
 a beam of 25
 - BEAM = 25
 + BEAM = 24
-
 @ text/tokenization.py: tokenization
 a dash is split from a real digit, not from an edge
 - (classes[dash - 1] & (DIGIT | SPACE)) == DIGIT
 + (classes[dash - 1] & DIGIT) > 0
-entities are replaced in sacreBLEU's order
-- .replace("&quot;", '"').replace("&amp;", "&")
-+ .replace("&quot;", '"')
-
-@ text/references.py: texts analysis segment_labels
+@ text/references.py: sentence_bleu texts analysis
 the fingerprint knows where texts end
 - digest.update(lengths.astype("<i8").tobytes())
 + pass
 references that are fewer than hypotheses are refused
 - if n_references != n_hypotheses:
 + if n_references > n_hypotheses:
-
-@ checks.py: options spellings texts careless_input names
+@ checks.py: options names number_metrics spellings frames
 True is no number
 - isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
 + not isinstance(value, (int, np.integer)):
-NumPy's flags become Python's
-- return bool(value)
-+ return value
 an option that is not a number is refused
 - or found != found or found < minimum
 + or found < minimum
@@ -517,8 +367,7 @@ columns with another index are refused
 two spellings of one argument are refused
 - if name in kwargs or name in positional[: len(args)]:
 + if name in kwargs:
-
-@ results/escaping.py: forms names
+@ results/escaping.py: names forms
 a wide sign is a sign as well
 - normalize("NFKC", value).lstrip()
 + value.lstrip()
