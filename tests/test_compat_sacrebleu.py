@@ -301,16 +301,10 @@ def test_fraction_of_k_in_add_k_smoothing(systems, streams):
     "hypotheses, references, message",
     [
         ("abc", [["a"] * 3], "hypotheses must be a list of strings, got a bare str"),
-        (["a", None], [["a", "b"]], r"hypotheses\[1\] must be a string, got None"),
-        ([], [[]], "hypotheses is empty"),
         (["a"] * 3, [["a"]], "hypotheses has 3 segments but the reference streams have 1"),
-        (["a"], [["a", "b"]], "hypotheses has 1 segments but the reference streams have 2"),
         (["a", "b"], [["a", "b"], ["a"]], "streams must have the same length, got 2, 1"),
         (["a"], ["a"], "stream 0 must be a list of strings, got a bare str"),
         (["a"], "a", "references must be a list of reference streams, got a bare string"),
-        (["a"], [[None]], "segment 0 has no reference at all"),
-        (["a"], [[3]], "must be a string or None, got int"),
-        (["a"], [], "streams is empty"),
         (["a"], None, "references is None, and the metric was made without references"),
     ],
 )
@@ -336,21 +330,12 @@ def pair_of(named_systems=SYSTEMS, metrics=TWICE, references=(("a", "b"),), **op
     [
         (pair_of, {"test_type": "t"}, "test_type must be one of ar, bs; got 't'"),
         (pair_of, {"n_samples": -1}, "n_samples must be at least 0, got -1"),
-        (pair_of, {"n_ar_confidence": -2}, "n_ar_confidence must be at least -1, got -2"),
-        (pair_of, {"n_jobs": 1.5}, "n_jobs must be an integer"),
-        (pair_of, {"faithful": 1}, "faithful must be True or False"),
         (pair_of, {"named_systems": {"A": ["a"]}}, "named_systems must be a list of .* got dict"),
-        (pair_of, {"named_systems": ["A", "B"]}, r"named_systems\[0\] must be a pair"),
-        (pair_of, {"named_systems": []}, "named_systems is empty"),
         (pair_of, {"named_systems": [("A", "abc")]}, "outputs of system 'A' must be a list"),
         (pair_of, {"named_systems": [("A", ["a", "b"]), ("B", ["a"])]}, "'A' has 2, 'B' has 1"),
         (pair_of, {}, "two .* called BLEU"),
         (pair_of, {"metrics": KEPT, "references": None}, "system 'A': hypotheses has 2 segments"),
         (ours.BLEU, {"tokenize": "x"}, "tokenize must be one of .*; got 'x'"),
-        (ours.BLEU, {"smooth_method": "x"}, "smooth_method must be one of .*; got 'x'"),
-        (ours.BLEU, {"max_ngram_order": 0}, "max_ngram_order must be at least 1, got 0"),
-        (ours.CHRF, {"char_order": 0}, "char_order and word_order are both 0"),
-        (ours.TER, {"normalized": 1}, "normalized must be True or False"),
     ],
 )
 def test_options_that_do_not_fit(function, options, message):
@@ -483,17 +468,11 @@ assert (BLEU, CHRF, TER) == (sacrebleu.BLEU, sacrebleu.CHRF, sacrebleu.TER)
     for module, name in (
         ("utils", "Color"),
         ("metrics.base", "Score"),
-        ("metrics.helpers", "extract_all_char_ngrams"),
         ("metrics.bleu", "BLEUScore"),
-        ("metrics.chrf", "CHRFScore"),
-        ("metrics.ter", "TERScore"),
         ("tokenizers", "tokenizer_base"),
         ("tokenizers.tokenizer_13a", "Tokenizer13a"),
-        ("tokenizers.tokenizer_zh", "TokenizerZh"),
-        ("tokenizers.tokenizer_ter", "TercomTokenizer"),
         ("metrics.lib_ter", "translation_edit_rate"),
         ("dataset", "DATASETS"),
-        ("dataset.tsv", "TSVDataset"),
         ("version", "__version__"),
     ):
         code += f"""
@@ -553,7 +532,6 @@ def test_paired_tests_of_the_command_line(folder, systems, streams):
     "arguments",
     [
         "ref0 ref1 -i baseline slightly-better -par -parn 60 -m ter chrf bleu -f latex -sh -cw 2 -nc",
-        "ref0 -i baseline slightly-better -par -parn 60 -l en-zh -s add-k -sv 1 -lc -q",
         "ref0 -i baseline -pbs",
         "ref0 -i baseline -m bleu chrf --confidence -cin 50 -f text",
     ],

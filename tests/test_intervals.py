@@ -6,7 +6,7 @@ from scipy import stats
 from scipy.stats._resampling import BootstrapResult
 
 import evalstats as es
-from evalstats.inference import bootstrap
+from evalstats.inference import bootstrap, student
 
 LEVELS = [0.5, 0.9, 0.95, 0.999]
 METHODS = ["bootstrap", "percentile", "bca", "t"]
@@ -92,6 +92,7 @@ def test_t_interval_of_a_mean_is_the_textbooks():
     ([90, *[2] * 15], True), ([3, *[2] * 15], False),
 ])  # fmt: skip
 def test_units_worth_fewer_than_six_have_t(sizes, few):
+    assert (student.kish(sizes) < 6) == few
     groups = np.repeat(np.arange(len(sizes)), sizes)
     scores = dict(zip("AB", np.random.default_rng(2).gamma(2, size=(2, len(groups))), strict=True))
     result, by_t = (
@@ -105,9 +106,11 @@ def test_units_worth_fewer_than_six_have_t(sizes, few):
     assert {e.method for e in result.estimates} == {d.method}
 
 
-def test_bca_stays_finite_where_all_replicates_lie_on_one_side():
+def test_bca_corrects_what_lies_on_one_side_and_nothing_that_is_even():
     low, high = bootstrap.bca(np.linspace(1, 2, 99), 0.0, np.arange(10.0), 0.95)
     assert 1 <= low <= high <= 2
+    even, apart = np.repeat([-1.0, 0.0, 1.0], [20, 59, 20]), np.array([-1.0, 1.0])
+    assert bootstrap.bca(even, 0.0, apart, 0.7) == bootstrap.percentile(even, 0.7) == (-1, 1)
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -127,14 +127,6 @@ def test_published_example():
         assert np.std(found.replicates) == pytest.approx(resampled, rel=0.03)
 
 
-@pytest.mark.parametrize("measure", MEASURES)
-def test_one_class_only_scores_a_number(measure):
-    metric = metric_of(measure)
-    totals = metric.statistics(["cat"] * 3, ["cat"] * 3).sum(axis=0)
-    assert np.isfinite(metric.score(totals))
-    assert np.all(np.isfinite(metric.gradient(totals)))
-
-
 def test_labels_may_be_numbers_names_arrays_and_columns():
     pandas = pytest.importorskip("pandas")
     gold, predicted = np.array([1, 2, 2, 3, 1, 3]), np.array([1, 2, 3, 3, 1, 1])
@@ -165,14 +157,6 @@ def test_systems_are_compared_under_several_measures():
     marks = {name: (found == gold).astype(float) for name, found in systems.items()}
     (same,) = es.compare(marks, metrics=es.Mean("accuracy"), n_resamples=999)
     assert (same.low, same.high, same.pvalue) == (expected.low, expected.high, expected.pvalue)
-
-
-def test_text_metrics_and_classes_share_a_call():
-    gold, predicted = ["yes", "no", "no", "yes"] * 5, ["yes", "no", "yes", "yes"] * 5
-    both = ["chrf", es.Confusion(["no", "yes"], "f1", "yes")]
-    found = es.estimate({"A": predicted}, gold, both, n_resamples=99)
-    assert [e.metric for e in found] == ["chrF2", "F1"]
-    assert found[1].score == pytest.approx(0.8)
 
 
 def test_batches_add_up():
@@ -317,11 +301,6 @@ def test_standard_error_of_a_correlation_is_that_of_theory():
     assert found.standard_error == pytest.approx((1 - found.score**2) / 4000**0.5, rel=0.1)
 
 
-def test_errors_without_any_are_0():
-    found = es.estimate([1.0, 2.0], [1.0, 2.0], es.RMSE(), n_resamples=99)
-    assert (found.score, found.low, found.high) == (0, 0, 0)
-
-
 # Refusals.
 
 
@@ -330,13 +309,11 @@ def test_errors_without_any_are_0():
     [
         (es.Mean("x"), [-1, -1], "has a negative count"),
         (es.RMSE(), [-1, 1], "is negative, but squares are not"),
-        (es.Brier(), [-1, 1], "is negative, but squares are not"),
         (es.Perplexity(), [-1, 1], "is negative, but likelihoods are at most 1"),
         (es.Correlation(), [1, 0, 0, -1, 1, 0], "has a negative square"),
         (es.ECE(1), [1, 1, -1], "is negative, but items are counted"),
         (es.ECE(1), [1, 2, 0], "has more in a bin than its items"),
         (es.Confusion([0, 1], "f1"), [2, 1, 1], "has more right than there are"),
-        (es.Confusion([0, 1], "accuracy"), [2, 1], "has more right than there are"),
         (es.Confusion([0, 1], "accuracy"), [0.5, 1], "is not a whole number"),
     ],
     ids=repr,
@@ -351,28 +328,16 @@ def test_statistics_that_cannot_be(metric, row, message):
     [
         (es.Confusion, (["a"],), r"labels must be all classes, at least 2, got \['a'\]"),
         (es.Confusion, (["a", "a"],), "labels must differ, got 'a' twice"),
-        (es.Confusion, ([0.5, 1],), r"labels\[0\] must be a string or an integer, got 0.5"),
-        (es.Confusion, (["a\n", "b"],), r"labels\[0\] must be printable text"),
-        (es.Confusion, (["a", "b"], "macro"), "measure must be one of accuracy, .*'macro'"),
         (es.Confusion, (["a", "b"], "f1"), "positive must be one of the labels for .*'f1'"),
-        (es.Confusion, (["a", "b"], "f1", "c"), "labels for measure 'f1', got 'c'"),
         (es.Confusion, ([0, 1], "mcc", 1), "positive must be left out for measure 'mcc'"),
         (es.Confusion, ([0, 1], "mcc", None, True), "'mcc' is of items with one label"),
-        (es.Confusion, ([0, 1], "macro-f1", None, 1), "multilabel must be True or False"),
         (es.Confusion, ([0, 1], "macro-f1", None, True, True), "cannot both be True"),
-        (es.Confusion, ([0, 1], "mcc", None, False, False, "nan"), "absent must be one of"),
         (es.Perplexity, ("sentence",), "unit must be one of word, byte, .*'sentence'"),
-        (es.Perplexity, ("word", "yes"), "nll must be True or False"),
         (es.Correlation, ("spearman",), "only Pearson's correlation is a function of sums"),
         (es.Correlation, ("pearson", 3), "centre must be two numbers, got 3"),
-        (es.Correlation, ("pearson", (1, "a")), "centre must be a number, got str 'a'"),
-        (es.ECE, (0,), "bins must be at least 1, got 0"),
         (es.pass_at_k, (5, [6], 1), r"c\[0\] must be at most n, got 6 right of 5"),
         (es.pass_at_k, ([5, 2], [1, 1], 3), "n must be at least k: problem 1 has 2 answers"),
-        (es.pass_at_k, (5, [1], 0), "k must be at least 1, got 0"),
-        (es.pass_at_k, (5, [1.5], 1), r"c\[0\] must be a number of answers, got 1.5"),
         (es.pass_at_k, ([5, 5], [1], 1), "n and c must be the same length, .* got 2 and 1"),
-        (es.pass_at_k, (5, [], 1), "c is empty"),
     ],
 )
 def test_parameters_that_do_not_fit(make, arguments, message):
@@ -390,32 +355,19 @@ COUNTS = es.Confusion(["no", "yes"], matrices=True)
     [
         (YES_NO, (["yes", "maybe"], ["yes", "no"]), r"hypotheses\[1\] is 'maybe', .* 2 labels"),
         (YES_NO, (["yes", "no"], ["yes", None]), r"references\[1\] is None, which is none of"),
-        (YES_NO, (["yes", ["no"]], ["yes", "no"]), r"hypotheses\[1\] is \['no'\], which is none"),
         (YES_NO, (["yes"], ["yes", "no"]), "must be the same length, got 1, 2"),
         (YES_NO, (["yes"], None), "references is None; give gold labels"),
-        (YES_NO, ("yes", ["yes"]), "hypotheses must be a list of predictions, got a bare str"),
-        (SETS, (["yes"], [["yes"]]), r"hypotheses\[0\] must be a list of labels, got a bare str"),
         (SETS, ([["yes"]], [["ja"]]), r"references\[0\]\[0\] is 'ja', which is none of the 2"),
         (SETS, ([["no", "no"]], [["no"]]), r"hypotheses\[0\] has a label twice"),
         (COUNTS, ([[1, 2]],), r"hypotheses must have shape \(N, 2, 2\), one confusion matrix"),
-        (COUNTS, ([[[1, 2], [3, -1]]],), r"hypotheses\[0, 1, 1\] is -1; counts are 0, 1, 2"),
         (COUNTS, ([[[1, 2], [3, 0.5]]],), r"hypotheses\[0, 1, 1\] is 0.5; counts are 0, 1, 2"),
-        (COUNTS, (np.zeros((0, 2, 2)),), "hypotheses is empty"),
         (es.Perplexity(), ([[-1, 2], [3, 4]],), r"\[1\] is 3, .* at most 0; say nll=True"),
         (es.BitsPerUnit(nll=True), ([[-1, 2]],), r"\[0\] is -1, .* at least 0; say nll=False"),
         (es.Perplexity("word"), ([[-1, 2], [-1, 0]],), r"log-likelihoods\[1\] has 0 words"),
-        (es.Perplexity("word"), ([-1, -2],), r"must have shape \(N, 2\), got \(2,\)"),
-        (es.Perplexity("item"), ([[-1, 2]],), r"must have shape \(N,\), got \(1, 2"),
-        (es.Perplexity("item"), ([-1, float("-inf")],), r"\[1\] is -inf; scores"),
-        (es.Correlation(), ([1, 2], [1]), "must be the same length, got 2, 1"),
-        (es.RMSE(), ([1, "a"], [1, 2]), "hypotheses must be numbers"),
         (es.RMSE(), ([1, 2], [1, NAN]), r"references\[1\] is nan; scores"),
         (es.Brier(), ([1.5], [1]), r"hypotheses\[0\] is 1.5, and a probability"),
         (es.Brier(), ([0.5], [2]), r"references\[0\] is 2, which is none of .* 0, 1"),
         (es.Brier([0, 1]), ([[0.5, 0.4]], [1]), r"hypotheses\[0\] sums to 0.9, and"),
-        (es.Brier([0, 1]), ([[0.5, 0.5]], [7]), r"references\[0\] is 7, which is none"),
-        (es.Brier([0, 1]), ([[2, -1]], [1]), r"hypotheses\[0, 0\] is 2, and a prob"),
-        (es.ECE(), ([(90, 1)],), r"hypotheses\[0, 0\] is 90, .* divided by 100"),
         (es.ECE(), ([(0.9, 0.5)],), r"hypotheses\[0\] is correct 0.5 times; every"),
     ],
 )

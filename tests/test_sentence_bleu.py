@@ -115,14 +115,6 @@ def test_add_one_is_axion_s():
     assert strict.score("the cat", "the cat") == 0.0
 
 
-def test_published_value_of_chen_and_cherry_as_in_nltk_s_documentation():
-    bleu = es.SentenceBLEU(smoothing="method4")
-    score = bleu.score(
-        ["It", "is", "."], [["It", "is", "a", "place", "of", "quiet", "contemplation", "."]]
-    )
-    assert score == pytest.approx(0.044267, abs=1e-6)
-
-
 def test_weights():
     hypothesis, references = "the cat sat on a mat", ["the cat sat on the mat"]
     precisions = np.array([5 / 6, 3 / 5, 2 / 4, 1 / 3])
@@ -145,10 +137,7 @@ def test_effective_order_rescales_the_weights():
     bleu = es.SentenceBLEU(weights=(0.1, 0.2, 0.3, 0.4), smoothing="none")
     # p = 2/3, 1/2, and for the third order 0, which counts: three tokens have a three-gram.
     assert bleu.score("a b x", "a b c") == 0.0
-    two = bleu.score("a b", ["a b c"])
-    assert two == pytest.approx(math.exp(1 - 3 / 2))
-    uneven = es.SentenceBLEU(weights=(0.1, 0.3, 0.6), smoothing="none").score("b b a", "x b a")
-    assert uneven == 0.0
+    assert bleu.score("a b", ["a b c"]) == pytest.approx(math.exp(1 - 3 / 2))
     rescaled = es.SentenceBLEU(3, (0.1, 0.3, 0.6), "floor", smooth_value=0.5).score("a b", "b a")
     assert rescaled == pytest.approx((1.0**0.1 * 0.5**0.3) ** (1 / 0.4))
     # No order of positive weight exists.
@@ -176,21 +165,20 @@ def test_case_and_tokenisers():
 def test_inputs_of_every_form_give_the_same_score():
     text, references = "the cat sat on a mat", ["the cat sat on the mat", "a cat sat"]
     split = [r.split() for r in references]
-    bleu = es.SentenceBLEU()
-    expected = bleu.score(text, references)
-    assert bleu.score(text, [*references, None]) == expected
-    assert bleu.score(text.split(), split) == expected
-    assert bleu.score(tuple(text.split()), [*split, None]) == expected
-    assert bleu.scores([text], [references])[0] == expected
-    assert bleu.scores([text], es.References([references]))[0] == expected
-    assert bleu.scores([text.split()], [split])[0] == expected
-    one = bleu.score(text, references[0])
-    assert bleu.score(text.split(), split[0]) == one
-    assert bleu.scores([text.split()], [split[0]])[0] == one
     numbers = {word: i for i, word in enumerate(sorted(set(" ".join([text, *references]).split())))}
     ids = [[numbers[word] for word in words] for words in (text.split(), *split)]
-    assert bleu.score(ids[0], ids[1:]) == expected
-    assert bleu.scores([ids[0]], [ids[1:]])[0] == expected
+    bleu = es.SentenceBLEU()
+    expected = bleu.score(text, references)
+    assert bleu.score(tuple(text.split()), [*split, None]) == expected
+    for hypothesis, entry in (
+        (text, [*references, None]),
+        (text.split(), split),
+        (ids[0], ids[1:]),
+    ):
+        assert bleu.score(hypothesis, entry) == bleu.scores([hypothesis], [entry])[0] == expected
+    assert bleu.scores([text], es.References([references]))[0] == expected
+    one = bleu.score(text, references[0])
+    assert bleu.score(text.split(), split[0]) == bleu.scores([text.split()], [split[0]])[0] == one
 
 
 def test_callable_smoothing():
@@ -220,14 +208,9 @@ def test_statistics_are_scored_on_any_leading_axes_and_not_changed(name):
         bleu.from_statistics(np.stack([rows, rows])), np.stack([bleu.from_statistics(rows)] * 2)
     )
     np.testing.assert_array_equal(rows, before)
-
-
-def test_threshold():
-    bleu = es.SentenceBLEU(threshold=0.5)
-    assert bleu.passed([0.4, 0.5, 0.6]).tolist() == [False, True, True]
-    assert bool(bleu.passed(bleu.score("a b", "a b")))
+    assert es.SentenceBLEU(threshold=0.5).passed([0.4, 0.5]).tolist() == [False, True]
     with pytest.raises(es.InputError, match="threshold is not set"):
-        es.SentenceBLEU().passed([0.5])
+        bleu.passed([0.5])
 
 
 def test_signature_tells_configurations_apart_and_objects_pickle():
@@ -255,21 +238,12 @@ def test_signature_tells_configurations_apart_and_objects_pickle():
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"max_order": 0}, "max_order must be at least 1, got 0"),
         ({"smoothing": "method8"}, "smoothing must be one of none, exp, .*; got 'method8'"),
-        ({"smoothing": 3}, "smoothing must be a name or a function"),
         ({"tokenize": "14a"}, "tokenize must be one of .*got '14a'"),
-        ({"tokenize": 3}, "tokenize must be a name or a function"),
-        ({"case_sensitive": 1}, "case_sensitive must be True or False"),
-        ({"threshold": "0.5"}, "threshold must be a number"),
-        ({"effective_order": 1}, "effective_order must be True or False"),
         ({"weights": ()}, "weights is empty"),
         ({"weights": (0.5, 0.4)}, "weights must sum to 1, got 0.9"),
-        ({"weights": (1.5, -0.5)}, r"weights\[1\] must be a finite number of at least 0"),
         ({"weights": (0.2,) * 5}, "weights has 5 entries but max_order is 4; give max_order=5"),
-        ({"weights": [(1.0,), (0.5,)]}, r"weights\[1\] must sum to 1, got 0.5"),
         ({"weights": [(1.0,), 0.5]}, "weights mixes numbers and lists"),
-        ({"weights": ("1",)}, r"weights\[0\] must be a number"),
         ({"smooth_value": 0.1}, "smooth_value does not apply to 'exp'"),
         ({"smoothing": "floor", "smooth_value": 0}, "'floor' must be positive, got 0"),
         ({"smoothing": np.divide, "smooth_value": 1}, "bind it to your function"),
@@ -309,25 +283,15 @@ TEXT = es.References(["a"])
     "function, arguments, message",
     [
         (BLEU.score, ("a", []), "has no reference at all"),
-        (BLEU.score, ("a", None), "has no reference at all"),
         (BLEU.score, ("a", [["a"]]), r"references\[0\]\[0\] must be a string or None, got list"),
-        (BLEU.score, (["a"], "a"), "references must be a list of token lists"),
         (BLEU.score, (["a"], []), "the segment has no reference at all"),
         (BLEU.score, (["a"], ["the cat"]), "'the cat', which is not one token"),
-        (BLEU.score, (["a"], [["a"], "b"]), r"references\[1\] must be a list of tokens"),
         (BLEU.score, (["a", ["b"]], [["a"]]), "hypothesis must hold hashable tokens"),
-        (BLEU.score, (None, "a"), "hypothesis must be a list of tokens, got NoneType"),
         (BLEU.score, (b"a", "a"), "hypothesis must be a list of tokens, got a bare bytes"),
         (BLEU.score, ("a", TEXT), "references is a whole test set"),
-        (BLEU.scores, ([], []), "hypotheses is empty"),
-        (BLEU.scores, ("a", ["a"]), "bare str"),
         (BLEU.scores, (["a", "b"], ["a"]), "references has 1 entries but hypotheses has 2"),
-        (BLEU.scores, ([["a"], ["b"]], [["a"]]), "references has 1 entries but hypotheses has 2"),
         (BLEU.scores, ([["a"], "b"], [["a"], ["b"]]), r"hypotheses\[1\] must be a list of tokens"),
-        (BLEU.scores, (["a", ["b"]], ["a", "b"]), r"hypotheses\[1\] must be a string, got list"),
-        (BLEU.scores, ([None], ["a"]), r"hypotheses\[0\] must be a string, got None"),
         (BLEU.scores, ([["a"]], TEXT), "references holds text but hypotheses holds token lists"),
-        (BLEU.scores, ([["a"]], ["a"]), r"references\[0\] must be a list of token lists"),
         (BLEU.from_statistics, (np.ones((2, 12)),), "statistics must have 10 columns"),
         (es.SentenceBLEU(tokenize=str.lower).score, ("a b", "a b"), "result of tokenize must be"),
     ],

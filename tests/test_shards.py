@@ -118,6 +118,16 @@ def test_several_metrics_large_and_signed_numbers_add_up_exactly():
                 assert np.array_equal(resampled[:, s], weights @ table.values[s].astype(object))
 
 
+def test_counts_that_add_up_past_what_float32_holds():
+    """The statistics do not, as drawn they do: 2^24 - 9 twice, and an odd number of ones."""
+    counts = np.array([2**24 - 9, 1, 1, 1, 1, 1])
+    table = es.SegmentStatistics(np.stack([counts, counts], axis=1)[None], ["A"], es.Ratio("r"))
+    (totals,) = es.resample_shard(table, range(6), 99).resampled
+    expected = poisson_weights(np.arange(6, dtype=np.uint64), 99, 12345).astype(np.int64) @ counts
+    assert np.any((expected > 2**24) & (expected % 2 == 1))
+    np.testing.assert_array_equal(totals[:, 0, 0], expected)
+
+
 def test_fractions_are_rounded_to_the_grid_that_was_given(statistics):
     scores = np.random.default_rng(4).random(70)
     rows = es.extract({"A": scores}, metric=es.Mean("COMET"))

@@ -128,15 +128,9 @@ def test_printed_names_of_metrics_are_names():
     assert result.estimates["chrF2++", "A"].score == 100
 
 
-@pytest.mark.parametrize("name", ["rouge", "comet", "BERTScore"])
-def test_an_unknown_name_says_how_scores_from_elsewhere_come_in(name):
-    with pytest.raises(
-        es.InputError, match=rf"metric must be one of bleu, .*metric=evalstats.Mean\('{name}'\)"
-    ):
-        es.estimate(TEXTS["A"], REFERENCES, name)
-
-
-def test_a_gate_and_a_table_take_one_metric_and_say_so():
+def test_metrics_that_cannot_be_are_refused_with_what_can():
+    with pytest.raises(es.InputError, match=r"metric must be .*metric=evalstats.Mean\('rouge'\)"):
+        es.estimate(TEXTS["A"], REFERENCES, "rouge")
     with pytest.raises(
         es.InputError, match=r"metric must be one metric, got 2: .*call assert_not_worse for each"
     ):

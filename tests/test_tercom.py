@@ -60,7 +60,10 @@ def test_equals_sacrebleu_on_small_pairs(pairs: list[Pair]) -> None:
 @pytest.mark.parametrize("longest", [8, 30, pytest.param(70, marks=pytest.mark.thorough)])
 def test_equals_sacrebleu(longest: int) -> None:
     pairs = random_pairs(longest, 900 // longest, longest)
+    # 101 / 2 / 2 + 25 is 50.25, and 51 columns are just enough to keep both words.
+    pairs += [([], []), ([1, 2], []), ([], [1, 2, 3]), ([1, 2], [9] * 99 + [1, 2])]
     assert measure(pairs) == expected(pairs)
+    assert measure([]) == []
 
 
 #: sacreBLEU's limit, where ours is, and values to try.
@@ -120,18 +123,6 @@ def test_length_ratios(n: int, m: int) -> None:
         place = rng.randint(0, max(m - n, 0))
         pairs.append((hyp, [99] * place + hyp[:m] + [99] * max(m - n - place, 0)))
     assert measure(pairs) == expected(pairs)
-
-
-def test_beam_that_is_widened_by_a_fraction() -> None:
-    # 101 / 2 / 2 + 25 is 50.25, and 51 columns are just enough to keep both words.
-    pairs = [([1, 2], [9] * 99 + [1, 2])]
-    assert measure(pairs) == expected(pairs) == [99]
-
-
-def test_empty_sides() -> None:
-    pairs: list[Pair] = [([], []), ([1, 2], []), ([], [1, 2, 3]), ([1], [1])]
-    assert measure(pairs) == expected(pairs) == [0, 2, 3, 0]
-    assert measure([]) == []
 
 
 def test_neighbours_and_blocks_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -204,14 +195,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(
-    "step",
-    [
-        150,
-        pytest.param(25, marks=pytest.mark.thorough),
-        pytest.param(1, marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.parametrize("step", [150, pytest.param(25, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(("pair", "options"), SETTINGS)
 def test_real_system(request, pair: str, options: dict[str, Any], step: int) -> None:
     test_set = request.getfixturevalue(pair)

@@ -61,13 +61,6 @@ def test_all_short_strings_over_one_character_of_each_class(name):
     assert tokenized(texts, name) == expected(texts, name)
 
 
-@pytest.mark.parametrize("name", ["13a", "zh", "intl"])
-def test_long_runs_of_punctuation(name):
-    runs = ["".join(run) for n in range(1, 8) for run in itertools.product(".,", repeat=n)]
-    texts = [c + run + d for run in runs for c in ("", "a", "1", " ") for d in ("", "a", "1", " ")]
-    assert tokenized(texts, name) == expected(texts, name)
-
-
 @pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_code_points(name, step):

@@ -1,0 +1,393 @@
+"""The mutants: a file and the tests that concern it; then a promise, a line, and it broken."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Mutant(NamedTuple):
+    """Text of a file that occurs once and what takes its place, the promise, and test files."""
+
+    file: str
+    old: str
+    new: str
+    promise: str
+    tests: tuple[str, ...]
+
+
+TABLE = r"""
+@ inference/randomisation.py: randomisation paired
+the observed arrangement is one of B + 1
+- else (count + 1) / (len(shuffled) + 1)
++ else count / len(shuffled)
+ties with the observed difference count
+- shuffled >= observed - tolerance
++ shuffled > observed + tolerance
+"less" is "greater" of the mirror image
+- observed, shuffled = -observed, -shuffled
++ observed, shuffled = -observed, shuffled
+@ inference/bootstrap.py: rule intervals
+the observed sample is one of B + 1 replicates
+- found = widened((count + 1) / (n + 1), spread, sides)
++ found = widened(max(count, 1) / (n + 1), spread, sides)
+a replicate on the null value is not beyond it
+- np.count_nonzero(distances > 0)
++ np.count_nonzero(distances >= 0)
+below 5 degrees of freedom t decides alone
+- LEAST_DEGREES = 5.0
++ LEAST_DEGREES = 4.0
+bounds are the k-th smallest and the k-th largest replicate
+- return float(ordered[k - 1]), float(ordered[n - k])
++ return float(ordered[k]), float(ordered[n - k])
+the interval is widened for few units
+- float(ndtri(share)) / spread.factor
++ float(ndtri(share))
+beyond the outermost replicate the interval holds all replicates
+- return min(low, float(np.min(replicates))), max(high, float(np.max(replicates)))
++ return low, high
+where no replicate is beyond the null value t may say less
+- return min(found, by_t) if count == 0 else found
++ return found
+ties count half in the bias of BCa
+- np.mean(replicates < observed) + np.mean(replicates == observed) / 2
++ np.mean(replicates < observed)
+@ inference/counts.py: counts
+Wilson's interval
+- (share * (1 - share) + square / 4)
++ (share * (1 - share) + square / 2)
+Tango's share of lost items
+- 8 * n * lost * difference
++ 8 * n * gained * difference
+@ inference/families.py: families
+Holm multiplies by the number of hypotheses that are left
+- np.maximum.accumulate(p[order] * (last.size - left))
++ np.maximum.accumulate(p[order] * last.size)
+Holm keeps the order of p-values
+- np.minimum(np.maximum.accumulate(p[order] * (last.size - left)), 1.0)
++ np.minimum(p[order] * (last.size - left), 1.0)
+Benjamini and Hochberg divide by the rank
+- p.size / np.arange(p.size, 0, -1)
++ p.size / np.arange(p.size + 1, 1, -1)
+what is rejected no longer takes part in the maximum
+- order = np.argsort(observed, kind="stable")
++ order = np.argsort(-observed, kind="stable")
+step-down p-values do not fall
+- stepped = np.maximum.accumulate(pvalues[order])
++ stepped = pvalues[order]
+@ inference/student.py: intervals strata runs
+variances have one degree of freedom less than units
+- variances = squares * numbers / (numbers - 1)
++ variances = squares
+Satterthwaite's degrees of freedom
+- (variances / total) ** 2 / (numbers - 1)
++ (variances / total) ** 2 / numbers
+groups of different sizes count as fewer (Kish)
+- np.sum(given) ** 2 / np.sum(given**2)
++ given.size
+influence values are centred within strata
+- return np.asarray(influence - means[:, codes].reshape(influence.shape))
++ return np.asarray(influence - np.mean(influence, axis=-1, keepdims=True))
+t is exceeded on either side with alpha together
+- else stdtrit(degrees, alpha / 2))
++ else stdtrit(degrees, alpha))
+"greater" asks for large differences
+- {"two-sided": -abs(t), "greater": -t, "less": t}
++ {"two-sided": -abs(t), "greater": t, "less": -t}
+the interaction of runs and segments has (R - 1)(N - 1) degrees of freedom
+- float(np.sum(apart**2)) / (n_runs - 1) / n_runs
++ float(np.sum(apart**2)) / n_runs / n_runs
+@ inference/ranks.py: ranking
+the best rank is behind all that are better
+- [1 + ahead, len(better) - behind]
++ [1 + behind, len(better) - ahead]
+systems that tie share a resample
+- best / best.sum(axis=1, keepdims=True)
++ best / 1
+@ inference/power.py: power
+a two-sided test has half of its level on each side
+- tail = degrees >= _NORMAL, level / sides
++ tail = degrees >= _NORMAL, level
+@ analysis/families.py: families
+the observed largest is one of B + 1
+- (counts + 1) / (n + 1)
++ counts / n
+an adjusted p-value is never below the pair's own
+- np.maximum(found, pvalues[self._drawn])
++ np.asarray(found)
+@ analysis/pairs.py: rule paired
+m units that differ can be swapped in 2^m ways only
+- return min(1.0, sides * 0.5**self.n_differing)
++ return 0.0
+@ analysis/sampling.py: rule contrasts
+a ratio r is tested as a - r b, resample by resample
+- drawn = second.replicates - ratio * first.replicates
++ drawn = second.replicates - first.replicates
+replicates that differ by rounding only are ties
+- drawn[np.abs(drawn) <= tie] = 0.0
++ drawn[np.abs(drawn) < 0] = 0.0
+@ analysis/units.py: strata
+strata of one unit are drawn together
+- alone = np.flatnonzero(counts == 1)
++ alone = np.flatnonzero(counts == 0)
+@ analysis/resampled.py: strata
+units are drawn within their strata
+- return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
++ return recipe(units.n, seed)
+@ analysis/swaps.py: randomisation
+all swaps are enumerated where B allows
+- 2 ** sample.differ(*pair)[0] <= options.n_resamples
++ 2 ** sample.differ(*pair)[0] < 0
+@ results/questions.py: families
+a p-value at the level is significant
+- return difference.pvalue_adjusted <= self.significance_level
++ return difference.pvalue_adjusted < self.significance_level
+@ resampling/products.py: resampling
+float32 counts to 2^24 only
+- _SINGLE_LIMIT = float(2**24)
++ _SINGLE_LIMIT = float(2**40)
+fractions are not summed in float32
+- single = _whole(statistics) & (
++ single = (
+sums beyond 2^53 are rounded first, so that order is nothing
+- off = bits > _DOUBLE_BITS
++ off = bits > 2 * _DOUBLE_BITS
+@ resampling/strata.py: strata
+each stratum is drawn as often as it has units
+- multinomial_rows(rng, np.full(len(rows), n), n)
++ multinomial_rows(rng, np.full(len(rows), n + 1), n)
+@ resampling/multinomial_rows.py: rows
+a row of weights sums to the number of draws
+- missing = sums - _row_sums(rows)
++ missing = sums - _row_sums(rows) + (sums > 3)
+@ resampling/weights.py: resampling
+swaps are of another stream than the bootstrap
+- stream = 1
++ stream = 3
+@ resampling/streams.py: rows resampling
+batches of resamples are independent
+- words = np.random.SeedSequence(seed, spawn_key=(*key, number))
++ words = np.random.SeedSequence(seed, spawn_key=(*key, 0))
+@ resampling/grid.py: careless_input
+numbers whose spread is lost in their size are refused
+- _MOST_MOVED = 0.01
++ _MOST_MOVED = 1e9
+@ shards/resample.py: shards
+a shard's float32 sums past 2^24 are counted again
+- if countable and np.max(totals) >= _SINGLE_LIMIT:
++ if False:
+segments differ where any statistic does
+- np.any(table.values[a] != table.values[b], axis=1)
++ np.all(table.values[a] != table.values[b], axis=1)
+@ shards/shard.py: shards
+differing segments are the same number for both of a pair
+- if not counted or np.any(differing != differing.T) or np.any(differing.diagonal()):
++ if not counted:
+shards of different seeds are not added
+- _SHARED = (*_PLAIN[1:],
++ _SHARED = (*_PLAIN[2:],
+@ shards/segment_ids.py: shards
+a segment in two shards is refused
+- shared = np.flatnonzero(first[1:] <= last[:-1])
++ shared = np.flatnonzero(first[1:] < last[:-1])
+@ shards/keyed.py: philox
+all 64 bits of an id count
+- counter = (low[:, None], high[:, None], groups, _BYTES)
++ counter = (low[:, None], low[:, None], groups, _BYTES)
+@ shards/hierarchy.py: shards
+shards draw independently of each other
+- generator(seed, (_STAGE_TWO, shard), batch)
++ generator(seed, (_STAGE_TWO, 0), batch)
+@ statistics/segments.py: segment_labels
+groups change the fingerprint
+- fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
++ fingerprint = self.fingerprint
+a selection has not the fingerprint of the whole
+- fingerprint=None,
++ fingerprint=self.fingerprint,
+tables of different metrics are not joined
+- if not interchange.is_same_metric(first.metric, table.metric):
++ if False:
+tables against different references are not joined
+- {"number": table.n_segments, "fingerprint": table.fingerprint}
++ {"number": table.n_segments}
+tables of different segments are not joined
+- known |= {"segment_ids": table.segment_ids}
++ pass
+@ statistics/extraction.py: frames
+rows of frames are paired by index
+- check_same_rows(named, references=references, segment_ids=segment_ids)
++ pass
+@ statistics/files.py: extraction_of_files
+the last line may lack its newline
+- last = [] if data.endswith(b"\n") else [np.array([len(data)])]
++ last = []
+@ training/boundary.py: boundary monitor
+draws that tie with the boundary do not cross
+- crossed = draws > (
++ crossed = draws >= (
+@ training/history.py: monitor
+a p-value at the level is an improvement
+- improved = measured["pvalue"] <= measured["level"]
++ improved = measured["pvalue"] < measured["level"]
+m segments that differ can be swapped in 2^m ways only
+- return bounds, max(found, ldexp(1.0, -min(m, 1074))) if m else 1.0
++ return bounds, found if m else 1.0
+what was spent before an improvement stays spent
+- boundary = Boundary.start(rules.spent(len(self.checks)))
++ boundary = Boundary.start()
+@ training/selection.py: monitor
+the first of equal checkpoints wins
+- won = sign * in_bag > sign * self.winners_in_bag
++ won = sign * in_bag >= sign * self.winners_in_bag
+optimism is never negative
+- return max(0.0, sign * float(
++ return (sign * float(
+@ training/monitor.py: monitor
+steps increase
+- step <= self.last.step
++ step < self.last.step
+statistics against other references are refused
+- not same or hypotheses.fingerprint not in (None, refs.fingerprint)
++ not same
+@ training/accumulator.py: accumulator
+the order of batches is nothing
+- order = np.lexsort(rows.T[::-1])
++ order = np.arange(len(rows))
+an id that comes twice counts once
+- first[again + 1] = False
++ first[again + 1] = True
+accumulators of different metrics are not merged
+- if not is_same_metric(self.metric, other.metric):
++ if False:
+@ metrics/bleu.py: metrics
+the brevity penalty
+- 1.0 - ref_len / sys_len
++ 1.0 - sys_len / ref_len
+at equal lengths nothing is penalised
+- short = (sys_len < ref_len) & (sys_len > 0)
++ short = (sys_len <= ref_len) & (sys_len > 0)
+no match is no score
+- return np.where(np.any(correct != 0, axis=-1), score, 0.0)
++ return score
+@ metrics/smoothing.py: sentence_bleu metrics
+exponential smoothing halves from the first order without a match
+- np.where(unmatched, 0.5**zeros, correct)
++ np.where(unmatched, 0.5 ** (zeros - 1), correct)
+nothing is added to unigrams
+- added[:1] = 0.0
++ added[:0] = 0.0
+@ metrics/chrf.py: strangers metrics
+more matches than n-grams of the reference are refused
+- (match > hyp) | (match > ref)
++ (match > hyp)
+beta weighs recall
+- (1 + factor) * precision * recall, factor * precision + recall
++ (1 + factor) * precision * recall, precision + factor * recall
+@ metrics/ter.py: tercom
+the length is the mean of references
+- np.add.reduceat(ref_ids.lengths, refs.first) / refs.counts
++ np.add.reduceat(ref_ids.lengths, refs.first)
+@ metrics/error_rates.py: compat_evaluatio tokens
+edits against nothing are 100
+- return np.where(top > 0, self.scale, 0.0)
++ return 0.0
+@ metrics/confusion.py: number_metrics
+classes that never occur count as 0, or not at all
+- (average != "balanced" and not omit)
++ (average != "balanced")
+@ metrics/calibration.py: number_metrics
+a bin holds its upper edge
+- np.searchsorted(edges, pairs[:, 0])
++ np.searchsorted(edges, pairs[:, 0], side="right")
+@ metrics/agreement.py: number_metrics
+spread that squares cannot show is refused
+- _LEAST_SPREAD = 1e-8
++ _LEAST_SPREAD = 0.0
+@ metrics/pass_at_k.py: number_metrics
+answers are drawn without replacement
+- np.maximum(answers - right - drawn, 0)
++ (answers - right)
+@ metrics/sentence_bleu.py: sentence_bleu
+a score at the threshold passes
+- return np.asarray(scores, dtype=np.float64) >= self.threshold
++ return np.asarray(scores, dtype=np.float64) > self.threshold
+@ text/ngrams.py: ngrams
+orders that the reference lacks do not count
+- counts[..., 0] *= counts[..., 1] > 0
++ counts[..., 0] *= 1
+the best reference counts
+- ranked = np.lexsort((-score(pairs), prepared.owner))
++ ranked = np.lexsort((score(pairs), prepared.owner))
+@ text/ngram_index.py: ngrams
+a count is clipped by one reference, not by their sum
+- limit = _largest_count(number[window], source)
++ limit = np.bincount(number[window])
+@ text/levenshtein.py: levenshtein
+what leaves one word of bits enters the next
+- _TOP = np.uint64(63)
++ _TOP = np.uint64(62)
+@ text/tercom/shifts.py: tercom
+shifts of ten words
+- MAX_SHIFT_SIZE = 10
++ MAX_SHIFT_SIZE = 9
+shifts over fifty words
+- MAX_SHIFT_DISTANCE = 50
++ MAX_SHIFT_DISTANCE = 49
+a thousand candidates
+- MAX_CANDIDATES = 1000
++ MAX_CANDIDATES = 1001
+@ text/tercom/beam.py: tercom
+a beam of 25
+- BEAM = 25
++ BEAM = 24
+@ text/tokenization.py: tokenization
+a dash is split from a real digit, not from an edge
+- (classes[dash - 1] & (DIGIT | SPACE)) == DIGIT
++ (classes[dash - 1] & DIGIT) > 0
+@ text/references.py: sentence_bleu texts analysis
+the fingerprint knows where texts end
+- digest.update(lengths.astype("<i8").tobytes())
++ pass
+references that are fewer than hypotheses are refused
+- if n_references != n_hypotheses:
++ if n_references > n_hypotheses:
+@ checks.py: options names number_metrics spellings frames
+True is no number
+- isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
++ not isinstance(value, (int, np.integer)):
+an option that is not a number is refused
+- or found != found or found < minimum
++ or found < minimum
+a score that is not finite is refused
+- if not np.all(np.isfinite(numbers)):
++ if False:
+columns with another index are refused
+- len(index) == len(first[1]) and not index.equals(first[1])
++ False
+two spellings of one argument are refused
+- if name in kwargs or name in positional[: len(args)]:
++ if name in kwargs:
+@ results/escaping.py: names forms
+a wide sign is a sign as well
+- normalize("NFKC", value).lstrip()
++ value.lstrip()
+"""
+
+
+def _read(table: str) -> list[Mutant]:
+    found: list[Mutant] = []
+    file, tests = "", ()
+    for block in table.strip().split("\n@ "):
+        header, *lines = block.removeprefix("@ ").strip().split("\n")
+        file, _, names = header.partition(": ")
+        tests = tuple(names.split())
+        if len(lines) % 3:
+            raise ValueError(f"{file} needs three lines a mutant: a promise, - old, + new")
+        for promise, old, new in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
+            if old[:2] != "- " or new[:2] != "+ ":
+                raise ValueError(f"{file}, {promise!r}: expected - old, + new")
+            found.append(Mutant(f"evalstats/{file}", old[2:], new[2:], promise, tests))
+    return found
+
+
+MUTANTS = _read(TABLE)
