@@ -137,7 +137,7 @@ units are drawn within their strata
 all swaps are enumerated where B allows
 - 2 ** sample.differ(*pair)[0] <= options.n_resamples
 + 2 ** sample.differ(*pair)[0] < 0
-@ results/questions.py: families
+@ results/results.py: families
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level
 + return difference.pvalue_adjusted < self.significance_level
