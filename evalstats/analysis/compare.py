@@ -160,7 +160,7 @@ def comparison(
             signatures.append(_signature(sample, options, own, scores[0].method, adjustment))
             found += [replace(d, task=part.task, aggregate=part.aggregate) for d in own]
             estimates += placed(scores, part, single=len(parts) == 1)
-        limits.append(limits_of(part.task, samples, part.aggregate))
+        limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate))
     if len(parts) > 1:
         adjustment = "holm" if adjustment == "max-t" and len(pairs) == 1 else adjustment
         found = over_tasks(found, adjustment)
@@ -241,10 +241,11 @@ def _signature(
     test, of_pairs = (
         Counter(getattr(d, x) for d in found).most_common(1)[0][0] for x in ("test", "method")
     )
-    named = {"test": test, "alt": options.alternative, "adj": adjustment}
-    for name in ("margin", "recovery"):
-        value = getattr(options, name)
-        named[name] = None if value is None else f"{value:.10g}"
+    named: dict[str, str | None] = {
+        "test": test, "alt": options.alternative, "adj": adjustment,
+    }  # fmt: skip
+    limits = {"margin": options.margin, "recovery": options.recovery}
+    named |= {name: None if x is None else f"{x:.10g}" for name, x in limits.items()}
     named["contrast"] = None if options.contrast == "difference" else options.contrast
     methods = "+".join(dict.fromkeys([method, of_pairs]))
     return result_signature(sample, options, methods, **named)

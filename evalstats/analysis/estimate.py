@@ -16,7 +16,7 @@ from evalstats.analysis.inputs import (
     scored_tables,
     tables_of,
 )
-from evalstats.analysis.notes import own_notes
+from evalstats.analysis.notes import size_notes
 from evalstats.analysis.options import N_RESAMPLES, SCORE_METHODS, SEED, Options, option
 from evalstats.analysis.sampling import Effect, Sample, resample
 from evalstats.analysis.sharded import from_shard
@@ -29,6 +29,7 @@ from evalstats.inference.influence import jackknife_scores
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weights import Rng
+from evalstats.results.notes import design_notes
 from evalstats.results.results import Estimate, Estimates
 from evalstats.results.signatures import signature
 from evalstats.shards.shard import Shard
@@ -174,7 +175,7 @@ def estimates_of(sample: Sample, options: Options) -> list[Estimate]:
                 **_design(sample, i, effect),
             )
         )
-    notes = own_notes(sample.of, found)
+    notes = (*size_notes(sample.of, gaps=True), *design_notes(found))
     return [replace(estimate, notes=notes) for estimate in found]
 
 

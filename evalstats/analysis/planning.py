@@ -192,7 +192,7 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
         asked.alternative, asked.confidence_level, tuple(signatures),
         n_runs=runs, pilot_runs=pilot_runs,
     )  # fmt: skip
-    notes = *assumptions(result, len(units.labels)), *_left_out(same), *size_notes(units)
+    notes = *assumptions(result, len(units.labels)), *_left_out(same), *size_notes(samples[0].of)
     return replace(result, notes=notes)
 
 

@@ -220,7 +220,7 @@ def estimated(
     for part, samples in sampled(parts, progress):
         scores = [e for sample in samples for e in estimates_of(sample, options)]
         found += placed(scores, part, single=len(parts) == 1)
-        limits.append(limits_of(part.task, samples, part.aggregate))
+        limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate))
     made = Estimates(tuple(found))
     # Scores of one task have notes of their own.
     return made if len(parts) == 1 else replace(made, notes=tuple(score_notes(made, limits)))
