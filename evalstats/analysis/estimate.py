@@ -79,7 +79,7 @@ def estimate(
         B, at least 2.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name that statistics have for them in
-        their `labels`: resamples whole groups.
+        their `labels`: resamples (and swaps) whole groups.
     strata : sequence, optional
         One label (a domain, a language, a task) per segment: resamples within strata, each of which
         keeps its size, and leaves the spread between them out of the error. Each group must lie in
@@ -190,9 +190,9 @@ def _interval(sample: Sample, i: int, effect: Effect, options: Options) -> tuple
     if method == "percentile":
         found = bootstrap.percentile(effect.replicates, options.confidence_level)
     elif method == "bca":
-        block = sample.of.blocks[0]
+        block, level = sample.of.blocks[0], options.confidence_level
         (jackknife,) = jackknife_scores(block.metric, block.rows[[i]])
-        found = bootstrap.bca(effect.replicates, effect.value, jackknife, options.confidence_level)
+        found = bootstrap.bca(effect.replicates, effect.value, jackknife, level)
     elif method == "bootstrap" and outcomes is not None:
         method, found = "wilson", outcomes.score_interval(i, spread, alpha)
     elif method == "t" or effect.runs or spread.degrees < bootstrap.LEAST_DEGREES:

@@ -60,11 +60,8 @@ def gated(
 
 def _check(result: Comparison, d: Difference) -> GateCheck:
     """Return a check whose verdict is still open."""
-    score = (
-        result.estimates[d.task, d.metric, d.system]
-        if d.task
-        else result.estimates[d.metric, d.system]
-    )
+    scores = result.estimates
+    score = scores[d.task, d.metric, d.system] if d.task else scores[d.metric, d.system]
     source: Source = result.source
     return GateCheck(
         difference=d,
@@ -81,11 +78,10 @@ def _check(result: Comparison, d: Difference) -> GateCheck:
 
 def _signed(signature: str, d: Difference, n_checks: int) -> str:
     """Return the signature of the tests of the limit; where counts decide nothing is drawn."""
-    counts = d.test == "mcnemar"
     own = {"test:mcnemar": "test:tango", "adj:none": f"adj:{'holm' if n_checks > 1 else 'none'}"}
     parts = [own.get(part, part) for part in signature.split("|")]
-    drawn = ("n:", "seed:")
-    return "|".join(p for p in parts if not ((counts or d.test == "t") and p.startswith(drawn)))
+    drawn = () if d.test in ("mcnemar", "t") else ("n:", "seed:")
+    return "|".join(p for p in parts if p.startswith(drawn) or not p.startswith(("n:", "seed:")))
 
 
 def _decided(checks: list[GateCheck], level: float) -> tuple[GateCheck, ...]:

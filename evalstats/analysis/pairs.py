@@ -112,7 +112,7 @@ class Compared:
             found = self._of_difference(alpha)
         else:
             found = self.of_ratio(alpha)
-            found = found if contrast == "ratio" else _logarithms(found)
+            found = found if contrast == "ratio" else logarithms(found)
         if self.outcomes is None and alpha < self._floor(2):
             null = contrast_of(contrast).null
             found = min(found[0], null), max(found[1], null)
@@ -181,7 +181,7 @@ class Compared:
                 (new - base, second - first) if plain else (new / base, second / first)
             )
             found = bootstrap.bca(replicates, float(value), jackknife, level)
-        return _logarithms(found) if contrast == "log-ratio" else found
+        return logarithms(found) if contrast == "log-ratio" else found
 
     def _error(self) -> float:
         """Return the standard error of the contrast, of ratios by the delta method."""
@@ -250,6 +250,7 @@ def check_ratios(sample: Sample, options: Options) -> None:
         )
 
 
-def _logarithms(bounds: Bounds) -> Bounds:
+def logarithms(bounds: Bounds) -> Bounds:
+    """Return the logarithms of both bounds."""
     low, high = (float(np.log(x)) if x > 0 else -np.inf for x in bounds)
     return low, high

@@ -46,8 +46,7 @@ class Suite:
         macro total for each metric that two tasks have. Where every task has one metric and an
         aggregate is given, there is one total over all tasks, whatever their metrics.
     groups : mapping of str to sequence, or str, optional
-        For some tasks, or all, one label (a document, a passage) per segment: their groups are
-        drawn as a whole. Or the name that all statistics have for them in their `labels`.
+        For some tasks, or all, what `evalstats.estimate` takes as groups.
 
     Raises
     ------
@@ -96,6 +95,8 @@ class Suite:
     def estimate(self, *, progress: Progress | None = None, **options: Any) -> Estimates:
         """Score every system on every task, and in total.
 
+        Returns an `Estimate` for each task, metric and system, and then the totals.
+
         Parameters
         ----------
         progress : callable, optional
@@ -103,11 +104,6 @@ class Suite:
         **options
             `method`, `confidence_level`, `n_resamples`, `rng`, `executor`, as in
             `evalstats.estimate`.
-
-        Returns
-        -------
-        Estimates
-            An `Estimate` for each task, metric and system, and then the totals.
         """
         asked = options_of_scores(options)
         return estimated(self.parts(asked), asked, progress)
@@ -122,7 +118,10 @@ class Suite:
         are another. (Where one total is made of different metrics, the rows of all tasks are one
         family.) Step-down max-T over the pairs within each task, as in `evalstats.compare`, goes
         together with Holm's method (1979) over the tasks; of one pair of systems that is Holm's
-        method, and is called so.
+        method, and is called so. The row of a task is what `evalstats.compare` says of it alone,
+        with the same seed. The total rests on rows drawn within each task (tasks are strata, in the
+        order of their names): its error is that of other items of the same tasks, and says nothing
+        of other tasks. Returns a `Difference` for each task, metric and pair, and then the totals.
 
         Parameters
         ----------
@@ -131,17 +130,6 @@ class Suite:
             `margin`, `recovery`, `contrast`.
         progress
             As in `estimate`.
-
-        Returns
-        -------
-        Comparison
-            Iterating gives a `Difference` for each task, metric and pair, and then the totals.
-
-        Notes
-        -----
-        The row of a task is what `evalstats.compare` says of it alone, with the same seed. The
-        total rests on rows drawn within each task (tasks are strata, in the order of their names):
-        its error is that of other items of the same tasks, and says nothing of other tasks.
         """
         asked = options_of(OF_PAIRS, options)
         pairs = as_pairs(self.systems, baseline)
