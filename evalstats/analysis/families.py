@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import Compared, logarithms
-from evalstats.analysis.resampled import rows_of
-from evalstats.analysis.sampling import Sample
+from evalstats.analysis.sampling import Sample, rows_of
 from evalstats.inference import bootstrap, families, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.resampling.strata import places_of, stratum_totals
