@@ -82,8 +82,7 @@ class Compared:
         if null == 0 and self.n_differing == 0:
             return 1.0
         if self.outcomes is not None:
-            spread = self.spread
-            return self.outcomes.pvalue(self.a, self.b, spread, null, side)
+            return self.outcomes.pvalue(self.a, self.b, self.spread, null, side)
         found = self._tested(self.difference, null, side)
         return found if null else max(found, self._floor(2 if side == "two-sided" else 1))
 
@@ -191,11 +190,11 @@ class Compared:
         error = self.sample.difference(self.a, self.b, new / base).spread.error
         return error / (base if self.options.contrast == "ratio" else new)
 
-    def record(self, pvalue: float, bounds: Bounds, exact: bool = False) -> Difference:
-        """Return what is known of the pair; the adjusted p-value is that of one comparison."""
+    def record(self, pvalue: float, adjusted: float, bounds: Bounds, exact: bool) -> Difference:
+        """Return what is known of the pair; of an exact p-value no other draws say more."""
         sample, options = self.sample, self.options
         outcomes = sample.of.outcomes
-        changes = None if outcomes is None else outcomes.changes(self.a, self.b)
+        changes = None if outcomes is None else Discordant(*outcomes.changes(self.a, self.b))
         test, method = self.test, options.method
         if method == "bootstrap":
             method = "tango" if test == "mcnemar" else "t" if self.by_t else method
@@ -215,14 +214,14 @@ class Compared:
             high=bounds[1],
             standard_error=self._error(),
             pvalue=pvalue,
-            pvalue_adjusted=pvalue,
+            pvalue_adjusted=adjusted,
             pvalue_error=error,
             n_differing=self.n_differing,
             higher_is_better=sample.of.higher_is_better,
             test=test,
             method=method,
             contrast=options.contrast,
-            discordant=None if changes is None else Discordant(*changes),
+            discordant=changes,
         )
         if not np.all(np.isfinite((*bounds, found.standard_error))):
             raise InputError(
