@@ -138,7 +138,7 @@ class Suite:
     def parts(self, options: Options) -> list[Part]:
         """Return the tasks, and then the totals."""
         tasks = [
-            Part(Given(tables, None, "bleu", self.groups.get(name)), options, name)
+            Part(Given(tables, groups=self.groups.get(name)), options, name)
             for name, tables in self.tasks.items()
         ]
         totals = [Part(total, options, total.label, total.label) for total in self._totals]
@@ -194,7 +194,7 @@ def parts_of(
         return Suite(tasks, aggregate, groups=groups).parts(options)
     ((name, tables),) = tasks.items()
     labels: Labels = groups.get(name) if isinstance(groups, Mapping) else groups
-    given = Given(list(tables), None, "bleu", labels, strata, aggregate or "micro")
+    given = Given(list(tables), groups=labels, strata=strata, aggregate=aggregate or "micro")
     part = Part(given, options, name)
     return [replace(part, kept=tuple(part.samples()))]
 
@@ -237,7 +237,7 @@ def _tables(name: str, given: object) -> list[SegmentStatistics]:
             f"{type(given).__name__}; es.extract makes them of texts and scores"
         )
     try:
-        return given_tables(given, None, "bleu")
+        return given_tables(given)
     except InputError as error:
         raise type(error)(f"task {name!r}: {error}") from None
 

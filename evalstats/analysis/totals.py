@@ -43,7 +43,7 @@ class Total:
     def given_by_task(self) -> dict[str, Given]:
         """Return what each task is made of, in the order in which they are drawn: of names."""
         return {
-            name: Given(self.tables[name], None, "bleu", self.groups.get(name))
+            name: Given(self.tables[name], groups=self.groups.get(name))
             for name in sorted(self.tables)
         }
 
