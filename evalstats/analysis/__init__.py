@@ -3,11 +3,9 @@
 - `estimate`, `compare`: the two questions
 - `inputs`, `options`: what they are given, checked
 - `units`: segments or groups of them, freely drawn or within strata
-- `aggregates`, `scored`: how the scores of strata become one, and which statistics each
-  is made of
+- `aggregates`, `scored`: how the scores of strata become one, and what each is made of
 - `outcomes`: scores that are shares of segments
-- `resampled`: scores of resamples
-- `sampling`: a number with its influence values and replicates; those of all systems
+- `sampling`: a number with its influence values and replicates; scores of resamples
 - `sharded`: the same where the segments are elsewhere
 - `pairs`: one pair of systems, its interval and the p-value of any null value
 - `margins`: claims that two systems are alike, or one not worse

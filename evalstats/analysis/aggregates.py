@@ -33,10 +33,8 @@ class Aggregate:
             return None
         if self.function is not None:
             return f"aggregate:function {self.label}"
-        weighted = self.label == "weighted"
-        return "aggregate:" + (
-            ",".join(f"{weight:.4g}" for weight in self.weights) if weighted else self.label
-        )
+        weights = ",".join(f"{weight:.4g}" for weight in self.weights)
+        return f"aggregate:{weights if self.label == 'weighted' else self.label}"
 
     def of(self, scores: Floats) -> Floats:
         """Return the function of the scores of all strata."""
@@ -53,24 +51,17 @@ class Aggregate:
         return np.asarray(sum(w * scores[..., t] for t, w in enumerate(weights)))
 
     def slopes(self, scores: Floats) -> Floats:
-        """Return its derivatives by the scores, `(..., T) -> (..., T)`."""
+        """Return derivatives by the scores, `(..., T) -> (..., T)`, by central differences."""
         if self.function is None:
             return np.broadcast_to(np.array(self.weights or (1.0,)), scores.shape)
-        return slopes_of(self.of, scores)
-
-
-def slopes_of(function: Callable[[Floats], Floats], at: Floats) -> Floats:
-    """Return derivatives by the last axis, `(..., T) -> (..., T)`, by central differences."""
-    slopes = np.empty(at.shape)
-    for t in range(at.shape[-1]):
-        step = 1e-6 * np.maximum(np.abs(at[..., t]), 1.0)
-        ends = []
-        for side in (step, -step):
-            moved = at.copy()
-            moved[..., t] += side
-            ends.append(function(moved))
-        slopes[..., t] = (ends[0] - ends[1]) / (2 * step)
-    return slopes
+        slopes = np.empty(scores.shape)
+        for t in range(scores.shape[-1]):
+            step = 1e-6 * np.maximum(np.abs(scores[..., t]), 1.0)
+            above, below = scores.copy(), scores.copy()
+            above[..., t] += step
+            below[..., t] -= step
+            slopes[..., t] = (self.of(above) - self.of(below)) / (2 * step)
+        return slopes
 
 
 def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata") -> Aggregate:

@@ -153,14 +153,17 @@ def comparison(
     found: list[Difference] = []
     signatures, limits = [], []
     for part, samples in sampled(parts, progress):
-        adjustment = adjustment_of(samples[0], options)
+        adjustment = options.adjustment
+        if adjustment == "max-t" and samples[0].replicates.size == 0:
+            # Without resamples nothing says how pairs depend on one another.
+            adjustment = "holm"
         for sample in samples:
             own = differences(sample, pairs, options, adjustment)
             scores = estimates_of(sample, options)
             signatures.append(_signature(sample, options, own, scores[0].method, adjustment))
             found += [replace(d, task=part.task, aggregate=part.aggregate) for d in own]
             estimates += placed(scores, part, single=len(parts) == 1)
-        limits.append(limits_of(part.task, samples, part.aggregate))
+        limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate))
     if len(parts) > 1:
         adjustment = "holm" if adjustment == "max-t" and len(pairs) == 1 else adjustment
         found = over_tasks(found, adjustment)
@@ -221,17 +224,10 @@ def differences(
         intervals = Family(compared).simultaneous()
     else:
         intervals = [pair.interval(options.alpha) for pair in compared]
-    found = []
-    for pair, (p, exact), q, bounds in zip(compared, tested, adjusted, intervals, strict=True):
-        record = with_claims(pair, pair.record(p, bounds, exact))
-        found.append(replace(record, pvalue_adjusted=float(q)))
-    return found
-
-
-def adjustment_of(sample: Sample, options: Options) -> str:
-    """Return the adjustment: max-T needs resamples to know how pairs depend on one another."""
-    nothing_drawn = sample.replicates.size == 0
-    return "holm" if options.adjustment == "max-t" and nothing_drawn else options.adjustment
+    return [
+        with_claims(pair, pair.record(p, float(q), bounds, exact))
+        for pair, (p, exact), q, bounds in zip(compared, tested, adjusted, intervals, strict=True)
+    ]
 
 
 def _signature(
@@ -241,10 +237,14 @@ def _signature(
     test, of_pairs = (
         Counter(getattr(d, x) for d in found).most_common(1)[0][0] for x in ("test", "method")
     )
-    named = {"test": test, "alt": options.alternative, "adj": adjustment}
-    for name in ("margin", "recovery"):
-        value = getattr(options, name)
-        named[name] = None if value is None else f"{value:.10g}"
-    named["contrast"] = None if options.contrast == "difference" else options.contrast
-    methods = "+".join(dict.fromkeys([method, of_pairs]))
-    return result_signature(sample, options, methods, **named)
+    limits = {"margin": options.margin, "recovery": options.recovery}
+    return result_signature(
+        sample,
+        options,
+        "+".join(dict.fromkeys([method, of_pairs])),
+        test=test,
+        alt=options.alternative,
+        adj=adjustment,
+        **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
+        contrast=None if options.contrast == "difference" else options.contrast,
+    )

@@ -16,7 +16,7 @@ from evalstats.analysis.inputs import (
     scored_tables,
     tables_of,
 )
-from evalstats.analysis.notes import own_notes
+from evalstats.analysis.notes import size_notes
 from evalstats.analysis.options import N_RESAMPLES, SCORE_METHODS, SEED, Options, option
 from evalstats.analysis.sampling import Effect, Sample, resample
 from evalstats.analysis.sharded import from_shard
@@ -29,6 +29,7 @@ from evalstats.inference.influence import jackknife_scores
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weights import Rng
+from evalstats.results.notes import design_notes
 from evalstats.results.results import Estimate, Estimates
 from evalstats.results.signatures import signature
 from evalstats.shards.shard import Shard
@@ -78,7 +79,7 @@ def estimate(
         B, at least 2.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name that statistics have for them in
-        their `labels`: resamples whole groups.
+        their `labels`: resamples (and swaps) whole groups.
     strata : sequence, optional
         One label (a domain, a language, a task) per segment: resamples within strata, each of which
         keeps its size, and leaves the spread between them out of the error. Each group must lie in
@@ -174,7 +175,7 @@ def estimates_of(sample: Sample, options: Options) -> list[Estimate]:
                 **_design(sample, i, effect),
             )
         )
-    notes = own_notes(sample.of, found)
+    notes = (*size_notes(sample.of, gaps=True), *design_notes(found))
     return [replace(estimate, notes=notes) for estimate in found]
 
 
@@ -189,9 +190,9 @@ def _interval(sample: Sample, i: int, effect: Effect, options: Options) -> tuple
     if method == "percentile":
         found = bootstrap.percentile(effect.replicates, options.confidence_level)
     elif method == "bca":
-        block = sample.of.blocks[0]
+        block, level = sample.of.blocks[0], options.confidence_level
         (jackknife,) = jackknife_scores(block.metric, block.rows[[i]])
-        found = bootstrap.bca(effect.replicates, effect.value, jackknife, options.confidence_level)
+        found = bootstrap.bca(effect.replicates, effect.value, jackknife, level)
     elif method == "bootstrap" and outcomes is not None:
         method, found = "wilson", outcomes.score_interval(i, spread, alpha)
     elif method == "t" or effect.runs or spread.degrees < bootstrap.LEAST_DEGREES:

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.options import Options
-from evalstats.analysis.pairs import Compared
-from evalstats.analysis.resampled import rows_of
-from evalstats.analysis.sampling import Sample
+from evalstats.analysis.pairs import Compared, logarithms
+from evalstats.analysis.sampling import Sample, rows_of
 from evalstats.inference import bootstrap, families, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.resampling.strata import places_of, stratum_totals
@@ -106,7 +105,7 @@ class Family:
             return pvalues
         # What is not drawn, or does not vary, knows nothing of the others.
         adjusted = families.holm(pvalues)
-        if len(self._drawn):
+        if self._drawn:
             sides = self.pairs[0].options.sides
             counts, _ = self._largest(self._sign)
             n = self.pairs[0].sample.replicates.shape[1]
@@ -128,7 +127,7 @@ class Family:
         alpha, n_pairs = self.pairs[0].options.alpha, len(self.pairs)
         spreads = [pair.spread for pair in self.pairs]
         critical = [student.quantile(s.degrees, alpha / n_pairs) for s in spreads]
-        if len(self._drawn) and n_pairs > 1:
+        if self._drawn and n_pairs > 1:
             largest = np.sort(self._largest(0)[1])
             for i in self._drawn:
                 k = int((len(largest) + 1) * 2 * bootstrap.tail(alpha, spreads[i]))
@@ -140,14 +139,13 @@ class Family:
         alone = pair.interval(pair.options.alpha)
         if pair.n_differing == 0:
             return alone
-        contrast = pair.options.contrast
-        if contrast == "difference":
+        if pair.options.contrast == "difference":
             half = critical * pair.spread.error
             low, high = pair.value - half, pair.value + half
         else:
             low, high = pair.fieller(critical)
-        if contrast == "log-ratio":
-            low, high = (float(np.log(x)) if x > 0 else -np.inf for x in (low, high))
+        if pair.options.contrast == "log-ratio":
+            low, high = logarithms((low, high))
         return min(low, alone[0]), max(high, alone[1])
 
     @property
@@ -156,17 +154,14 @@ class Family:
         return {"two-sided": 0, "greater": 1, "less": -1}[self.pairs[0].options.alternative]
 
     @cached_property
-    def _drawn(self) -> NDArray[np.intp]:
+    def _drawn(self) -> list[int]:
         """Pairs that vary and whose resamples say how much."""
-        return np.flatnonzero(
-            [
-                not pair.by_t
-                and pair.n_differing > 0
-                and pair.spread.error > 0
-                and pair.sample.replicates.size > 0
-                for pair in self.pairs
-            ]
-        )
+        return [
+            i
+            for i, pair in enumerate(self.pairs)
+            if pair.sample.replicates.size and pair.n_differing
+            if pair.spread.error > 0 and not pair.by_t
+        ]
 
     def _sizes(self, sign: int) -> Floats:
         """Return the differences over their standard errors, `(P,)`."""

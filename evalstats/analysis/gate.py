@@ -14,7 +14,7 @@ from evalstats.analysis.suite import Groups, Tasks, parts_of
 from evalstats.checks import share
 from evalstats.errors import InputError
 from evalstats.inference.families import holm
-from evalstats.resampling.weights import Rng, as_seed
+from evalstats.resampling.weights import Rng
 from evalstats.results.gate import Gate, GateCheck
 from evalstats.results.notes import limit_notes
 from evalstats.results.records import Difference
@@ -39,20 +39,18 @@ def gated(
 ) -> Gate:
     """Do what `evalstats.gate` does with tables of two systems, of one task or several."""
     level = share(significance_level, "significance_level", 0.5)
-    limits = as_limits(margin, recovery)
-    if limits == (None, None):
+    if as_limits(margin, recovery) == (None, None):
         raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
     # Bounds are one-sided: each at the level by itself.
     options = Options(
-        1 - 2 * level, adjustment="none", n_resamples=n_resamples, seed=as_seed(rng),
+        1 - 2 * level, adjustment="none", n_resamples=n_resamples, seed=rng,
         margin=margin, recovery=recovery, significance_level=level,
     )  # fmt: skip
     (first, *_), *_ = tasks.values()
     if len(first.systems) != 2:
         raise InputError(f"a gate compares one system with one baseline, got {list(first.systems)}")
     parts = parts_of(tasks, options, aggregate, groups)
-    pairs = as_pairs(first.systems, baseline)
-    result = comparison(parts, pairs, baseline, options)
+    result = comparison(parts, as_pairs(first.systems, baseline), baseline, options)
     checks = _decided([_check(result, d) for d in result], level)
     said = dict.fromkeys([*notes, *limit_notes(result.source.limits)])
     return Gate(checks, margin, recovery, level, tuple(said))
@@ -60,11 +58,8 @@ def gated(
 
 def _check(result: Comparison, d: Difference) -> GateCheck:
     """Return a check whose verdict is still open."""
-    score = (
-        result.estimates[d.task, d.metric, d.system]
-        if d.task
-        else result.estimates[d.metric, d.system]
-    )
+    scores = result.estimates
+    score = scores[d.task, d.metric, d.system] if d.task else scores[d.metric, d.system]
     source: Source = result.source
     return GateCheck(
         difference=d,
@@ -81,11 +76,10 @@ def _check(result: Comparison, d: Difference) -> GateCheck:
 
 def _signed(signature: str, d: Difference, n_checks: int) -> str:
     """Return the signature of the tests of the limit; where counts decide nothing is drawn."""
-    counts = d.test == "mcnemar"
     own = {"test:mcnemar": "test:tango", "adj:none": f"adj:{'holm' if n_checks > 1 else 'none'}"}
     parts = [own.get(part, part) for part in signature.split("|")]
-    drawn = ("n:", "seed:")
-    return "|".join(p for p in parts if not ((counts or d.test == "t") and p.startswith(drawn)))
+    drawn = () if d.test in ("mcnemar", "t") else ("n:", "seed:")
+    return "|".join(p for p in parts if p.startswith(drawn) or not p.startswith(("n:", "seed:")))
 
 
 def _decided(checks: list[GateCheck], level: float) -> tuple[GateCheck, ...]:

@@ -35,8 +35,8 @@ class Given:
     """
 
     hypotheses: Any
-    references: Any
-    metrics: Metrics
+    references: Any = None
+    metrics: Metrics = "bleu"
     groups: Labels = None
     strata: Labels = None
     aggregate: Aggregated = "micro"
@@ -62,7 +62,7 @@ class Given:
         if isinstance(self.hypotheses, Shard):
             return self.hypotheses.systems
         if is_statistics(self.hypotheses):
-            return given_tables(self.hypotheses, None, "bleu")[0].systems
+            return given_tables(self.hypotheses)[0].systems
         return tuple(as_systems(self.hypotheses))
 
 
@@ -76,7 +76,7 @@ def is_statistics(value: object) -> TypeGuard[Statistics]:
 
 
 def given_tables(
-    statistics: Statistics, references: object, metrics: Metrics
+    statistics: Statistics, references: object = None, metrics: Metrics = "bleu"
 ) -> list[SegmentStatistics]:
     """Return statistics that the caller extracted, as a list."""
     if references is not None:

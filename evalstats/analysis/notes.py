@@ -2,72 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from evalstats.analysis.sampling import Sample
 from evalstats.analysis.scored import Scored
-from evalstats.analysis.units import Units
 from evalstats.inference.bootstrap import LEAST_DEGREES
 from evalstats.inference.student import kish
 from evalstats.metrics import Mean
-from evalstats.results.notes import (
-    NAMED,
-    Limits,
-    close_calls,
-    design_notes,
-    floor_notes,
-    limit_notes,
-    uneven_notes,
-)
-from evalstats.results.records import Difference
-from evalstats.results.results import Comparison, Estimate
+from evalstats.results.notes import NAMED, Limits, limit_notes, uneven_notes
 
 
-def limits_of(task: str, samples: Sequence[Sample], aggregate: str | None = None) -> Limits:
-    """Return what limits all that is said of a task."""
-    return _limits(samples[0].units, task, aggregate, gap_notes([s.of for s in samples]))
-
-
-def _limits(
-    units: Units, task: str = "", aggregate: str | None = None, gaps: Iterable[str] = ()
+def limits_of(
+    task: str, scored: Sequence[Scored], aggregate: str | None = None, gaps: bool = True
 ) -> Limits:
+    """Return what limits all that is said of a task."""
+    units = scored[0].units
     degrees = units.alike.degrees
     sizes: tuple[int, ...] = ()
     worth = degrees + 1
     if units.sizes is not None and units.codes is None:
         sizes, worth = (int(units.sizes.min()), int(units.sizes.max())), kish(units.sizes)
-    return Limits(
-        task,
-        aggregate,
-        units.n,
-        units.unit,
-        worth,
-        sizes,
-        degrees < LEAST_DEGREES,
-        tuple(gaps),
-    )
+    missing = tuple(gap_notes(scored)) if gaps else ()
+    few = degrees < LEAST_DEGREES
+    return Limits(task, aggregate, units.n, units.unit, worth, sizes, few, missing)
 
 
-def own_notes(of: Scored, estimates: Sequence[Estimate]) -> tuple[str, ...]:
-    """Say what limits the intervals of scores under one metric."""
-    limits = [_limits(of.units, gaps=gap_notes([of]))]
-    return (*limit_notes(limits), *uneven_notes(limits), *design_notes(estimates))
-
-
-def size_notes(units: Units) -> Iterator[str]:
+def size_notes(of: Scored, gaps: bool = False) -> tuple[str, ...]:
     """Say when there are too few segments, or groups, to be sure of much."""
-    limits = [_limits(units)]
-    yield from (*limit_notes(limits), *uneven_notes(limits))
-
-
-def ranking_notes(
-    result: Comparison, found: Sequence[Difference], sample: Sample
-) -> tuple[str, ...]:
-    """Say what limits the verdicts under a metric, on which its ranks rest."""
-    notes = (*floor_notes(result, found), *size_notes(sample.units), *gap_notes([sample.of]))
-    return (*notes, *close_calls(result, found, f"{sample.of.name}: the"))
+    limits = [limits_of("", [of], gaps=gaps)]
+    return (*limit_notes(limits), *uneven_notes(limits))
 
 
 def gap_notes(scored: Sequence[Scored]) -> Iterator[str]:

@@ -65,7 +65,6 @@ class Outcomes:
         return float(self.success.shape[1]) if self.weights is None else student.kish(self.weights)
 
     def _share(self, some: NDArray[np.bool_]) -> float:
-        """Return the share that some segments have."""
         return float(np.mean(some) if self.weights is None else self.weights @ some)
 
     def _degrees(self, spread: Spread) -> float:

@@ -82,8 +82,7 @@ class Compared:
         if null == 0 and self.n_differing == 0:
             return 1.0
         if self.outcomes is not None:
-            spread = self.spread
-            return self.outcomes.pvalue(self.a, self.b, spread, null, side)
+            return self.outcomes.pvalue(self.a, self.b, self.spread, null, side)
         found = self._tested(self.difference, null, side)
         return found if null else max(found, self._floor(2 if side == "two-sided" else 1))
 
@@ -112,7 +111,7 @@ class Compared:
             found = self._of_difference(alpha)
         else:
             found = self.of_ratio(alpha)
-            found = found if contrast == "ratio" else _logarithms(found)
+            found = found if contrast == "ratio" else logarithms(found)
         if self.outcomes is None and alpha < self._floor(2):
             null = contrast_of(contrast).null
             found = min(found[0], null), max(found[1], null)
@@ -181,7 +180,7 @@ class Compared:
                 (new - base, second - first) if plain else (new / base, second / first)
             )
             found = bootstrap.bca(replicates, float(value), jackknife, level)
-        return _logarithms(found) if contrast == "log-ratio" else found
+        return logarithms(found) if contrast == "log-ratio" else found
 
     def _error(self) -> float:
         """Return the standard error of the contrast, of ratios by the delta method."""
@@ -191,11 +190,11 @@ class Compared:
         error = self.sample.difference(self.a, self.b, new / base).spread.error
         return error / (base if self.options.contrast == "ratio" else new)
 
-    def record(self, pvalue: float, bounds: Bounds, exact: bool = False) -> Difference:
-        """Return what is known of the pair; the adjusted p-value is that of one comparison."""
+    def record(self, pvalue: float, adjusted: float, bounds: Bounds, exact: bool) -> Difference:
+        """Return what is known of the pair; of an exact p-value no other draws say more."""
         sample, options = self.sample, self.options
         outcomes = sample.of.outcomes
-        changes = None if outcomes is None else outcomes.changes(self.a, self.b)
+        changes = None if outcomes is None else Discordant(*outcomes.changes(self.a, self.b))
         test, method = self.test, options.method
         if method == "bootstrap":
             method = "tango" if test == "mcnemar" else "t" if self.by_t else method
@@ -215,14 +214,14 @@ class Compared:
             high=bounds[1],
             standard_error=self._error(),
             pvalue=pvalue,
-            pvalue_adjusted=pvalue,
+            pvalue_adjusted=adjusted,
             pvalue_error=error,
             n_differing=self.n_differing,
             higher_is_better=sample.of.higher_is_better,
             test=test,
             method=method,
             contrast=options.contrast,
-            discordant=None if changes is None else Discordant(*changes),
+            discordant=changes,
         )
         if not np.all(np.isfinite((*bounds, found.standard_error))):
             raise InputError(
@@ -250,6 +249,7 @@ def check_ratios(sample: Sample, options: Options) -> None:
         )
 
 
-def _logarithms(bounds: Bounds) -> Bounds:
+def logarithms(bounds: Bounds) -> Bounds:
+    """Return the logarithms of both bounds."""
     low, high = (float(np.log(x)) if x > 0 else -np.inf for x in bounds)
     return low, high

@@ -16,7 +16,7 @@ from evalstats.checks import integer, real, share
 from evalstats.errors import InputError
 from evalstats.inference import power, student
 from evalstats.inference.counts import wilson
-from evalstats.inference.student import Runs, Spread
+from evalstats.inference.student import Spread
 from evalstats.results.power import PairPower, Power, RunPower, assumptions
 from evalstats.results.signatures import signature
 
@@ -39,7 +39,6 @@ class Question:
     alternative: str
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be answered."""
         level, size = share(self.level, "significance_level"), self.difference
         if not level < real(self.target, "power", 0.0) < 1:
             raise InputError(
@@ -58,15 +57,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Design:
-    r"""A pair of which n units were seen, and the variances that the next units are to have.
+    """A pair of which n units were seen, and the variances that the next units are to have.
 
     With R runs of each system the variance of the difference on n units is
-
-    .. math:: (\sigma_s^2 + \sum \sigma_e^2 / R) / n + \sum \sigma_r^2 / R
-
-    with sums over both systems (`student.mean_squares`). Of 0/1 scores it follows from the share of
-    segments that are discordant, so many of which a unit is worth. A `side` takes the lower or the
-    upper bound of the error in its place.
+    (σ_s² + Σ σ_e²/R)/n + Σ σ_r²/R, with sums over both systems (`student.mean_squares`). Of 0/1
+    scores it follows from the share of segments that are discordant, so many of which a unit is
+    worth. A `side` takes the lower or the upper bound of the error in its place.
     """
 
     asked: Question
@@ -88,18 +84,14 @@ class Design:
             size = min(difference / self.scale, 1.0), self.discordant, n * self.worth
             return power.mcnemar_power(*size, level, sides, degrees)
         segments = Spread(self.deviation(runs) / n**0.5, 1.0, degrees)
-        error, degrees, stretch = power.of_runs(segments, self._squares(n, runs, runs))
+        squares = [((r + e / n) / runs, e / n / runs) for r, e in self.of_runs]
+        error, degrees, stretch = power.of_runs(segments, [(*s, runs) for s in squares])
         if self.side is not None:
             # The same variances, as sure as the pilot is of them: a chi-square interval.
-            known = student.with_runs(
-                segments._replace(degrees=self.degrees), self._squares(n, runs, self.n_runs)
-            )
+            segments = segments._replace(degrees=self.degrees)
+            known = student.with_runs(segments, [(*s, self.n_runs) for s in squares])
             error *= self._bound(known.degrees)
         return power.t_power(difference / error, degrees, level, sides, stretch)
-
-    def _squares(self, n: int, runs: int, counted: int) -> list[Runs]:
-        """Return the mean squares of each system's runs."""
-        return [((r + e / n) / runs, e / n / runs, counted) for r, e in self.of_runs]
 
     def _bound(self, degrees: float) -> float:
         """Return the bound of a true standard deviation over a sample's."""
@@ -191,7 +183,7 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
         asked.alternative, asked.confidence_level, tuple(signatures),
         n_runs=runs, pilot_runs=pilot_runs,
     )  # fmt: skip
-    notes = *assumptions(result, len(units.labels)), *_left_out(same), *size_notes(units)
+    notes = *assumptions(result, len(units.labels)), *_left_out(same), *size_notes(samples[0].of)
     return replace(result, notes=notes)
 
 
@@ -244,9 +236,8 @@ def _pair(sample: Sample, pair: Pair, asked: Question, n: int, planned: int | No
 def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
     size, found = plan.asked.difference, {}
     if size is not None:
-        needed = [d.runs_needed(size, n) for d in (plan, *plan.bounds())]
-        fewest = plan.runs_needed(size, ENDLESS)
-        found = {**_bounded("runs_needed", needed), "fewest_runs": fewest}
+        found = _bounded("runs_needed", [d.runs_needed(size, n) for d in (plan, *plan.bounds())])
+        found["fewest_runs"] = plan.runs_needed(size, ENDLESS)
     runs = tuple(sorted({*_RUNS, planned, found.get("runs_needed") or planned}))
     return RunPower(
         run_deviation=float(np.sqrt(sum(r for r, _ in plan.of_runs))),
@@ -284,7 +275,6 @@ def _signature(sample: Sample, asked: Question, test: str) -> str:
 
 
 def _left_out(same: Sequence[tuple[Sample, Pair]]) -> Iterator[str]:
-    """Say which pairs are no pilot."""
     for sample, (a, b) in same[:1]:
         who = f"{sample.of.systems[b]} and {sample.of.systems[a]} ({sample.of.name})"
         who = who if len(same) == 1 else f"{len(same)} pairs, {who} for one,"

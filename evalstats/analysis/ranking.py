@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.families import Family, OwnErrors
-from evalstats.analysis.notes import gap_notes, ranking_notes, size_notes
+from evalstats.analysis.notes import gap_notes, size_notes
 from evalstats.analysis.options import Options, option
 from evalstats.analysis.pairs import Compared
 from evalstats.analysis.sampling import Pair, Sample
 from evalstats.errors import InputError
 from evalstats.inference import ranks
 from evalstats.inference.ranks import Verdicts
+from evalstats.results.notes import close_calls, floor_notes
 from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison
@@ -45,7 +46,15 @@ def by_metric(
     pvalues = {(number(d.system), number(d.baseline)): (d.pvalue, d.pvalue_adjusted) for d in found}
     signature = comparison.signature_of(found[0])
     made = _ranking(comparison, sample, options, pvalues, signature, found[0].task)
-    return replace(made, notes=ranking_notes(comparison, found, sample))
+    return replace(
+        made,
+        notes=(
+            *floor_notes(comparison, found),
+            *size_notes(sample.of),
+            *gap_notes([sample.of]),
+            *close_calls(comparison, found, f"{sample.of.name}: the"),
+        ),
+    )
 
 
 def by_composite(
@@ -81,7 +90,7 @@ def by_composite(
     known = dict(zip(pairs, both, strict=True))
     made = _ranking(comparison, sample, options, known, signature, found[0].task)
     gaps = gap_notes([sample.of for sample in samples])
-    return replace(made, notes=(*size_notes(sample.units), *gaps))
+    return replace(made, notes=(*size_notes(sample.of), *gaps))
 
 
 def _composed(samples: Sequence[Sample], name: str, function: Composite, higher: bool) -> Sample:

@@ -46,8 +46,7 @@ class Suite:
         macro total for each metric that two tasks have. Where every task has one metric and an
         aggregate is given, there is one total over all tasks, whatever their metrics.
     groups : mapping of str to sequence, or str, optional
-        For some tasks, or all, one label (a document, a passage) per segment: their groups are
-        drawn as a whole. Or the name that all statistics have for them in their `labels`.
+        For some tasks, or all, what `evalstats.estimate` takes as groups.
 
     Raises
     ------
@@ -96,6 +95,8 @@ class Suite:
     def estimate(self, *, progress: Progress | None = None, **options: Any) -> Estimates:
         """Score every system on every task, and in total.
 
+        Returns an `Estimate` for each task, metric and system, and then the totals.
+
         Parameters
         ----------
         progress : callable, optional
@@ -103,11 +104,6 @@ class Suite:
         **options
             `method`, `confidence_level`, `n_resamples`, `rng`, `executor`, as in
             `evalstats.estimate`.
-
-        Returns
-        -------
-        Estimates
-            An `Estimate` for each task, metric and system, and then the totals.
         """
         asked = options_of_scores(options)
         return estimated(self.parts(asked), asked, progress)
@@ -122,7 +118,10 @@ class Suite:
         are another. (Where one total is made of different metrics, the rows of all tasks are one
         family.) Step-down max-T over the pairs within each task, as in `evalstats.compare`, goes
         together with Holm's method (1979) over the tasks; of one pair of systems that is Holm's
-        method, and is called so.
+        method, and is called so. The row of a task is what `evalstats.compare` says of it alone,
+        with the same seed. The total rests on rows drawn within each task (tasks are strata, in the
+        order of their names): its error is that of other items of the same tasks, and says nothing
+        of other tasks. Returns a `Difference` for each task, metric and pair, and then the totals.
 
         Parameters
         ----------
@@ -131,17 +130,6 @@ class Suite:
             `margin`, `recovery`, `contrast`.
         progress
             As in `estimate`.
-
-        Returns
-        -------
-        Comparison
-            Iterating gives a `Difference` for each task, metric and pair, and then the totals.
-
-        Notes
-        -----
-        The row of a task is what `evalstats.compare` says of it alone, with the same seed. The
-        total rests on rows drawn within each task (tasks are strata, in the order of their names):
-        its error is that of other items of the same tasks, and says nothing of other tasks.
         """
         asked = options_of(OF_PAIRS, options)
         pairs = as_pairs(self.systems, baseline)
@@ -150,7 +138,7 @@ class Suite:
     def parts(self, options: Options) -> list[Part]:
         """Return the tasks, and then the totals."""
         tasks = [
-            Part(Given(tables, None, "bleu", self.groups.get(name)), options, name)
+            Part(Given(tables, groups=self.groups.get(name)), options, name)
             for name, tables in self.tasks.items()
         ]
         totals = [Part(total, options, total.label, total.label) for total in self._totals]
@@ -206,7 +194,7 @@ def parts_of(
         return Suite(tasks, aggregate, groups=groups).parts(options)
     ((name, tables),) = tasks.items()
     labels: Labels = groups.get(name) if isinstance(groups, Mapping) else groups
-    given = Given(list(tables), None, "bleu", labels, strata, aggregate or "micro")
+    given = Given(list(tables), groups=labels, strata=strata, aggregate=aggregate or "micro")
     part = Part(given, options, name)
     return [replace(part, kept=tuple(part.samples()))]
 
@@ -220,7 +208,7 @@ def estimated(
     for part, samples in sampled(parts, progress):
         scores = [e for sample in samples for e in estimates_of(sample, options)]
         found += placed(scores, part, single=len(parts) == 1)
-        limits.append(limits_of(part.task, samples, part.aggregate))
+        limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate))
     made = Estimates(tuple(found))
     # Scores of one task have notes of their own.
     return made if len(parts) == 1 else replace(made, notes=tuple(score_notes(made, limits)))
@@ -249,7 +237,7 @@ def _tables(name: str, given: object) -> list[SegmentStatistics]:
             f"{type(given).__name__}; es.extract makes them of texts and scores"
         )
     try:
-        return given_tables(given, None, "bleu")
+        return given_tables(given)
     except InputError as error:
         raise type(error)(f"task {name!r}: {error}") from None
 

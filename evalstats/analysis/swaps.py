@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.options import Options
-from evalstats.analysis.resampled import split, totals_scored
-from evalstats.analysis.sampling import Pair, Sample
+from evalstats.analysis.sampling import Pair, Sample, split, totals_scored
 from evalstats.analysis.scored import Scored
 from evalstats.inference.randomisation import randomization_pvalue, tie_tolerance
 from evalstats.resampling.totals import all_swap_totals

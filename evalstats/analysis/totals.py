@@ -35,20 +35,15 @@ class Total:
     groups: Mapping[str, Labels]  # of the segments of some tasks
 
     @property
-    def metrics(self) -> list[str]:
-        """Names of the different metrics."""
-        return distinct(table.metric.name for table in self.tables.values())
-
-    @property
     def metric(self) -> str:
         """The name of the metric, or of the metrics."""
-        names = self.metrics
+        names = distinct(table.metric.name for table in self.tables.values())
         return " + ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
 
     def given_by_task(self) -> dict[str, Given]:
         """Return what each task is made of, in the order in which they are drawn: of names."""
         return {
-            name: Given(self.tables[name], None, "bleu", self.groups.get(name))
+            name: Given(self.tables[name], groups=self.groups.get(name))
             for name in sorted(self.tables)
         }
 
@@ -67,16 +62,14 @@ class Total:
         unit = names_of_units.pop() if len(names_of_units) == 1 else "group"
         units = made(sum(sizes), members, strata, names, unit)
         outcomes = [None if aggregate.function else part.outcomes for part in parts]
-        first = parts[0]
+        references = {part.reference_label for part in parts}
         return Scored(
             name=self.metric,
             metric_name=f"{self.label} {self.metric}",
-            systems=first.systems,
-            higher_is_better=first.higher_is_better,
-            signature=_signature(parts, tables, aggregate.tag),
-            reference_label=first.reference_label
-            if len({part.reference_label for part in parts}) == 1
-            else None,
+            systems=parts[0].systems,
+            higher_is_better=parts[0].higher_is_better,
+            signature=_signature(tables, aggregate.tag),
+            reference_label=references.pop() if len(references) == 1 else None,
             blocks=tuple(blocks),
             aggregate=aggregate,
             units=units,
@@ -103,7 +96,7 @@ def as_totals(
     groups: Mapping[str, Labels],
 ) -> list[Total]:
     """Return the totals that there are: one a metric, or one over all tasks, or none."""
-    label = _label(aggregate, tasks)
+    label = "macro" if aggregate is None else as_aggregate(aggregate, list(tasks), "tasks").label
     if len(tasks) < 2:
         return []
     if aggregate is not None and all(len(tables) == 1 for tables in tasks.values()):
@@ -126,12 +119,6 @@ def as_totals(
         if len(some) > 1 and not (has_runs and aggregate is None):
             totals.append(_checked(Total(some, aggregate or "macro", label, groups)))
     return totals
-
-
-def _label(aggregate: Aggregated | None, tasks: Mapping[str, Any]) -> str:
-    if aggregate is None:
-        return "macro"
-    return as_aggregate(aggregate, list(tasks), "tasks").label
 
 
 def _checked(total: Total) -> Total:
@@ -183,22 +170,14 @@ def _whole(blocks: Sequence[Block]) -> Block:
     return Block(blocks[0].metric, rows, given, segments)
 
 
-def _signature(
-    parts: Sequence[Scored], tables: Sequence[SegmentStatistics], tag: str | None
-) -> str:
+def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> str:
     """Return the identity of the different metrics, with the version of sacreBLEU last."""
     signatures = [table.metric_signature for table in tables]
-    if (
-        len({(p.metric_name, without_versions(s)) for p, s in zip(parts, signatures, strict=True)})
-        == 1
-    ):
+    each = distinct(f"{t.metric.name}|{without_versions(t.metric_signature)}" for t in tables)
+    if len(each) == 1:
         found = merged_versions(signatures)
     else:
-        each = [
-            f"{part.metric_name}|{without_versions(s)}"
-            for part, s in zip(parts, signatures, strict=True)
-        ]
         versions = sorted({s.partition("|sacrebleu:")[2] for s in signatures} - {""})
-        found = " + ".join(distinct(each))
+        found = " + ".join(each)
         found += f"|sacrebleu:{','.join(versions)}" if versions else ""
     return found if tag is None else tagged(found, tag)
