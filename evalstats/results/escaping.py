@@ -1,8 +1,4 @@
-"""Text made safe for where it goes: a terminal, LaTeX, Markdown, HTML, JSON, a spreadsheet.
-
-Names and signatures may come from strangers' files. Whatever they hold, they stay text on their own
-line and in their own cell: nothing of them is executed, or changes what stands around them.
-"""
+"""Text made safe for where it goes: it stays text, on its own line and in its own cell."""
 
 from __future__ import annotations
 

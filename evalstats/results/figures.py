@@ -1,7 +1,6 @@
 """What all figures share: axes a paper's column wide, rows as high as their labels, panels.
 
-Colours are those of Okabe and Ito (2008), which colour-blind readers tell apart; what a colour
-says, a shape or a number says as well. Needs matplotlib: ``pip install 'evalstats-text[plot]'``.
+Colours are Okabe and Ito's (2008); what a colour says, a shape or a number says as well.
 """
 
 from __future__ import annotations
