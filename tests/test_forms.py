@@ -25,23 +25,19 @@ from evalstats.results.report import Table
 from evalstats.results.results import Estimates
 
 
-def comparison(names, baseline=None, **options):
+def comparison(names, baseline=None, n_resamples=1999, **options):
     rng = np.random.default_rng(4)
     scores = {name: rng.random(60) + 0.2 * i for i, name in enumerate(names)}
-    options = {"n_resamples": 1999, **options}
-    return es.compare(scores, None, es.Mean("COMET"), baseline=baseline, **options)
+    options |= {"baseline": baseline, "n_resamples": n_resamples}
+    return es.compare(scores, None, es.Mean("COMET"), **options)
 
 
-PAIRED = es.compare(
-    [
-        es.extract(
-            dict(zip("AB", np.random.default_rng(i).random((2, 40)), strict=True)),
-            metric=es.Mean(name),
-        )
-        for i, name in enumerate("mn")
-    ],
-    n_resamples=99,
-)
+def random_pair(name, seed, size=40, **metric):
+    scores = dict(zip("AB", np.random.default_rng(seed).random((2, size)), strict=True))
+    return es.extract(scores, metric=es.Mean(name, **metric))
+
+
+PAIRED = es.compare([random_pair("m", 0), random_pair("n", 1)], n_resamples=99)
 
 # Tables
 
@@ -52,10 +48,8 @@ def test_text_of_a_baseline_comparison():
     assert lines[0] == "COMET ↑ (higher is better), 60 segments"
     header = "system score [95 % interval] difference [95 % interval] p p (max-t) verdict"
     assert lines[2].split() == header.split()
-    assert lines[4].startswith("base ")
-    assert lines[4].endswith("baseline")
-    assert lines[5].startswith("far ")
-    assert lines[5].endswith("better")
+    ends = [(line.split()[0], line.split()[-1]) for line in lines[4:6]]
+    assert ends == [("base", "baseline"), ("far", "better")]
     d = result.difference("COMET", "far")
     shown = [f"{d.difference:+.3f}", f"[{d.low:+.3f},", f"{d.high:+.3f}]"]
     assert lines[5].split()[-6:-3] == shown
@@ -91,14 +85,9 @@ def test_text_of_all_pairs_as_a_list_and_as_a_matrix():
 
 
 def test_many_metrics_of_one_pair_are_one_table():
-    rng = np.random.default_rng(1)
     names = [f"m{i}" for i in range(9)]
-    tables = [
-        es.extract(dict(zip("AB", rng.random((2, 50)), strict=True)), metric=es.Mean(n, n != "m3"))
-        for n in names
-    ]
-    result = es.compare(tables, n_resamples=99)
-    (table,) = result._tables()
+    tables = [random_pair(n, i, 50, higher_is_better=i != 3) for i, n in enumerate(names)]
+    (table,) = es.compare(tables, n_resamples=99)._tables()
     assert [row[0][:2] for row in table.rows] == names
     assert table.rows[3][0] == "m3 ↓"
     assert table.header.count("p") == 1
@@ -288,8 +277,10 @@ def test_a_notebook_shows_well_formed_inert_html(result):
     assert not re.search(r"<script|https?:|url\(|@import|javascript", fragment.partition("<div")[0])
     assert "<script" not in fragment
     assert any(cell for cell in reader.cells)
-    # Every row of a table is as wide as its header.
+    # Every cell is there, and every row of a table is as wide as its header.
     for table in result._tables() if hasattr(result, "_tables") else ():
+        cells = [escaping.printable(cell) for row in (table.header, *table.rows) for cell in row]
+        assert Reader(table.html()).cells == cells
         assert set(Reader(table.html()).rows) == {len(table.header)}
 
 

@@ -160,30 +160,28 @@ def cells(axes):
 
 
 def test_pvalues_stand_below_the_diagonal_in_order_of_rank_and_no_row_is_empty():
-    ranked = sorted(PAIRS.estimates, key=lambda e: -e.score)
-    place = {e.system: i for i, e in enumerate(ranked)}
+    names = [e.system for e in sorted(PAIRS.estimates, key=lambda e: -e.score)]
     axes = PAIRS.plot_pvalues()
     found = cells(axes)
     assert found.shape == (8, 8)
     assert found.count() == 36
     for d in PAIRS:
-        i, j = sorted((place[d.system], place[d.baseline]))
+        i, j = sorted(map(names.index, (d.system, d.baseline)))
         assert found[j - 1, i] == d.pvalue_adjusted
     # The best has a column only, whose number is explained.
     numbers = [text.get_text() for text in axes.texts if text.get_text().isdigit()]
     assert numbers == [str(i) for i in range(2, 10)]
-    assert f"1: {ranked[0].system}"[:20] in axes.get_xlabel()
+    assert f"1: {names[0]}"[:20] in axes.get_xlabel()
     assert len(marks(PAIRS.plot_pvalues(), ".")) == sum(map(PAIRS.significant, PAIRS)) > 0
 
 
 def test_a_one_sided_pvalue_stands_in_the_row_of_its_system():
-    result = es.compare(
-        outputs(3), metrics=METRIC, n_resamples=99, alternative="less", adjustment="none"
-    )
+    options = {"n_resamples": 99, "alternative": "less", "adjustment": "none"}
+    result = es.compare(outputs(3), metrics=METRIC, **options)
     found = cells(result.plot_pvalues())
-    place = {e.system: i for i, e in enumerate(sorted(result.estimates, key=lambda e: -e.score))}
+    names = [e.system for e in sorted(result.estimates, key=lambda e: -e.score)]
     for d in result:
-        assert found[place[d.system], place[d.baseline]] == d.pvalue
+        assert found[names.index(d.system), names.index(d.baseline)] == d.pvalue
 
 
 @pytest.mark.parametrize("run", [*RUNS.values(), *LOWER.values()], ids=lambda r: len(r.checks))
@@ -294,9 +292,8 @@ def test_several_metrics_are_panels(name):
     figure.canvas.draw()
     for panel, metric in zip(panels, ("COMET", "other"), strict=True):
         assert f"{metric} ↑" in panel.get_xlabel() + panel.get_title(loc="right")
-        assert name != "plot" or panel.get_xlabel().startswith(
-            f"difference in {metric} ↑, 95 % int"
-        )
+        if name == "plot":
+            assert panel.get_xlabel().startswith(f"difference in {metric} ↑, 95 % int")
         alone = getattr(BOTH, name)(metric)
         assert alone.figure is not figure
         assert points(panel) == points(alone)
@@ -318,11 +315,11 @@ def test_of_all_pairs_the_better_system_comes_first():
         assert {mark.get_color() for mark in marks(axes)} <= {BLUE, GREY}
         labels = [label.get_text() for label in axes.get_yticklabels()]
         spans = dict(zip(labels, (s[:, 0].tolist() for s in segments(axes)), strict=True))
-        for d in result:
-            if d.winner == d.system:
-                assert spans[f"{d.system} − {d.baseline}"] == [d.low, d.high]
-            else:
-                assert spans[f"{d.baseline} − {d.system}"] == [-d.high, -d.low]
+        assert spans == {
+            f"{d.system} − {d.baseline}": [d.low, d.high] for d in result if d.winner == d.system
+        } | {
+            f"{d.baseline} − {d.system}": [-d.high, -d.low] for d in result if d.winner != d.system
+        }
     one_sided = es.compare(named, metrics=METRIC, n_resamples=99, alternative="less")
     assert sorted(points(one_sided.plot())) == sorted(d.difference for d in one_sided)
 
