@@ -94,13 +94,9 @@ def test_nothing_overlaps_or_is_cut(make):
     renderer = figure.canvas.get_renderer()
     # Ticks beyond the limits exist, but are not drawn.
     unseen = set()
-    for labels, places, limits in (
-        (axes.get_xticklabels(), axes.get_xticks(), sorted(axes.get_xlim())),
-        (axes.get_yticklabels(), axes.get_yticks(), sorted(axes.get_ylim())),
-    ):
-        for label, place in zip(labels, places, strict=True):
-            if not limits[0] <= place <= limits[1]:
-                unseen.add(label)
+    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        each = zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True)
+        unseen |= {label for label, at in each if not min(limits) <= at <= max(limits)}
     texts = [
         text
         for text in axes.findobj(matplotlib.text.Text)
@@ -111,10 +107,8 @@ def test_nothing_overlaps_or_is_cut(make):
     assert len(boxes) >= 4
     page = figure.bbox
     for text, box in zip(texts, boxes, strict=True):
-        inside = (
-            box.x0 >= page.x0 - 1 and box.x1 <= page.x1 + 1
-            and box.y0 >= page.y0 - 1 and box.y1 <= page.y1 + 1
-        )  # fmt: skip
+        inside = page.x0 - 1 <= box.x0 < box.x1 <= page.x1 + 1
+        inside &= page.y0 - 1 <= box.y0 < box.y1 <= page.y1 + 1
         assert inside, f"cut: {text.get_text()!r}"
     for i, box in enumerate(boxes):
         for j in range(i):
@@ -137,36 +131,27 @@ def segments(axes):
 
 
 @pytest.mark.parametrize("lower", [False, True])
-def test_scores_are_the_estimates_best_first(lower):
-    metric = es.Mean("m", higher_is_better=not lower)
-    result = es.estimate(outputs(9), metric=metric, n_resamples=99)
-    axes = result.plot()
-    ranked = sorted(result, key=lambda e: e.score if lower else -e.score)
-    assert points(axes) == [e.score for e in ranked]
-    assert [list(s[:, 0]) for s in segments(axes)] == [[e.low, e.high] for e in ranked]
-    labels = [label.get_text().replace("\n", "") for label in axes.get_yticklabels()]
-    assert labels[0] == ranked[0].system
-    assert np.all(np.diff(axes.get_yticks()) > 0)
-    assert axes.yaxis_inverted()
-
-
-@pytest.mark.parametrize("lower", [False, True])
-def test_differences_say_significance_by_shape_and_direction_by_colour(lower):
+def test_a_forest_is_its_records_in_order(lower):
+    """Significance is said by shape, direction by colour."""
     metric = es.Mean("m", higher_is_better=not lower)
     result = es.compare(outputs(9), metrics=metric, baseline="online-A", n_resamples=999)
+    axes = result.plot_scores()
+    ranked = sorted(result.estimates, key=lambda e: e.score if lower else -e.score)
+    assert points(axes) == [e.score for e in ranked]
+    assert [list(s[:, 0]) for s in segments(axes)] == [[e.low, e.high] for e in ranked]
+    assert axes.get_yticklabels()[0].get_text().replace("\n", "") == ranked[0].system
+    assert np.all(np.diff(axes.get_yticks()) > 0)
+    assert axes.yaxis_inverted()
     axes = result.plot()
     found = sorted(result, key=lambda d: d.difference if lower else -d.difference)
     assert points(axes) == [d.difference for d in found]
-    kinds = set()
+    kinds = []
     for mark, d in zip(marks(axes), found, strict=True):
         sure = result.significant(d)
         assert (mark.get_markerfacecolor() == "white") == (not sure)
-        expected = GREY
-        if sure:
-            expected = BLUE if d.winner == d.system else VERMILLION
-        assert mark.get_color() == expected
-        kinds.add(expected)
-    assert len(kinds) == 3
+        kinds.append(GREY if not sure else BLUE if d.winner == d.system else VERMILLION)
+        assert mark.get_color() == kinds[-1]
+    assert len(set(kinds)) == 3
 
 
 def cells(axes):
@@ -175,30 +160,28 @@ def cells(axes):
 
 
 def test_pvalues_stand_below_the_diagonal_in_order_of_rank_and_no_row_is_empty():
-    ranked = sorted(PAIRS.estimates, key=lambda e: -e.score)
-    place = {e.system: i for i, e in enumerate(ranked)}
+    names = [e.system for e in sorted(PAIRS.estimates, key=lambda e: -e.score)]
     axes = PAIRS.plot_pvalues()
     found = cells(axes)
     assert found.shape == (8, 8)
     assert found.count() == 36
     for d in PAIRS:
-        i, j = sorted((place[d.system], place[d.baseline]))
+        i, j = sorted(map(names.index, (d.system, d.baseline)))
         assert found[j - 1, i] == d.pvalue_adjusted
     # The best has a column only, whose number is explained.
     numbers = [text.get_text() for text in axes.texts if text.get_text().isdigit()]
     assert numbers == [str(i) for i in range(2, 10)]
-    assert f"1: {ranked[0].system}"[:20] in axes.get_xlabel()
+    assert f"1: {names[0]}"[:20] in axes.get_xlabel()
     assert len(marks(PAIRS.plot_pvalues(), ".")) == sum(map(PAIRS.significant, PAIRS)) > 0
 
 
 def test_a_one_sided_pvalue_stands_in_the_row_of_its_system():
-    result = es.compare(
-        outputs(3), metrics=METRIC, n_resamples=99, alternative="less", adjustment="none"
-    )
+    options = {"n_resamples": 99, "alternative": "less", "adjustment": "none"}
+    result = es.compare(outputs(3), metrics=METRIC, **options)
     found = cells(result.plot_pvalues())
-    place = {e.system: i for i, e in enumerate(sorted(result.estimates, key=lambda e: -e.score))}
+    names = [e.system for e in sorted(result.estimates, key=lambda e: -e.score)]
     for d in result:
-        assert found[place[d.system], place[d.baseline]] == d.pvalue
+        assert found[names.index(d.system), names.index(d.baseline)] == d.pvalue
 
 
 @pytest.mark.parametrize("run", [*RUNS.values(), *LOWER.values()], ids=lambda r: len(r.checks))
@@ -208,15 +191,12 @@ def test_a_curve_is_its_checks(run):
         line = axes.lines[0]
         assert list(line.get_xdata()) == [c.step for c in checks]
         assert list(line.get_ydata()) == [c.score for c in checks]
-    filled = {
-        m.get_xdata()[0]: m.get_ydata()[0]
-        for m in marks(axes)
-        if m.get_markerfacecolor() != "white"
-    }
-    assert filled == {c.step: c.score for c in checks if c.improved}
-    drawn_open = {m.get_xdata()[0] for m in marks(axes) if m.get_markerfacecolor() == "white"}
-    expected = {c.step for c in checks if not c.improved}
-    assert drawn_open == (expected if len(checks) <= 60 else set())
+    drawn = {True: {}, False: {}}
+    for m in marks(axes):
+        drawn[m.get_markerfacecolor() != "white"][m.get_xdata()[0]] = m.get_ydata()[0]
+    for improved, found in drawn.items():
+        shown = improved or len(checks) <= 60
+        assert found == {c.step: c.score for c in checks if shown and c.improved == improved}
     bounds = {(c.step, value) for c in checks for value in (c.low, c.high)}
     *bars, chosen_bar = [s.tolist() for s in segments(axes)]
     if len(checks) <= 25:
@@ -243,10 +223,8 @@ def test_the_label_of_a_curve_lies_on_nothing(run):
     axes.figure.canvas.draw()
     (label,) = axes.texts
     box = matplotlib.text.Text.get_window_extent(label)
-    assert axes.bbox.x0 <= box.x0
-    assert box.x1 <= axes.bbox.x1
-    assert axes.bbox.y0 <= box.y0
-    assert box.y1 <= axes.bbox.y1
+    assert axes.bbox.x0 <= box.x0 < box.x1 <= axes.bbox.x1
+    assert axes.bbox.y0 <= box.y0 < box.y1 <= axes.bbox.y1
     drawn = [(c.step, value) for c in (*run.checks, run.selected) for value in (c.low, c.high)]
     heights = axes.transData.transform(drawn)[:, 1]
     assert heights.max() < box.y0 if run.metric.higher_is_better else heights.min() > box.y1
@@ -270,12 +248,9 @@ def test_a_curve_names_its_axes_direction_and_level():
     assert resumed.selected.confidence_level == 0.9
 
 
-def test_a_curve_of_small_scores_has_enough_decimals():
+def test_a_curve_of_small_scores_has_decimals_and_one_of_equal_scores_a_height():
     run = watched(3, scale=1e-3)
     assert f"{run.selected.corrected:.5f}" in run.plot().texts[0].get_text()
-
-
-def test_scores_that_do_not_vary_have_a_curve():
     run = es.Monitor(None, METRIC, n_resamples=9)
     for step in range(3):
         run.check(step, np.ones(9))
@@ -294,21 +269,15 @@ def test_a_given_axes_is_drawn_into():
 BOTH = es.compare(outputs(2), metrics=[METRIC, es.Mean("other")], n_resamples=9)
 
 
-@pytest.mark.parametrize(
-    "call, message",
-    [
-        (lambda: BOTH.plot(ax=[None]), "ax must be 2 axes, one for each metric, got 1"),
-        (lambda: BOTH.plot_scores("x"), "metric must be one of COMET, other; got 'x'"),
-        (lambda: BASE.plot_pvalues(), "plot_pvalues needs all pairs, but this comparison has a"),
-        (lambda: RESULTS[26][0].plot(), "325 differences are too many rows; use plot_pvalues"),
-        (
-            lambda: es.estimate(outputs(2), metric=METRIC, method="t").plot_replicates(),
-            "there are no replicates: method 't' draws none",
-        ),
-        (lambda: es.Monitor(None, METRIC).plot(), "nothing to draw yet; call check first"),
-        (lambda: curve([], RUNS[3].selected, 9, "segment"), "no checks to draw; call Monitor"),
-    ],
-)
+@pytest.mark.parametrize("call, message", [
+    (lambda: BOTH.plot(ax=[None]), "ax must be 2 axes, one for each metric, got 1"),
+    (lambda: BOTH.plot_scores("x"), "metric must be one of COMET, other; got 'x'"),
+    (lambda: BASE.plot_pvalues(), "plot_pvalues needs all pairs, but this comparison has a"),
+    (lambda: RESULTS[26][0].plot(), "325 differences are too many rows; use plot_pvalues"),
+    (lambda: es.Comparison.from_json(PAIRS.to_json()).plot_replicates(), "there are no replicates"),
+    (lambda: es.Monitor(None, METRIC).plot(), "nothing to draw yet; call check first"),
+    (lambda: curve([], RUNS[3].selected, 9, "segment"), "no checks to draw; call Monitor"),
+])  # fmt: skip
 def test_bad_input(call, message):
     with pytest.raises(es.InputError, match=message):
         call()
@@ -323,9 +292,8 @@ def test_several_metrics_are_panels(name):
     figure.canvas.draw()
     for panel, metric in zip(panels, ("COMET", "other"), strict=True):
         assert f"{metric} ↑" in panel.get_xlabel() + panel.get_title(loc="right")
-        assert name != "plot" or panel.get_xlabel().startswith(
-            f"difference in {metric} ↑, 95 % int"
-        )
+        if name == "plot":
+            assert panel.get_xlabel().startswith(f"difference in {metric} ↑, 95 % int")
         alone = getattr(BOTH, name)(metric)
         assert alone.figure is not figure
         assert points(panel) == points(alone)
@@ -347,11 +315,11 @@ def test_of_all_pairs_the_better_system_comes_first():
         assert {mark.get_color() for mark in marks(axes)} <= {BLUE, GREY}
         labels = [label.get_text() for label in axes.get_yticklabels()]
         spans = dict(zip(labels, (s[:, 0].tolist() for s in segments(axes)), strict=True))
-        for d in result:
-            if d.winner == d.system:
-                assert spans[f"{d.system} − {d.baseline}"] == [d.low, d.high]
-            else:
-                assert spans[f"{d.baseline} − {d.system}"] == [-d.high, -d.low]
+        assert spans == {
+            f"{d.system} − {d.baseline}": [d.low, d.high] for d in result if d.winner == d.system
+        } | {
+            f"{d.baseline} − {d.system}": [-d.high, -d.low] for d in result if d.winner != d.system
+        }
     one_sided = es.compare(named, metrics=METRIC, n_resamples=99, alternative="less")
     assert sorted(points(one_sided.plot())) == sorted(d.difference for d in one_sided)
 

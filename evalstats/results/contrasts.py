@@ -47,23 +47,14 @@ class Contrast(NamedTuple):
 
 _ALL = (
     Contrast(
-        "difference",
-        "difference",
-        "differences, system - baseline",
-        "difference row - column",
-        "−",
-        0.0,
+        "difference", "difference", "differences, system - baseline", "difference row - column",
+        "−", 0.0,
     ),
     Contrast("ratio", "ratio", "ratios, system / baseline", "ratio row / column", "/", 1.0),
     Contrast(
-        "log-ratio",
-        "log ratio",
-        "log ratios, ln(system / baseline)",
-        "ln(row / column)",
-        "/",
-        0.0,
+        "log-ratio", "log ratio", "log ratios, ln(system / baseline)", "ln(row / column)", "/", 0.0
     ),
-)
+)  # fmt: skip
 
 
 def contrast_of(name: str) -> Contrast:

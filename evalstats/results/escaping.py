@@ -1,8 +1,4 @@
-"""Text made safe for where it goes: a terminal, LaTeX, Markdown, HTML, JSON, a spreadsheet.
-
-Names and signatures may come from strangers' files. Whatever they hold, they stay text on their own
-line and in their own cell: nothing of them is executed, or changes what stands around them.
-"""
+"""Text made safe for where it goes: it stays text, on its own line and in its own cell."""
 
 from __future__ import annotations
 
@@ -53,11 +49,7 @@ _BLOCK = re.compile(r"^(\d*)([-+=.)])")
 
 
 def printable(text: str) -> str:
-    r"""Return text on one line, in which what does not show is written out.
-
-    >>> print(printable("a\nb\x1b[2J"))
-    a\nb\x1b[2J
-    """
+    """Return text on one line, in which what does not show is written out."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(ascii(c)[1:-1] if is_unseen(c) else c for c in text)
@@ -71,20 +63,12 @@ def latex(text: str) -> str:
 
 
 def latex_numbers(text: str) -> str:
-    r"""Return a cell of numbers as LaTeX, with minus signs, and a dash for none.
-
-    >>> print(latex_numbers("[-0.58, +0.20]"), latex_numbers("-"))
-    {[}$-$0.58, +0.20{]} --
-    """
+    """Return a cell of numbers as LaTeX, with minus signs, and a dash for none."""
     return "--" if text == "-" else latex(_MINUS.sub("−", text))
 
 
 def latex_words(text: str) -> str:
-    r"""Return a heading as LaTeX, with the signs that stand between words as mathematics.
-
-    >>> print(latex_words("system - baseline, x-ray, p <= 0.05"))
-    system $-$ baseline, x-ray, p $\le$ 0.05
-    """
+    """Return a heading as LaTeX, with the signs that stand between words as mathematics."""
     return latex(_LESS.sub("−", text).replace(" <= ", " ≤ "))
 
 
@@ -113,10 +97,7 @@ def html(text: str) -> str:
 
 
 def json_text(text: str) -> str:
-    """Return JSON in which what does not show is written as JSON's escapes.
-
-    JSON itself escapes the first 32 characters only; the lines of an indented text stay.
-    """
+    """Return JSON in which all that does not show is escaped, not its first 32 signs only."""
     return _RARE.sub(lambda found: _json_escape(found.group()), text)
 
 
@@ -125,13 +106,7 @@ def _json_escape(character: str) -> str:
 
 
 def spreadsheet_cell(value: object) -> object:
-    """Return a value for a spreadsheet, which would compute text that begins like a formula.
-
-    An apostrophe before it says that it is text (OWASP, "CSV injection"). Numbers stay numbers.
-
-    >>> spreadsheet_cell("=1+1"), spreadsheet_cell(-0.5)
-    ("'=1+1", -0.5)
-    """
+    """Return a value for a spreadsheet: text like a formula after an apostrophe (OWASP)."""
     if not isinstance(value, str):
         return value
     shown = printable(value)

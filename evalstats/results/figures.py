@@ -1,7 +1,6 @@
 """What all figures share: axes a paper's column wide, rows as high as their labels, panels.
 
-Colours are those of Okabe and Ito (2008), which colour-blind readers tell apart; what a colour
-says, a shape or a number says as well. Needs matplotlib: ``pip install 'evalstats-text[plot]'``.
+Colours are Okabe and Ito's (2008); what a colour says, a shape or a number says as well.
 """
 
 from __future__ import annotations
@@ -42,27 +41,24 @@ def panels(
         return draw(records, ax)
     if len(names) == 1:
         return draw(of_metric(records, names[0]), ax)
-    axes = _own_panels(len(names)) if ax is None else np.ravel(ax)
+    given = ax
+    if ax is None:
+        first = own_axes(len(names))
+        first.remove()
+        ax = first.figure.subplots(len(names), 1)
+    axes = np.ravel(ax)
     if len(axes) != len(names):
         raise InputError(f"ax must be {len(names)} axes, one for each metric, got {len(axes)}")
     for name, panel in zip(names, axes, strict=True):
         draw(of_metric(records, name), panel)
-    if ax is None:
+    if given is None:
         heights = [abs(panel.get_ylim()[0] - panel.get_ylim()[1]) for panel in axes]
-        lines = sum(panel.get_xlabel().count("\n") for panel in axes)
-        figure = axes[0].figure
+        lines, figure = sum(panel.get_xlabel().count("\n") for panel in axes), axes[0].figure
         bars = len(figure.axes) - len(axes)
         around = len(axes) * _FRAME + lines * _LINE + bars * _BAR
         axes[0].get_gridspec().set_height_ratios(heights)
         figure.set_size_inches(WIDTH, sum(heights) + around)
     return axes
-
-
-def _own_panels(n: int) -> NDArray[np.object_]:
-    first = own_axes(n)
-    figure = first.figure
-    first.remove()
-    return np.ravel(figure.subplots(n, 1))
 
 
 def own_axes(height: float) -> Axes:

@@ -206,10 +206,8 @@ class Gate(Several[GateCheck]):
         if all(check.difference.discordant is None for check in self.checks):
             del columns[-2]
         first = self.checks[0].difference
-        title = (
-            f"{self.verdict.upper()}: {first.system} against {first.baseline}, asked: "
-            f"{self._limit()}, level {self.significance_level:g}"
-        )
+        asked = f"asked: {self._limit()}, level {self.significance_level:g}"
+        title = f"{self.verdict.upper()}: {first.system} against {first.baseline}, {asked}"
         n_totals = sum(check.difference.aggregate is not None for check in self.checks)
         return [table_of(title, self.checks, columns, n_totals=n_totals)]
 

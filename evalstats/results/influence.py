@@ -88,10 +88,9 @@ class Influence(Result):
                 (self.baseline, "<", lambda i: _line(self.texts[i][0])),
                 (self.system, "<", lambda i: _line(self.texts[i][1])),
             ]
-        title = (
-            f"{self._name}: {report.number(self.difference, places, sign=True)}, "
-            f"{report.p_is(self.pvalue)}, {counted(len(self.ids), self.unit)}"
-        )
+        value = report.number(self.difference, places, sign=True)
+        n = counted(len(self.ids), self.unit)
+        title = f"{self._name}: {value}, {report.p_is(self.pvalue)}, {n}"
         return [table_of(title, range(len(self.ids[:SHOWN])), columns)]
 
     @property

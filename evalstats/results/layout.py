@@ -1,8 +1,4 @@
-"""How scores and comparisons are laid out: what a row says, in which order, how many decimals.
-
-Rows are systems, or tasks where there are several (metrics where one pair has several), with the
-totals below. An estimate has the fields of `Estimate`, a comparison those of `Comparison`.
-"""
+"""How scores and comparisons are laid out: what a row says, in which order, how many decimals."""
 
 from __future__ import annotations
 
@@ -125,12 +121,9 @@ def _pair_table(comparison: Any, panel: Sequence[Difference], digits: int | None
         *_difference_columns(comparison, panel, own, one_pair=True),
     ]
     sign = contrast_of(comparison.contrast).sign.replace("−", "-")
-    return table_of(
-        f"{_title(of)}, {first.system} {sign} {first.baseline}",
-        panel,
-        columns,
-        n_totals=sum(d.aggregate is not None for d in panel),
-    )
+    n_totals = sum(d.aggregate is not None for d in panel)
+    title = f"{_title(of)}, {first.system} {sign} {first.baseline}"
+    return table_of(title, panel, columns, n_totals=n_totals)
 
 
 def _baseline_table(
@@ -141,16 +134,10 @@ def _baseline_table(
     of = {d.system: d for d in found}
     columns = [_SYSTEM, *_score(estimates, places)[:2]]
     first, *others = _difference_columns(comparison, found, own)
-    columns += _through(lambda e: (of.get(e.system), "baseline"), [_or_else(first)])
-    columns += _through(lambda e: (of.get(e.system), ""), list(map(_or_else, others)))
+    columns += _through(lambda e: of.get(e.system), [first], "baseline")
+    columns += _through(lambda e: of.get(e.system), others)
     rows = sorted(ranked(estimates), key=lambda e: e.system != comparison.baseline)
     return table_of(_title(estimates), rows, columns)
-
-
-def _or_else(column: Column) -> Column:
-    """Return a column of (difference, what stands where there is none)."""
-    header, side, cell = column
-    return header, side, lambda both: both[1] if both[0] is None else cell(both[0])
 
 
 def _rank_tables(
@@ -169,20 +156,19 @@ def _rank_tables(
         if comparison.significant(d) and d.winner is not None:
             loser = {d.system, d.baseline} - {d.winner}
             beaten[d.winner].append(place[loser.pop()])
-    several, n = len(found) > 1, len(best_first)
-    note = f"better than: {comparison.pvalue_name(several)} <= {comparison.significance_level:g}"
+    note = f"better than: {comparison.pvalue_name(len(found) > 1)} <= "
+    note += f"{comparison.significance_level:g}"
+    n = len(best_first)
     shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
-    ranking = table_of(
-        _title(estimates),
-        best_first,
-        [
-            ("#", ">", lambda e: str(place[e.system])),
-            _SYSTEM,
-            *_score(estimates, places)[:2],
-            ("better than", "<", lambda e: _ranges(beaten[e.system]) or "-"),
-        ],
-        (note if shows_pairs else f"{note}; all pairs: to_text(matrix=True), to_csv()",),
-    )
+    columns: list[Column] = [
+        ("#", ">", lambda e: str(place[e.system])),
+        _SYSTEM,
+        *_score(estimates, places)[:2],
+        ("better than", "<", lambda e: _ranges(beaten[e.system]) or "-"),
+    ]
+    if not shows_pairs:
+        note += "; all pairs: to_text(matrix=True), to_csv()"
+    ranking = table_of(_title(estimates), best_first, columns, (note,))
     if not shows_pairs:
         return [ranking]
     # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
@@ -240,15 +226,10 @@ def _pair_matrix(
     shown = comparison.pvalue_name()
     columns: list[Column] = [("#", ">", lambda i: str(i + 1))]
     columns += [(f"{j + 1} ", ">", lambda i, j=j: cells[i][j]) for j in range(n)]  # type: ignore[misc]
-    return table_of(
-        f"{best_first[0].metric}: {contrast.of_cells} above the diagonal, {shown} below",
-        range(n),
-        columns,
-        (
-            f"* {shown} <= {comparison.significance_level:g}; intervals of the {contrast.column}s: "
-            f"plot(), to_csv(), to_json()",
-        ),
-    )
+    level, what = f"{comparison.significance_level:g}", f"intervals of the {contrast.column}s"
+    note = f"* {shown} <= {level}; {what}: plot(), to_csv(), to_json()"
+    title = f"{best_first[0].metric}: {contrast.of_cells} above the diagonal, {shown} below"
+    return table_of(title, range(n), columns, (note,))
 
 
 def gained_lost(discordant: Any) -> str:
@@ -298,11 +279,13 @@ def _panels(rows: Sequence[Any]) -> list[list[Any]]:
     return [*panels, singles] if singles else panels
 
 
-def _through(part: Callable[[Any], Any], columns: Sequence[Column]) -> list[Column]:
-    """Return columns of a part of a row."""
+def _through(
+    part: Callable[[Any], Any], columns: Sequence[Column], otherwise: str = ""
+) -> list[Column]:
+    """Return columns of a part of a row, or of what stands where there is none."""
 
     def of_part(cell: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        return lambda row: cell(part(row))
+        return lambda row: otherwise if (record := part(row)) is None else cell(record)
 
     return [(header, side, of_part(cell)) for header, side, cell in columns]
 

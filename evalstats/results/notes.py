@@ -218,12 +218,12 @@ def close_calls(result: Comparison, found: Sequence[Difference], the: str = "The
             f"{the} p-values of {len(close)} pairs are within two Monte-Carlo standard errors of "
             f"{level:g}, too close to {level:g} to call: use more resamples."
         )
-    for d, error in close if len(close) == 1 else ():
-        on = f" on {d.task}" if d.task else ""
+    elif close:
+        ((d, error),) = close
+        pair = f"{d.system} vs {d.baseline} ({d.metric})" + (f" on {d.task}" if d.task else "")
         yield (
-            f"{d.system} vs {d.baseline} ({d.metric}){on}: p = {d.pvalue_adjusted:.4f} ± "
-            f"{error:.4f} (Monte-Carlo standard error) is too close to {level:g} to call; "
-            f"use more resamples."
+            f"{pair}: p = {d.pvalue_adjusted:.4f} ± {error:.4f} (Monte-Carlo standard error) is "
+            f"too close to {level:g} to call; use more resamples."
         )
 
 

@@ -1,9 +1,7 @@
 """The figures of results: forests, a matrix of p-values, ranks, a curve, bars.
 
-Every function draws into `ax`, or into a figure of its own that is as high as its rows need, and
-returns the axes. Several metrics are panels, one below the other, and an array of axes; `ax` is
-then a sequence of as many. An estimate has the fields of `Estimate`, a comparison those of
-`Comparison`.
+Every function draws into `ax`, or into a figure as high as its rows need, and returns the axes; of
+several metrics, panels one below the other.
 """
 
 from __future__ import annotations

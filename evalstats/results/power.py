@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from evalstats.results import plots, report
 from evalstats.results.forms import Several
 from evalstats.results.records import Record, distinct
 from evalstats.results.report import Column, Table, table_of
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: Of more pairs only those are shown that need most.
 _MOST_PAIRS = 10
@@ -136,10 +133,8 @@ class Power(Several[PairPower]):
     ----------
     pairs : tuple of PairPower
         One record per pair and metric.
-    n_pilot, n_segments : int
-        Segments of the pilot and of the test set that is planned, or groups.
-    unit : {"segment", "group"}
-        What was counted.
+    n_pilot, n_segments, unit : int, int, {"segment", "group"}
+        How large the pilot and the planned test set are, and in what.
     difference : float or None
         Size of the true difference, in points of the score, that was asked about.
     target : float
@@ -148,10 +143,8 @@ class Power(Several[PairPower]):
         Of the test.
     confidence_level : float
         Of the intervals, which say what so small a pilot leaves uncertain.
-    signatures : tuple of str
-        Everything needed to make the numbers again, one for each metric.
-    notes : tuple of str
-        What a careful reader should know.
+    signatures, notes : tuple of str
+        As of a `Comparison`, a signature a metric.
     n_runs, pilot_runs : int or None
         Runs of each system that are planned, and those of the pilot.
     """
@@ -170,15 +163,12 @@ class Power(Several[PairPower]):
     n_runs: int | None = None
     pilot_runs: int | None = None
 
-    def plot(
-        self, metric: str | None = None, ax: Axes | None = None, *, over: str = "segments"
-    ) -> Axes:
+    def plot(self, metric: str | None = None, ax: Any = None, *, over: str = "segments") -> Any:
         """Draw power, or the least difference, over the number of segments, or of "runs"."""
         choice(over, ("segments", "runs"), "over")
         if over == "runs" and self.n_runs is None:
             raise InputError("over='runs' needs a pilot with several runs of each system")
-        drawn: Axes = plots.power(self, over, metric, ax)
-        return drawn
+        return plots.power(self, over, metric, ax)
 
     def _rows(self) -> Sequence[PairPower]:
         return self.pairs

@@ -25,16 +25,12 @@ class Ranked(Record):
 
     Attributes
     ----------
-    metric, system : str
-        What was ranked.
-    score, standard_error : float
-        Its score, and the standard error of that.
+    metric, system, score, standard_error : str, str, float, float
+        What was ranked, its score, and the standard error of that.
     rank : float
         By the score; systems that tie share the mean rank.
-    low, high : int
-        Interval of this system's rank alone.
-    simultaneous_low, simultaneous_high : int
-        Interval of its rank where the intervals of all systems hold at once.
+    low, high, simultaneous_low, simultaneous_high : int
+        Interval of this system's rank alone, and where those of all systems hold at once.
     tier : str
         Letters; systems that share one cannot be told apart.
     cluster : int

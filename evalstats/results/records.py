@@ -76,10 +76,8 @@ class Difference(Record):
     task, aggregate : str, str or None
         The task, empty where there is one without a name; of a total its name, and then `aggregate`
         says what it is ("macro", "micro", "weighted" or the name of a function).
-    metric, baseline, system : str
-        What was compared.
-    baseline_score, system_score : float
-        Their corpus scores; `difference` is the second less the first.
+    metric, baseline, system, baseline_score, system_score : str, float
+        What was compared, and the corpus scores; `difference` is the second less the first.
     low, high, standard_error : float
         Confidence interval, and standard error, of the difference, or of what `contrast` says.
     pvalue, pvalue_error : float

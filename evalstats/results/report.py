@@ -50,10 +50,7 @@ _OPEN_NOTES = 3
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table of strings; `align` has one of ``<`` and ``>`` for each column.
-
-    The last `n_totals` rows are set off from those before them.
-    """
+    """A titled table of strings; columns align ``<`` or ``>``, the last rows are totals."""
 
     title: str
     header: tuple[str, ...]
@@ -168,22 +165,18 @@ def document_latex(
     caption: str | None = None,
     label: str | None = None,
 ) -> str:
-    """Join tables as LaTeX that needs the package booktabs, notes below, signatures as comments.
-
-    With a caption they are one float, which the label refers to.
-    """
+    """Join tables as LaTeX that needs booktabs, with notes below and signatures as comments."""
     if label is not None and (caption is None or not _LABEL.fullmatch(label)):
         raise InputError(
             f"label must be letters, digits and :.-_/+ and needs a caption, got {label!r}"
         )
-    body = [table.latex() for table in tables]
-    if notes:
-        body.append("\n".join(map(_below, notes)))
+    body = [*(table.latex() for table in tables), "\n".join(map(_below, notes))]
     if caption is not None:
         named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
-        body = [r"\begin{table}" + "\n" + r"\centering", *body, named + "\n" + r"\end{table}"]
-    lines = "\n".join(f"% {printable(line)}" for line in signatures)
-    return "\n\n".join([r"% \usepackage{booktabs}", *body, lines]).rstrip() + "\n"
+        body = ["\\begin{table}\n\\centering", *body, f"{named}\n\\end{{table}}"]
+    comments = "\n".join(f"% {printable(line)}" for line in signatures)
+    parts = [r"% \usepackage{booktabs}", *body, comments]
+    return "\n\n".join(filter(None, parts)).rstrip() + "\n"
 
 
 def _below(note: str) -> str:

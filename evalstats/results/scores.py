@@ -31,22 +31,15 @@ class Estimate(Result):
 
     Attributes
     ----------
-    metric, system : str
-        What was scored.
-    score : float
-        Corpus score on the observed segments.
-    low, high : float
-        Bounds of the confidence interval.
+    metric, system, score : str, str, float
+        What was scored, and the corpus score on the observed segments.
+    low, high, confidence_level, method : float, float, float, str
+        Confidence interval, the coverage that it aims at, and how it was made.
     standard_error : float
         From the influence values; of a `Shard`, from the replicates.
-    confidence_level : float
-        Coverage that the interval aims at.
-    method : str
-        How the interval was made.
-    n_segments : int
-        Number of segments, or of groups where groups were resampled.
-    unit : str
-        What was resampled: "segment"; of groups the name of their label, or "group".
+    n_segments, unit : int, str
+        How many units there are, and what a unit is: "segment"; of groups the name of their label,
+        or "group".
     higher_is_better : bool
         Direction of the metric.
     signature : str
@@ -119,10 +112,9 @@ class Estimate(Result):
         """Return the sentence for a paper's section on methods."""
         return describe_scores([self])
 
-    def plot(self, ax: Axes | None = None) -> Axes:
+    def plot(self, ax: Axes | None = None) -> Any:
         """Draw the replicates, the score and its interval."""
-        axes: Axes = plots.replicates([self], ax=ax)
-        return axes
+        return plots.replicates([self], ax=ax)
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables([self], digits)

@@ -43,11 +43,7 @@ def without_versions(metric: str) -> str:
 
 
 def merged_versions(metrics: Sequence[str]) -> str:
-    """Return one signature for statistics that several versions of sacreBLEU made.
-
-    >>> merged_versions(["tok:13a|sacrebleu:2.4.3", "tok:13a|sacrebleu:2.6.0"])
-    'tok:13a|sacrebleu:2.4.3,2.6.0'
-    """
+    """Return one signature for statistics that several versions of sacreBLEU made."""
     found = [part for metric in metrics for part in metric.split("|") if "sacrebleu:" in part]
     versions = sorted({v for part in found for v in part.partition(":")[2].split(",")})
     plain = without_versions(metrics[0])
@@ -55,11 +51,7 @@ def merged_versions(metrics: Sequence[str]) -> str:
 
 
 def joined(signatures: Sequence[str]) -> str:
-    """Return one line for several signatures: what they do not share, and once what they do.
-
-    >>> joined(["BLEU|tok:13a|seed:1", "chrF2|nc:6|seed:1"])
-    'BLEU|tok:13a + chrF2|nc:6|seed:1'
-    """
+    """Return one line for several signatures: what they do not share, and once what they do."""
     apart = [signature.split("|") for signature in signatures]
     # A signature begins with a name, which stays with it.
     shared = [part for part in apart[0][1:] if all(part in parts[1:] for parts in apart)]
