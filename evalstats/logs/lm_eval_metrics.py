@@ -42,10 +42,7 @@ class UnreadableError(Exception):
 
 
 class Logged(NamedTuple):
-    """What a log has of its items under one metric.
-
-    `where` says where a row is, for messages; `higher` is the direction of a mean.
-    """
+    """Rows of one metric, how messages call row i, and the direction of a mean."""
 
     metric: str
     values: list[Any]
@@ -175,10 +172,7 @@ def _fraction(rows: Logged) -> Read:
 
 
 def _classes(rows: Logged, measure: str, labels: tuple[Any, ...] = ()) -> Read:
-    """Return a score of labels, all of them integers or all of them texts.
-
-    A class that is in no item of a resample counts in no average.
-    """
+    """Return a score of labels, all integers or all texts; absent classes are in no average."""
     kind = None
     for i, pair in enumerate(rows.pairs(_PAIR)):
         for value in pair:

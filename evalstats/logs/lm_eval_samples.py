@@ -131,10 +131,7 @@ class Results:
     def groups(
         self, scores: Mapping[tuple[str, str], tuple[float, int]]
     ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-        """Return the tasks of groups of which all were read, and scores that are no mean of theirs.
-
-        `scores` are score and number of items by task and "metric,filter".
-        """
+        """Return the tasks of groups that were read whole, and scores that are no such mean."""
         read = {task for task, _ in scores}
         found = {group: self.leaves(group) for group in self.members}
         found = {group: own for group, own in found.items() if own and read.issuperset(own)}

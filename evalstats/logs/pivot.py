@@ -211,10 +211,7 @@ def _identity(metric: Metric) -> tuple[object, ...]:
 
 
 def with_same_classes(metrics: Sequence[Metric]) -> list[Metric]:
-    """Return metrics of labels with the classes of all of them; others as they are.
-
-    Not for macro averages that count absent classes as 0, whose score would change.
-    """
+    """Return metrics of labels with the classes of all; others, and fixed classes, as they are."""
     known = [metric for metric in metrics if isinstance(metric, Confusion)]
     union = {name for metric in known for name in metric.labels}
     is_fixed = any(m.measure.startswith("macro") and m.absent == "zero" for m in known)
