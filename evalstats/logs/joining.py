@@ -268,9 +268,8 @@ def _by_task(found: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentSt
     for name, tables in tasks.items():
         (metric, n), *_ = Counter(table.metric.name for table in tables).most_common(1)
         if n > 1:
-            raise InputError(
-                f"{name} has {metric} of the same items under several filters; choose one of them"
-            )
+            what = f"{metric} of the same items under several filters"
+            raise InputError(f"{name} has {what}; choose one of them")
     return {name: tasks[name] for name in sorted(tasks, key=natural)}
 
 

@@ -123,7 +123,7 @@ def _per_unit(kind: type[Perplexity] | type[BitsPerUnit]) -> Callable[[Logged], 
         for i, pair in enumerate(rows.pairs(expected)):
             nats, units = (rows.real(i, value, expected) for value in pair)
             if nats > 0 or units < 0:
-                rows.wrong(i, f"{expected}, the first at most 0 and the second at least 0")
+                rows.wrong(i, f"{expected}, at most 0 and at least 0")
             # 0 and not -0 where a text is certain.
             found.append((0.0 - nats, units))
         return Read(metric, np.array(found, dtype=np.float64))

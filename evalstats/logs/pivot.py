@@ -190,13 +190,11 @@ def _shared_metric(rows: Sequence[Rows]) -> Metric:
     directed = next((one for one in rows if one.is_directed), None)
     if directed is None:
         raise ask_direction(rows[0].key.metric, rows[0].path)
-    higher = directed.metric.higher_is_better
-    metrics = with_same_classes([
-        replace(one.metric, higher_is_better=higher)
-        if not one.is_directed and isinstance(one.metric, (Mean, Ratio))
-        else one.metric
-        for one in rows
-    ])  # fmt: skip
+    metrics = [one.metric for one in rows]
+    for i, metric in enumerate(metrics):
+        if not rows[i].is_directed and isinstance(metric, (Mean, Ratio)):
+            metrics[i] = replace(metric, higher_is_better=directed.metric.higher_is_better)
+    metrics = with_same_classes(metrics)
     for one, metric in zip(rows, metrics, strict=True):
         if _identity(metric) != _identity(metrics[0]):
             raise InputError(
