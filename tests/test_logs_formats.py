@@ -236,7 +236,7 @@ def test_sessions_of_meeteval(tmp_path):
         ("samples.jsonl", instances, lambda r: r[1].update(evaluation={}), "line 2 has no 'evaluation.score'"),
         ("samples.jsonl", instances, lambda r: r[1].update(evaluation={"score": "?"}), "line 2, score must be a number"),
         ("samples.jsonl", instances, lambda r: r.append([1]), "line 3 must be a JSON object"),
-        ("x.json", comet_scored, lambda d: d["sys-1.5.txt"].pop(), "same segments, got 2 of 'sys-1.5.txt', 3 of"),
+        ("x.json", comet_scored, lambda d: d["sys-1.5.txt"].pop(), "same segments, got 2 of 'sys-1.5', 3 of"),
         ("x.json", comet_scored, lambda d: d["out/sys2.txt"][2].pop("COMET"), "segment 3 of out/sys2.txt has no 'COMET'"),
         ("x.json", comet_scored, lambda d: d["sys-1.5.txt"][0].update(COMET="?"), "score 1 of sys-1.5.txt must be a number"),
         ("x.json", comet_scored, lambda d: d["sys-1.5.txt"][1].update(src="?"), "source_hash of item '2' is .* for sys2"),

@@ -45,15 +45,6 @@ def test_real_logs_say_what_they_say():
         assert not run.incomplete
 
 
-@real
-def test_limited_logs_are_compared_by_what_both_were_asked():
-    result = es.compare_logs([LOGS / "data_arc_qwen.json", LOGS / "data_arc_sonnet.json"])
-    scores = {e.system: e.score for e in result.estimates}
-    assert scores["ollama/qwen2.5:0.5b"] == pytest.approx(1 / 3)
-    assert scores["anthropic/claude-sonnet-4-0"] == 1
-    assert any("2 of 5 items are left out" in note for note in result.notes)
-
-
 def test_values_are_read_as_inspect_reads_them(place):
     values = ["C", "I", "P", "N", "yes", "No", "TRUE", "false", True, 0.25, "0.75", 3]
     expected = [1, 0, 0.5, 0, 1, 0, 1, 0, 1, 0.25, 0.75, 3]

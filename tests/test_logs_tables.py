@@ -13,17 +13,10 @@ from hypothesis import given
 
 import evalstats as es
 from evalstats.logs.rows import Key
+from tests import log_files
 from tests.conftest import WMT
 
-LONG = [
-    ("A", "s1", 0.5, "COMET", "d1"),
-    ("A", "s2", 0.25, "COMET", "d1"),
-    ("A", "s10", 1.0, "COMET", "d2"),
-    ("B", "s1", 0.75, "COMET", "d1"),
-    ("B", "s2", 0.5, "COMET", "d1"),
-    ("B", "s10", 0.25, "COMET", "d2"),
-]
-HEADER = ("system", "segment", "score", "metric", "document")
+HEADER, *LONG = csv.reader(log_files.LONG.splitlines())
 KEY = Key("", "COMET")
 
 
@@ -237,7 +230,7 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     assert (table.labels["colour"], table.labels["domain"]) == (("red",), ("news",))
     with pytest.raises(
         es.InputError,
-        match=r"labels: the items of .*scores.csv have no label 'shape'; they have Domain",
+        match=r"scores.csv: the items have no label 'shape'; they have Domain",
     ):
         read(text, labels="shape")
 

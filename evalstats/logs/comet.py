@@ -9,8 +9,7 @@ from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.logs.files import Source, fingerprint, get, require, without_suffix
 from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Items, Key, Rows, as_score, mean_rows
-from evalstats.metrics import Mean
+from evalstats.logs.rows import Key, as_score, numbered
 
 NAME = "COMET"
 
@@ -35,18 +34,14 @@ def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of all systems; items are named by the number of their line, from 1."""
     where, key = str(source.path), Key("", "COMET")
     given = (_compared if _is_compared(source.json) else _scored)(source.json, where)
-    sizes = {name: len(scores) for name, (scores, _) in given.items()}
-    if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{n:,} of {shown(name, 60)}" for name, n in sizes.items())
-        raise InputError(f"{where}: all systems must have the same segments, got {found}")
     names = {name: without_suffix(name) for name in given}
     if len(set(names.values())) < len(names):
         names = {name: str(PurePath(name)) for name in given}
-    rows = []
-    for name, (scores, labels) in given.items() if wanted.has(key) else ():
-        values = [as_score(s, f"{where}, score {i + 1} of {name}") for i, s in enumerate(scores)]
-        items = Items.of(where, [str(i + 1) for i in range(len(scores))], labels)
-        rows.append(Rows(key, names[name], Mean("COMET"), items, mean_rows(values)))
+    found = []
+    for name, (scores, labels) in given.items():
+        values = [as_score(s, f"{where}, score {i} of {name}") for i, s in enumerate(scores, 1)]
+        found.append((names[name], values, labels))
+    rows = numbered(where, key, found) if wanted.has(key) else []
     return log_of(where, NAME, rows)
 
 

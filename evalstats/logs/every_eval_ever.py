@@ -70,9 +70,9 @@ def read(source: Source, wanted: Wanted) -> Log:
 def _instance(record: dict[str, Any], wanted: Wanted, where: str) -> list[tuple[str, Any]]:
     """Return what is kept of a line, by name."""
     given = record.get("sample_hash")
-    raw, references = get(record, "input", "raw"), get(record, "input", "reference")
+    raw, texts = get(record, "input", "raw"), get(record, "input", "reference")
     if given is None and isinstance(raw, str):
-        texts = references if isinstance(references, list) else [references]
+        texts = texts if isinstance(texts, list) else [texts]
         given = fingerprint(raw, *(text for text in texts if isinstance(text, str)))
     score = require(record, "evaluation", "score", where=where)
     return [

@@ -207,10 +207,14 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Any:
         raise InputError(
             f"{where} is refused: it claims {entry.file_size:,} bytes in {entry.compress_size:,}"
         )
+    read = _zstd if entry.compress_type == _ZSTD and not hasattr(zipfile, "ZIP_ZSTANDARD") else _any
     try:
-        data = _member(archive, entry, where)
-    except InputError:
-        raise
+        data = read(archive, entry)
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{where} is compressed with zstd, which Python reads from 3.14 on: "
+            f"pip install 'evalstats-text[inspect]'"
+        ) from error
     except Exception as error:
         raise InputError(f"{where} is damaged: {error or type(error).__name__}") from None
     if len(data) != entry.file_size or zlib.crc32(data) != entry.CRC:
@@ -218,24 +222,20 @@ def zip_json(archive: zipfile.ZipFile, name: str) -> Any:
     return parsed(data, where)
 
 
-def _member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, where: str) -> bytes:
+def _any(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     """Return the bytes of a member, one more than it claims at most."""
-    if entry.compress_type != _ZSTD or hasattr(zipfile, "ZIP_ZSTANDARD"):
-        with archive.open(entry) as member:
-            return member.read(entry.file_size + 1)
-    try:
-        import zstandard
-    except ImportError as error:
-        raise MissingExtraError(
-            f"{where} is compressed with zstd, which Python reads from 3.14 on: "
-            f"pip install 'evalstats-text[inspect]'"
-        ) from error
+    with archive.open(entry) as member:
+        return member.read(entry.file_size + 1)
+
+
+def _zstd(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    import zstandard
+
     # The bytes as they are stored; their checksum is that of what they stand for.
     stored = copy(entry)
     stored.compress_type, stored.file_size = zipfile.ZIP_STORED, entry.compress_size
     del stored.CRC
-    with archive.open(stored) as member:
-        packed = io.BytesIO(member.read(entry.compress_size))
+    packed = io.BytesIO(_any(archive, stored))
     reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
     return bytes(reader.read(entry.file_size + 1))
 

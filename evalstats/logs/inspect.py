@@ -47,15 +47,6 @@ _MEANS = ("accuracy", "mean")
 _OF_ONE = ("median", "mode", "max")
 
 
-class _Found(NamedTuple):
-    """What a log holds."""
-
-    path: Path
-    is_done: bool
-    rows: list[Rows]
-    skipped: list[str]
-
-
 def is_ours(source: Source) -> bool:
     """Return whether a file is a log, or a folder has one."""
     if source.path.is_dir():
@@ -75,7 +66,7 @@ def _is_log(path: Path) -> bool:
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of all samples, of each scorer, task and model."""
     paths = [path for path in source.files if source.path.is_file() or _is_log(path)]
-    found: dict[tuple[str, str], list[_Found]] = {}
+    found: dict[tuple[str, str], list[tuple[_Stored, list[str], list[Rows]]]] = {}
     for path in paths:
         if path.suffix == ".eval":
             log = _from_eval(path, wanted.labels)
@@ -85,23 +76,21 @@ def read(source: Source, wanted: Wanted) -> Log:
             log = _stored(path, header, record.get("samples"))
         left: list[str] = []
         own = list(_rows(log, wanted, left)) if wanted.has_task(log.task) else []
-        one = _Found(path, log.header.get("status") == "success", own, left)
-        found.setdefault((log.model, log.task), []).append(one)
+        found.setdefault((log.model, log.task), []).append((log, left, own))
     rows: list[Rows] = []
     skipped: list[str] = []
     for (_, task), tries in found.items():
-        done = [one for one in tries if one.is_done]
+        done = [one for one in tries if one[0].header.get("status") == "success"]
         if len(tries) > 1 and len(done) != 1:
-            names = ", ".join(str(one.path) for one in tries[:3])
+            names = ", ".join(str(log.path) for log, *_ in tries[:3])
             raise InputError(
                 f"{source.path} has {len(tries)} logs of {task}, {names}; give one of each task "
                 f"and model"
             )
-        chosen = (done or tries)[0]
-        rows += chosen.rows
-        skipped += chosen.skipped
+        chosen, left, own = (done or tries)[0]
+        rows += own
         of_it = f"since {chosen.path} has the same task and was finished"
-        skipped += [f"{one.path}, {of_it}" for one in tries if one is not chosen]
+        skipped += [*left, *(f"{log.path}, {of_it}" for log, *_ in tries if log is not chosen)]
     return log_of(source.path, NAME, rows, skipped=skipped)
 
 

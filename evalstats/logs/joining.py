@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,11 +39,7 @@ _OF_ITEMS = ("doc_hash", "item_hash", "sample_hash")
 
 
 class Joined(NamedTuple):
-    """Logs side by side.
-
-    `tasks` have all metrics of each, of the same segments; `notes` say what was left out, and which
-    scores of the logs are not those of their items; `paths` have the system of each that has one.
-    """
+    """Tables of each task, of the same segments; notes; the system of each path that has one."""
 
     tasks: dict[str, list[SegmentStatistics]]
     notes: list[str]
@@ -62,12 +58,7 @@ def joined(
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
 ) -> Joined:
-    """Return the tables of all systems by task, joined by id.
-
-    `missing` says what to do about items or scores that a system lacks, and about tasks and
-    metrics: ``"error"`` refuses them, ``"intersect"`` keeps what all have, ``"available"`` refuses
-    items but takes the mean of the scores that there are. Other parameters as in `compare_logs`.
-    """
+    """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`."""
     choice(missing, MISSING, "missing")
     wanted = Wanted.of(task, metric, filter)._replace(labels=tuple(labels))
     found = _named_apart(_read(logs, wanted))
@@ -103,10 +94,10 @@ def joined(
 
 def _read(logs: Logs, wanted: Wanted) -> list[Log]:
     """Return the logs that have what is wanted, or say that none has."""
+    if isinstance(logs, (str, os.PathLike, Log)) or columns_of(logs) is not None:
+        logs = [logs]
     if isinstance(logs, Mapping):
         given = [(label(name, "names of logs"), log) for name, log in logs.items()]
-    elif isinstance(logs, (str, os.PathLike, Log)) or columns_of(logs) is not None:
-        given = [("", cast(OneLog, logs))]
     elif isinstance(logs, Sequence):
         given = [("", log) for log in logs]
     else:
@@ -126,24 +117,17 @@ def _check_patterns(patterns: Iterable[str], names: Iterable[str], what: str) ->
 
 
 def _named_apart(logs: list[Log]) -> list[Log]:
-    """Return logs in which no two have rows of one name under one key.
-
-    Logs of other tasks of one system are joined; logs of the same are called by where they were
-    read: what differs in their paths.
-    """
-    seen: dict[tuple[str, Key], int] = {}
-    again = {
-        j
-        for i, log in enumerate(logs)
-        for one in log.rows
-        for j in (i, seen.setdefault((one.system, one.key), i))
-        if seen[one.system, one.key] != i
-    }
+    """Return logs, those of the same tasks and systems called by what differs in their paths."""
+    having: dict[tuple[str, Key], set[int]] = defaultdict(set)
+    for i, log in enumerate(logs):
+        for one in log.rows:
+            having[one.system, one.key].add(i)
+    again = sorted({i for own in having.values() if len(own) > 1 for i in own})
     if not again:
         return logs
-    paths = {i: Path(logs[i].path).absolute().parts for i in sorted(again)}
+    paths = {i: Path(logs[i].path).absolute().parts for i in again}
     if len(set(paths.values())) < len(paths):
-        first = logs[min(again)]
+        first = logs[again[0]]
         raise InputError(
             f"{first.path} is given more than once; name the logs: {{'one': ..., 'two': ...}}"
         )
@@ -265,10 +249,9 @@ def _there(pivot: Pivot, missing: str, notes: _Notes) -> NDArray[np.bool_]:
 
 
 def _by_task(found: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:
-    """Return the tables of each task.
+    """Return the tables of each task; several filters of the same answers are its metrics.
 
-    Several filters of the same answers are metrics of one task, since a total over tasks takes the
-    items of each to be others; then filters are metrics in other tasks as well.
+    A total over tasks would count such answers twice; then filters are metrics everywhere.
     """
     filters: dict[tuple[str, tuple[str, ...] | None], set[str]] = {}
     for key, table in found.items():
@@ -285,9 +268,8 @@ def _by_task(found: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentSt
     for name, tables in tasks.items():
         (metric, n), *_ = Counter(table.metric.name for table in tables).most_common(1)
         if n > 1:
-            raise InputError(
-                f"{name} has {metric} of the same items under several filters; choose one of them"
-            )
+            what = f"{metric} of the same items under several filters"
+            raise InputError(f"{name} has {what}; choose one of them")
     return {name: tasks[name] for name in sorted(tasks, key=natural)}
 
 

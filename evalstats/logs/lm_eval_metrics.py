@@ -42,10 +42,7 @@ class UnreadableError(Exception):
 
 
 class Logged(NamedTuple):
-    """What a log has of its items under one metric.
-
-    `where` says where a row is, for messages; `higher` is the direction of a mean.
-    """
+    """Rows of one metric, how messages call row i, and the direction of a mean."""
 
     metric: str
     values: list[Any]
@@ -126,7 +123,7 @@ def _per_unit(kind: type[Perplexity] | type[BitsPerUnit]) -> Callable[[Logged], 
         for i, pair in enumerate(rows.pairs(expected)):
             nats, units = (rows.real(i, value, expected) for value in pair)
             if nats > 0 or units < 0:
-                rows.wrong(i, f"{expected}, the first at most 0 and the second at least 0")
+                rows.wrong(i, f"{expected}, at most 0 and at least 0")
             # 0 and not -0 where a text is certain.
             found.append((0.0 - nats, units))
         return Read(metric, np.array(found, dtype=np.float64))
@@ -175,10 +172,7 @@ def _fraction(rows: Logged) -> Read:
 
 
 def _classes(rows: Logged, measure: str, labels: tuple[Any, ...] = ()) -> Read:
-    """Return a score of labels, all of them integers or all of them texts.
-
-    A class that is in no item of a resample counts in no average.
-    """
+    """Return a score of labels, all integers or all texts; absent classes are in no average."""
     kind = None
     for i, pair in enumerate(rows.pairs(_PAIR)):
         for value in pair:

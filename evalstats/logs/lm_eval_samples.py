@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,10 +131,7 @@ class Results:
     def groups(
         self, scores: Mapping[tuple[str, str], tuple[float, int]]
     ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-        """Return the tasks of groups of which all were read, and scores that are no mean of theirs.
-
-        `scores` are score and number of items by task and "metric,filter".
-        """
+        """Return the tasks of groups that were read whole, and scores that are no such mean."""
         read = {task for task, _ in scores}
         found = {group: self.leaves(group) for group in self.members}
         found = {group: own for group, own in found.items() if own and read.issuperset(own)}
@@ -173,7 +170,7 @@ class TaskSamples:
         # Logs of before 2025 do not name filters in lines; where there is one, it is that.
         self.filter = next(iter(filters)) if len(filters) == 1 else None if filters else "none"
         self.filters: dict[str, list[_Line]] = {}
-        self.asked: dict[tuple[str, str], bool] = {}
+        self.is_asked = cache(lambda *part: wanted.has(Key(task, *part)))
 
     def add(self, record: Mapping[str, Any], n: int) -> None:
         """Take line n."""
@@ -206,9 +203,7 @@ class TaskSamples:
         for name in names:
             if name not in record or name in _FIXED:
                 raise InputError(f"{self._at(n)} has no {shown(name, 60)}, one of its metrics")
-            if (name, filter) not in self.asked:
-                self.asked[name, filter] = self.wanted.has(Key(self.task, name, filter))
-            if self.asked[name, filter]:
+            if self.is_asked(name, filter):
                 # BLEU, chrF and TER have the same texts, which are kept once.
                 is_same = type(record[name]) is list and record[name] == last
                 last = found[name] = last if is_same else record[name]

@@ -325,8 +325,8 @@ def lacking(rows: Sequence[Rows]) -> str:
         if one.lacking:
             said.setdefault(one.lacking, []).append(one.system)
     lines = [f"{what} ({', '.join(own)})" if len(rows) > 1 else what for what, own in said.items()]
-    gone = {one.system: int(np.sum(one.is_gone)) for one in rows}
-    n, whose = sum(gone.values()), [f"{n:,} of {name}" for name, n in gone.items() if n]
+    gone = [(int(np.sum(one.is_gone)), one.system) for one in rows]
+    n, whose = sum(n for n, _ in gone), [f"{n:,} of {name}" for n, name in gone if n]
     if n:
         more = f" and others of {len(whose) - _NAMED} more" if len(whose) > _NAMED else ""
         who = f" ({', '.join(whose[:_NAMED])}{more})" if len(rows) > 1 else ""

@@ -13,8 +13,7 @@ from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.logs.files import Source, text_blocks
 from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Items, Key, Rows, mean_rows, number
-from evalstats.metrics import Mean
+from evalstats.logs.rows import Key, Rows, number, numbered
 
 NAME = "mt-metrics-eval"
 
@@ -37,15 +36,7 @@ def read(source: Source, wanted: Wanted) -> Log:
         if not wanted.has(key):
             continue
         blocks = _blocks(path)
-        sizes = {name: len(scores) for name, scores in blocks.items()}
-        if len(set(sizes.values())) > 1:
-            found = ", ".join(f"{n:,} of {shown(name, 60)}" for name, n in sizes.items())
-            raise InputError(f"{path}: all systems must have the same segments, got {found[:500]}")
-        items = Items.of(path, [str(i + 1) for i in range(max(sizes.values()))])
-        rows += [
-            Rows(key, name, Mean(key.metric), items, mean_rows(scores), path=str(path))
-            for name, scores in blocks.items()
-        ]
+        rows += numbered(str(path), key, [(name, scores, {}) for name, scores in blocks.items()])
     return log_of(source.path, NAME, rows)
 
 

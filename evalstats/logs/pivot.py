@@ -190,13 +190,11 @@ def _shared_metric(rows: Sequence[Rows]) -> Metric:
     directed = next((one for one in rows if one.is_directed), None)
     if directed is None:
         raise ask_direction(rows[0].key.metric, rows[0].path)
-    higher = directed.metric.higher_is_better
-    metrics = with_same_classes([
-        replace(one.metric, higher_is_better=higher)
-        if not one.is_directed and isinstance(one.metric, (Mean, Ratio))
-        else one.metric
-        for one in rows
-    ])  # fmt: skip
+    metrics = [one.metric for one in rows]
+    for i, metric in enumerate(metrics):
+        if not rows[i].is_directed and isinstance(metric, (Mean, Ratio)):
+            metrics[i] = replace(metric, higher_is_better=directed.metric.higher_is_better)
+    metrics = with_same_classes(metrics)
     for one, metric in zip(rows, metrics, strict=True):
         if _identity(metric) != _identity(metrics[0]):
             raise InputError(
@@ -211,10 +209,7 @@ def _identity(metric: Metric) -> tuple[object, ...]:
 
 
 def with_same_classes(metrics: Sequence[Metric]) -> list[Metric]:
-    """Return metrics of labels with the classes of all of them; others as they are.
-
-    Not for macro averages that count absent classes as 0, whose score would change.
-    """
+    """Return metrics of labels with the classes of all; others, and fixed classes, as they are."""
     known = [metric for metric in metrics if isinstance(metric, Confusion)]
     union = {name for metric in known for name in metric.labels}
     is_fixed = any(m.measure.startswith("macro") and m.absent == "zero" for m in known)

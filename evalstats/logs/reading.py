@@ -99,7 +99,7 @@ def read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
             are_read = any(isinstance(one, Log) for one in logs)
             how = f"; others are kept by read_log(..., labels={wish!r})" if are_read else ""
             raise InputError(
-                f"labels: the items of {where} have no label {wish!r}; they have "
+                f"{where}: the items have no label {wish!r}; they have "
                 f"{', '.join(known) or 'none'}{how}"
             )
     return found

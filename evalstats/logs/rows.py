@@ -45,6 +45,10 @@ class Key(NamedTuple):
         return f"{self.part}: {self.metric}" if self.part else self.metric
 
 
+#: Systems, with scores and labels of their segments.
+Numbered = Sequence[tuple[str, Sequence[float], Mapping[str, Sequence[str]]]]
+
+
 @dataclass(frozen=True, eq=False)
 class Items:
     """Which answers there are, `(n,)`, in the natural order of the ids of their items.
@@ -134,6 +138,19 @@ def mean_rows(scores: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float
     """Return rows of `Mean`, `(n,) -> (n, 2)`; NaN stays."""
     scores = np.asarray(scores, dtype=np.float64)
     return np.stack([scores, np.where(np.isnan(scores), np.nan, 1.0)], axis=-1)
+
+
+def numbered(where: str, key: Key, given: Numbered) -> list[Rows]:
+    """Return the scores of systems of which all have the same segments, numbered from 1 on."""
+    sizes = {name: len(scores) for name, scores, _ in given}
+    if len(set(sizes.values())) > 1:
+        found = ", ".join(f"{n:,} of {shown(name, 60)}" for name, n in sizes.items())
+        raise InputError(f"{where}: all systems must have the same segments, got {found[:500]}")
+    rows = []
+    for name, scores, labels in given:
+        items = Items.of(where, [str(i + 1) for i in range(len(scores))], labels)
+        rows.append(Rows(key, name, Mean(key.metric), items, mean_rows(scores), path=where))
+    return rows
 
 
 def natural(name: str) -> tuple[Any, ...]:

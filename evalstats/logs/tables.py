@@ -188,10 +188,7 @@ def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
 def _score_columns(
     table: Columns, roles: Roles, wanted: Wanted, skipped: list[str]
 ) -> tuple[list[Any], bool]:
-    """Return the columns of scores, and whether they are systems rather than metrics.
-
-    Columns with names of metrics, or that are asked for by name, come before all others.
-    """
+    """Return the columns of scores, those of metrics first, and whether they are systems."""
     score = [roles.score] if roles.score is not None else []
     sums = [roles.sums] if roles.sums is not None else []
     # Where scores come from elsewhere, sums are left out.

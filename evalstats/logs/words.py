@@ -90,13 +90,10 @@ def as_directions(given: object) -> dict[str, bool]:
         raise InputTypeError(
             f"directions must be a mapping from metrics to 'higher' or 'lower', got {shown(given)}"
         )
-    return {
-        label(name, "names in directions"): choice(
-            value, ("higher", "lower"), f"directions[{name!r}]"
-        )
-        == "higher"
-        for name, value in given.items()
-    }
+    for name, value in given.items():
+        label(name, "names in directions")
+        choice(value, ("higher", "lower"), f"directions[{name!r}]")
+    return {name: value == "higher" for name, value in given.items()}
 
 
 def ask_direction(name: str, where: str) -> InputError:
