@@ -67,69 +67,61 @@ ROUNDED = [
 ]  # fmt: skip
 
 
-def joined(a, b, tables, path):
-    es.SegmentStatistics.join(*tables)
+def references_of(metric):
+    return ["a", "b"] if metric.uses_references else None
 
 
-def loaded(a, b, tables, path):
-    tables[0].save(path)
-    es.SegmentStatistics.load(path, b)
-
-
-def accumulated(a, b, tables, path):
-    es.Accumulator(a).merge(es.Accumulator(b))
-
-
-def added(a, b, tables, path):
-    es.merge_shards(es.resample_shard(t, [2 * i, 2 * i + 1], 5) for i, t in enumerate(tables))
-
-
-def watched(a, b, tables, path):
-    monitor = es.Monitor(["a", "b"] if a.uses_references else None, a)
-    monitor.check(0, tables[1])
-
-
-def resumed(a, b, tables, path):
-    references = ["a", "b"] if a.uses_references else None
-    es.Monitor(references, b).load_state_dict(es.Monitor(references, a).state_dict())
+#: What brings together things of two metrics: `a`, `b` and a table of each.
+TOGETHER = {
+    "join": lambda a, b, one, two: one.join(one, two),
+    "accumulate": lambda a, b, one, two: es.Accumulator(a).merge(es.Accumulator(b)),
+    "add": lambda a, b, one, two: es.merge_shards(
+        [es.resample_shard(one, [0, 1], 5), es.resample_shard(two, [2, 3], 5)]
+    ),
+    "watch": lambda a, b, one, two: es.Monitor(references_of(a), a).check(0, two),
+    "resume": lambda a, b, one, two: es.Monitor(references_of(b), b).load_state_dict(
+        es.Monitor(references_of(a), a).state_dict()
+    ),
+}
 
 
 @pytest.mark.parametrize("pair", ROUNDED, ids=lambda pair: pair[0].name)
-@pytest.mark.parametrize("together", [joined, loaded, accumulated, added, watched, resumed])
-def test_metrics_are_compared_and_not_their_signatures(pair, together, tmp_path):
+@pytest.mark.parametrize("together", TOGETHER)
+def test_metrics_are_compared_and_not_their_signatures(pair, together):
     a, b = pair
     assert (a.name, a.signature) == (b.name, b.signature)
-    if together in (watched, resumed) and a.uses_references and not a.reads_text:
-        pytest.skip("a monitor refuses it")
-    if together is loaded and isinstance(a, es.MeanOfRuns):
-        pytest.skip("a file names its class and no options")
     rows = np.ones((1, 2, len(a.columns)), dtype=int)
-    names = ["A", "A"] if together is added else ["A", "B"]
-    tables = [es.SegmentStatistics(rows, [n], m) for n, m in zip(names, pair, strict=True)]
+    tables = [es.SegmentStatistics(rows, ["A"], metric) for metric in pair]
     with pytest.raises(es.InputError, match=r"metric|statistics under"):
-        together(a, b, tables, tmp_path / "x.npz")
+        TOGETHER[together](a, b, *tables)
+
+
+@pytest.mark.parametrize("pair", ROUNDED[:3], ids=lambda pair: pair[0].name)
+def test_files_are_of_one_metric(pair, tmp_path):
+    rows = np.ones((1, 2, len(pair[0].columns)), dtype=int)
+    es.SegmentStatistics(rows, ["A"], pair[0]).save(tmp_path / "x.npz")
+    with pytest.raises(es.InputError, match="metric"):
+        es.SegmentStatistics.load(tmp_path / "x.npz", pair[1])
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 0, 1)])
 @pytest.mark.parametrize(
-    ("known", "message"),
+    ("one", "other", "message"),
     [
-        ([None, {"fingerprint": "f1"}, {"fingerprint": "f2"}], "same references"),
-        ([None, {"segment_ids": "ab"}, {"segment_ids": "ba"}], "same segments in the same order"),
-        ([None, {"labels": {"x": "ab"}}, {"labels": {"x": "ba"}}], "2 of 2 differ: x of segment"),
+        ({"fingerprint": "f1"}, {"fingerprint": "f2"}, "same references"),
+        ({"segment_ids": ["a", "b"]}, {"segment_ids": ["b", "a"]}, "segments in the same order"),
+        ({"labels": {"x": ["a", "b"]}}, {"labels": {"x": ["b", "a"]}}, "2 of 2 differ: x of segm"),
     ],
 )
-def test_what_only_some_tables_know_is_compared_in_every_order(order, known, message):
-    def table(i, more, metric):
-        more = {k: {"x": list(v["x"])} if k == "labels" else v for k, v in (more or {}).items()}
-        more = {k: list(v) if k == "segment_ids" else v for k, v in more.items()}
-        name = "A" if metric else "ABC"[i]
-        return es.SegmentStatistics([[[1, 1], [0, 1]]], [name], es.Mean(f"m{metric * i}"), **more)
-
-    for call, metric in ((es.SegmentStatistics.join, 0), (lambda *x: es.estimate(list(x)), 1)):
-        tables = [table(i, known[i], metric) for i in order]
-        with pytest.raises(es.InputError, match=message):
-            call(*tables)
+def test_what_only_some_tables_know_is_compared_in_every_order(order, one, other, message):
+    known, values = [{}, one, other], [[[1, 1], [0, 1]]]
+    systems = [es.SegmentStatistics(values, ["ABC"[i]], es.Mean("m"), **known[i]) for i in order]
+    with pytest.raises(es.InputError, match=message):
+        es.SegmentStatistics.join(*systems)
+    with pytest.raises(es.InputError, match=message):
+        es.estimate(
+            [es.SegmentStatistics(values, ["A"], es.Mean(f"m{i}"), **known[i]) for i in order]
+        )
 
 
 @pytest.mark.parametrize(
