@@ -1,0 +1,143 @@
+"""Whatever the order of rows, files, folders and tasks: the same numbers, to the bit."""
+
+import csv
+import json
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import evalstats as es
+from tests.log_files import inspect_file, inspect_log
+
+TASKS = {"arc": 4, "law-2": 6, "law-10": 5}
+
+
+def rows():
+    """Return rows of a table of scores: tasks of two metrics, with documents and unlike numbers."""
+    rng = np.random.default_rng(7)
+    return [
+        {"task": task, "system": system, "segment": f"s{i}", "metric": metric,
+         "score": float(rng.integers(2)) if metric == "acc" else rng.normal(),
+         "document": f"d{i // 2}"}
+        for task, n in TASKS.items()
+        for i in range(n)
+        for metric in ("acc", "COMET")
+        for system in ("A", "B", "C")
+    ]  # fmt: skip
+
+
+def written(path, some):
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(some[0]))
+        table.writeheader()
+        table.writerows(some)
+    return path
+
+
+def numbers(result):
+    """Return all numbers of a comparison; of each pair the differences of the first by name."""
+    found = {}
+    for d in result:
+        sign = 1 if d.baseline < d.system else -1
+        bounds = sorted((sign * d.low, sign * d.high))
+        key = (d.task, d.metric, *sorted((d.baseline, d.system)))
+        found[key] = (sign * d.difference, *bounds, d.pvalue, d.pvalue_adjusted)
+    scores = {(e.task, e.metric, e.system): (e.score, e.low, e.high) for e in result.estimates}
+    return found, scores
+
+
+def tables(log):
+    return {
+        (*key, name): (t.segment_ids, t.values[i].tolist(), dict(t.labels))
+        for key, t in log.tables.items()
+        for i, name in enumerate(t.systems)
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("orders")
+
+
+@settings(max_examples=15)
+@given(random=st.randoms(use_true_random=False))
+def test_rows_and_files_in_any_order(folder, random):
+    some = rows()
+    expected = es.compare_logs(written(folder / "all.csv", some), n_resamples=99)
+    random.shuffle(some)
+    shuffled = written(folder / "all.csv", some)
+    assert tables(es.read_log(shuffled)) == tables(es.read_log(written(folder / "o.csv", rows())))
+    assert numbers(es.compare_logs(shuffled, n_resamples=99)) == numbers(expected)
+    # A file a system, or a file a system and task.
+    by = random.choice((("system",), ("system", "task")))
+    parts = {}
+    for row in some:
+        parts.setdefault(tuple(row[name] for name in by), []).append(row)
+    paths = [written(folder / f"{'_'.join(key)}.csv", part) for key, part in parts.items()]
+    random.shuffle(paths)
+    assert numbers(es.compare_logs(paths, n_resamples=99)) == numbers(expected)
+
+
+@settings(max_examples=5)
+@given(random=st.randoms(use_true_random=False))
+def test_folders_of_inspect_in_any_order(folder, random):
+    logs = [
+        inspect_log([random.choice("CI") for _ in range(18)], task=task, model=model, epochs=3)
+        for model in ("m/base", "m/tuned")
+        for task in ("arc", "adding")
+    ]
+    found = []
+    for name in ("one", "two"):
+        random.shuffle(logs)
+        for i, log in enumerate(logs):
+            random.shuffle(log["samples"])
+            inspect_file(folder / name / f"{i}.json", log)
+        found.append(es.compare_logs(folder / name, n_resamples=99))
+    assert numbers(found[0]) == numbers(found[1])
+    assert {d.task for d in found[0]} == {"arc", "adding", "macro"}
+    paths = sorted((folder / "two").iterdir(), reverse=True)
+    assert numbers(es.compare_logs(paths, n_resamples=99)) == numbers(found[0])
+
+
+def test_models_of_one_folder_of_the_harness(folder):
+    """Two models below one output folder, in whichever order, are those given one by one."""
+    for model, correct in (("org__base", 3), ("org__tuned", 5)):
+        samples = [
+            {"doc_id": i, "target": "x", "acc": float(i < correct), "filter": "none",
+             "metrics": ["acc"], "doc_hash": str(i), "prompt_hash": str(i), "target_hash": str(i)}
+            for i in range(6)
+        ]  # fmt: skip
+        stem = "2026-01-01T00-00-00.000000"
+        results = {
+            "results": {"arc": {"alias": "arc", "acc,none": correct / 6}},
+            "higher_is_better": {"arc": {"acc": True}},
+            "configs": {"arc": {"task": "arc", "metric_list": [{"metric": "acc"}]}},
+            "n-samples": {"arc": {"original": 6, "effective": 6}},
+            "model_name": model.replace("__", "/"),
+        }
+        own = folder / "harness" / model
+        own.mkdir(parents=True)
+        (own / f"results_{stem}.json").write_text(json.dumps(results), encoding="utf-8")
+        lines = "".join(json.dumps(sample) + "\n" for sample in samples)
+        (own / f"samples_arc_{stem}.jsonl").write_text(lines, encoding="utf-8")
+    found = es.compare_logs(folder / "harness", n_resamples=99)
+    assert {e.system for e in found.estimates} == {"org/base", "org/tuned"}
+    paths = [folder / "harness" / name for name in ("org__tuned", "org__base")]
+    assert numbers(es.compare_logs(paths, n_resamples=99)) == numbers(found)
+
+
+def test_a_result_as_csv_has_the_same_numbers(folder):
+    """`to_csv` of a log of scores and `read_log` of it are the same tables."""
+    first = es.read_log(written(folder / "again.csv", rows()))
+    lines = []
+    for (task, metric, *_), table in first.tables.items():
+        for s, system in enumerate(table.systems):
+            for i, segment in enumerate(table.segment_ids):
+                lines.append(
+                    {"task": task, "metric": metric, "system": system, "segment": segment,
+                     "score": repr(float(table.values[s, i, 0])),
+                     "document": table.labels["document"][i]}
+                )  # fmt: skip
+    assert tables(es.read_log(written(folder / "again2.csv", lines))) == tables(first)
