@@ -236,8 +236,8 @@ def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.f
     if not np.all(np.isfinite(numbers)):
         row = int(np.argwhere(~np.isfinite(numbers))[0][0])
         raise InputError(
-            f"{name}[{row}] is {array[row]}; scores must be finite (es.compare_logs takes a frame with "
-            f"missing ones, by missing=)"
+            f"{name}[{row}] is {array[row]}; scores must be finite (a table with gaps goes "
+            f"to es.compare_logs, which has missing=)"
         )
     return numbers
 

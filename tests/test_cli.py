@@ -469,7 +469,11 @@ def test_a_sentence_for_the_method_section(typed, given):
 )
 def test_a_figure_is_written_by_its_suffix(typed, here, suffix, start):
     pytest.importorskip("matplotlib")
-    for metrics, *command in (["bleu"], "compare"), (["bleu", "chrf"], "compare"), (["ter"], "rank"):
+    for metrics, *command in (
+        (["bleu"], "compare"),
+        (["bleu", "chrf"], "compare"),
+        (["ter"], "rank"),
+    ):
         asked = (*command, *REFS, *INPUT, "-m", *metrics, "-o", f"figure.{suffix}", *FEW)
         assert typed(*asked) == ""
         assert (here / f"figure.{suffix}").read_bytes().startswith(start)

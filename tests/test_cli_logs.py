@@ -191,7 +191,10 @@ def test_missing_scores_are_refused_left_out_or_passed_over(folder, run_here, sh
             "there are acc; did you mean 'acc'?",
         ),
         (("compare", "scores.csv", "--systems", "C"), "there is no 'C'"),
-        (("compare", "judge.csv"), "is not known; give --higher-is-better judge, or --lower-is-better judge"),
+        (
+            ("compare", "judge.csv"),
+            "is not known; give --higher-is-better judge, or --lower-is-better judge",
+        ),
         (("compare", "a.csv", "a.csv"), "a.csv is given more than once; give --names"),
         (("show",), "show needs a path"),
         (("compare", "scores.csv", "-o", "scores.csv"), "-o scores.csv is the input scores.csv"),

@@ -21,7 +21,15 @@ _SHORT = {
     "chrf_word_order": "-cw",
 }
 #: sacreBLEU's, which takes time to ask.
-TOKENIZERS = (*BUNDLED_TOKENIZERS, "ja-mecab", "ko-mecab", "spm", "flores101", "flores200", "spBLEU-1K")
+TOKENIZERS = (
+    *BUNDLED_TOKENIZERS,
+    "ja-mecab",
+    "ko-mecab",
+    "spm",
+    "flores101",
+    "flores200",
+    "spBLEU-1K",
+)
 
 
 def _options_of(kind: type[Any]) -> dict[str, Field[Any]]:
