@@ -235,10 +235,7 @@ def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.f
     numbers = array.astype(np.float64)
     if not np.all(np.isfinite(numbers)):
         row = int(np.argwhere(~np.isfinite(numbers))[0][0])
-        raise InputError(
-            f"{name}[{row}] is {array[row]}; scores must be finite (a table with gaps goes "
-            f"to es.compare_logs, which has missing=)"
-        )
+        raise InputError(f"{name}[{row}] is {array[row]}; scores must be finite")
     return numbers
 
 
