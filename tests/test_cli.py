@@ -12,7 +12,6 @@ import pytest
 import evalstats as es
 from evalstats import cli
 from evalstats.results import signatures
-from evalstats.results.ranking import Rankings
 from evalstats.text import sacrebleu
 from tests.conftest import SYSTEMS
 
@@ -69,9 +68,8 @@ def given(sample, here):
     return {name: sample.systems[name] for name in SYSTEMS}, sample.references
 
 
-def rankings(*given, **options):
-    result = es.compare(*given, **options)
-    return Rankings((result.ranking(),))
+def ranking(*given, **options):
+    return es.compare(*given, **options).ranking()
 
 
 @pytest.mark.parametrize(
@@ -92,7 +90,7 @@ def rankings(*given, **options):
            f"--strata domains.txt --groups docs.txt --resamples 99 --aggregate {aggregate}",
            {"strata": "domains", "groups": "documents", "n_resamples": 99, "aggregate": aggregate})
           for aggregate in ("micro", "macro")],
-        ("rank", rankings, "--adjustment holm --resamples 99", {"adjustment": "holm", "n_resamples": 99}),
+        ("rank", ranking, "--adjustment holm --resamples 99", {"adjustment": "holm", "n_resamples": 99}),
         ("power", es.power,
          "--difference 1 --segments 900 --power 0.9 --significance-level 0.01 --alternative greater "
          "--baseline copy",
@@ -254,6 +252,11 @@ COMPARE, ESTIMATE = ("compare", *REFS, *INPUT), ("estimate", *REFS, "-i", "copy.
         ((*COMPARE, "-o", "table.xyz"), "-o table.xyz does not say its form; end it in one of .txt"),
         ((*COMPARE, "-o", "table.tex", "-f", "csv"), "-o table.tex is a file of latex, but -f asks for csv"),
         ((*COMPARE, "--systems", "cpoy"), "there is no 'cpoy'"),
+        ((*COMPARE, "--baseline", "cpoy"), "there are baseline, copy, clearly-better; did you mean 'copy'?"),
+        (("comapre",), "did you mean 'compare'?"),
+        ((*COMPARE, "--caption", "x"), "--caption is for LaTeX: -f latex, or -o FILE.tex"),
+        (("gate", *COMPARE[1:], "--baseline", "copy", "--margin", "1"), "there are baseline, copy, clearly-better: choose with --systems"),
+        (("gate", *ESTIMATE[1:], "--baseline", "baseline.txt", "--margin", "-1"), "metric says which side is a loss\n"),
         (("compare", *REFS, "-i", "no\nfile", "copy.txt", "--names", "x", "y"), "cannot read no\\nfile: No such"),
         (("compare", *REFS, "-i", "empty.txt", "copy.txt"), "empty.txt is empty; expected one segment a line"),
         (("compare", *REFS, "-i", "latin1.txt", "copy.txt"), "latin1.txt is not UTF-8: byte 0xef in line 2"),
@@ -270,7 +273,7 @@ COMPARE, ESTIMATE = ("compare", *REFS, *INPUT), ("estimate", *REFS, "-i", "copy.
         ((*COMPARE, "-t", "wmt22"), "give either -r/--references or -t/--test-set, not both"),
         ((*COMPARE, "--names", "a", "b\nc", "d"), "system names must be printable text on one"),
         ((*COMPARE, "--names", "x"), "--names needs one name for each of the 3 inputs, got 1"),
-        ((*COMPARE, "--baseline", "x"), "baseline must be one of baseline, copy, clearly-bet"),
+        ((*COMPARE, "--baseline", "x"), "--baseline: there is no 'x'; there are baseline, copy"),
         ((*COMPARE, "--resamples", "10000000000000"), "--resamples must be at most 10000000"),
         ((*COMPARE, "--resamples", "1"), "--resamples must be at least 2, got 1"),
         ((*COMPARE, "--resamples", "x"), "argument --resamples: invalid int value: 'x'"),
@@ -279,8 +282,8 @@ COMPARE, ESTIMATE = ("compare", *REFS, *INPUT), ("estimate", *REFS, "-i", "copy.
         ((*COMPARE, "--seed", "1", "--seed", "1"), "argument --seed: is given more than once"),
         ((*COMPARE, "--confidence-level", "2"), "confidence_level must be between 0 and 1"),
         ((*COMPARE, "--significance-level", "0.1"), "unrecognized arguments: --significance-level"),
-        ((*COMPARE, "--test", "x"), "argument --test: invalid choice: 'x'"),
-        ((*ESTIMATE, "--method", "simultaneous"), "argument --method: invalid choice: 'simultaneous'"),
+        ((*COMPARE, "--test", "x"), "argument --test: there is no 'x'; there are bootstrap, t, ar"),
+        ((*ESTIMATE, "--method", "simultaneous"), "argument --method: there is no 'simultaneous'"),
         ((*COMPARE, "--groups", "short.txt"), "groups has 1 labels but there are 480 segments"),
         ((*ESTIMATE, "--strata", "short.txt"), "strata has 1 labels but there are 480 segments"),
         ((*COMPARE, "--strata", "docs.txt", "--groups", "domains.txt"), "each group must lie in one stratum"),
@@ -291,7 +294,7 @@ COMPARE, ESTIMATE = ("compare", *REFS, *INPUT), ("estimate", *REFS, "-i", "copy.
         ((*COMPARE, "-m", "chrf++", "-cw", "0"), "--chrf-word-order 0 contradicts -m chrf++, which has 2"),
         ((*COMPARE, "-l", "en-de", "--trg-lang", "zh"), "--trg-lang zh contradicts -l en-de"),
         ((*COMPARE, "-tok", "moses"), "tokenize must be one of none, zh"),
-        ((*COMPARE, "-s", "x"), "argument -s/--smooth-method: invalid choice: 'x'"),
+        ((*COMPARE, "-s", "x"), "argument -s/--smooth-method: there is no 'x'"),
         ((*COMPARE, "-s", "floor", "-sv", "-1"), "smooth_value must be a finite number of at least 0"),
         ((*COMPARE, "-sv", "0.2"), "--smooth-value has no effect with --smooth-method exp; give floor"),
         ((*COMPARE, "--max-ngram-order", "100000"), "max_ngram_order must be at most 1000"),
@@ -466,8 +469,28 @@ def test_a_sentence_for_the_method_section(typed, given):
 )
 def test_a_figure_is_written_by_its_suffix(typed, here, suffix, start):
     pytest.importorskip("matplotlib")
-    assert typed("compare", *REFS, *INPUT, "-o", f"figure.{suffix}", *FEW) == ""
-    assert (here / f"figure.{suffix}").read_bytes().startswith(start)
+    for metrics, *command in (
+        (["bleu"], "compare"),
+        (["bleu", "chrf"], "compare"),
+        (["ter"], "rank"),
+    ):
+        asked = (*command, *REFS, *INPUT, "-m", *metrics, "-o", f"figure.{suffix}", *FEW)
+        assert typed(*asked) == ""
+        assert (here / f"figure.{suffix}").read_bytes().startswith(start)
+
+
+def test_a_float_of_latex_has_its_caption_and_label(typed, here):
+    typed(*ONE, "-o", "table.tex", "--caption", "Ours & theirs", "--label", "tab:ours")
+    written = (here / "table.tex").read_text(encoding="utf-8")
+    assert r"\caption{Ours \& theirs}" in written
+    assert r"\label{tab:ours}" in written
+
+
+def test_help_lists_the_tokenisers(typed):
+    from evalstats.cli.metrics import TOKENIZERS
+
+    assert set(TOKENIZERS) >= set(sacrebleu.tokenizer_names())
+    assert "|".join(TOKENIZERS[:5]) in typed("compare", "--help")
 
 
 def test_every_help_begins_with_two_examples_that_parse(typed):

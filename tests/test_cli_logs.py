@@ -27,6 +27,8 @@ def folder(tmp_path, monkeypatch):
     for name in "ab":
         lines = [line for line in SCORES.splitlines() if line[0] in ("s", name.upper())]
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    judged = SCORES.replace("acc", "judge")
+    (tmp_path / "judge.csv").write_text(judged, encoding="utf-8")
     es.SegmentStatistics([[[1, 1], [0, 1]]], ["A"], es.Mean("m")).save(tmp_path / "x.npz")
     return tmp_path
 
@@ -114,12 +116,16 @@ def test_a_gate_for_one_metric(folder, run_here):
     assert (code, out) == (2, "")
     assert "gate needs at least 2 systems" in err
     code, _, err = run_here("gate", "scores.csv", "--baseline", "Bee", "--recovery", "0.9")
-    assert "--baseline Bee is neither a path nor one of A, B" in err
+    assert "--baseline: there is no 'Bee'; there are A, B" in err
 
 
 def test_a_baseline_is_a_name_or_a_path(folder, shown, run_here):
     named = shown("compare", "a.csv", "b.csv", "--baseline", "B")
-    assert shown("compare", "a.csv", "b.csv", "--baseline", "b.csv") == named
+    for path in ("b.csv", "./b.csv"):
+        assert shown("compare", "a.csv", "b.csv", "--baseline", path) == named
+    (folder / "runs").mkdir()
+    (folder / "b.csv").rename(folder / "runs" / "b.csv")
+    assert shown("compare", "a.csv", "runs/b.csv", "--baseline", "b.csv") == named
     _, out, _ = run_here("gate", "scores.csv", "--baseline", "B", "--margin", "0.9")
     assert "A against B" in out
 
@@ -185,6 +191,11 @@ def test_missing_scores_are_refused_left_out_or_passed_over(folder, run_here, sh
             "there are acc; did you mean 'acc'?",
         ),
         (("compare", "scores.csv", "--systems", "C"), "there is no 'C'"),
+        (
+            ("compare", "judge.csv"),
+            "is not known; give --higher-is-better judge, or --lower-is-better judge",
+        ),
+        (("compare", "a.csv", "a.csv"), "a.csv is given more than once; give --names"),
         (("show",), "show needs a path"),
         (("compare", "scores.csv", "-o", "scores.csv"), "-o scores.csv is the input scores.csv"),
     ],

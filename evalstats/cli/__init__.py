@@ -39,6 +39,19 @@ _FLAGS = {
     "metric": "-m",
     "references": "-r",
 }
+#: Python that the library's messages speak, and what is typed in its place.
+_PYTHON = {
+    r"directions=\{(['\"])(.+?)\1: 'higher'\}, or 'lower'": r"--higher-is-better \2, or "
+    r"--lower-is-better \2",
+    r"read_log\(\.\.\., labels=(['\"])(.+?)\1\)": r"--groups \2",
+    r"name the logs: \{.*\}": "give --names",
+    r"^directions: ": "--higher-is-better, --lower-is-better: ",
+    r"^systems: ": "--systems: ",
+    r"give margin$": "give --margin, or choose metrics with -m",
+    r"; leave it out to test for a loss of any size": "",
+    r"to_text\(verbose=True\)": "--verbose",
+    r"to_text\(matrix=True\), to_csv\(\)": "--matrix, -f csv",
+}
 _ARGUMENT = re.compile(r"\b([a-z_]+)=(?:'([^']*)'|([\d.]+))")
 
 
@@ -60,7 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if getattr(options, "describe", False):
                 destination.write(result.describe())
                 return 0
-            how = {name: getattr(options, name, False) for name in ("verbose", "matrix")}
+            names = ("verbose", "matrix", "caption", "label")
+            how = {name: getattr(options, name, None) for name in names}
             content = rendered(result, form, **how)
             destination.write(as_typed(content) if form == "text" else content)
             return exit_code(result, options)
@@ -76,8 +90,8 @@ def as_typed(message: Any) -> str:
         name, text, number = found.groups()
         return f"{_FLAGS.get(name, '--' + name.replace('_', '-'))} {text or number}"
 
-    message = message.replace("to_text(verbose=True)", "--verbose")
-    message = message.replace("to_text(matrix=True), to_csv()", "--matrix, -f csv")
+    for python, typed in _PYTHON.items():
+        message = re.sub(python, typed, message)
     return _ARGUMENT.sub(flag, message)
 
 

@@ -81,8 +81,8 @@ def _rank(options: argparse.Namespace, progress: Progress) -> Result:
     if options.composite:
         ranking: Result = result.ranking(composite=options.composite)
         return ranking
-    metrics = dict.fromkeys(d.metric for d in result)
-    return Rankings(tuple(result.ranking(metric) for metric in metrics))
+    rankings = [result.ranking(metric) for metric in dict.fromkeys(d.metric for d in result)]
+    return rankings[0] if len(rankings) == 1 else Rankings(tuple(rankings))
 
 
 def _power(options: argparse.Namespace, progress: Progress) -> Power:
@@ -112,9 +112,10 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Gate:
                 options.names.insert(0, options.baseline)
     found = read(options, progress, 2)
     baseline = found.system(options.baseline)
-    if baseline not in found.systems:
+    if len(found.systems) > 2:
         raise InputError(
-            f"--baseline {options.baseline} is neither a path nor one of {', '.join(found.systems)}"
+            f"a gate is of one system and its baseline, and there are {', '.join(found.systems)}: "
+            f"choose with --systems"
         )
     return gated(
         found.tasks, str(baseline), margin=options.margin, recovery=options.recovery,

@@ -60,7 +60,11 @@ class Input:
         """Return the system that a name or the path of its file stands for."""
         if name is None or name in self.systems:
             return name
-        return (self.paths or {}).get(name, name)
+        for of in (Path, lambda path: Path(path).name):  # the whole path, or the end of only one
+            found = {s for path, s in (self.paths or {}).items() if of(path) == of(name)}
+            if len(found) == 1:
+                return found.pop()
+        raise InputError(f"--baseline: there is no {name!r}; {meant(name, self.systems)}")
 
     def only(self) -> list[SegmentStatistics]:
         """Return the tables of the only task."""

@@ -8,6 +8,7 @@ from typing import Any, get_args, get_type_hints
 
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, as_metric, written
+from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
 
 #: sacreBLEU's short forms of options.
@@ -19,6 +20,16 @@ _SHORT = {
     "chrf_char_order": "-cc",
     "chrf_word_order": "-cw",
 }
+#: sacreBLEU's, which takes time to ask.
+TOKENIZERS = (
+    *BUNDLED_TOKENIZERS,
+    "ja-mecab",
+    "ko-mecab",
+    "spm",
+    "flores101",
+    "flores200",
+    "spBLEU-1K",
+)
 
 
 def _options_of(kind: type[Any]) -> dict[str, Field[Any]]:
@@ -64,7 +75,7 @@ def listed() -> str:
     for options in METRIC_OPTIONS.values():
         for option, field in options.items():
             short = f"{_SHORT[option]}/" if option in _SHORT else ""
-            choices = field.metadata.get("choices")
+            choices = TOKENIZERS if option == "tokenize" else field.metadata.get("choices")
             flags.append(f"{short}{flag_of(option)}{' ' + '|'.join(choices) if choices else ''}")
     return f"options of metrics, named as sacreBLEU's: {', '.join(flags)}"
 

@@ -22,6 +22,7 @@ _SUFFIXES = {
     **{".html": "html", ".csv": "csv", ".xml": "junit"},
     **{f".{name}": name for name in FIGURES},
 }
+_OF_LATEX = {"caption", "label"}
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
 
@@ -127,26 +128,29 @@ def form_of(output: str | None, format: str | None) -> str:
     return format
 
 
-def rendered(result: Any, form: str, **how: bool) -> str | bytes:
-    """Return a result in a form; `how` goes to `to_text`."""
+def rendered(result: Any, form: str, **how: Any) -> str | bytes:
+    """Return a result in a form; `how` goes to `to_text` and `to_latex`."""
+    asked = {name: value for name, value in how.items() if value}
+    for name in _OF_LATEX & set(asked):
+        if form != "latex":
+            raise InputError(f"--{name} is for LaTeX: -f latex, or -o FILE.tex")
     if form in FIGURES:
         return _figure(result, form)
-    if form == "text":
-        known = {name: True for name, asked in how.items() if asked}
-        return result.to_text(**known) if known else str(result)
     make = getattr(result, f"to_{form}", None)
     if make is None:
         raise InputError(f"{form} is no form of this result; give another -f or -o")
-    text: str = make()
+    known = {"text": set(how) - _OF_LATEX, "latex": _OF_LATEX}.get(form, set())
+    text: str = make(**{name: asked[name] for name in known & set(asked)})
     return text
 
 
 def _figure(result: Any, form: str) -> bytes:
+    """Draw a result: all panels are in one figure."""
     if not hasattr(result, "plot"):
         raise InputError(f"this result has no figure; -o FILE.{form} is for those that have")
-    drawn = result.plot()
+    panels = result.plot()
+    figure = next(iter(getattr(panels, "flat", [panels]))).figure
     buffer = io.BytesIO()
-    figure = getattr(drawn, "figure", drawn)
     figure.savefig(buffer, format=form, bbox_inches="tight", dpi=150)
     return buffer.getvalue()
 

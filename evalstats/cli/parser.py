@@ -22,6 +22,7 @@ from evalstats.cli.metrics import add_metric_options, listed
 from evalstats.cli.output import FORMATS, to_stdout
 from evalstats.logs.joining import MISSING
 from evalstats.logs.reading import EPOCHS
+from evalstats.logs.words import meant
 from evalstats.metrics import NAMED
 from evalstats.results.contrasts import CONTRASTS
 from evalstats.results.signatures import version
@@ -81,6 +82,11 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, **options: Any) -> None:
         super().__init__(allow_abbrev=False, formatter_class=_Help, **options)
         self.register("action", None, _Once)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            known = [str(choice) for choice in action.choices]
+            raise argparse.ArgumentError(action, f"there is no {value!r}; {meant(value, known)}")
 
     def print_help(self, file: Any = None) -> None:
         to_stdout(self.format_help())
@@ -191,6 +197,8 @@ def _output(*formats: str) -> list[Option]:
     return [
         _option("-o, --output FILE", suffixes),
         _option("-f, --format", "default: as -o, or text", choices=(*FORMATS, *formats)),
+        _option("--caption TEXT", "of LaTeX, whose tables are then a float"),
+        _option("--label NAME", "likewise, for \\ref"),
     ]
 
 

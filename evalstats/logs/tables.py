@@ -154,7 +154,8 @@ def _rows(
                             f"segment has one"
                         )
         of_items = {kind: [given[row] for row in first.values()] for kind, given in labels.items()}
-        items = Items.of(table.path, list(first), of_items)
+        column = f", column {roles.segment!r}" if roles.segment else ""
+        items = Items.of(f"{table.path}{column}", list(first), of_items)
         for called, values in zip(scores.names, scores.values, strict=True):
             for (system, metric), rows in own.items():
                 system = called if scores.are_systems else system

@@ -14,6 +14,8 @@ from evalstats.results.report import Column, Table, table_of
 
 #: From the worst to the best: a gate is as good as its worst check.
 VERDICTS = ("failed", "undecided", "passed")
+#: A limit that needs so many times the items is on another scale than the metric.
+_OUT_OF_REACH = 10_000
 #: Exit codes of the command line; 2 is bad input.
 _CODES = {"passed": 0, "failed": 1, "undecided": 3}
 
@@ -103,6 +105,11 @@ class GateCheck(Record):
         if self.needed is None or self.needed <= self.n_items:
             more = f"more {plural(self.unit)}, or a wider limit"
             return f"the loss is near the limit, on whichever side; {more}"
+        if self.needed > _OUT_OF_REACH * self.n_items:
+            return (
+                f"the limit is too small for this metric, whose scores vary far more: no test set "
+                f"of a usual size could tell (about {self.needed:,} {plural(self.unit)})"
+            )
         return (
             f"{counted(self.n_items, self.unit)} are too few: a system that has lost nothing "
             f"passes with 80 % power on about {self.needed:,}"

@@ -215,7 +215,10 @@ def _entry(row: object, i: int) -> tuple[str, ...]:
 def as_references(references: object, n_segments: int) -> References:
     """Return `references` as `References` of `n_segments` segments, or say what does not fit."""
     if references is None:
-        raise InputTypeError("references is None; this metric needs one entry per segment")
+        raise InputTypeError(
+            "references is None; this metric needs one entry per segment (of scores alone, give "
+            "es.Mean('name') as the metric)"
+        )
     if not isinstance(references, References):
         if columns_of(references) is None:
             rows = listed_texts(references, "references", "one entry per segment")
