@@ -304,6 +304,7 @@ def test_standard_error_of_a_correlation_is_that_of_theory():
         (es.RMSE(), [-1, 1], "is negative, but squares are not"),
         (es.Perplexity(), [-1, 1], "is negative, but likelihoods are at most 1"),
         (es.Correlation(), [1, 0, 0, -1, 1, 0], "has a negative square"),
+        (es.CHRF(char_order=1), [3, 1, 2], "has more matches than n-grams"),
         (es.ECE(1), [1, 1, -1], "is negative, but items are counted"),
         (es.ECE(1), [1, 2, 0], "has more in a bin than its items"),
         (es.Confusion([0, 1], "f1"), [2, 1, 1], "has more right than there are"),

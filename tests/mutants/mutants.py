@@ -137,20 +137,20 @@ units are drawn within their strata
 all swaps are enumerated where B allows
 - 2 ** sample.differ(*pair)[0] <= options.n_resamples
 + 2 ** sample.differ(*pair)[0] < 0
-@ results/questions.py: families
+@ results/questions.py: rule
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level
 + return difference.pvalue_adjusted < self.significance_level
-@ resampling/products.py: resampling
+@ resampling/products.py: resampling executors
 float32 counts to 2^24 only
 - _SINGLE_LIMIT = float(2**24)
 + _SINGLE_LIMIT = float(2**40)
 fractions are not summed in float32
 - single = _whole(statistics) & (
 + single = (
-sums beyond 2^53 are rounded first, so that order is nothing
-- off = bits > _DOUBLE_BITS
-+ off = bits > 2 * _DOUBLE_BITS
+fractions are put on a grid, so that the order of sums is nothing
+- off |= ~_whole(statistics)
++ off |= False
 @ resampling/strata.py: strata
 each stratum is drawn as often as it has units
 - multinomial_rows(rng, np.full(len(rows), n), n)
@@ -276,7 +276,7 @@ exponential smoothing halves from the first order without a match
 nothing is added to unigrams
 - added[:1] = 0.0
 + added[:0] = 0.0
-@ metrics/chrf.py: strangers metrics
+@ metrics/chrf.py: number_metrics metrics
 more matches than n-grams of the reference are refused
 - (match > hyp) | (match > ref)
 + (match > hyp)
