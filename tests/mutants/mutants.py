@@ -287,7 +287,7 @@ beta weighs recall
 the length is the mean of references
 - np.add.reduceat(ref_ids.lengths, refs.first) / refs.counts
 + np.add.reduceat(ref_ids.lengths, refs.first)
-@ metrics/error_rates.py: compat_evaluatio tokens
+@ metrics/error_rates.py: tokens
 edits against nothing are 100
 - return np.where(top > 0, self.scale, 0.0)
 + return 0.0
