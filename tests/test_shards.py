@@ -170,6 +170,10 @@ def test_differing_segments_add_up(statistics):
     assert merged.differing[0].tolist() == [[0, expected], [expected, 0]]
     (difference,) = es.compare(merged)
     assert difference.n_differing == expected
+    wrong = merged.differing[0].copy()
+    wrong[0, 0] = 1
+    with pytest.raises(es.InputError, match="the same for both systems of a pair"):
+        replace(merged, differing=(wrong,))
 
 
 def test_reference_labels_of_shards():

@@ -118,7 +118,7 @@ an adjusted p-value is never below the pair's own
 m units that differ can be swapped in 2^m ways only
 - return min(1.0, sides * 0.5**self.n_differing)
 + return 0.0
-@ analysis/sampling.py: rule contrasts
+@ analysis/sampling.py: intervals margins
 a ratio r is tested as a - r b, resample by resample
 - drawn = second.replicates - ratio * first.replicates
 + drawn = second.replicates - first.replicates
@@ -197,7 +197,7 @@ all 64 bits of an id count
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
-@ statistics/segments.py: segment_labels
+@ statistics/segments.py: segment_labels interchange
 groups change the fingerprint
 - fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
 + fingerprint = self.fingerprint
@@ -344,7 +344,7 @@ a beam of 25
 a dash is split from a real digit, not from an edge
 - (classes[dash - 1] & (DIGIT | SPACE)) == DIGIT
 + (classes[dash - 1] & DIGIT) > 0
-@ text/references.py: sentence_bleu texts analysis
+@ text/references.py: texts interchange
 the fingerprint knows where texts end
 - digest.update(lengths.astype("<i8").tobytes())
 + pass
