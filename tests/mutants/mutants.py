@@ -226,9 +226,6 @@ draws that tie with the boundary do not cross
 - crossed = draws > (
 + crossed = draws >= (
 @ training/history.py: monitor
-a p-value at the level is an improvement
-- improved = measured["pvalue"] <= measured["level"]
-+ improved = measured["pvalue"] < measured["level"]
 m segments that differ can be swapped in 2^m ways only
 - return bounds, max(found, ldexp(1.0, -min(m, 1074))) if m else 1.0
 + return bounds, found if m else 1.0
