@@ -527,3 +527,12 @@ def test_a_score_that_is_not_finite_is_reported():
     assert monitor.checks == ()
     # Nothing is left of the failed check, not even the number of its segments.
     assert monitor.check(0, [[1, 1], [2, 2]]).score == 1
+
+
+def test_what_was_spent_before_an_improvement_stays_spent():
+    scores = np.random.default_rng(0).normal(size=(3, 200))
+    run = es.Monitor(None, es.Mean("m"))
+    _, second, third = (run.check(i, row + 3 * i) for i, row in enumerate(scores))
+    assert second.improved
+    # One look of fifty, not two.
+    assert 0 < third.level < 1.1 * 0.05 * 0.9 / 50

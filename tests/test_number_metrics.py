@@ -128,6 +128,8 @@ def test_published_example():
 
 
 def test_labels_may_be_numbers_names_arrays_and_columns():
+    with pytest.raises(es.InputError, match=r"system 'B': hypotheses\[0\] is 'x', which is none"):
+        es.compare({"A": ["no", "no"], "B": ["x", "no"]}, ["no", "no"], YES_NO)
     pandas = pytest.importorskip("pandas")
     gold, predicted = np.array([1, 2, 2, 3, 1, 3]), np.array([1, 2, 3, 3, 1, 1])
     names = ["", "one", "two", "three"]
@@ -170,9 +172,6 @@ def test_batches_add_up():
         es.Monitor(gold, metric)
 
 
-# What an output is: one entry, or one a run.
-
-
 PROBABILITIES = np.random.default_rng(0).dirichlet(np.ones(3), 60).tolist()
 ROWS = [(row[0], 1) for row in PROBABILITIES]
 BITS = [0, 1, 0, 1, 1, 0] * 10
@@ -196,9 +195,6 @@ def test_rows_of_numbers_are_no_runs(metric, outputs, gold):
     assert one.estimates[0].run_error is None
     runs = {"A": [outputs, outputs[::-1]], "B": [outputs[::-1]] * 2}
     assert es.compare(runs, gold, metric).estimates[0].run_error is not None
-
-
-# Numbers.
 
 
 def test_perplexity():
@@ -301,9 +297,6 @@ def test_standard_error_of_a_correlation_is_that_of_theory():
     assert found.standard_error == pytest.approx((1 - found.score**2) / 4000**0.5, rel=0.1)
 
 
-# Refusals.
-
-
 @pytest.mark.parametrize(
     "metric, row, message",
     [
@@ -311,6 +304,7 @@ def test_standard_error_of_a_correlation_is_that_of_theory():
         (es.RMSE(), [-1, 1], "is negative, but squares are not"),
         (es.Perplexity(), [-1, 1], "is negative, but likelihoods are at most 1"),
         (es.Correlation(), [1, 0, 0, -1, 1, 0], "has a negative square"),
+        (es.CHRF(char_order=1), [3, 1, 2], "has more matches than n-grams"),
         (es.ECE(1), [1, 1, -1], "is negative, but items are counted"),
         (es.ECE(1), [1, 2, 0], "has more in a bin than its items"),
         (es.Confusion([0, 1], "f1"), [2, 1, 1], "has more right than there are"),
@@ -374,8 +368,3 @@ COUNTS = es.Confusion(["no", "yes"], matrices=True)
 def test_items_that_do_not_fit(metric, items, message):
     with pytest.raises(es.InputError, match=message):
         metric.statistics(*items)
-
-
-def test_a_system_with_an_unknown_label_is_named():
-    with pytest.raises(es.InputError, match=r"system 'B': hypotheses\[0\] is 'x', which is none"):
-        es.compare({"A": ["no", "no"], "B": ["x", "no"]}, ["no", "no"], YES_NO)

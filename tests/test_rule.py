@@ -1,5 +1,7 @@
 """The one rule: an interval is the set of null values that are not rejected, whatever was drawn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
@@ -234,3 +236,12 @@ def test_ranks_are_exact_where_rounding_could_tell():
         assert bootstrap.rank(p, b, spread) == k + 1
         assert bootstrap.rank(np.nextafter(p, 0), b, spread) == k
         assert k == 0 or bootstrap.widened(k / (b + 1), spread) <= alpha
+
+
+def test_at_the_level_is_significant():
+    values = table(np.random.default_rng(3), 30, "mean").values[:2]
+    pair = es.SegmentStatistics(values, list("AB"), es.Mean("m"))
+    result = es.compare(pair, n_resamples=99)
+    p = result[0].pvalue
+    for level, significant in ((p, True), (np.nextafter(p, 0), False)):
+        assert replace(result, significance_level=level).significant(result[0]) == significant

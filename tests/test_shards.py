@@ -147,6 +147,18 @@ def test_fractions_are_rounded_to_the_grid_that_was_given(statistics):
         assert (a.score, a.low, a.high) == (b.score, b.low, b.high)
 
 
+def test_differing_segments_add_up(statistics):
+    merged = shard(statistics, range(40)) + shard(statistics, range(40, 90))
+    expected = np.count_nonzero(np.any(statistics.values[0] != statistics.values[1], axis=1))
+    assert merged.differing[0].tolist() == [[0, expected], [expected, 0]]
+    (difference,) = es.compare(merged)
+    assert difference.n_differing == expected
+    wrong = merged.differing[0].copy()
+    wrong[0, 0] = 1
+    with pytest.raises(es.InputError, match="the same for both systems of a pair"):
+        replace(merged, differing=(wrong,))
+
+
 def test_reference_labels_of_shards():
     shards = [
         es.resample_shard(replace(ratios(20), reference_label=label), range(at, at + 20), 5)

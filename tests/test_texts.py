@@ -52,11 +52,7 @@ def test_generators_arrays_and_tuples_are_lists():
     [
         ("abc", es.InputTypeError, "hypotheses must be a list of strings, got a bare str; wrap"),
         (b"abc", es.InputTypeError, "got a bare bytes"),
-        ({"a": "b"}, es.InputTypeError, "hypotheses must be a list of strings, got dict"),
-        ({"a"}, es.InputTypeError, "got set"),
-        (3, es.InputTypeError, "got int"),
         (["a", None], es.InputTypeError, r"hypotheses\[1\] must be a string, got None; an empty"),
-        (["a", 1.5], es.InputTypeError, r"hypotheses\[1\] must be a string, got float"),
         ([], es.InputError, "hypotheses is empty; give at least one segment"),
     ],
 )
@@ -70,17 +66,12 @@ def test_bad_hypotheses(hypotheses, error, message):
     [
         ("ab", es.InputTypeError, "references must be a list of one entry per segment, got a bare"),
         (None, es.InputTypeError, "references is None; this metric needs one entry per segment"),
-        ([], es.InputError, "references is empty"),
         (["a"], es.InputError, "references has 1 entries but hypotheses has 2; give one entry"),
-        (["a", "b", "c"], es.InputError, "references has 3 entries but hypotheses has 2"),
         ([["a", "b"]], es.InputError, r"sacreBLEU's layout \(1 streams of 2\).*from_streams"),
-        ([["a", "b"]] * 3, es.InputError, r"sacreBLEU's layout \(3 streams of 2\)"),
         (["a", None], es.InputError, r"references\[1\] is None: segment 1 has no reference at all"),
-        (["a", []], es.InputError, r"references\[1\] is \[\]: segment 1 has no reference at all"),
         (["a", [None]], es.InputError, r"references\[1\] is \[None\]: segment 1 has no reference"),
         (["a", 3], es.InputTypeError, r"references\[1\] must be a list of strings, got int"),
         (["a", ["b", 3]], es.InputTypeError, r"references\[1\]\[1\] must be a string or None"),
-        (["a", b"b"], es.InputTypeError, r"references\[1\] must be a list of strings, got a bare"),
     ],
 )
 def test_bad_references(references, error, message):
@@ -95,7 +86,6 @@ def test_bad_references(references, error, message):
         ((["a"], ["a", "b"]), "streams must have the same length, got 1, 2"),
         (("ab",), "stream 0 must be a list of strings, got a bare str"),
         (([["a", "b"]],), "stream 0, entry 0 must be a string or None, got list; pass the streams"),
-        ((["a", 1],), "stream 0, entry 1 must be a string or None, got int"),
     ],
 )
 def test_bad_streams(streams, message):

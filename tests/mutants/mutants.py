@@ -118,7 +118,7 @@ an adjusted p-value is never below the pair's own
 m units that differ can be swapped in 2^m ways only
 - return min(1.0, sides * 0.5**self.n_differing)
 + return 0.0
-@ analysis/sampling.py: rule contrasts
+@ analysis/sampling.py: intervals margins
 a ratio r is tested as a - r b, resample by resample
 - drawn = second.replicates - ratio * first.replicates
 + drawn = second.replicates - first.replicates
@@ -137,20 +137,20 @@ units are drawn within their strata
 all swaps are enumerated where B allows
 - 2 ** sample.differ(*pair)[0] <= options.n_resamples
 + 2 ** sample.differ(*pair)[0] < 0
-@ results/results.py: families
+@ results/results.py: rule
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level
 + return difference.pvalue_adjusted < self.significance_level
-@ resampling/products.py: resampling
+@ resampling/products.py: resampling executors
 float32 counts to 2^24 only
 - _SINGLE_LIMIT = float(2**24)
 + _SINGLE_LIMIT = float(2**40)
 fractions are not summed in float32
 - single = _whole(statistics) & (
 + single = (
-sums beyond 2^53 are rounded first, so that order is nothing
-- off = bits > _DOUBLE_BITS
-+ off = bits > 2 * _DOUBLE_BITS
+fractions are put on a grid, so that the order of sums is nothing
+- off |= ~_whole(statistics)
++ off |= False
 @ resampling/strata.py: strata
 each stratum is drawn as often as it has units
 - multinomial_rows(rng, np.full(len(rows), n), n)
@@ -197,7 +197,7 @@ all 64 bits of an id count
 shards draw independently of each other
 - generator(seed, (_STAGE_TWO, shard), batch)
 + generator(seed, (_STAGE_TWO, 0), batch)
-@ statistics/segments.py: segment_labels
+@ statistics/segments.py: segment_labels interchange
 groups change the fingerprint
 - fingerprint = self.fingerprint and "sha256:" + digest.hexdigest()
 + fingerprint = self.fingerprint
@@ -226,9 +226,6 @@ draws that tie with the boundary do not cross
 - crossed = draws > (
 + crossed = draws >= (
 @ training/history.py: monitor
-a p-value at the level is an improvement
-- improved = measured["pvalue"] <= measured["level"]
-+ improved = measured["pvalue"] < measured["level"]
 m segments that differ can be swapped in 2^m ways only
 - return bounds, max(found, ldexp(1.0, -min(m, 1074))) if m else 1.0
 + return bounds, found if m else 1.0
@@ -276,7 +273,7 @@ exponential smoothing halves from the first order without a match
 nothing is added to unigrams
 - added[:1] = 0.0
 + added[:0] = 0.0
-@ metrics/chrf.py: strangers metrics
+@ metrics/chrf.py: number_metrics metrics
 more matches than n-grams of the reference are refused
 - (match > hyp) | (match > ref)
 + (match > hyp)
@@ -287,7 +284,7 @@ beta weighs recall
 the length is the mean of references
 - np.add.reduceat(ref_ids.lengths, refs.first) / refs.counts
 + np.add.reduceat(ref_ids.lengths, refs.first)
-@ metrics/error_rates.py: compat_evaluatio tokens
+@ metrics/error_rates.py: tokens
 edits against nothing are 100
 - return np.where(top > 0, self.scale, 0.0)
 + return 0.0
@@ -344,7 +341,7 @@ a beam of 25
 a dash is split from a real digit, not from an edge
 - (classes[dash - 1] & (DIGIT | SPACE)) == DIGIT
 + (classes[dash - 1] & DIGIT) > 0
-@ text/references.py: sentence_bleu texts analysis
+@ text/references.py: texts interchange
 the fingerprint knows where texts end
 - digest.update(lengths.astype("<i8").tobytes())
 + pass
