@@ -129,7 +129,7 @@ replicates that differ by rounding only are ties
 strata of one unit are drawn together
 - alone = np.flatnonzero(counts == 1)
 + alone = np.flatnonzero(counts == 0)
-@ analysis/resampled.py: strata
+@ analysis/sampling.py: strata
 units are drawn within their strata
 - return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
 + return recipe(units.n, seed)
