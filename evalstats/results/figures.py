@@ -44,8 +44,9 @@ def panels(
     given = ax
     if ax is None:
         first = own_axes(len(names))
+        figure = first.figure
         first.remove()
-        ax = first.figure.subplots(len(names), 1)
+        ax = figure.subplots(len(names), 1)
     axes = np.ravel(ax)
     if len(axes) != len(names):
         raise InputError(f"ax must be {len(names)} axes, one for each metric, got {len(axes)}")
