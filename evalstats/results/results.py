@@ -36,21 +36,18 @@ class Comparison(Listed[Difference]):
         The system all others are compared with; `None` for all pairs.
     test, method, alternative, adjustment, n_resamples, seed : str, int
         Significance test, interval method, alternative, p-value adjustment, and what was drawn.
-    confidence_level : float
-        Of the intervals.
     signatures : tuple of str
         Everything needed to make the numbers again, one for each task and metric that differ in it.
     notes : tuple of str
         What a careful reader should know, the most important first.
-    significance_level : float
-        Adjusted p-values up to it are significant; 1 - `confidence_level` but for gates.
+    confidence_level, significance_level : float
+        Of the intervals; 1 less that but for gates: adjusted p-values up to it are significant.
     margin, recovery : float or None
         What `claim` is about: a difference in points, or a share of the baseline's score.
     contrast : {"difference", "ratio", "log-ratio"}
         What the intervals of pairs are of.
     source : object or None
-        What `power`, `ranking` and `influence` ask; it holds the statistics. `None` after
-        `from_json`.
+        The statistics, which `power`, `ranking` and `influence` ask; `None` after `from_json`.
     """
 
     estimates: Estimates
@@ -138,8 +135,12 @@ class Comparison(Listed[Difference]):
 
     def signature_of(self, difference: Difference) -> str:
         """Return everything needed to make a difference again."""
-        places = list(dict.fromkeys((d.task, d.metric) for d in self.differences))
-        return self.signatures[places.index((difference.task, difference.metric))]
+        return self._signature_by_row[difference.task, difference.metric]
+
+    @cached_property
+    def _signature_by_row(self) -> dict[tuple[str, str], str]:
+        rows = dict.fromkeys((d.task, d.metric) for d in self.differences)
+        return dict(zip(rows, self.signatures, strict=True))
 
     def difference(
         self,
