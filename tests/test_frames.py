@@ -136,3 +136,13 @@ class TestIndexes:
             es.compare(frame, FIRST)
         with pytest.raises(es.InputError, match="system names must be non-empty text, got 0"):
             es.compare(pd.DataFrame(np.array([A, B]).T), FIRST)
+
+
+def test_a_column_of_references_is_no_system(library):
+    """Defect: a whole frame was taken at its word, and the references had BLEU 100."""
+    frame = library.DataFrame({"A": ["a b", "c d"], "B": ["a", "c d"], "ref": ["a b", "c d"]})
+    for ask in (es.compare, es.estimate):
+        with pytest.raises(es.InputError, match="references is column 'ref' of the frame"):
+            ask(frame, frame["ref"], "chrf")
+        with pytest.raises(es.InputError, match="groups is column 'B' of the frame"):
+            ask(frame, ["a b", "c d"], "chrf", groups=frame["B"])

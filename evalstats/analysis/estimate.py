@@ -127,6 +127,7 @@ def estimate(
         seed=rng,
         executor=executor if progress is None else Reporting(executor, progress),
     )
+    given = Given(hypotheses, references, metric, groups, strata, aggregate)
     if columns_of(hypotheses) is not None:
         hypotheses = as_systems(hypotheses)
     single = isinstance(metric, (str, Metric)) and not isinstance(hypotheses, Mapping)
@@ -136,8 +137,7 @@ def estimate(
         single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
     elif not isinstance(hypotheses, Mapping):
         hypotheses = {"system": hypotheses}
-    given = Given(hypotheses, references, metric, groups, strata, aggregate)
-    samples, options = samples_of(given, options, progress)
+    samples, options = samples_of(replace(given, hypotheses=hypotheses), options, progress)
     found = [e for sample in samples for e in estimates_of(sample, options)]
     return found[0] if single else Estimates(tuple(found))
 

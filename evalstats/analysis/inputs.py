@@ -23,6 +23,7 @@ from evalstats.statistics.extraction import (
 )
 from evalstats.statistics.runs import extract_all_runs, has_runs
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
+from evalstats.text.frames import columns_of
 
 Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 
@@ -46,6 +47,14 @@ class Given:
         for name in ("groups", "strata"):
             if isinstance(getattr(self, name), Iterator):
                 vars(self).update({name: list(getattr(self, name))})
+        columns = [name for name, _ in columns_of(self.hypotheses) or ()]
+        for name in ("references", "groups", "strata"):
+            own = getattr(getattr(self, name), "name", None)
+            if own is not None and own in columns:
+                raise InputError(
+                    f"{name} is column {own!r} of the frame of hypotheses, where each column is a "
+                    f"system; give only the columns of systems"
+                )
 
     def kept(self) -> Given:
         """Return what is asked about later: outputs or statistics, and groups; no references."""
