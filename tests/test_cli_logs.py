@@ -285,3 +285,14 @@ def test_autorank_of_wmt25_in_one_command(run_here):
         plain = names.get(name, name.removesuffix("[M]").removesuffix("-pre."))
         assert found[plain] == pytest.approx(float(score), abs=0.05)
     assert any("2 of 12,284 scores are missing" in note for note in json.loads(out)["notes"])
+
+
+def test_names_that_look_like_arguments_stay_as_they_are(tmp_path, monkeypatch, run_here):
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{name},{i},{i % 2}" for name in ("lr=0.1", "seed=2") for i in range(3)]
+    (tmp_path / "s.csv").write_text("\n".join(["system,id,acc", *rows]), encoding="utf-8")
+    _, out, _ = run_here("estimate", "s.csv", "--resamples", "9")
+    assert [line.split()[0] for line in out.splitlines()[4:6]] == ["lr=0.1", "seed=2"]
+    code, _, err = run_here("compare", "s.csv", "--baseline", "lr=0.2")
+    assert code == 2
+    assert "no 'lr=0.2'; there are lr=0.1, seed=2" in err

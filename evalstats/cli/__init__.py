@@ -30,15 +30,6 @@ from evalstats.cli.output import (
 from evalstats.cli.parser import one_line, parser
 from evalstats.errors import InputError
 
-#: Arguments of the library that have another name on the command line.
-_FLAGS = {
-    "n_resamples": "--resamples",
-    "rng": "--seed",
-    "n_segments": "--segments",
-    "metrics": "-m",
-    "metric": "-m",
-    "references": "-r",
-}
 #: Python that the library's messages speak, and what is typed in its place.
 _PYTHON = {
     r"directions=\{(['\"])(.+?)\1: 'higher'\}, or 'lower'": r"--higher-is-better \2, or "
@@ -52,7 +43,10 @@ _PYTHON = {
     r"to_text\(verbose=True\)": "--verbose",
     r"to_text\(matrix=True\), to_csv\(\)": "--matrix, -f csv",
 }
-_ARGUMENT = re.compile(r"\b([a-z_]+)=(?:'([^']*)'|([\d.]+))")
+#: Arguments with their values. No others: names of systems, such as lr=0.1, are left alone.
+_ARGUMENT = re.compile(
+    r"\b(aggregate|alternative|contrast|epochs|groups|method|metric|missing|strata|test)='([^']*)'"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -85,14 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def as_typed(message: Any) -> str:
     """Return a message of the library with options in place of arguments."""
-
-    def flag(found: re.Match[str]) -> str:
-        name, text, number = found.groups()
-        return f"{_FLAGS.get(name, '--' + name.replace('_', '-'))} {text or number}"
-
     for python, typed in _PYTHON.items():
         message = re.sub(python, typed, message)
-    return _ARGUMENT.sub(flag, message)
+    return _ARGUMENT.sub(r"--\1 \2", message)
 
 
 def run() -> None:

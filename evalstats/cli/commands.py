@@ -107,7 +107,7 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Gate:
         given = getattr(options, name)
         # A path is one more input; a name is that of a system among them.
         if given and Path(options.baseline).exists() and options.baseline not in given:
-            getattr(options, name).insert(0, options.baseline)
+            given.insert(0, options.baseline)
             if options.names:
                 options.names.insert(0, options.baseline)
     found = read(options, progress, 2)

@@ -51,7 +51,7 @@ def gate(
     significance_level : float
         In (0, 0.5): about how often a system passes that has lost as much as the limit, and how
         often one fails that has lost just as much.
-    task, metric, filter, groups, missing, epochs, directions
+    task, metric, filter, groups, aggregate, missing, epochs, directions
         As in `compare_logs`.
     n_resamples, rng
         As in `compare`.
