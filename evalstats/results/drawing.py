@@ -19,8 +19,14 @@ from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.escaping import html
-from evalstats.results.records import distinct, has_tasks, metric_name, ranked
-from evalstats.results.verdicts import kind_of
+from evalstats.results.records import (
+    distinct,
+    has_tasks,
+    kind_of,
+    metric_name,
+    oriented,
+    ranked,
+)
 
 #: Rows of a figure that is open from the start.
 _OPEN_ROWS = 30
@@ -88,10 +94,8 @@ def _of_differences(c: Any, metric: str) -> Iterator[str]:
     by_task = has_tasks(every)
     for pair in pairs if by_task else [None]:
         panel = [d for d in every if pair in (None, (d.system, d.baseline))]
-        turns = len(pairs) > 1 and c.baseline is None and c.alternative == "two-sided"
-        marks = [_mark(c, d, d.task if by_task else "", turns) for d in panel]
-        if not by_task:
-            marks.sort(key=lambda m: m.value, reverse=panel[0].higher_is_better)
+        panel = panel if by_task or len(pairs) == 1 else oriented(c, panel)
+        marks = [_mark(c, d, by_task) for d in panel]
         of = f"{contrast.column}s{contrast.to(c.baseline)}"
         of = f" {contrast.sign} ".join(pair) if pair else of
         axis = f"{of}, {report.level(c.confidence_level)}; filled: significant"
@@ -99,16 +103,10 @@ def _of_differences(c: Any, metric: str) -> Iterator[str]:
         yield _folded(chart(title, marks, axis, contrast.null), len(marks), f"{title}: {of}")
 
 
-def _mark(c: Any, d: Any, task: str, turns: bool) -> Mark:
-    contrast, kind = contrast_of(d.contrast), kind_of(c, d)
-    names, ends = (d.system, d.baseline), (d.value, d.low, d.high)
-    # Of all pairs the better system comes first, but a one-sided test has its own direction.
-    if not task and turns and d.winner == d.baseline:
-        turn = contrast.turned
-        names, ends = names[::-1], (turn(d.value), turn(d.high), turn(d.low))
-        kind = "better" if kind == "worse" else kind
-    name = task or (names[0] if c.baseline else f" {contrast.sign} ".join(names))
-    return Mark(name, *ends, kind, is_total=d.aggregate is not None)
+def _mark(c: Any, d: Any, by_task: bool) -> Mark:
+    pair = f"{d.system} {contrast_of(d.contrast).sign} {d.baseline}"
+    name = d.task if by_task else d.system if c.baseline else pair
+    return Mark(name, d.value, d.low, d.high, kind_of(c, d), is_total=d.aggregate is not None)
 
 
 def _of_scores(every: Sequence[Any], metric: str) -> Iterator[str]:

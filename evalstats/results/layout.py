@@ -13,6 +13,7 @@ from evalstats.results.records import (
     distinct,
     has_tasks,
     is_mixed,
+    kind_of,
     metric_name,
     plural,
     ranked,
@@ -172,9 +173,8 @@ class _Differences:
             return "identical"
         if self.comparison.cannot_reject(d):
             return "cannot tell"
-        if not self.comparison.significant(d) or d.winner is None:
-            return "no evidence"
-        return "better" if d.winner == d.system else "worse"
+        kind = kind_of(self.comparison, d)
+        return "no evidence" if kind == "open" else kind
 
 
 def _pair_table(differences: _Differences) -> Table:

@@ -7,7 +7,6 @@ several metrics, panels one below the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,8 +37,10 @@ from evalstats.results.records import (
     distinct,
     has_tasks,
     is_mixed,
+    kind_of,
     of_metric,
     of_task,
+    oriented,
     plural,
     ranked,
     size,
@@ -53,11 +54,12 @@ _MOST_PAIRS, _MOST_TASKS = 40, 120
 #: Pairs that have a panel of their tasks each.
 _MOST_PANELS = 6
 _ANNOTATED = 9
+_COLOURS = {"better": BLUE, "worse": VERMILLION, "open": GREY}
 _BINS = (0.0, 0.001, 0.01, 0.05, 0.1, 1.0)
 #: Letters beside a row; more would leave no room for the ranks.
 _LETTERS = 8
-#: Inches between the whiskers of systems on one task, and of a histogram.
-_APART, _HEIGHT = 0.075, 0.22
+#: Inches between the whiskers of systems on one task.
+_APART = 0.075
 
 
 def scores(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) -> Any:
@@ -65,50 +67,25 @@ def scores(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) 
     return panels(_scores, _by_metric(estimates, metric), ax)
 
 
-def replicates(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) -> Any:
-    """Draw the distribution of each system's replicates, its score and its interval."""
-    if any(len(e.replicates) == 0 for e in estimates):
-        raise InputError(
-            "there are no replicates: method 't' draws none, and neither several tasks nor JSON "
-            "keep them"
-        )
-    return panels(partial(_scores, with_replicates=True), _by_metric(estimates, metric), ax)
-
-
-def _scores(estimates: Sequence[Any], ax: Axes | None, with_replicates: bool = False) -> Axes:
+def _scores(estimates: Sequence[Any], ax: Axes | None) -> Axes:
     systems = distinct(e.system for e in estimates)
     estimates = _fitting(estimates, len(systems), len(SERIES), "systems")
     of_tasks = has_tasks(estimates)
     rows = list(estimates) if of_tasks else ranked(estimates)
     series = systems if of_tasks else [""]
-    taller = 0.15 if with_replicates else _APART * (len(series) - 1)
     extra = 0.12 * len(series) if len(series) > 1 else 0.0
     labels = [e.task if of_tasks else e.system for e in rows]
-    axes, middles = _rows(ax, rows, labels, extra, taller)
-    title = "Scores"
-    if with_replicates:
-        title, middles = f"{len(rows[0].replicates):,} replicates", middles + _HEIGHT / 2
-        _histograms(axes, rows, middles)
+    axes, middles = _rows(ax, rows, labels, extra, _APART * (len(series) - 1))
     for i, (name, (colour, mark)) in enumerate(zip(series, SERIES, strict=False)):
         some = [e for e in rows if name in ("", e.system)]
         values = [(e.score, e.low, e.high) for e in some]
         places = middles + _APART * (i - (len(series) - 1) / 2)
         forest(axes, values, places, [colour] * len(some), None, mark, wrapped(name, 22))
     level = report.level(rows[0].confidence_level)
-    name_axes(axes, f"{title}, {_about(rows)}", f"{_metric(rows)}, {level}")
+    name_axes(axes, f"Scores, {_about(rows)}", f"{_metric(rows)}, {level}")
     if len(series) > 1:
         legend_below(axes)
     return axes
-
-
-def _histograms(axes: Axes, rows: Sequence[Any], floors: Any) -> None:
-    for e, floor in zip(rows, floors, strict=True):
-        bins = np.linspace(e.replicates.min(), e.replicates.max(), 41)
-        if bins[0] < bins[-1]:
-            counts, _ = np.histogram(e.replicates, bins)
-            heights = np.repeat(_HEIGHT * counts / counts.max(), 2)
-            outline = np.repeat(bins, 2)[1:-1]
-            axes.fill_between(outline, floor, floor - heights, color=SKY, linewidth=0)
 
 
 def differences(
@@ -164,18 +141,14 @@ def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) 
                 f"{len(found)} differences are too many rows; use plot_pvalues(), or compare with "
                 f"baseline="
             )
-        better = 1 if found[0].higher_is_better else -1
-        found = sorted((_oriented(comparison, d) for d in found), key=lambda d: -better * d.value)
+        found = oriented(comparison, found)
         names = [f"{d.system} {contrast.sign} {d.baseline}" for d in found]
         labels = [d.system for d in found] if comparison.baseline else names
         title = f"{contrast.column.capitalize()}s{contrast.to(comparison.baseline)}"
     axes, middles = _rows(ax, found, labels, 0.15)
     axes.axvline(contrast.null, color=GREY, linewidth=0.6, zorder=0)
-    sure = [comparison.significant(d) and d.winner is not None for d in found]
-    colours = [
-        GREY if not certain else BLUE if d.winner == d.system else VERMILLION
-        for d, certain in zip(found, sure, strict=True)
-    ]
+    kinds = [kind_of(comparison, d) for d in found]
+    colours, sure = [_COLOURS[kind] for kind in kinds], [kind != "open" for kind in kinds]
     marks = ["o" if d.aggregate is None else "D" for d in found]
     forest(axes, [(d.value, d.low, d.high) for d in found], middles, colours, sure, marks)
     of = [e for e in comparison.estimates if e.metric == found[0].metric]
@@ -184,24 +157,6 @@ def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) 
     level, adjusted = report.level(comparison.confidence_level), _adjusted(comparison, found)
     name_axes(axes, f"{title}, {about}", f"{what}, {level}", f"filled: {adjusted}")
     return axes
-
-
-def _oriented(comparison: Any, d: Difference) -> Difference:
-    """Return a difference as it is drawn."""
-    # Of all pairs the better system comes first, but a one-sided test has its own direction.
-    directed = comparison.baseline is not None or comparison.alternative != "two-sided"
-    if directed or d.winner != d.baseline:
-        return d
-    turned = contrast_of(d.contrast).turned
-    return replace(
-        d,
-        baseline=d.system,
-        system=d.baseline,
-        baseline_score=d.system_score,
-        system_score=d.baseline_score,
-        low=turned(d.high),
-        high=turned(d.low),
-    )
 
 
 def pvalues(

@@ -6,7 +6,7 @@ Tables (`layout`) and figures (`plots`) are made of them; `results` has what use
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from evalstats.errors import InputError
@@ -151,6 +151,19 @@ class Difference(Record):
             return None
         return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
 
+    def turned(self) -> Difference:
+        """Return the difference of the same two the other way round."""
+        turned = contrast_of(self.contrast).turned
+        return replace(
+            self,
+            baseline=self.system,
+            system=self.baseline,
+            baseline_score=self.system_score,
+            system_score=self.baseline_score,
+            low=turned(self.high),
+            high=turned(self.low),
+        )
+
     def unanswered(self, unit: str) -> str:
         """Return why there is no `margin_test`, where a margin or a recovery was asked for."""
         if self.n_differing == 0:
@@ -265,6 +278,23 @@ def is_mixed(records: Iterable[Any]) -> bool:
 def ranked(estimates: Sequence[Any]) -> list[Any]:
     """Return the estimates best first; equal scores keep their order."""
     return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
+
+
+def kind_of(comparison: Any, d: Difference) -> str:
+    """Return what a difference says of its system: "better", "worse" or "open"."""
+    if d.winner is None or not comparison.significant(d):
+        return "open"
+    return "better" if d.winner == d.system else "worse"
+
+
+def oriented(comparison: Any, found: Iterable[Difference]) -> list[Difference]:
+    """Return differences as figures show them: of all pairs the better system first, then by size.
+
+    Against a baseline, and of one-sided tests, they have a direction of their own.
+    """
+    directed = comparison.baseline is not None or comparison.alternative != "two-sided"
+    turned = [d if directed or d.winner != d.baseline else d.turned() for d in found]
+    return sorted(turned, key=lambda d: -d.value if d.higher_is_better else d.value)
 
 
 def plural(unit: str) -> str:

@@ -340,10 +340,6 @@ class Comparison(Listed[Difference]):
         """Draw the adjusted p-values of all pairs, on a task or in total, best system first."""
         return plots.pvalues(self, metric, ax, task)
 
-    def plot_replicates(self, metric: str | None = None, ax: Any = None) -> Any:
-        """Draw the distributions of the replicates; without them it is an `InputError`."""
-        return self.estimates.plot_replicates(metric, ax)
-
     def describe(self) -> str:
         """Return the sentences for a paper's section on methods: what was compared, and how."""
         return describe_comparison(self)

@@ -114,8 +114,8 @@ class Estimate(Result):
         return describe_scores([self])
 
     def plot(self, ax: Axes | None = None) -> Any:
-        """Draw the replicates, the score and its interval."""
-        return plots.replicates([self], ax=ax)
+        """Draw the score with its interval."""
+        return plots.scores([self], ax=ax)
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables([self], digits)
@@ -159,10 +159,6 @@ class Estimates(Listed[Estimate]):
     def plot(self, metric: str | None = None, ax: Any = None) -> Any:
         """Draw the scores with their intervals: systems best first, or a row a task."""
         return plots.scores(self.estimates, metric, ax)
-
-    def plot_replicates(self, metric: str | None = None, ax: Any = None) -> Any:
-        """Draw the distributions of the replicates; without them it is an `InputError`."""
-        return plots.replicates(self.estimates, metric, ax)
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables(self.estimates, digits)

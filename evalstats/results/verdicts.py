@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from evalstats.errors import InputError
 from evalstats.results import report
-from evalstats.results.records import Difference, distinct, ranked
+from evalstats.results.records import Difference, distinct, kind_of, ranked
 
 #: More pairs, and names, are summed up, not said one by one; and more lines of a pair.
 _SAID, _LINES = 8, 12
@@ -43,13 +43,6 @@ def verdicts(result: Any) -> list[Verdict]:
 def decimals(rows: Sequence[Any], metric: str) -> int:
     """Return the decimals that tables give to a metric."""
     return report.decimals([row.standard_error for row in rows if row.metric == metric])
-
-
-def kind_of(comparison: Any, d: Difference) -> str:
-    """Return what a difference says of its system: "better", "worse" or "open"."""
-    if d.winner is None or not comparison.significant(d):
-        return "open"
-    return "better" if d.winner == d.system else "worse"
 
 
 def _of_comparison(c: Any) -> list[Verdict]:
