@@ -81,7 +81,7 @@ def from_json(kind: type[T], text: object) -> T:
     if not isinstance(text, str):
         raise InputTypeError(f"text must be a str of JSON, got {type(text).__name__}")
     try:
-        found = json.loads(text, object_pairs_hook=_unlike, parse_constant=_no_constant)
+        found = json.loads(text)
         made = record_of(kind, found)
         _check_same(found, plain(made), "")
         str(made)
@@ -166,13 +166,3 @@ def _without_none(hint: Any) -> Any:
         return hint
     (inner,) = [kind for kind in get_args(hint) if kind is not type(None)]
     return inner
-
-
-def _unlike(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) < len(pairs):
-        raise InputError("an object has a field twice")
-    return dict(pairs)
-
-
-def _no_constant(name: str) -> Any:
-    raise InputError(f"{name} is no number of JSON")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evalstats.results.records import counted, distinct, plural
+from evalstats.results.records import counted, distinct, listed, plural
 from evalstats.results.signatures import DISTRIBUTION, version
 
 _BOOTSTRAP = "the bootstrap (expanded percentile interval; Hesterberg, 2015)"
@@ -47,7 +47,7 @@ def describe_scores(estimates: Sequence[Any]) -> str:
 def describe_comparison(comparison: Any) -> str:
     """Say what was compared, on what, by which test, adjusted how, with which intervals."""
     c = comparison
-    tests = _listed(_TESTS[d.test] for d in c.differences if d.test in _TESTS)
+    tests = listed(distinct(_TESTS[d.test] for d in c.differences if d.test in _TESTS))
     side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
     found = [*_scored(c.estimates), f"{side} p-values are from {tests};"]
     if c.adjustment in _ADJUSTMENTS and any(c.n_compared(d) > 1 for d in c.differences):
@@ -72,10 +72,10 @@ def _scored(estimates: Sequence[Any]) -> list[str]:
     rows = [e for e in estimates if e.aggregate is None]
     tasks = distinct(e.task for e in rows)
     metrics = {e.metric: _settings(e) for e in rows}
-    shown = _listed(f"{name} ({own})" if own else name for name, own in metrics.items())
+    shown = listed(f"{name} ({own})" if own else name for name, own in metrics.items())
     if len(tasks) < 2:
         return [f"{shown} on {counted(rows[0].n_segments, rows[0].unit)}."]
-    units = _listed(plural(e.unit) for e in rows)
+    units = listed(distinct(plural(e.unit) for e in rows))
     n = sum({e.task: e.n_segments for e in rows}.values())
     found = [f"{shown} on {len(tasks)} tasks with {n:,} {units} in all."]
     totals = [e for e in estimates if e.aggregate is not None]
@@ -95,7 +95,7 @@ def _settings(e: Any) -> str:
 def _drawn(rows: Sequence[Any], comparison: Any = None) -> list[str]:
     """Say how intervals were made, with how many resamples, by which version."""
     level = f"{100 * rows[0].confidence_level:.10g} %"
-    intervals = _listed(_INTERVALS.get(row.method, row.method) for row in rows)
+    intervals = listed(distinct(_INTERVALS.get(row.method, row.method) for row in rows))
     if comparison is None:
         parts = [part.partition(":") for e in rows for part in e.signature.split("|")]
         drawn = {name: value for name, _, value in parts}
@@ -106,9 +106,3 @@ def _drawn(rows: Sequence[Any], comparison: Any = None) -> list[str]:
         drawn = {}
     resamples = f" ({drawn['n']} resamples, seed {drawn['seed']})" if "n" in drawn else ""
     return [f"Intervals ({level}) are from {intervals}{resamples};", f"{DISTRIBUTION} {version()}."]
-
-
-def _listed(parts: Any) -> str:
-    """Return ``a, b and c``."""
-    *first, last = distinct(parts)
-    return f"{', '.join(first)} and {last}" if first else last

@@ -20,6 +20,7 @@ from evalstats.results import report
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.escaping import html
 from evalstats.results.records import (
+    by_metric,
     distinct,
     has_tasks,
     kind_of,
@@ -27,6 +28,7 @@ from evalstats.results.records import (
     oriented,
     ranked,
 )
+from evalstats.results.verdicts import KINDS
 
 #: Rows of a figure that is open from the start.
 _OPEN_ROWS = 30
@@ -57,11 +59,14 @@ def figures(result: Any) -> str:
     found = getattr(result, "differences", ())
     rankings = getattr(result, "rankings", [result] if hasattr(result, "tied") else _ranks(result))
     scores = getattr(result, "estimates", [result] if hasattr(result, "score") else [])
+    checks = getattr(result, "checks", ())
     named = {
         "Ranks": list(map(_of_ranks, rankings)),
-        "Differences": [x for m in _metrics(found) for x in _of_differences(result, m)],
-        "Checks": [_of_checks(result, m) for m in _metrics(getattr(result, "checks", ()))],
-        "Scores": [x for m in _metrics(scores) for x in _of_scores(scores, m)],
+        "Differences": [
+            x for some in by_metric(found).values() for x in _of_differences(result, some)
+        ],
+        "Checks": [_of_checks(result, some) for some in by_metric(checks).values()],
+        "Scores": [x for some in by_metric(scores).values() for x in _of_scores(some)],
     }
     shown = ""
     for name, drawn in named.items():
@@ -71,10 +76,6 @@ def figures(result: Any) -> str:
         elif drawn:
             shown += f"<h3>{name}</h3>{inside}"
     return shown
-
-
-def _metrics(rows: Any) -> list[str]:
-    return distinct(row.metric for row in rows)
 
 
 def _ranks(result: Any) -> list[Any]:
@@ -87,8 +88,7 @@ def _ranks(result: Any) -> list[Any]:
     return found
 
 
-def _of_differences(c: Any, metric: str) -> Iterator[str]:
-    every = [d for d in c.differences if d.metric == metric]
+def _of_differences(c: Any, every: Sequence[Any]) -> Iterator[str]:
     contrast = contrast_of(c.contrast)
     pairs = list(dict.fromkeys((d.system, d.baseline) for d in every))
     by_task = has_tasks(every)
@@ -109,8 +109,7 @@ def _mark(c: Any, d: Any, by_task: bool) -> Mark:
     return Mark(name, d.value, d.low, d.high, kind_of(c, d), is_total=d.aggregate is not None)
 
 
-def _of_scores(every: Sequence[Any], metric: str) -> Iterator[str]:
-    scores = [e for e in every if e.metric == metric]
+def _of_scores(scores: Sequence[Any]) -> Iterator[str]:
     by_task = has_tasks(scores)
     for system in distinct(e.system for e in scores) if by_task else [""]:
         rows = [e for e in scores if e.system == system] if by_task else ranked(scores)
@@ -135,11 +134,9 @@ def _of_ranks(ranking: Any) -> str:
     return chart(ranking.metric, marks, about)
 
 
-def _of_checks(gate: Any, metric: str) -> str:
-    kinds = {"passed": "better", "failed": "worse"}
-    checks = [c for c in gate.checks if c.metric == metric]
+def _of_checks(gate: Any, checks: Sequence[Any]) -> str:
     marks = [
-        Mark(c.name, d.difference, d.low, d.high, kinds.get(c.verdict, "open"),
+        Mark(c.name, d.difference, d.low, d.high, KINDS.get(c.verdict, "open"),
              is_total=d.aggregate is not None)
         for c in checks for d in [c.difference]
     ]  # fmt: skip

@@ -9,6 +9,7 @@ from evalstats.results import report
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.records import (
     Difference,
+    by_metric,
     counted,
     distinct,
     has_tasks,
@@ -43,9 +44,7 @@ def score_tables(estimates: Sequence[Any], digits: int | None = None) -> list[Ta
     """Lay out scores with their intervals: systems best first, or a row a task."""
     systems = distinct(e.system for e in estimates)
     if not has_tasks(estimates) and (len(systems) > 1 or len(estimates) == 1):
-        metrics = distinct(e.metric for e in estimates)
-        panels = [[e for e in estimates if e.metric == metric] for metric in metrics]
-        return [_system_table(panel, digits) for panel in panels]
+        return [_system_table(panel, digits) for panel in by_metric(estimates).values()]
     return [_task_table(panel, systems, digits) for panel in _panels(estimates)]
 
 
@@ -102,8 +101,8 @@ def comparison_tables(
         return [_pair_table(_Differences(comparison, group, digits)) for group in groups]
     shown = estimates.totals if of_tasks else estimates
     tables = score_tables(estimates, digits) if of_tasks else []
-    for metric in distinct(e.metric for e in shown):
-        some = ranked([e for e in shown if e.metric == metric])
+    for metric, scores in by_metric(shown).items():
+        some = ranked(scores)
         of = [d for d in found if (d.metric, d.task) == (metric, some[0].task)]
         differences = _Differences(comparison, of, digits)
         if comparison.baseline is None:
@@ -270,16 +269,11 @@ def gained_lost(discordant: Any) -> str:
 
 def _panels(rows: Sequence[Any]) -> list[list[Any]]:
     """Return what is in one table: the rows and totals of a metric; of those with one row, all."""
-    metrics = distinct(row.metric for row in rows if row.aggregate is None)
     if is_mixed(rows):
         return [list(rows)]
-    panels, singles = [], []
-    for metric in metrics:
-        panel = [row for row in rows if row.metric == metric]
-        if len({row.task for row in panel}) > 1:
-            panels.append(panel)
-        else:
-            singles += panel
+    every = by_metric(rows).values()
+    singles = [row for panel in every if not has_tasks(panel) for row in panel]
+    panels = [panel for panel in every if has_tasks(panel)]
     return [*panels, singles] if singles else panels
 
 
@@ -324,8 +318,8 @@ def _title(panel: Sequence[Any]) -> str:
 def _places(rows: Sequence[Any], digits: int | None) -> dict[str, int]:
     """Return the decimals of each metric: as many as give its smallest error two digits."""
     return {
-        metric: report.decimals([r.standard_error for r in rows if r.metric == metric], digits)
-        for metric in distinct(row.metric for row in rows)
+        metric: report.decimals([row.standard_error for row in some], digits)
+        for metric, some in by_metric(rows).items()
     }
 
 

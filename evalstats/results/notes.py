@@ -8,7 +8,7 @@ from math import ceil, sqrt
 from typing import Any
 
 from evalstats.results.describe import TOTALS
-from evalstats.results.records import Difference, counted, distinct, plural
+from evalstats.results.records import Difference, by_metric, counted, distinct, plural
 from evalstats.results.results import Comparison, Estimates
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
@@ -159,9 +159,7 @@ def claim_notes(result: Comparison) -> Iterator[str]:
 
 def design_notes(estimates: Iterable[Any]) -> Iterator[str]:
     """Say what documents, and runs, add to the errors of scores: a line a metric."""
-    every = list(estimates)
-    for metric in distinct(e.metric for e in every):
-        some = [e for e in every if e.metric == metric]
+    for metric, some in by_metric(estimates).items():
         if effects := _known(some, "design_effect"):
             times = _span([e**0.5 for e in effects], ".2f")
             yield (

@@ -33,6 +33,7 @@ from evalstats.results.figures import (
 )
 from evalstats.results.records import (
     Difference,
+    by_metric,
     counted,
     distinct,
     has_tasks,
@@ -106,7 +107,7 @@ def _by_metric(records: Sequence[Any], metric: str | None) -> list[list[Any]]:
         return [of_metric(records, metric)]
     if is_mixed(r for r in records if hasattr(r, "aggregate")):
         return [list(records)]
-    return [of_metric(records, name) for name in distinct(r.metric for r in records)]
+    return list(by_metric(records).values())
 
 
 def _by_pair(found: list[Difference]) -> list[list[Difference]]:

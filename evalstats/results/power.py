@@ -13,7 +13,7 @@ from evalstats.checks import choice
 from evalstats.errors import InputError
 from evalstats.results import plots, report
 from evalstats.results.forms import Several
-from evalstats.results.records import Record, distinct
+from evalstats.results.records import Record, by_metric
 from evalstats.results.report import Column, Table, table_of
 
 #: Of more pairs only those are shown that need most.
@@ -177,8 +177,8 @@ class Power(Several[PairPower]):
         tables, units = [], f"{self.n_segments:,} {self.unit}s"
         runs = f", {self.n_runs:,} runs (pilot {self.pilot_runs})" if self.n_runs else ""
         test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
-        for metric in distinct(p.metric for p in self):
-            pairs = [_flat(p) for p in self.pairs if p.metric == metric]
+        for metric, some in by_metric(self.pairs).items():
+            pairs = [_flat(pair) for pair in some]
             decimals, first = report.decimals([p["minimum"] for p in pairs], digits), pairs[0]
             title = f"{metric} {report.direction(first['higher_is_better'])}, {units} "
             title += f"(pilot {self.n_pilot:,}){runs}, {test}"

@@ -188,6 +188,20 @@ def distinct(items: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(items))
 
 
+def by_metric(rows: Iterable[Any]) -> dict[str, list[Any]]:
+    """Return the records of each metric."""
+    found: dict[str, list[Any]] = {}
+    for row in rows:
+        found.setdefault(row.metric, []).append(row)
+    return found
+
+
+def listed(parts: Iterable[str]) -> str:
+    """Return ``a, b and c``."""
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def has_tasks(rows: Iterable[Any]) -> bool:
     """Return whether rows are of several tasks."""
     return len({row.task for row in rows}) > 1

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from evalstats.errors import InputError
 from evalstats.results import report
-from evalstats.results.records import Difference, distinct, kind_of, ranked
+from evalstats.results.records import Difference, distinct, kind_of, listed, ranked
 
 #: More pairs, and names, are summed up, not said one by one; and more lines of a pair.
 _SAID, _LINES = 8, 12
@@ -17,6 +17,10 @@ _ASKED = {
     "greater": "scores higher than",
     "less": "scores lower than",
 }
+
+
+#: What the verdict of a gate says of its system.
+KINDS = {"passed": "better", "failed": "worse"}
 
 
 class Verdict(NamedTuple):
@@ -32,9 +36,8 @@ def verdicts(result: Any) -> list[Verdict]:
     if hasattr(result, "differences"):
         return _of_comparison(result)
     if hasattr(result, "checks"):
-        kinds = {"passed": "better", "failed": "worse"}
         return [
-            Verdict(f"{c.name}: {c.verdict}", kinds.get(c.verdict, "open"), [c.reason])
+            Verdict(f"{c.name}: {c.verdict}", KINDS.get(c.verdict, "open"), [c.reason])
             for c in result.checks
         ]
     return []
@@ -161,8 +164,5 @@ def _of_best(c: Any, place: tuple[str, str]) -> Verdict:
 
 
 def _named(names: Sequence[str]) -> str:
-    shown = list(names[:_SAID])
-    more = len(names) - len(shown)
-    if more:
-        return f"{', '.join(shown)} and {more} more"
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    more = len(names) - _SAID
+    return listed([*names[:_SAID], f"{more} more"] if more > 0 else names)
