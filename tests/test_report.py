@@ -3,7 +3,6 @@
 import base64
 import hashlib
 import re
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -16,8 +15,8 @@ from evalstats.cli import main
 from evalstats.results.escaping import printable
 from evalstats.results.page import document
 from tests import harness_logs
+from tests.markup import Markup
 
-VOID = {"meta", "input", "br", "wbr"}
 HOSTILE = [
     "<script>alert(1)</script>",
     "</details></dl>",
@@ -27,35 +26,6 @@ HOSTILE = [
     "\U0001f600 " + "long" * 900,
     "two\nlines",
 ]
-
-
-class Reader(HTMLParser):
-    """Tags, attributes and texts of a page; a tag that does not fit fails."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.open, self.tags, self.attributes, self.texts = [], [], [], {}
-        self.feed(page)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append(tag)
-        self.attributes += attributes
-        self.texts.setdefault(tag, [])
-        if tag == "br":
-            self.texts[self.open[-1]][-1] += "\n"
-        if tag not in VOID:
-            self.open.append(tag)
-            self.texts[tag].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        # Also that of what is around, so that a cell has the text of its parts.
-        for tag in set(self.open):
-            self.texts[tag][-1] += data
 
 
 def marks(n=60, names="AB", seed=1):
@@ -69,7 +39,7 @@ def compared(name="marks", n=60, names="AB", **options):
 
 def check_inert(page):
     """Nothing is loaded, linked or run but the page's own script."""
-    found = Reader(page)
+    found = Markup(page)
     assert not {"img", "link", "iframe", "object", "base", "form"} & set(found.tags)
     for name, value in found.attributes:
         assert not name.startswith(("on", "src", "style"))
@@ -109,16 +79,16 @@ def test_no_evidence_says_what_would_have_been_found():
     scores = {"A": [1, 2, 3, 4, 5, 6.0], "B": [2, 1, 4, 3, 6, 5.5]}
     result = es.compare(scores, metrics=es.Mean("m"))
     least = result.power().pairs[0].minimum
-    (verdict,) = Reader(document(result)).texts["li"]
+    (verdict,) = Markup(document(result)).texts["li"]
     assert verdict.startswith("No evidence that B differs from A in m")
     assert f"One test finds a true difference of {least:.2f} four times out of five" in verdict
     same = es.compare({"A": [1, 2.0, 4], "B": [1, 2.0, 4]}, metrics=es.Mean("m"))
-    assert Reader(document(same)).texts["li"] == ["B and A are the same on every segment"]
+    assert Markup(document(same)).texts["li"] == ["B and A are the same on every segment"]
 
 
 def test_the_direction_and_the_limit_are_said():
     loss = es.Mean("loss", higher_is_better=False)
-    (verdict,) = Reader(document(es.compare(marks(100), metrics=loss, margin=1))).texts["li"]
+    (verdict,) = Markup(document(es.compare(marks(100), metrics=loss, margin=1))).texts["li"]
     assert verdict.startswith("A is better than B by ")
     assert "(less is better)" in verdict
     assert "Margin 1: not shown." in verdict or "Margin 1: equivalent." in verdict
@@ -130,7 +100,7 @@ def test_a_total_does_not_hide_its_tasks():
     back = {name: [x - 9 * (name == "B") for x in xs] for name, xs in near.items()}
     tasks = {"near": near, "far": far, "back": back}
     suite = es.Suite({t: es.extract(xs, metric=es.Mean("m")) for t, xs in tasks.items()})
-    (verdict,) = Reader(document(suite.compare(n_resamples=199))).texts["li"]
+    (verdict,) = Markup(document(suite.compare(n_resamples=199))).texts["li"]
     assert verdict.startswith("No evidence that B differs from A in m in total")
     assert "better on 1 (far); worse on 1 (back); no evidence on 1" in verdict
 
@@ -139,14 +109,14 @@ def test_the_segments_that_drive_a_difference_have_their_texts():
     systems = {"A": ["a cat sat"] * 30, "B": [f"the cat {i} sat down" for i in range(30)]}
     references = [f"the cat {i % 7} sat" for i in range(30)]
     result = es.compare(systems, references, "chrf", n_resamples=99)
-    found = Reader(document(result, {"reference": references}))
+    found = Markup(document(result, {"reference": references}))
     ids = result.influence().ids[:8]
     assert [h.split()[1][: len(i)] for h, i in zip(found.texts["h4"], ids, strict=True)] == [*ids]
     expected = [(references[int(i)], systems["A"][int(i)], systems["B"][int(i)]) for i in ids]
     assert found.texts["dd"] == [text for texts in expected for text in texts]
     assert found.texts["dt"][:3] == ["reference", "A", "B"]
     # By id, where texts are not at hand for all.
-    named = Reader(document(result, {"note": {ids[0]: "the first"}}))
+    named = Markup(document(result, {"note": {ids[0]: "the first"}}))
     assert named.texts["dd"].count("the first") == 1
 
 
@@ -156,7 +126,7 @@ def test_documents_have_all_their_texts_and_strata_their_scores():
     given_ = {"groups": groups, "strata": strata, "n_resamples": 99}
     result = es.compare(scores, metrics=es.Mean("m"), **given_)
     texts = {"source": [f"line {i}" for i in range(60)]}
-    found = Reader(document(result, texts))
+    found = Markup(document(result, texts))
     first = groups.index(result.influence().ids[0])
     assert found.texts["dd"][0] == "\n".join(texts["source"][first : first + 6])
     for place, label in ((slice(24), "news"), (slice(24, 60), "chat")):
@@ -190,7 +160,7 @@ def test_hostile_names_and_texts_stay_text(names, text):
     found = check_inert(document(result, {column: [text] * 8}))
     plain = es.compare(marks(8), metrics=es.Mean("m"), groups=[i // 2 for i in range(8)],
                        strata=[i // 4 for i in range(8)], method="t", test="t")  # fmt: skip
-    like = Reader(document(plain, {"x": ["y"] * 8}))
+    like = Markup(document(plain, {"x": ["y"] * 8}))
     assert {*found.tags, "br", "wbr"} == {*like.tags, "wbr"}
     shown = "\n".join(printable(line) for line in f"{text}\n{text}"[:2000].split("\n"))
     assert found.texts["dd"][0].startswith(shown)

@@ -151,10 +151,9 @@ def _value(value: Any, hint: Any, where: str) -> Any:
         return tuple(_value(item, kind, f"{where}[{i}]") for i, (item, kind) in pairs)
     if hint is str:
         return label(value, where, _MOST_TEXT) if value != "" else value
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if hint is float and number and abs(value) <= float_info.max:
+    if hint is float and type(value) in (int, float) and abs(value) <= float_info.max:
         return float(value)
-    if type(value) is hint:
+    if hint is not float and type(value) is hint:
         return value
     expected = {int: "an integer", float: "a finite number", bool: "true or false"}
     raise InputError(f"{where} must be {expected.get(hint, 'a list')}, got {shown(value)}")
