@@ -14,6 +14,7 @@ import time
 import tracemalloc
 import zipfile
 from contextlib import suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -36,11 +37,8 @@ STATISTICS = es.extract(
 MEAN = es.extract({"A": [0.5, 1.0], "B": [1.0, 0.25]}, metric=es.Mean("COMET"))
 
 
-class Kind:
-    """A kind of file: how to make a good one, and how to load and describe any."""
-
-    def __init__(self, thing, load, described):
-        self.thing, self.load, self.described = thing, load, described
+def load_shard(path):
+    return es.Shard.load(path, "bleu")
 
 
 def described_table(table):
@@ -56,26 +54,24 @@ def described_shard(shard):
     return names, arrays, shard.metrics[0]
 
 
+#: Kinds of files: a good thing, and how to load and describe any.
 KINDS = {
-    "statistics": Kind(STATISTICS, es.SegmentStatistics.load, described_table),
-    "means": Kind(MEAN, es.SegmentStatistics.load, described_table),
-    "shard": Kind(
+    "statistics": (STATISTICS, es.SegmentStatistics.load, described_table),
+    "means": (MEAN, es.SegmentStatistics.load, described_table),
+    "shard": (
         es.resample_shard(STATISTICS, ["x", "y"], 5, shard_sizes=[3, 2], shard=1),
-        lambda path: es.Shard.load(path, "bleu"),
-        described_shard,
+        load_shard, described_shard,
     ),
-    "poisson": Kind(
-        es.resample_shard(STATISTICS, range(2), 5),
-        lambda path: es.Shard.load(path, "bleu"),
-        described_shard,
-    ),
-}
+    "poisson": (es.resample_shard(STATISTICS, range(2), 5), load_shard, described_shard),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Write a file of each kind, and take it to pieces."""
-    for name, kind in KINDS.items():
+    found = {}
+    for name, (thing, load, described) in KINDS.items():
+        kind = found[name] = SimpleNamespace(thing=thing, load=load, described=described)
         kind.path = tmp_path_factory.mktemp("strangers") / f"{name}.npz"
         kind.thing.save(kind.path)
         kind.good = kind.path.read_bytes()
@@ -84,7 +80,7 @@ def made(tmp_path_factory):
         with np.load(kind.path) as file:
             kind.header = json.loads(file["header"].tobytes())
             kind.arrays = {name: file[name] for name in file.files if name != "header"}
-    return KINDS
+    return found
 
 
 @pytest.fixture(params=["statistics", "means", "shard"], scope="module")
@@ -174,18 +170,14 @@ def with_metric(**fields):
             (pickle.dumps([1]), "statistics.npy is not a NumPy array"),
             (HUGE, "claims shape (2, 2, 9999999999999) of <i8, but has"),
             (npy(GOOD)[:-1], "claims shape (2, 2, 10) of <i8, but has 319 bytes"),
-            (npy(GOOD) + b"x", "claims shape (2, 2, 10) of <i8, but has 321 bytes"),
             (npy(np.asfortranarray(GOOD)), "statistics.npy must be stored by rows"),
             (NEGATIVE, "statistics[1, 1, 3] is negative, but BLEU counts"),
             (NAN, "values[0, 1, 2] is nan"),
             (GOOD[:1], "values must have shape (S, N, k) = (2, N, 10)"),
-            (GOOD[..., :9], "values must have shape (S, N, k) = (2, N, 10)"),
             (GOOD[:, :0], "values has no segments"),
             (GOOD[:, :1], "segment_ids has 2 names but there are 1 segments"),
-            (GOOD.astype(complex), "must hold numbers (iuf), got dtype '<c16'"),
         )],
         ("statistics", b"{", {}, "not a file that save() wrote: Expecting"),
-        ("statistics", b"\xff", {}, "codec can't decode"),
         ("statistics", b"[" * 100_000, {}, "recursion"),
         ("statistics", b"[]", {}, "header.npy is not a JSON object"),
         *[("statistics", header, {}, message) for header, message in (
@@ -193,38 +185,27 @@ def with_metric(**fields):
             ({"version": 2}, "format version 2, but this evalstats reads 1"),
             ({"metric": None}, "metric must be a dict, got NoneType"),
             ({"systems": "AB"}, "systems must be a list, got str"),
-            ({"systems": ["A", 1]}, "system names must be non-empty text, got 1"),
-            ({"systems": ["A", "B\n"]}, "system names must be printable"),
             ({"systems": ["A", "A"]}, "system names must differ"),
-            ({"segment_ids": [1, 2]}, "segment_ids must be strings"),
             ({"fingerprint": 1}, "fingerprint must be a str, got int"),
             (with_metric(**{"class": "os.system"}), "its metric class 'os.system' is unknown"),
-            (with_metric(**{"class": "__init__"}), "its metric class '__init__' is unknown"),
             (with_metric(parameters={"x": 1}), "parameters of BLEU: "),
-            (with_metric(parameters={"max_ngram_order": "4"}), "max_ngram_order must be an integer"),
             (with_metric(parameters={"lowercase": True}), "signature of its metric is 'case:mixed"),
-            (with_metric(parameters=[]), "parameters must be a dict, got list"),
             (with_metric(higher_is_better=False), "higher_is_better of its metric is False"),
-            (with_metric(columns=None), "columns of its metric is None"),
-            (with_metric(signature=None), "signature must be a str"),
         )],
         *[("poisson", header, arrays, message) for header, arrays, message in (
             ({"format": "other"}, {}, "not a shard that this version wrote"),
             ({"seed": -1}, {}, "damaged: seed must be at least 0"),
             ({"n_resamples": 10**6}, {}, "needs int64 arrays of shape"),
             ({"n_segments": 3}, {}, "damaged: there are 2 ids for 3 segments"),
-            ({"systems": 3}, {}, "damaged: systems must be a list of names, got int"),
             ({"systems": ["A"]}, {}, "damaged: a shard of 1 systems"),
             ({"id_kind": "x"}, {}, "damaged: id_kind must be one of"),
             ({"metrics": 3}, {}, "holds no metrics, but metric is BLEU"),
-            ({"reference_labels": [1]}, {}, "damaged: reference_labels must be"),
             ({"reference_labels": []}, {}, "damaged: a shard needs labels and totals for each"),
             ({}, {"totals_0": np.zeros((2, 10))}, "must hold numbers (iu), got dtype '<f8'"),
             ({}, {"totals_0": None}, "not a whole shard: 'totals_0' is missing"),
             ({}, {"totals_0": np.full((2, 10), 2**62)}, "damaged: totals of BLEU reach"),
             ({}, {"totals_0": np.tile([6, 6, 9, 0, 0, 0, 6, 5, 4, 3], (2, 1))}, "has more matches than n-gr"),
             ({}, {"differing_0": np.array([[0, 1], [2, 0]])}, "damaged: differing must count"),
-            ({}, {"differing_0": np.array([[1, 1], [1, 0]])}, "damaged: differing must count"),
             ({}, {"id_runs": np.array([[5, 4]], np.uint64)}, "damaged: id_runs must be sorted"),
             ({}, {"id_runs": np.array([[0, 1], [1, 1]], np.uint64)}, "damaged: id_runs must be sor"),
             ({}, {"shards": np.array([0])}, "damaged: shards must be at most -1"),
@@ -261,7 +242,6 @@ def test_foreign_files_are_refused(made, tmp_path):
     other = archive([("../../evil.npy", b""), *kind.members.items()])
     for data, message in (
         (b"", "x.npz is damaged, cut short, or not a file that save"),
-        (kind.good[:-40], "x.npz is damaged, cut short, or not a file that save"),
         (kind.good + b"x", "does not end as an archive does"),
         (buffer.getvalue(), "expected header.npy in it, found 'a'"),
         (other, "../../evil.npy is not a NumPy array"),
@@ -283,9 +263,10 @@ def test_foreign_files_are_refused(made, tmp_path):
         es.Shard.load(path, [])
 
 
-def test_a_flipped_byte_is_refused_or_changes_nothing(forgery):
+@pytest.mark.parametrize("step", [17, pytest.param(3, marks=pytest.mark.thorough)])
+def test_a_flipped_byte_is_refused_or_changes_nothing(forgery, step):
     good = forgery.good
-    for at in range(0, len(good), 3):
+    for at in range(0, len(good), step):
         check(forgery, good[:at] + bytes([good[at] ^ 0x41]) + good[at + 1 :], same=True)
 
 
@@ -311,13 +292,15 @@ def changed(header, path, value):
     return header
 
 
-def test_hostile_text_in_every_field(forgery):
-    for path in sorted(paths(forgery.header), key=str):
-        for value in (*HOSTILE[::2], None, [], {"x": 1}, -1, 2**70, 0.5):
+@pytest.mark.parametrize("some", [5, pytest.param(1, marks=pytest.mark.thorough)])
+def test_hostile_text_in_every_field(forgery, some):
+    values = [*HOSTILE, None, [], {"x": 1}, -1, 2**70, 0.5]
+    for i, path in enumerate(sorted(paths(forgery.header), key=str)):
+        for value in values[i % some :: some]:
             check(forgery, forged(forgery, changed(forgery.header, path, value)))
 
 
-@pytest.mark.parametrize("number", [-1, 2**31, 2**62, 2**63 - 1])
+@pytest.mark.parametrize("number", [-1, 2**31, 2**63 - 1])
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.float64])
 def test_impossible_numbers_in_every_array(forgery, number, dtype):
     for name, array in forgery.arrays.items():
