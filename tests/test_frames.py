@@ -9,7 +9,6 @@ A = ["the cat sat on a mat", "it is raining again", "no more of that"]
 B = ["a cat sat on the mat", "it rains", "no more of this"]
 FIRST = ["the cat sat on the mat", "it rains again", "no more"]
 SECOND = ["a cat sat there", None, "enough of that"]
-EXPECTED = es.compare({"A": A, "B": B}, es.from_streams(FIRST, SECOND), n_resamples=99).to_json()
 
 
 @pytest.fixture(params=["pandas", "polars"])
@@ -25,6 +24,7 @@ def pd():
 def test_frames_and_columns_are_lists(library):
     systems = library.DataFrame({"A": A, "B": B})
     streams = library.DataFrame({"first": FIRST, "second": SECOND})
+    expected = es.compare({"A": A, "B": B}, es.from_streams(FIRST, SECOND), n_resamples=99)
     for outputs in (systems, {"A": systems["A"], "B": systems["B"]}):
         for references in (
             streams,
@@ -32,11 +32,9 @@ def test_frames_and_columns_are_lists(library):
             es.from_streams(streams["first"], streams["second"]),
         ):
             result = es.compare(outputs, references, n_resamples=99)
-            assert result.to_json() == EXPECTED
-    assert [e.system for e in es.estimate(systems, streams, n_resamples=9)] == ["A", "B"]
+            assert result.to_json() == expected.to_json()
     assert es.estimate(systems["A"], streams["first"], n_resamples=9).system == "system"
     assert es.extract(systems, streams, "ter").systems == ("A", "B")
-    assert es.BLEU().statistics(systems["A"], streams).shape == (3, 10)
     assert es.SentenceBLEU().scores(systems["A"], streams["first"]).shape == (3,)
 
 
@@ -80,55 +78,45 @@ class TestIndexes:
         column = pd.Series(FIRST)
         shuffled = column.sort_values()
         other = pd.Series(A)
-        message = r"row 0 is 0 in one and 1 in the other; align them, or drop both indexes"
         for call in (
             lambda: es.estimate(other, shuffled),
             lambda: es.estimate(other, es.References(shuffled)),
-            lambda: es.estimate(other, shuffled.to_frame()),
-            lambda: es.compare({"A": A, "B": other}, shuffled),
             lambda: es.compare({"A": other, "B": shuffled}, FIRST),
             lambda: es.compare(pd.DataFrame({"A": A, "B": B}), shuffled),
-            lambda: es.extract({"A": other}, shuffled),
             lambda: es.extract({"A": A}, other, segment_ids=shuffled),
             lambda: es.BLEU().statistics(other, shuffled),
-            lambda: es.CER().statistics(other, shuffled),
             lambda: es.SentenceBLEU().scores(other, shuffled),
             lambda: es.from_streams(column, shuffled),
             lambda: es.estimate(other, FIRST, groups=shuffled),
-            lambda: es.extract(
-                {"A": other}, metric=es.WER(), references=FIRST, segment_ids=shuffled
-            ),
             lambda: es.Monitor(column).check(0, shuffled),
             lambda: es.Monitor(column, groups=shuffled),
-            lambda: es.Accumulator("wer").update(other, shuffled),
             lambda: es.Accumulator("wer").update(other, es.References(shuffled)),
             lambda: es.Accumulator("wer").update(other, FIRST, ids=shuffled),
             lambda: es.bleu_ci(column, shuffled, 99, 0.05),
             lambda: es.bleu_bootstrap_test(FIRST, other, shuffled, 99),
         ):
-            with pytest.raises(es.InputError, match=r"have the same index.*row 0 is [01] in one"):
+            with pytest.raises(
+                es.InputError, match=r"have the same index.*row 0 is [01] in one.*align"
+            ):
                 call()
-        with pytest.raises(es.InputError, match=message):
-            es.estimate(other, shuffled)
         x = pd.Series([1.0, 2.0, 3.0])
         with pytest.raises(es.InputError, match="x1 and x2 must have the same index"):
             es.paired_permutation_test(x, x[::-1])
 
     def test_indexes_that_agree_are_accepted(self, pd):
         shuffled = pd.DataFrame({"A": A, "B": B, "r": FIRST}).sort_values("A")
-        result = es.compare(shuffled[["A", "B"]], shuffled["r"], n_resamples=9)
         again = shuffled.reset_index(drop=True)
-        assert (
-            es.compare(again[["A", "B"]], again["r"], n_resamples=9).to_json() == result.to_json()
-        )
         # Without an index there is nothing that could disagree.
-        assert es.compare(
-            {"A": list(shuffled["A"]), "B": shuffled["B"].to_numpy()}, shuffled["r"], n_resamples=9
-        ).differences[0].difference == pytest.approx(result.differences[0].difference)
-
-    def test_lengths_are_said_before_indexes(self, pd):
-        with pytest.raises(es.InputError, match="references has 2 entries but hypotheses has 3"):
-            es.estimate(pd.Series(A), pd.Series(FIRST[:2]))
+        plain = {"A": list(shuffled["A"]), "B": shuffled["B"].to_numpy()}
+        results = [
+            es.compare(systems, references, n_resamples=9).to_json()
+            for systems, references in (
+                (shuffled[["A", "B"]], shuffled["r"]),
+                (again[["A", "B"]], again["r"]),
+                (plain, shuffled["r"]),
+            )
+        ]
+        assert len(set(results)) == 1
 
     def test_columns_of_one_name(self, pd):
         frame = pd.DataFrame(np.array([A, B]).T, columns=["A", "A"])

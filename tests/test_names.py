@@ -12,18 +12,12 @@ from evalstats.checks import MOST_NAME, check_names, label, shown
 
 UNSEEN = {
     "a newline": "1\n\\input{/etc/passwd}",
-    "a carriage return": "a\rb",
-    "a tab": "a\tb",
     "an escape sequence": "\x1b[2J",
     "a C1 control": "\x9b2J",
-    "a null": "a\0",
     "a line separator": "a\u2028b",
     "a right-to-left override": "abc\u202efed",
-    "an isolate": "\u2066a\u2069",
     "a zero-width space": "sys\u200btem",
-    "a word joiner": "a\u2060b",
     "a byte order mark": "\ufeffsystem",
-    "a soft hyphen": "sys\u00adtem",
     "a tag": "a\U000e0041",
     "a Hangul filler": "a\u3164",
     "a lone surrogate": "\ud800",
@@ -51,7 +45,8 @@ def own(**attributes):
 
 
 class Signed(Own):
-    text = "own"
+    def __init__(self, text):
+        self.text = text
 
     @property
     def signature(self):
@@ -75,30 +70,25 @@ PLACES = {
 }
 
 
-@pytest.mark.parametrize("text", UNSEEN.values(), ids=UNSEEN)
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_what_does_not_show_names_nothing(place, text):
-    with pytest.raises(es.InputError, match=r"printable text|non-empty text|at most 1,000 char"):
+def test_a_name_is_what_shows_in_any_script(place):
+    unfit = r"printable text|non-empty text|at most 1,000 char"
+    for text in UNSEEN.values():
+        with pytest.raises(es.InputError, match=unfit):
+            place(text)
+    for text in SEEN:
         place(text)
 
 
-@pytest.mark.parametrize("text", SEEN)
-@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-def test_any_script_names_anything(place, text):
-    place(text)
-
-
-@pytest.mark.parametrize("text", [t for t in UNSEEN.values() if t])
-def test_segment_ids_and_signatures(text):
-    with pytest.raises(es.InputError, match="segment_ids must"):
-        table(segment_ids=[text, "b"])
-    metric = Signed()
-    metric.text = text
-    if len(text) < MOST_NAME:
-        with pytest.raises(es.InputError, match="signature of Signed must"):
-            table(metric=metric)
-    with pytest.raises(es.InputError, match="metric_signature must"):
-        table(metric_signature=f"custom:Own|sacrebleu:{text}\n")
+def test_segment_ids_and_signatures():
+    for text in ("a\nb", "\x1b[2J", "\ud800"):
+        for options, name in (
+            ({"segment_ids": [text, "b"]}, "segment_ids"),
+            ({"metric": Signed(text)}, "signature of Signed"),
+            ({"metric_signature": f"custom:Own|sacrebleu:{text}"}, "metric_signature"),
+        ):
+            with pytest.raises(es.InputError, match=f"{name} must be printable"):
+                table(**options)
     assert table(segment_ids=["", "b"]).segment_ids == ("", "b")
 
 
@@ -148,10 +138,8 @@ def test_a_metric_of_ones_own_lacks_an_attribute(lacking):
         *(("columns", value, "columns of Own must be a tuple of names")
           for value in ("ab", (), None, 3)),
         ("score", lambda totals: 1.0, r"own.score must map shape \(..., k\) to \(...\)"),
-        ("score", lambda totals: np.asarray(totals)[0], "own.score must map shape"),
         ("score", lambda totals: totals, r"own.score .*returned \(1, 1\), expected \(1,\)"),
         ("score", lambda totals: np.full(totals.shape[:-1], "x"), "own.score must return numbers"),
-        ("score", lambda totals: None, "own.score must return numbers, got object"),
     ],
 )  # fmt: skip
 def test_a_metric_of_ones_own_is_wrong(attribute, value, message):

@@ -16,11 +16,6 @@ JUDGE = es.Mean("judge")
 TABLE = es.extract({"A": X1}, metric=JUDGE)
 
 
-def saved_shard(path, **options):
-    es.resample_shard(TABLE, range(4), n_resamples=9).save(path)
-    return es.Shard.load(path, **options)
-
-
 #: Every public function that takes a metric or a seed, called with what is given.
 CALLS = {
     "estimate": (lambda **o: es.estimate(TEXTS["B"], REFERENCES, **o), "metric", "rng"),
@@ -35,7 +30,7 @@ CALLS = {
         lambda **o: es.extract_runs({k: [v, v] for k, v in TEXTS.items()}, REFERENCES, **o), "metric", None,
     ),
     "assert_not_worse": (
-        lambda **o: es.assert_not_worse(REFERENCES * 9, REFERENCES * 9, REFERENCES * 9, **o), "metric", "rng",
+        lambda **o: es.assert_not_worse(*(REFERENCES * 9,) * 3, **o), "metric", "rng",
     ),
     "Accumulator": (lambda **o: es.Accumulator(**o).metric, "metric", None),
     "Monitor": (lambda **o: (es.Monitor(REFERENCES, **o)).signature, "metric", "rng"),
@@ -109,9 +104,10 @@ def test_a_name_given_by_place_counts_as_given():
 
 
 def test_a_shard_and_an_accumulators_estimate_understand_them_too(tmp_path):
-    assert saved_shard(tmp_path / "a.npz", metrics=[JUDGE]) == saved_shard(
-        tmp_path / "b.npz", metric=JUDGE
-    )
+    shard = es.resample_shard(TABLE, range(4), n_resamples=9)
+    shard.save(tmp_path / "a.npz")
+    load = partial(es.Shard.load, tmp_path / "a.npz")
+    assert load(metrics=[JUDGE]) == load(metric=JUDGE) == shard
     collected = es.Accumulator(JUDGE)
     collected.update(np.arange(9.0))
     assert collected.estimate(seed=3) == collected.estimate(rng=3) != collected.estimate()
@@ -122,8 +118,6 @@ def test_printed_names_of_metrics_are_names():
         metric = as_metric(name)
         for printed in (metric.name, metric.name.lower(), metric.name.upper()):
             assert as_metric(printed) == metric
-    result = es.compare(TEXTS, REFERENCES, ["BLEU", "chrF2", "chrF2++", "TER"], n_resamples=99)
-    assert result.estimates["chrF2++", "A"].score == 100
 
 
 def test_metrics_that_cannot_be_are_refused_with_what_can():
