@@ -14,6 +14,7 @@ import time
 import tracemalloc
 import zipfile
 from contextlib import suppress
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -34,46 +35,36 @@ STATISTICS = es.extract(
     ["the cat sat on the mat", "it is raining"],
     segment_ids=["one", "two"],
 )
-MEAN = es.extract({"A": [0.5, 1.0], "B": [1.0, 0.25]}, metric=es.Mean("COMET"))
 
-
-def load_shard(path):
-    return es.Shard.load(path, "bleu")
-
-
-def described_table(table):
-    names = [*table.systems, *(i for i in table.segment_ids or () if i), table.metric_signature]
-    names += [table.metric.name, *table.metric.columns]
-    names += [text for text in (table.reference_label, table.fingerprint) if text is not None]
-    return names, [table.values], table.metric
-
-
-def described_shard(shard):
-    names = [*shard.systems, *(text for text in shard.reference_labels if text is not None)]
-    arrays = [*shard.totals, *shard.resampled, *shard.differing, shard.id_runs]
-    return names, arrays, shard.metrics[0]
-
-
-#: Kinds of files: a good thing, and how to load and describe any.
+#: A good thing of each kind.
 KINDS = {
-    "statistics": (STATISTICS, es.SegmentStatistics.load, described_table),
-    "means": (MEAN, es.SegmentStatistics.load, described_table),
-    "shard": (
-        es.resample_shard(STATISTICS, ["x", "y"], 5, shard_sizes=[3, 2], shard=1),
-        load_shard, described_shard,
-    ),
-    "poisson": (es.resample_shard(STATISTICS, range(2), 5), load_shard, described_shard),
-}  # fmt: skip
+    "statistics": STATISTICS,
+    "means": es.extract({"A": [0.5, 1.0], "B": [1.0, 0.25]}, metric=es.Mean("COMET")),
+    "shard": es.resample_shard(STATISTICS, ["x", "y"], 5, shard_sizes=[3, 2], shard=1),
+    "poisson": es.resample_shard(STATISTICS, range(2), 5),
+}
+
+
+def described(found):
+    """Return the names that a thing has, its first array and its metric."""
+    if isinstance(found, es.Shard):
+        labels = [text for text in found.reference_labels if text is not None]
+        return [*found.systems, *labels], found.totals[0], found.metrics[0]
+    names = [*found.systems, *(i for i in found.segment_ids or () if i), found.metric_signature]
+    names += [found.metric.name, *found.metric.columns]
+    names += [text for text in (found.reference_label, found.fingerprint) if text is not None]
+    return names, found.values, found.metric
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     """Write a file of each kind, and take it to pieces."""
     found = {}
-    for name, (thing, load, described) in KINDS.items():
-        kind = found[name] = SimpleNamespace(thing=thing, load=load, described=described)
+    for name, thing in KINDS.items():
+        load = partial(es.Shard.load, metric="bleu") if isinstance(thing, es.Shard) else thing.load
+        kind = found[name] = SimpleNamespace(thing=thing, load=load)
         kind.path = tmp_path_factory.mktemp("strangers") / f"{name}.npz"
-        kind.thing.save(kind.path)
+        thing.save(kind.path)
         kind.good = kind.path.read_bytes()
         with zipfile.ZipFile(kind.path) as archive:
             kind.members = {name: archive.read(name) for name in archive.namelist()}
@@ -128,17 +119,17 @@ def check(kind, data, same=False):
     assert time.monotonic() - start < 5, "slow"
     if found is None:
         return False
-    names, arrays, metric = kind.described(found)
+    names, array, metric = described(found)
     for name in names:
         assert label(name, "name", 2 * MOST_NAME) == name
     assert repr(found).isprintable() or isinstance(found, es.SegmentStatistics)
     if same:
         assert found == kind.thing
-    metric.check_statistics(arrays[0])
+    metric.check_statistics(array)
     # What loaded can be saved, and is the same again.
     again = kind.path.with_name("again.npz")
     found.save(again)
-    assert kind.described(kind.load(again))[0] == names
+    assert described(kind.load(again))[0] == names
     return True
 
 
@@ -185,7 +176,6 @@ def with_metric(**fields):
             ({"version": 2}, "format version 2, but this evalstats reads 1"),
             ({"metric": None}, "metric must be a dict, got NoneType"),
             ({"systems": "AB"}, "systems must be a list, got str"),
-            ({"systems": ["A", "A"]}, "system names must differ"),
             ({"fingerprint": 1}, "fingerprint must be a str, got int"),
             (with_metric(**{"class": "os.system"}), "its metric class 'os.system' is unknown"),
             (with_metric(parameters={"x": 1}), "parameters of BLEU: "),
@@ -198,17 +188,14 @@ def with_metric(**fields):
             ({"n_resamples": 10**6}, {}, "needs int64 arrays of shape"),
             ({"n_segments": 3}, {}, "damaged: there are 2 ids for 3 segments"),
             ({"systems": ["A"]}, {}, "damaged: a shard of 1 systems"),
-            ({"id_kind": "x"}, {}, "damaged: id_kind must be one of"),
             ({"metrics": 3}, {}, "holds no metrics, but metric is BLEU"),
             ({"reference_labels": []}, {}, "damaged: a shard needs labels and totals for each"),
-            ({}, {"totals_0": np.zeros((2, 10))}, "must hold numbers (iu), got dtype '<f8'"),
             ({}, {"totals_0": None}, "not a whole shard: 'totals_0' is missing"),
             ({}, {"totals_0": np.full((2, 10), 2**62)}, "damaged: totals of BLEU reach"),
             ({}, {"totals_0": np.tile([6, 6, 9, 0, 0, 0, 6, 5, 4, 3], (2, 1))}, "has more matches than n-gr"),
             ({}, {"differing_0": np.array([[0, 1], [2, 0]])}, "damaged: differing must count"),
             ({}, {"id_runs": np.array([[5, 4]], np.uint64)}, "damaged: id_runs must be sorted"),
             ({}, {"id_runs": np.array([[0, 1], [1, 1]], np.uint64)}, "damaged: id_runs must be sor"),
-            ({}, {"shards": np.array([0])}, "damaged: shards must be at most -1"),
             ({}, {"shard_sizes": np.array([7])}, "damaged: shards must be different numbers"),
             ({}, {"shard_sizes": np.array([7, 9]), "shards": np.array([0])},
              "damaged: n_segments is 2, which is not what"),
@@ -233,30 +220,29 @@ def test_files_that_do_not_hold_together_say_where(made, kind, header, arrays, m
 
 def test_foreign_files_are_refused(made, tmp_path):
     kind, path = made["statistics"], tmp_path / "x.npz"
-    with pytest.raises(es.InputError, match=r"cannot read .*x.npz: No such file"):
-        kind.load(path)
-    with pytest.raises(es.InputError, match="Is a directory"):
-        kind.load(tmp_path)
+    for place, message in ((path, "No such file"), (tmp_path, "Is a directory")):
+        with pytest.raises(es.InputError, match=message):
+            kind.load(place)
     buffer = io.BytesIO()
     np.savez(buffer, a=GOOD)
-    other = archive([("../../evil.npy", b""), *kind.members.items()])
+    large = bytearray(kind.good)
+    central = large.index(b"PK\x01\x02")
+    large[central + 20 : central + 28] = b"\xfe\xff\xff\x7f" * 2
     for data, message in (
         (b"", "x.npz is damaged, cut short, or not a file that save"),
         (kind.good + b"x", "does not end as an archive does"),
         (buffer.getvalue(), "expected header.npy in it, found 'a'"),
-        (other, "../../evil.npy is not a NumPy array"),
+        (
+            archive([("../../evil.npy", b""), *kind.members.items()]),
+            "../../evil.npy is not a NumPy",
+        ),
         (forged(kind, compression=zipfile.ZIP_DEFLATED), "header.npy is compressed or encrypted"),
         (forged(kind, extra=[("statistics", npy(GOOD))]), "a name occurs twice"),
+        (large, "header.npy claims 2,147,483,646 bytes"),
     ):
         path.write_bytes(data)
         with pytest.raises(es.InputError, match=message):
             kind.load(path)
-    data = bytearray(kind.good)
-    central = data.index(b"PK\x01\x02")
-    data[central + 20 : central + 28] = b"\xfe\xff\xff\x7f" * 2
-    path.write_bytes(data)
-    with pytest.raises(es.InputError, match=r"header.npy claims 2,147,483,646 bytes"):
-        kind.load(path)
     bare = {**made["poisson"].header, "metrics": [], "reference_labels": []}
     path.write_bytes(forged(made["poisson"], bare))
     with pytest.raises(es.InputError, match="at least one metric"):
@@ -313,20 +299,12 @@ def test_impossible_numbers_in_every_array(forgery, number, dtype):
 
 def mutation(kind, rng):
     """Return a damaged or forged file."""
-    good, size = kind.good, len(kind.good)
-    way = rng.randrange(6)
+    way = rng.randrange(4)
     if way == 0:  # bytes flipped, missing, doubled, in another place
-        return mutations.mutated_text(rng, good)
-    if way == 1:  # the numbers of the zip structures
-        data = bytearray(good)
-        marks = [i for i in range(size - 4) if data[i : i + 2] == b"PK"]
-        at = rng.choice(marks) + rng.randrange(4, 46)
-        if at + 4 <= size:
-            struct.pack_into("<I", data, at, rng.choice((0, 1, 2**16 - 1, 2**31, 2**32 - 1)))
-        return bytes(data)
-    if way == 2:  # a field of the header
+        return mutations.mutated_text(rng, kind.good)
+    if way == 1:  # a field of the header
         return forged(kind, mutations.mutated_json(rng, json.loads(json.dumps(kind.header))))
-    if way == 3:  # arrays of other types and shapes
+    if way == 2:  # arrays of other types and shapes
         name = rng.choice(sorted(kind.arrays))
         array = kind.arrays[name]
         other = rng.choice((
@@ -336,11 +314,6 @@ def mutation(kind, rng):
             np.concatenate([array, array]) if array.ndim else array,
         ))  # fmt: skip
         return forged(kind, arrays={**kind.arrays, name: other})
-    if way == 4:  # members that NumPy would take for another
-        name = rng.choice(
-            ("header", "header.npy", "x.npy", "/etc/x", "../x.npy", "x\x1b.npy", *kind.arrays)
-        )
-        return forged(kind, extra=[(name, rng.choice((b"", npy(np.zeros(3)), rng.randbytes(30))))])
     # Damage inside of members, where no checksum sees it.
     members = dict(kind.members)
     name = rng.choice(sorted(members))
@@ -348,28 +321,24 @@ def mutation(kind, rng):
     return archive(members.items())
 
 
-def fuzz(kind, count, seed):
-    rng = random.Random(seed)
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("count", [40, pytest.param(2500, marks=pytest.mark.thorough)])
+def test_mutations(forgery, count):
+    rng = random.Random(count)
     with suppress(es.InputError):  # Imports sacreBLEU, which takes memory of its own.
         es.BLEU(tokenize="unknown")
     for number in range(count):
-        data = mutation(kind, rng)
+        data = mutation(forgery, rng)
         if number % 10:
-            check(kind, data)
+            check(forgery, data)
             continue
         tracemalloc.start()  # it makes everything several times slower
         try:
-            check(kind, data)
+            check(forgery, data)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()
         assert peak < 1_000_000 + 100 * len(data), f"{peak:,} bytes for {len(data):,}"
-
-
-@pytest.mark.filterwarnings("ignore:Duplicate name")
-@pytest.mark.parametrize("count", [40, pytest.param(2500, marks=pytest.mark.thorough)])
-def test_mutations(forgery, count):
-    fuzz(forgery, count, seed=count)
 
 
 def test_a_directory_of_many_members_takes_no_memory(forgery):
