@@ -4,19 +4,19 @@ import copy
 import io
 import json
 import pickle
+import random
 from csv import DictReader
 from dataclasses import replace
-from functools import partial
+from functools import cache
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import evalstats as es
 from evalstats.errors import InputError
 from evalstats.results import escaping
 from evalstats.results.ranking import Rankings
+from tests import mutations
 
 RNG = np.random.default_rng(4)
 SCORES = {name: RNG.random(30) + 0.1 * i for i, name in enumerate("abc")}
@@ -88,7 +88,6 @@ MAKERS = {
     "SegmentStatistics": lambda: es.extract(TEXTS, REFERENCES),
     "Shard": shard,
     "References": lambda: es.References(REFERENCES),
-    "ExactMatch": lambda: es.extract(TEXTS, REFERENCES, ExactMatch()),
 }
 
 
@@ -98,10 +97,7 @@ def test_equal_runs_are_equal_and_so_are_pickles_and_copies(make):
     assert first == second
     assert hash(first) == hash(second)
     for twin in (pickle.loads(pickle.dumps(first)), copy.deepcopy(first)):
-        assert twin == first
-        assert hash(twin) == hash(first)
         assert len({twin, first, second}) == 1
-    assert first != None  # noqa: E711
     assert first != "x"
 
 
@@ -127,44 +123,24 @@ def test_other_numbers_other_signatures_and_other_kinds_differ():
     assert es.References([["a", "b"], "c"]) != es.References(["a", ["b", "c"]])
 
 
-class ExactMatch(es.Metric):
-    """A metric of one's own is what its identity says."""
-
-    name = "exact"
-    columns = ("matches", "segments")
-
-    def statistics(self, hypotheses, references=None):
-        pairs = zip(hypotheses, references, strict=True)
-        return np.array([[h == r[0], 1] for h, r in pairs], dtype=int)
-
-    def score(self, totals):
-        return np.asarray(totals)[..., 0] / np.asarray(totals)[..., 1]
+def marks(n_systems, n_tasks, metric=METRICS[0]):
+    """Return a table of 0/1 scores a task."""
+    rng = np.random.default_rng(3)
+    names = dict(zip("abcd", (0.5, 0.7, 0.6, 0.4), strict=True))
+    return {
+        task: es.extract({s: rng.random(60) < names[s] for s in "abcd"[:n_systems]}, metric=metric)
+        for task in "xyz"[:n_tasks]
+    }
 
 
-MARKS = {name: es.extract({"A": RNG.random(60) < 0.5, "B": RNG.random(60) < 0.7, "C": RNG.random(60) < 0.6},
-                          metric=es.Mean("acc")) for name in "xyz"}  # fmt: skip
-SUITE = es.Suite(MARKS).compare(margin=0.2, n_resamples=99)
-QUESTIONS = [PAIRS.ranking("COMET"), Rankings((PAIRS.ranking("COMET"), SUITE.ranking())),
-             PAIRS.ranking(composite="borda"), PAIRS.power(1.0), PAIRS.influence("COMET", "b", "a"),
-             PAIRS.joint("b", "a"), SUITE, SUITE.estimates, SUITE.power(0.1), SUITE.influence(None, "B", "A"),
-             SUITE.joint("B", "A", task=list("xyz")), es.Suite(MARKS).estimate(), MAKERS["Audit"](),
-             es.power({k: RNG.normal(size=(3, 40)) for k in "AB"}, metrics=METRICS[0], difference=0.1),
-             es.compare(TEXTS, REFERENCES, n_resamples=99, groups=["a\nb"] * 4 + [""] * 5).influence()]  # fmt: skip
-
-
-@pytest.mark.parametrize("result", [
-    PAIRS, BASED, ESTIMATES, ESTIMATES[0], *QUESTIONS, es.compare(TEXTS, REFERENCES, ["bleu", "chrf"], n_resamples=99),
-    es.compare(TEXTS, REFERENCES, [es.BLEU(), es.BLEU(lowercase=True)], n_resamples=99, rng=2**70),
-])  # fmt: skip
-def test_json_is_read_back_as_the_same_result_in_every_form(result):
+def check_forms(result):
+    """What JSON brings back is the same in every form, and all forms have the same cells."""
     assert json.loads(result.to_json()) == json.loads(json.dumps(result.to_dict()))
-    found = type(result).from_json(result.to_json())
+    found = type(result).from_json(result.to_json(indent=None))
     assert found == result
-    assert type(found).from_json(result.to_json(indent=None)) == result
-    assert repr(found) == repr(result)
+    assert repr(found) == repr(result) == str(result)
     for form in ("to_text", "to_markdown", "to_latex", "to_html", "to_csv", "to_json"):
         assert getattr(found, form)() == getattr(result, form)()
-    # One table is the same in all of them, and below it stand the same notes.
     for table in result._tables():
         assert [len(row) for row in table.rows] == [len(table.header)] * len(table.rows)
         for cell in table.rows[-1]:
@@ -176,35 +152,48 @@ def test_json_is_read_back_as_the_same_result_in_every_form(result):
         assert escaping.latex_words(note) in result.to_latex()
 
 
-@pytest.mark.parametrize("n_tasks, n_systems, n_metrics, options", [
-    (1, 4, 2, {"baseline": "a", "margin": 0.5}),
-    (2, 2, 1, {"test": "ar"}),
-    (3, 3, 2, {"adjustment": "holm", "method": "percentile"}),
+@cache
+def answers(compare):
+    result = compare()
+    of = {"metric": result.differences[0].metric, "task": result.differences[-1].task or None}
+    first = result.differences[0]
+    influence = result.influence(system=first.system, baseline=first.baseline, **of)
+    joint = result.joint(first.system, first.baseline)
+    found = [result, result.estimates, result.estimates[0], influence, joint]
+    return [*found, result.power(), result.power(0.5)]
+
+
+@pytest.mark.parametrize("compare", [
+    comparison,
+    lambda: BASED,
+    lambda: comparison(margin=0.5, adjustment="holm"),
+    lambda: es.Suite(marks(3, 3)).compare(margin=0.2, n_resamples=99),
+    lambda: es.Suite(marks(2, 2)).compare(test="ar", baseline="a", n_resamples=99),
+    lambda: es.compare(TEXTS, REFERENCES, ["bleu", "chrf"], n_resamples=99),
+    lambda: es.compare(TEXTS, REFERENCES, [es.BLEU(), es.BLEU(lowercase=True)], rng=2**70, n_resamples=9),
 ])  # fmt: skip
-def test_whatever_is_compared_goes_through_json_and_has_the_same_columns(
-    n_tasks, n_systems, n_metrics, options
-):
-    rng = np.random.default_rng(3)
-    tasks = {
-        f"task {t}": [
-            es.extract(dict(zip("abcd", rng.normal(size=(n_systems, 12 + t)), strict=False)), metric=m)
-            for m in METRICS[:n_metrics]
-        ]
-        for t in range(n_tasks)
-    }  # fmt: skip
-    # One task needs no name.
-    compare = es.Suite(tasks).compare if n_tasks > 1 else partial(es.compare, tasks["task 0"])
-    result, pair = (
-        compare(n_resamples=19, **options),
-        {"metric": "COMET", "system": "b", "baseline": "a"},
-    )
-    answers = [result, result.estimates, result.estimates[0], result.influence(**pair)]
-    answers += [result.power(), result.power(0.5), result.joint("b", "a")]
-    plain = [PAIRS, PAIRS.estimates, PAIRS.estimates[0], PAIRS.influence(**pair)]
-    plain += [PAIRS.power(), PAIRS.power(0.5), PAIRS.joint("b", "a")]
-    for answer, like in zip(answers, plain, strict=True):
-        assert type(answer).from_json(answer.to_json()) == answer
+def test_what_a_comparison_answers_is_read_back_and_has_the_same_columns(compare):
+    for answer, like in zip(answers(compare), answers(comparison), strict=True):
+        check_forms(answer)
         assert answer.to_csv().split("\n")[0] == like.to_csv().split("\n")[0]
+
+
+OTHERS = {
+    "Ranking": lambda: PAIRS.ranking("COMET"),
+    "Rankings": lambda: Rankings((PAIRS.ranking("COMET"), PAIRS.ranking("errors"))),
+    "composite": lambda: PAIRS.ranking(composite="borda"),
+    "Suite": lambda: es.Suite(marks(2, 3)).estimate(),
+    "claims": lambda: es.Suite(marks(2, 3)).compare().joint("b", "a", task=list("xyz")),
+    "Audit": MAKERS["Audit"],
+    "runs": lambda: es.power({k: np.random.default_rng(i).normal(size=(3, 40)) for i, k in enumerate("AB")},
+                             metrics=METRICS[0], difference=0.1),
+    "odd groups": lambda: es.compare(TEXTS, REFERENCES, n_resamples=99, groups=["a\nb"] * 4 + [""] * 5).influence(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("make", OTHERS.values(), ids=OTHERS)
+def test_json_is_read_back_as_the_same_result_in_every_form(make):
+    check_forms(make())
 
 
 def changed(path, value):
@@ -251,34 +240,19 @@ def test_what_is_no_json_of_a_result_is_refused(text):
             kind.from_json(text.encode())
 
 
-SHORT = st.text(max_size=3)
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | SHORT,
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(SHORT, inner, max_size=2),
-    max_leaves=4,
-)
-
-
-@settings(max_examples=20)
-@given(st.data())
-def test_a_forged_field_gives_an_error_or_a_comparison_that_prints(data):
-    made = place = json.loads(BASED.to_json())
-    while True:
-        keys = list(place) if isinstance(place, dict) else range(len(place))
-        key = data.draw(st.sampled_from(keys))
-        if not isinstance(place[key], (dict, list)) or not place[key] or data.draw(st.booleans()):
-            break
-        place = place[key]
-    place[key] = data.draw(json_values)
-    found, message = BASED, ""
-    try:
-        found = es.Comparison.from_json(json.dumps(made))
-    except InputError as error:
-        message = str(error)
-    assert message.isprintable()
-    assert str(found)
-    assert found.to_latex()
-    assert es.Comparison.from_json(found.to_json()) == found
+def test_a_forged_field_gives_an_error_or_a_comparison_that_prints():
+    rng = random.Random(4)
+    for _ in range(80):
+        made = mutations.mutated_json(rng, json.loads(BASED.to_json()))
+        found, message = BASED, ""
+        try:
+            found = es.Comparison.from_json(json.dumps(made))
+        except InputError as error:
+            message = str(error)
+        assert message.isprintable()
+        assert str(found)
+        assert found.to_latex()
+        assert es.Comparison.from_json(found.to_json()) == found
 
 
 def test_csv_and_data_frames_have_a_row_a_record():
