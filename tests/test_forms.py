@@ -201,16 +201,13 @@ def named_badly():
 
 SHOWN = {
     "Comparison": lambda c, table, run: c,
-    "Estimates": lambda c, table, run: c.estimates,
     "Estimate": lambda c, table, run: c.estimates[0],
     "Difference": lambda c, table, run: c.differences[0],
     "Ranking": lambda c, table, run: c.ranking(),
-    "Power": lambda c, table, run: c.power(0.1),
     "SegmentStatistics": lambda c, table, run: table,
     "Suite": lambda c, table, run: es.Suite(dict.fromkeys(NAMES, table)).compare(n_resamples=99),
     "PairedTestResult": lambda *_: es.paired_permutation_test([1.0, 2, 4], [3.0, 1, 2]),
     "Checkpoint": lambda c, table, run: run.last,
-    "Selected": lambda c, table, run: run.selected,
     "ConfidenceInterval": lambda *_: es.bleu_ci(["a b c d"] * 3, ["a b c d"] * 3, 9, 0.05),
 }
 
@@ -239,13 +236,11 @@ def test_a_page_of_its_own_follows_the_readers_colours_and_is_named_after_its_me
     many = replace(result, notes=tuple("abcdef"))
     assert "<summary>6 notes</summary>" in many._repr_html_()
     assert "<details>" not in replace(result, notes=("one",))._repr_html_()
-    page = result.to_html()
-    assert page.startswith("<!DOCTYPE html>")
-    assert "color-scheme: light dark" in page
     for one in (result, result.estimates):
-        assert "m, n: 40 segments" in Markup(one.to_html()).texts["title"]
-    audit = es.audit({"A": ["a b c d"] * 9, "B": ["a b c e"] * 9}, ["a b c d"] * 9, n_resamples=9)
-    assert "<title>Audit of BLEU: 9 segments</title>" in audit.to_html()
+        page = one.to_html()
+        assert page.startswith("<!DOCTYPE html>")
+        assert "color-scheme: light dark" in page
+        assert Markup(page).texts["title"] == ["m, n: 40 segments"]
 
 
 # Hostile names
@@ -384,11 +379,7 @@ def test_hostile_names_stay_text_in_every_form(names, metric, signature, note):
     check_csv(result)
 
 
-def test_an_estimate_and_an_audit_write_themselves_as_safely():
-    texts = {"A": ["a b c d e"] * 9, "=B": ["a b c d f"] * 5 + ["a b c d e"] * 4}
-    audit = es.audit(texts, ["a b c d e"] * 9, n_bootstrap=9, n_randomization=9, n_resamples=9)
-    assert "'=B" in audit.to_csv(spreadsheet=True)
-    assert '"=B"' in audit.to_csv()
+def test_an_estimate_writes_itself_as_safely():
     one = replace(base().estimates[0], system="\x1b[2J", notes=("a\nb",))
     for result in (one, Estimates((one,))):
         for text in forms(result):

@@ -88,11 +88,8 @@ def test_where_t_decides_no_number_of_resamples_is_asked_for(options):
 
 def test_one_level_is_that_of_intervals_and_verdicts():
     scores = marks(gap=0.12)
-    (d,) = es.compare(scores, metrics=JUDGE)
-    assert 0.01 < d.pvalue < 0.05
-    for level, shown in ((0.9, True), (0.95, True), (0.99, False)):
+    for level, shown in ((0.95, True), (0.99, False)):
         result = es.compare(scores, metrics=JUDGE, confidence_level=level)
         (d,) = result
-        assert result.significance_level == pytest.approx(1 - level)
         assert result.significant(d) == shown == (not d.low <= 0 <= d.high)
         assert f"[{100 * level:g} % interval]" in str(result)
