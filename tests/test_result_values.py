@@ -60,6 +60,8 @@ def test_what_is_not_there_is_said_to_be_missing(key, message):
         PAIRS["COMET", "c"]
     with pytest.raises(InputError, match="no difference of 'c' from 'a'; there are 'a' from 'b'; "):
         BASED.difference("errors", "c", "a")
+    with pytest.raises(InputError, match="metric must be one of COMET, errors; got 'BLEU'"):
+        BASED.difference("BLEU")
 
 
 def test_verdicts_are_of_adjusted_pvalues_and_claims_at_the_level_itself():

@@ -7,7 +7,6 @@ What loads must be what a file could honestly hold: names that show, counts that
 import io
 import json
 import os
-import pickle
 import random
 import struct
 import time
@@ -158,7 +157,6 @@ def with_metric(**fields):
     [
         *[("statistics", {}, {"statistics": array}, message) for array, message in (
             (npy(np.array([[[Bomb()]]], dtype=object)), "must hold numbers (iuf), got dtype '|O'"),
-            (pickle.dumps([1]), "statistics.npy is not a NumPy array"),
             (HUGE, "claims shape (2, 2, 9999999999999) of <i8, but has"),
             (npy(GOOD)[:-1], "claims shape (2, 2, 10) of <i8, but has 319 bytes"),
             (npy(np.asfortranarray(GOOD)), "statistics.npy must be stored by rows"),
@@ -166,7 +164,6 @@ def with_metric(**fields):
             (NAN, "values[0, 1, 2] is nan"),
             (GOOD[:1], "values must have shape (S, N, k) = (2, N, 10)"),
             (GOOD[:, :0], "values has no segments"),
-            (GOOD[:, :1], "segment_ids has 2 names but there are 1 segments"),
         )],
         ("statistics", b"{", {}, "not a file that save() wrote: Expecting"),
         ("statistics", b"[" * 100_000, {}, "recursion"),
@@ -174,9 +171,6 @@ def with_metric(**fields):
         *[("statistics", header, {}, message) for header, message in (
             ({"format": "x"}, "it is not a file of evalstats segment statistics"),
             ({"version": 2}, "format version 2, but this evalstats reads 1"),
-            ({"metric": None}, "metric must be a dict, got NoneType"),
-            ({"systems": "AB"}, "systems must be a list, got str"),
-            ({"fingerprint": 1}, "fingerprint must be a str, got int"),
             (with_metric(**{"class": "os.system"}), "its metric class 'os.system' is unknown"),
             (with_metric(parameters={"x": 1}), "parameters of BLEU: "),
             (with_metric(parameters={"lowercase": True}), "signature of its metric is 'case:mixed"),
@@ -184,10 +178,8 @@ def with_metric(**fields):
         )],
         *[("poisson", header, arrays, message) for header, arrays, message in (
             ({"format": "other"}, {}, "not a shard that this version wrote"),
-            ({"seed": -1}, {}, "damaged: seed must be at least 0"),
             ({"n_resamples": 10**6}, {}, "needs int64 arrays of shape"),
             ({"n_segments": 3}, {}, "damaged: there are 2 ids for 3 segments"),
-            ({"systems": ["A"]}, {}, "damaged: a shard of 1 systems"),
             ({"metrics": 3}, {}, "holds no metrics, but metric is BLEU"),
             ({"reference_labels": []}, {}, "damaged: a shard needs labels and totals for each"),
             ({}, {"totals_0": None}, "not a whole shard: 'totals_0' is missing"),
@@ -196,7 +188,6 @@ def with_metric(**fields):
             ({}, {"differing_0": np.array([[0, 1], [2, 0]])}, "damaged: differing must count"),
             ({}, {"id_runs": np.array([[5, 4]], np.uint64)}, "damaged: id_runs must be sorted"),
             ({}, {"id_runs": np.array([[0, 1], [1, 1]], np.uint64)}, "damaged: id_runs must be sor"),
-            ({}, {"shard_sizes": np.array([7])}, "damaged: shards must be different numbers"),
             ({}, {"shard_sizes": np.array([7, 9]), "shards": np.array([0])},
              "damaged: n_segments is 2, which is not what"),
         )],
