@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from evalstats.errors import InputError
 from evalstats.results import convert, report
 from evalstats.results.contrasts import ContrastName, contrast_of
 from evalstats.results.convert import Share
+
+T = TypeVar("T")
 
 
 class Record:
@@ -183,7 +185,7 @@ class Difference(Record):
         return f"{on}{self.system} - {self.baseline}, {self.metric}{shown}"
 
 
-def distinct(items: Iterable[str]) -> list[str]:
+def distinct(items: Iterable[T]) -> list[T]:
     """Return the different items in their order."""
     return list(dict.fromkeys(items))
 
