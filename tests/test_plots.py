@@ -176,6 +176,11 @@ def test_a_forest_is_its_records_in_order(lower):
     assert points(axes) == [value for value, *_ in turned]
     assert [s[:, 0].tolist() for s in segments(axes)] == [list(ends) for _, *ends in turned]
     assert {mark.get_color() for mark in marks(axes)} <= {BLUE, GREY}
+    # Equal scores have a ratio of 1, where the line stands.
+    axes = compared(5, metric, contrast="ratio").plot()
+    assert [1.0, 1.0] in [list(line.get_xdata()) for line in axes.lines]
+    assert all(x < 1 if lower else x > 1 for x in points(axes))
+    assert "ratio of m" in axes.get_xlabel()
 
 
 def cells(axes):
