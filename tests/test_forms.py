@@ -100,14 +100,14 @@ def test_a_paper_has_its_method(small):
     texts = es.compare(small.systems, small.references, groups=small.documents, n_resamples=99)
     marks = {"A": [1, 0, 1, 1], "B": [1, 1, 1, 1]}
     suite = es.Suite({n: es.extract(marks, metric=es.Mean("acc")) for n in "xy"})
+    drawn = "m (mean) and n (mean)", "40 segments", "Koehn, 2004", "99 resamples, seed 12345"
+    counted = "2 tasks with 8 segments", "the mean of the tasks' scores", "McNemar", "Holm"
     for result, parts in (
-        (two_metrics(), ("m (mean)", "n (mean)", "40 segments", "Koehn, 2004", "Hesterberg, 2015",
-                         "99 resamples, seed 12345", "not adjusted")),
+        (two_metrics(), (*drawn, "Hesterberg, 2015", "not adjusted")),
         (texts, ("BLEU (case:mixed, eff:no", "groups", "Romano and Wolf, 2005", "Two-sided")),
-        (suite.compare(), ("2 tasks with 8 segments", "the mean of the tasks' scores", "McNemar",
-                           "Holm")),
+        (suite.compare(), counted),
         (suite.estimate(), ("Wilson's score interval",)),
-    ):  # fmt: skip
+    ):
         assert all(part in result.describe() for part in parts), result.describe()
     assert "resamples" not in suite.compare().describe()
 
