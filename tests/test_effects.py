@@ -15,7 +15,7 @@ scores = st.lists(st.integers(-50, 50), min_size=4, max_size=12)
 
 # SciPy warns of samples without spread of their own.
 @pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(scores, scores)
 def test_they_are_t_statistics_rescaled(x1, x2):
     """d = t·√(1/n1 + 1/n2) of two samples, and d_z = t/√n of paired ones."""
@@ -47,26 +47,15 @@ def test_rounding_is_no_spread():
     assert es.cohens_d_paired([1e-9, 2e-9], [0, 0]) == pytest.approx(3 / math.sqrt(2))
 
 
-def test_iterables_and_arrays_are_welcome():
-    expected = es.cohens_d([1, 2, 3], [2, 3, 5])
-    assert es.cohens_d((x for x in (1, 2, 3)), np.array([2, 3, 5])) == expected
-    assert es.cohens_d([True, False], [0.0, 1.0]) == 0
-
-
 @pytest.mark.parametrize(
-    "call, message",
+    ("function", "x1", "x2", "message"),
     [
-        (lambda: es.cohens_d([1], [1, 2]), "x1 has 1 score; a standard deviation needs at least t"),
-        (lambda: es.cohens_d([1, 2], [1]), "x2 has 1 score"),
-        (lambda: es.cohens_d([], [1]), "x1 is empty"),
-        (lambda: es.cohens_d([1, float("nan")], [1, 2]), r"x1\[1\] is nan; scores must be finite"),
-        (lambda: es.cohens_d("ab", [1, 2]), "x1 must be a list of numbers, got a bare str"),
-        (lambda: es.cohens_d(["a", "b"], [1, 2]), "x1 must be numbers"),
-        (lambda: es.cohens_d_paired([1, 2, 3], [1, 5]), "x1 and x2 must be the same length.*3 and"),
-        (lambda: es.cohens_d_paired([1], [1]), "x1 has 1 score"),
-        (lambda: es.cohens_d_paired([1, 2], [1, math.inf]), r"x2\[1\] is inf"),
+        (es.cohens_d, [1], [1, 2], "x1 has 1 score; a standard deviation needs at least t"),
+        (es.cohens_d, [], [1], "x1 is empty"),
+        (es.cohens_d, [1, math.nan], [1, 2], r"x1\[1\] is nan; scores must be finite"),
+        (es.cohens_d_paired, [1, 2, 3], [1, 5], "x1 and x2 must be the same length.*3 and"),
     ],
 )
-def test_bad_input(call, message):
+def test_bad_input(function, x1, x2, message):
     with pytest.raises(es.InputError, match=message):
-        call()
+        function(x1, x2)
