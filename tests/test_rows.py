@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from evalstats.resampling.multinomial_rows import multinomial_rows
-from evalstats.resampling.poisson import LARGEST, LEFT_OVER, byte_table, poisson_counts, thresholds
+from evalstats.resampling.poisson import LARGEST, LEFT_OVER, byte_table, poisson_counts
 from evalstats.resampling.streams import generator, random_bytes
 from evalstats.resampling.totals import bootstrap_weights
 
@@ -47,7 +47,7 @@ def test_bytes_are_uniform_and_those_of_whole_words():
     assert stats.chisquare(observed).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("mean", [0.0, 1e-300, 1e-6, 0.01, 0.25, 0.8, 0.9667, 0.9999, 1.0])
+@pytest.mark.parametrize("mean", [0.0, 1e-300, 0.01, 0.9667, 1.0])
 def test_bytes_and_the_rest_are_poisson(mean):
     """Shares of bytes plus shares of thresholds are the probabilities, to 2^-60."""
     table = byte_table(mean)
@@ -65,12 +65,6 @@ def test_bytes_and_the_rest_are_poisson(mean):
         found = table.left_over(np.array([t - np.uint64(1), t]))
         assert found.tolist() == [np.sum(table.thresholds < t), np.sum(table.thresholds <= t)]
         assert found[1] >= k + 1
-
-
-def test_thresholds_are_exact():
-    parts = [3, 0, 5, 10**6, 1, 0, 2, 10**9, 0]
-    expected = [sum(parts[: k + 1]) * 2**64 // sum(parts) for k in range(7)]
-    assert thresholds(parts).tolist() == expected
 
 
 @pytest.mark.parametrize(
