@@ -53,6 +53,7 @@ def test_rounding_is_no_spread():
         (es.cohens_d, [1], [1, 2], "x1 has 1 score; a standard deviation needs at least t"),
         (es.cohens_d, [], [1], "x1 is empty"),
         (es.cohens_d, [1, math.nan], [1, 2], r"x1\[1\] is nan; scores must be finite"),
+        (es.cohens_d_paired, [1], [1], "x1 has 1 score"),
         (es.cohens_d_paired, [1, 2, 3], [1, 5], "x1 and x2 must be the same length.*3 and"),
     ],
 )

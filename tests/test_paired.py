@@ -29,7 +29,7 @@ def test_exact_permutation_is_scipys(alternative):
     assert result.exact
     assert (result.pvalue_error, result.n_resamples) == (0.0, 2 ** np.count_nonzero(x1 != x2))
     statistic, pvalue = result
-    assert (statistic, pvalue) == (result.difference, result.pvalue)
+    assert (statistic, pvalue) == (result.statistic, result.pvalue)
     assert (statistic, pvalue) == pytest.approx((expected.statistic, expected.pvalue))
 
 

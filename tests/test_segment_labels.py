@@ -137,6 +137,7 @@ def test_groups_without_such_a_label(both, ask):
     ("segments", "message"),
     [
         ([], "segments is empty; give at least one number"),
+        ("01", "segments must be a list of numbers"),
         ([0, 4], "segments must be from 0 to 3, got 4"),
         ([-1], "segments must be from 0 to 3, got -1"),
         ([True, False, True], "segments must be whole numbers"),

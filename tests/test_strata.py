@@ -215,7 +215,7 @@ def test_strata_of_one_unit_are_drawn_as_one():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"strata": ["x"]}, "strata has 1 labels but there are 4 segments"),
+        ({"strata": [[], [], [], []]}, "strata must hold hashable labels"),
         ({"groups": [1, 2, 2, 3]}, r"group 2 is in 'x' \(segment 1\) and in 'y' \(segment 2\)"),
         ({"strata": None, "aggregate": "macro"}, "aggregate='macro' needs strata"),
         ({"aggregate": {"x": 1}}, "aggregate lacks 'y'"),
