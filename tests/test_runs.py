@@ -90,14 +90,6 @@ def test_the_difference_of_two_means_over_runs_has_two_variance_components(run, 
     assert margin.margin_test.pvalue_not_worse == pytest.approx(shifted)
 
 
-def test_runs_that_do_not_differ_add_nothing():
-    one = np.random.default_rng(4).random(50)
-    found = es.estimate([one, one, one], None, MARKS)
-    alone = es.estimate(one, None, MARKS, method="t")
-    assert found.run_error == 0
-    assert found.standard_error == pytest.approx(alone.standard_error)
-
-
 RUNS, OTHERS = [[1, 0], [1, 1]], [[1, 0], [1, 2]]
 LONG = [[1, 0, 1, 1]] * 2
 

@@ -57,33 +57,27 @@ def assert_same(row, d, but=()):
 
 
 @pytest.mark.parametrize("tasks", [TASKS, costs()], ids=["0/1", "numbers"])
+@pytest.mark.parametrize("groups", [{}, {"law": [i // 6 for i in range(240)]}])
 @pytest.mark.parametrize("options", [{}, {"test": "ar", "method": "percentile", "rng": 7}])
-def test_the_row_of_a_task_is_what_a_comparison_of_it_says(tasks, options):
-    result = es.Suite(tasks).compare(**FEW, **options)
-    alone = [es.compare(table, **FEW, **options) for table in tasks.values()]
+def test_the_row_of_a_task_is_what_a_comparison_of_it_says(tasks, options, groups):
+    result = es.Suite(tasks, groups=groups).compare(**FEW, **options)
+    alone = [
+        es.compare(table, groups=groups.get(task), **FEW, **options)
+        for task, table in tasks.items()
+    ]
     adjusted = holm_by_hand([one.differences[0].pvalue for one in alone])
     for row, task, one, p in zip(result.rows, tasks, alone, adjusted, strict=True):
         assert_same(row, one.differences[0], ["pvalue_adjusted"])
-        assert (row.task, result.estimates[task, "A"].n_segments) == (task, SIZES[task])
+        n = 40 if task in groups else SIZES[task]
+        assert (row.task, result.estimates[task, "A"].n_segments) == (task, n)
         assert row.pvalue_adjusted == pytest.approx(p)
         for e in one.estimates:
             assert_same(result.estimates[task, e.system], e)
     assert [row.task for row in result] == [*tasks, "macro"]
+    errors = [row.standard_error for row in result.rows]
+    assert result.totals[0].standard_error == pytest.approx(np.linalg.norm(errors) / 3)
     assert result.adjustment == "holm"
     assert all("|adj:holm|" in signature for signature in result.signatures)
-
-
-@pytest.mark.parametrize("options", [{}, {"baseline": "B", "method": "simultaneous"}])
-def test_a_suite_of_one_task_is_a_comparison(options):
-    tables = [accuracies(shares=(0.5, 0.6, 0.7))["law"], costs(n_systems=3)["law"]]
-    suite, result = es.Suite({"law": tables}), es.compare(tables, **FEW, **options)
-    found = suite.compare(**FEW, **options)
-    assert (found.totals, found.tasks, found.adjustment) == ((), ("law",), "max-t")
-    for row, d in zip(found, result, strict=True):
-        assert_same(row, d)
-    assert found.signatures == result.signatures
-    for row, e in zip(suite.estimate(**FEW), es.estimate(tables, **FEW), strict=True):
-        assert_same(row, e)
 
 
 WEIGHTS = {"physics": 1, "law": 2, "history": 4}
@@ -221,20 +215,6 @@ def test_several_metrics_a_task_have_a_total_each():
     assert [result.n_compared(d) for d in result.rows] == [3, 2, 3, 2, 3, 1]
 
 
-def test_groups_are_drawn_whole_in_their_task():
-    tasks = costs()
-    groups = {"law": [i // 6 for i in range(240)], "history": [i // 5 for i in range(150)]}
-    scores = es.Suite(tasks, groups=groups).estimate(method="t")
-    errors = []
-    for task, table in tasks.items():
-        one = es.estimate(table, method="t", groups=groups.get(task)).estimates[0]
-        assert_same(scores[task, "A"], one)
-        errors.append(one.standard_error)
-    total = scores["A"]
-    assert (total.n_segments, total.unit) == (60 + 40 + 30, "group")
-    assert total.standard_error == pytest.approx(np.sqrt(np.sum(np.square(errors))) / 3)
-
-
 def test_tasks_of_several_runs_have_rows_and_a_micro_total():
     rng = np.random.default_rng(6)
     tasks = {
@@ -359,29 +339,6 @@ def test_composites_of_tasks_are_of_their_totals():
     less = es.Suite({**tasks, "law": tasks["law"][:1]}).compare(**FEW)
     with pytest.raises(InputError, match="totals of acc, cost are not of the same tasks"):
         less.ranking(composite="borda")
-
-
-def test_totals_are_set_off_in_text_markdown_and_latex(compared):
-    text = str(compared).splitlines()
-    (place,) = [i for i, line in enumerate(text) if line.startswith("macro  ")]
-    assert set(text[place - 1]) == {"-"}
-    assert text[place - 2].startswith("history")
-    assert "| **macro** | **450** |" in compared.to_markdown()
-    latex = compared.to_latex().splitlines()
-    (place,) = [i for i, line in enumerate(latex) if line.startswith("macro &")]
-    assert (latex[place - 1], latex[place + 1]) == (r"\midrule", r"\bottomrule")
-
-
-def test_tasks_without_spread_are_harmless(compared):
-    right = es.extract({"A": np.ones(50), "B": np.ones(50)}, metric=ACC)
-    less = compared.difference()
-    result = es.Suite({**TASKS, "easy": right}).compare(**FEW)
-    total = result.difference()
-    assert total.standard_error == pytest.approx(less.standard_error * 3 / 4)
-    assert total.pvalue == pytest.approx(less.pvalue, abs=0.02)
-    assert any("On easy systems have identical statistics" in note for note in result.notes)
-    same = es.Suite({"x": right, "y": right}).compare(**FEW)
-    assert [d.pvalue for d in same] == [1.0, 1.0, 1.0]
 
 
 def marks(values, metric=ACC, systems=("A", "B")):
