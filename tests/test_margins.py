@@ -86,6 +86,12 @@ def test_tangos_test_at_the_margin():
     )
     assert (d.discordant.gained, d.discordant.lost, d.method) == (4, 9, "tango")
     assert " 4, 9 " in str(result)
+    # Of errors, of which 64 become 69, a share r is kept where 69 is below 64/r.
+    _, d = one(outcomes(60, 9, 4, 27), ERRORS, recovery=0.8)
+    expected = norm.cdf(tango_distance(9, 4, 100, 0.64 / 0.8 - 0.64))
+    assert d.margin_test.pvalue_not_worse == pytest.approx(expected)
+    _, high = tango(9, 4, 100, norm.ppf(0.95))
+    assert d.margin_test.recovery_bound == pytest.approx(0.64 / (0.64 + high))
 
 
 @pytest.mark.parametrize("metric", [MEAN, ERRORS], ids=["higher", "lower"])

@@ -50,6 +50,11 @@ class Part:
         given = self.given.kept() if isinstance(self.given, Given) else self.given
         return replace(self, given=given, kept=tuple(samples))
 
+    def has(self, d: Difference) -> bool:
+        """Return whether a difference is of this part."""
+        is_other = isinstance(self.given, Total) and self.given.metric != d.metric
+        return (self.task, self.aggregate) == (d.task, d.aggregate) and not is_other
+
 
 def sampled(
     parts: Sequence[Part], options: Options, progress: Progress | None = None
@@ -153,12 +158,9 @@ class Source:
 
     def _sample(self, d: Difference, options: Options | None = None) -> tuple[Part, Sample]:
         """Return the part and the sample that a difference is of."""
-        for part in self.parts:
-            total = part.given.metric if isinstance(part.given, Total) else d.metric
-            if (part.task, part.aggregate, total) == (d.task, d.aggregate, d.metric):
-                samples = part.samples(options or self.options)
-                return part, next(sample for sample in samples if sample.of.name == d.metric)
-        raise InputError(f"nothing is known of {d.task!r} under {d.metric!r}")
+        part = next(part for part in self.parts if part.has(d))
+        samples = part.samples(options or self.options)
+        return part, next(sample for sample in samples if sample.of.name == d.metric)
 
     def _together(self, of: Sequence[Difference]) -> list[Sample]:
         """Return the samples of several metrics, which have to be drawn together."""
