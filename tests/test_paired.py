@@ -1,7 +1,11 @@
-"""Paired tests of scores: SciPy, exact enumeration, the definition, and `compare`."""
+"""Paired tests and effect sizes of scores: SciPy, exact enumeration, formulas, and `compare`."""
+
+import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 import evalstats as es
@@ -31,35 +35,6 @@ def test_exact_permutation_is_scipys(alternative):
     statistic, pvalue = result
     assert (statistic, pvalue) == (result.statistic, result.pvalue)
     assert (statistic, pvalue) == pytest.approx((expected.statistic, expected.pvalue))
-
-
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_drawn_permutation_agrees_with_the_exact_one(alternative):
-    """20,000 draws, 5 Monte-Carlo standard errors: false alarm below 1e-6 a case."""
-    x1, x2 = scores_pair(1, 14)
-    exact = es.paired_permutation_test(x1, x2, alternative=alternative, exact=True)
-    drawn = es.paired_permutation_test(
-        x1, x2, alternative=alternative, exact=False, n_resamples=20_000
-    )
-    assert not drawn.exact
-    assert 0 < drawn.pvalue_error < 0.004
-    assert abs(drawn.pvalue - exact.pvalue) < 5 * drawn.pvalue_error + 1e-4
-
-
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-def test_the_bootstrap_by_its_definition(alternative):
-    # Whole numbers: ties are ties.
-    x1, x2 = (10 * scores_pair(2, 12)).round()
-    drawn = es.bootstrap_weights(12, 500, rng=4) @ (x1 - x2)
-    below, above = np.count_nonzero(drawn <= 0), np.count_nonzero(drawn >= 0)
-    assert below + above > 500
-    count = {"two-sided": min(below, above), "greater": below, "less": above}[alternative]
-    result = es.paired_bootstrap_test(x1, x2, alternative=alternative, n_resamples=500, rng=4)
-    sides = 2 if alternative == "two-sided" else 1
-    tail = np.sqrt(11 / 12) * stats.norm.ppf((count + 1) / 501)
-    assert count > 0
-    assert result.pvalue == pytest.approx(sides * stats.t.cdf(tail, 11))
-    assert result.difference == pytest.approx(np.mean(x1 - x2))
 
 
 @pytest.mark.parametrize("alternative", ALTERNATIVES)
@@ -115,6 +90,43 @@ def test_the_interval_is_scipys(alternative):
             result.confidence_interval(95)
 
 
+scores = st.lists(st.integers(-50, 50), min_size=4, max_size=12)
+
+
+# SciPy warns of samples without spread of their own.
+@pytest.mark.filterwarnings("ignore:Precision loss:RuntimeWarning")
+@settings(max_examples=25)
+@given(scores, scores)
+def test_they_are_t_statistics_rescaled(x1, x2):
+    """d = t·√(1/n1 + 1/n2) of two samples, and d_z = t/√n of paired ones."""
+    if np.var(x1) + np.var(x2) > 0:
+        t = stats.ttest_ind(x1, x2).statistic
+        expected = t * math.sqrt(1 / len(x1) + 1 / len(x2))
+        assert es.cohens_d(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert es.cohens_d(x2, x1) == pytest.approx(-expected, rel=1e-9, abs=1e-12)
+    x1, x2 = np.array(x1[:4]), np.array(x2[:4])
+    if np.var(x1 - x2) > 0:
+        expected = stats.ttest_rel(x1, x2).statistic / math.sqrt(4)
+        assert es.cohens_d_paired(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("function", [es.cohens_d, es.cohens_d_paired])
+def test_without_spread(function):
+    assert function([3, 3], [1, 1]) == math.inf
+    assert function([0.1] * 3, [0.3] * 3) == -math.inf
+    assert math.isnan(function([0.1] * 3, [0.1] * 3))
+
+
+def test_rounding_is_no_spread():
+    """0.85 - 0.80 and 0.90 - 0.85 differ in the last bit; the shift is 0.05 everywhere."""
+    x2 = np.array([0.80, 0.85, 0.10, 0.33])
+    x1 = np.array([0.85, 0.90, 0.15, 0.38])
+    assert np.std(x1 - x2, ddof=1) > 0
+    assert es.cohens_d_paired(x1, x2) == math.inf
+    # A spread that is small but real counts.
+    assert es.cohens_d_paired([1e-9, 2e-9], [0, 0]) == pytest.approx(3 / math.sqrt(2))
+
+
 BOOTSTRAP, PERMUTATION = es.paired_bootstrap_test, es.paired_permutation_test
 
 
@@ -125,6 +137,10 @@ BOOTSTRAP, PERMUTATION = es.paired_bootstrap_test, es.paired_permutation_test
         (PERMUTATION, [], {}, "x1 is empty"),
         (BOOTSTRAP, [1, float("nan")], {}, r"x1\[1\] is nan"),
         (PERMUTATION, [[1], [2]], {}, r"x1 must have shape \(N,\)"),
+        (es.cohens_d, [1], {}, "x1 has 1 score; a standard deviation needs at least t"),
+        (es.cohens_d, X1, {"x2": [1]}, "x2 has 1 score"),
+        (es.cohens_d_paired, [1], {"x2": [1]}, "x1 has 1 score"),
+        (es.cohens_d_paired, [1, 2, 3], {}, "x1 and x2 must be the same length.*3 and"),
         (BOOTSTRAP, [1], {"x2": [2]}, "x1 has 1 score; the bootstrap needs at"),
         (BOOTSTRAP, X1, {"n_resamples": 0}, "n_resamples must be at least 1"),
         (BOOTSTRAP, X1, {"alternative": "x"}, "alternative must be one of"),

@@ -56,18 +56,6 @@ def test_errors_of_averages_are_the_pooled_ones(marks, aggregate, share):
         assert f"aggregate:{shown}" in found.signature
 
 
-def test_errors_of_groups_are_those_of_evaluation_harnesses():
-    """A standard error that a results file of Every Eval Ever has, and Inspect's of clusters."""
-    rare = by_t(np.arange(5000) < 2)
-    assert rare.standard_error == pytest.approx(0.0002828144, abs=1e-10)
-    answers, documents = np.arange(2865) % 7 < 4, np.arange(2865) // 5
-    grouped = by_t(answers, groups=documents)
-    clusters = np.bincount(documents, weights=answers - answers.mean())
-    inspect = np.sqrt(573 / 572 * np.sum(clusters**2)) / 2865
-    assert grouped.standard_error == pytest.approx(inspect)
-    assert grouped.segment_error == pytest.approx(stats.sem(answers))
-
-
 @pytest.mark.parametrize("aggregate", ["micro", "macro"])
 def test_replicates_are_those_of_resampling_each_stratum(sample, aggregate):
     """BLEU scores of outputs picked by the weights, stratum by stratum."""
