@@ -24,9 +24,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from evalstats.analysis.compare import compared
+from evalstats.analysis.compare import comparison
 from evalstats.analysis.inputs import Given
 from evalstats.analysis.options import Options, as_limits
+from evalstats.analysis.parts import Part
 from evalstats.checks import also_called, share
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.gate import gate
@@ -142,7 +143,8 @@ def assert_not_worse(
         1 - 2 * level, alternative="less" if higher else "greater", n_resamples=n_resamples,
         seed=as_seed(rng), margin=margin, recovery=recovery, significance_level=level,
     )  # fmt: skip
-    result = compared(Given(table, None, "bleu", groups), table.systems[0], options)
+    part = Part(Given(table, groups=groups))
+    result = comparison([part], table.systems[0], options)
     (difference,) = result
     _check_answerable(result, level)
     if result.claim(difference) == "not shown":

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from evalstats.resampling.multinomial_rows import multinomial_rows
-from evalstats.resampling.poisson import LARGEST, LEFT_OVER, byte_table, poisson_counts, thresholds
+from evalstats.resampling.poisson import LARGEST, LEFT_OVER, byte_table, poisson_counts
 from evalstats.resampling.streams import generator, random_bytes
 from evalstats.resampling.totals import bootstrap_weights
 
@@ -47,7 +47,7 @@ def test_bytes_are_uniform_and_those_of_whole_words():
     assert stats.chisquare(observed).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("mean", [0.0, 1e-300, 1e-6, 0.01, 0.25, 0.8, 0.9667, 0.9999, 1.0])
+@pytest.mark.parametrize("mean", [0.0, 1e-300, 0.01, 0.9667, 1.0])
 def test_bytes_and_the_rest_are_poisson(mean):
     """Shares of bytes plus shares of thresholds are the probabilities, to 2^-60."""
     table = byte_table(mean)
@@ -65,12 +65,6 @@ def test_bytes_and_the_rest_are_poisson(mean):
         found = table.left_over(np.array([t - np.uint64(1), t]))
         assert found.tolist() == [np.sum(table.thresholds < t), np.sum(table.thresholds <= t)]
         assert found[1] >= k + 1
-
-
-def test_thresholds_are_exact():
-    parts = [3, 0, 5, 10**6, 1, 0, 2, 10**9, 0]
-    expected = [sum(parts[: k + 1]) * 2**64 // sum(parts) for k in range(7)]
-    assert thresholds(parts).tolist() == expected
 
 
 @pytest.mark.parametrize(
@@ -141,20 +135,3 @@ def test_four_rows_are_independent(apart):
     shares = np.append(shares, 1 - shares.sum())
     expected = np.einsum("i,j,k,l->ijkl", *[shares] * 4).ravel() * len(chosen)
     assert stats.chisquare(np.bincount(joint, minlength=81), expected).pvalue > 1e-4
-
-
-@pytest.mark.thorough
-def test_what_one_segment_decides_and_no_two_rows_are_alike():
-    """How often each segment is left out: variance, kurtosis and tails as of a binomial.
-
-    41,000 averages: the standard error of their variance is 0.007, of their kurtosis 0.024, of the
-    share beyond 3 standard errors 0.0003; rows that share bits in fours have a kurtosis of 3.14.
-    Correlations of a batch's rows are below 6 standard errors.
-    """
-    rows = [bootstrap_weights(2048, 504, rng=seed) for seed in range(20)]
-    p = (1 - 1 / 2048) ** 2048
-    z = (np.mean(np.array(rows) == 0, axis=1) - p) / np.sqrt(p * (1 - p) / 504)
-    assert np.var(z) == pytest.approx(1, abs=0.035)
-    assert stats.kurtosis(z.ravel(), fisher=False) == pytest.approx(3, abs=0.12)
-    assert np.mean(np.abs(z) > 3) == pytest.approx(0.0027, abs=0.0015)
-    assert np.max(np.abs(np.corrcoef(rows[0].astype(float)) - np.eye(504))) < 0.13

@@ -16,7 +16,7 @@
 - `parts`: the tasks and totals of a comparison, and what it can be asked later
 - `gate`: whether a loss is within a limit, on every task and in total
 - `power`, `planning`: which differences a test set finds; the designs behind it
-- `removal`, `beside`: which segments a difference rests on; what a report shows of them
+- `removal`: which segments a difference rests on
 - `notes`: what a careful reader should know
 
 May import every room before it.

@@ -129,32 +129,24 @@ def compare(
         margin, recovery, contrast,
     )  # fmt: skip
     given = Given(hypotheses, references, metrics, groups, strata, aggregate)
-    return compared(given, baseline, options)
-
-
-def compared(given: Given, baseline: str | None, options: Options) -> Comparison:
-    """Compare what was given, checked options in hand."""
-    # What costs nothing is checked before what costs seconds.
-    as_pairs(given.systems, baseline)
-    samples, options = given.samples(options)
-    pairs = as_pairs(samples[0].of.systems, baseline)
-    return comparison([Part(given.kept(), options, kept=tuple(samples))], pairs, baseline, options)
+    return comparison([Part(given)], baseline, given.options(options))
 
 
 def comparison(
     parts: Sequence[Part],
-    pairs: Sequence[Pair],
     baseline: str | None,
     options: Options,
     progress: Progress | None = None,
 ) -> Comparison:
     """Compare the pairs of all tasks and totals, each metric a family of its own."""
+    # What costs nothing is checked before what costs seconds.
+    pairs = as_pairs(parts[0].given.systems, baseline)
     estimates: list[Estimate] = []
     found: list[Difference] = []
     signatures, limits = [], []
     # Of one pair no pairs depend on one another, and tasks have Holm's method.
     alone = len(pairs) == 1 < len(parts)
-    for part, samples in sampled(parts, progress):
+    for part, samples in sampled(parts, options, progress):
         adjustment = "holm" if alone and options.adjustment == "max-t" else options.adjustment
         if adjustment == "max-t" and samples[0].replicates.size == 0:
             # Without resamples nothing says how pairs depend on one another.
@@ -166,7 +158,9 @@ def comparison(
             found += [replace(d, task=part.task, aggregate=part.aggregate) for d in own]
             estimates += placed(scores, part, single=len(parts) == 1)
         limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate))
-    if len(parts) > 1:
+    if len(parts) == 1:
+        parts = [part.keeping(samples)]
+    else:
         found = over_tasks(found, adjustment)
     result = Comparison(
         estimates=Estimates(tuple(estimates)),

@@ -23,7 +23,6 @@ from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.notes import design_notes
 from evalstats.results.results import Estimate, Estimates
-from evalstats.results.signatures import signature
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics, Progress, as_systems
 from evalstats.statistics.segments import SegmentStatistics
@@ -129,7 +128,9 @@ def estimate(
         single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
     elif not isinstance(hypotheses, Mapping):
         hypotheses = {"system": hypotheses}
-    samples, options = replace(given, hypotheses=hypotheses).samples(options, progress)
+    given = replace(given, hypotheses=hypotheses)
+    options = given.options(options)
+    samples = given.samples(options, progress)
     found = [e for sample in samples for e in estimates_of(sample, options)]
     return found[0] if single else Estimates(tuple(found))
 
@@ -201,20 +202,14 @@ def _design(sample: Sample, i: int, effect: Effect) -> dict[str, Any]:
 def result_signature(sample: Sample, options: Options, method: str, **test: str | None) -> str:
     """Return everything needed to make the numbers under one metric again."""
     drawn = sample.replicates.shape[1] or (options.n_resamples if test.get("test") == "ar" else 0)
-    strata, resolution = len(sample.units.labels), sample.resolution
-    return signature(
-        sample.of.metric_name,
-        sample.of.signature,
+    return sample.signature(
         {
-            "nrefs": sample.of.reference_label or None,
             **test,
             "ci": method,
             "level": f"{options.confidence_level:.10g}",
             "n": str(drawn) if drawn else None,
             "seed": str(options.seed) if drawn else None,
             "weights": sample.weights if sample.weights != "multinomial" else None,
-            "resolution": f"{resolution:g}" if resolution < 1 else None,
-            "strata": str(strata) if strata else None,
-            "unit": sample.units.unit,
-        },
+            "resolution": f"{sample.resolution:g}" if sample.resolution < 1 else None,
+        }
     )

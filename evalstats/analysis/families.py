@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,8 +82,8 @@ class OwnErrors:
         assert self.units.codes is not None
         places = places_of(self.units.codes)
         parts = [(p, whole[p]) for p in places]
-        rows = rows_of(self.units, self.options.seed)
-        found = stratum_totals(rows, parts, self.n_resamples, self.options.executor, _stacked)
+        rows, stacked = rows_of(self.units, self.options.seed), partial(np.stack, axis=1)
+        found = stratum_totals(rows, parts, self.n_resamples, self.options.executor, stacked)
         return [(len(p), (found[:, t] * steps).T) for t, p in enumerate(places)]
 
 
@@ -183,10 +183,6 @@ class Family:
 
         n = self.pairs[0].sample.replicates.shape[1]
         return families.step_down(null, self._sizes(sign), n)
-
-
-def _stacked(totals: list[Floats]) -> Floats:
-    return np.stack(totals, axis=1)
 
 
 def _whole_numbers(columns: Floats) -> tuple[Floats, Floats]:

@@ -7,10 +7,9 @@ from dataclasses import replace
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import comparison
-from evalstats.analysis.inputs import as_pairs
-from evalstats.analysis.options import N_RESAMPLES, SEED, Options, as_limits
+from evalstats.analysis.options import N_RESAMPLES, SEED, Options
 from evalstats.analysis.parts import Source
-from evalstats.analysis.suite import Groups, Tasks, parts_of
+from evalstats.analysis.suite import Groups, Tables, as_tasks
 from evalstats.checks import share
 from evalstats.errors import InputError
 from evalstats.inference.families import holm
@@ -25,7 +24,7 @@ _POWER = 0.8
 
 
 def gated(
-    tasks: Tasks,
+    tasks: Tables,
     baseline: str,
     *,
     margin: float | None = None,
@@ -39,7 +38,7 @@ def gated(
 ) -> Gate:
     """Do what `evalstats.gate` does with tables of two systems, of one task or several."""
     level = share(significance_level, "significance_level", 0.5)
-    if as_limits(margin, recovery) == (None, None):
+    if margin is None and recovery is None:
         raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
     # Bounds are one-sided: each at the level by itself.
     options = Options(
@@ -49,8 +48,7 @@ def gated(
     (first, *_), *_ = tasks.values()
     if len(first.systems) != 2:
         raise InputError(f"a gate compares one system with one baseline, got {list(first.systems)}")
-    parts = parts_of(tasks, options, aggregate, groups)
-    result = comparison(parts, as_pairs(first.systems, baseline), baseline, options)
+    result = comparison(as_tasks(tasks, aggregate, groups).parts, baseline, options)
     checks = _decided([_check(result, d) for d in result], level)
     said = dict.fromkeys([*notes, *limit_notes(result.source.limits)])
     return Gate(checks, margin, recovery, level, tuple(said))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, TypeGuard
@@ -76,32 +76,34 @@ class Given:
             return given_tables(self.hypotheses)[0].systems
         return tuple(as_systems(self.hypotheses))
 
-    def samples(
-        self, options: Options, progress: Progress | None = None
-    ) -> tuple[list[Sample], Options]:
-        """Return a sample a metric, with the options, some of which a shard decides."""
+    def options(self, options: Options) -> Options:
+        """Return the options, some of which a shard decides."""
         if isinstance(self.hypotheses, Shard):
-            return from_shard(self.hypotheses), options_of_shard(self.hypotheses, self, options)
-        tables = tables_of(self, options, progress)
-        return resample(scored_tables(self, tables), options), options
+            return options_of_shard(self.hypotheses, self, options)
+        return options
 
-    def unit_ids(self, n: int) -> list[str]:
-        """Return what n units are called: labels of groups, or ids of segments."""
+    def samples(self, options: Options, progress: Progress | None = None) -> list[Sample]:
+        """Return what is drawn, a sample a metric."""
+        if isinstance(self.hypotheses, Shard):
+            return from_shard(self.hypotheses)
+        return resample(scored_tables(self, tables_of(self, options, progress)), options)
+
+    def names(self, n: int) -> list[str]:
+        """Return what the unit of each of n segments is called: its group, or its id."""
         if self.groups is not None:
             groups: Any = labels_of(self.hypotheses, self.groups, "groups")
-            return [str(label) for label in dict.fromkeys(groups)]
+            return list(map(str, groups))
         ids = _first(self.hypotheses).segment_ids if is_statistics(self.hypotheses) else None
         return list(ids or map(str, range(n)))
 
-    def texts(self, pair: tuple[str, str], places: Iterable[int]) -> tuple[tuple[str, str], ...]:
-        """Return the outputs of two systems on some segments, where they are lists of texts."""
-        if self.groups is not None or not isinstance(self.hypotheses, Mapping):
-            return ()
-        both = [self.hypotheses[name] for name in pair]
-        if not all(isinstance(outputs, (list, tuple)) for outputs in both):
-            return ()
-        found: list[Any] = [tuple(outputs[i] for outputs in both) for i in places]
-        return tuple(found) if all(isinstance(t, str) for texts in found for t in texts) else ()
+    def outputs(self) -> dict[str, Sequence[str]]:
+        """Return the outputs of the systems, where they are lists of texts."""
+        found = self.hypotheses if isinstance(self.hypotheses, Mapping) else {}
+        for outputs in found.values():
+            is_list = isinstance(outputs, (list, tuple))
+            if not is_list or not all(isinstance(text, str) for text in outputs):
+                return {}
+        return dict(found)
 
 
 def is_statistics(value: object) -> TypeGuard[Statistics]:

@@ -1,4 +1,4 @@
-"""Options of an analysis: which there are, their other spellings, and their ranges."""
+"""Options of an analysis: which there are, and their ranges."""
 
 from __future__ import annotations
 
@@ -21,24 +21,6 @@ SCORE_METHODS = ("bootstrap", "percentile", "bca", "t")
 METHODS = (*SCORE_METHODS, "simultaneous")
 TESTS = ("bootstrap", "t", "ar")
 ADJUSTMENTS = ("max-t", *_ADJUSTMENTS)
-#: Other spellings, after lowercasing and with blanks for "-" and "_".
-_SPELLINGS = {
-    "bs": "bootstrap",
-    "paired bootstrap": "bootstrap",
-    "expanded": "bootstrap",
-    "expanded percentile": "bootstrap",
-    "approximate randomization": "ar",
-    "approximate randomisation": "ar",
-    "randomization": "ar",
-    "two sided": "two-sided",
-    "maxt": "max-t",
-    "max t": "max-t",
-    "step down max t": "max-t",
-    "romano wolf": "max-t",
-    "bh": "benjamini-hochberg",
-    "fdr bh": "benjamini-hochberg",
-    "benjamini hochberg": "benjamini-hochberg",
-}
 
 
 @dataclass(frozen=True)
@@ -127,10 +109,9 @@ def as_limits(margin: object, recovery: object) -> tuple[float | None, float | N
 
 
 def option(value: object, options: tuple[str, ...], name: str) -> str:
-    """Return the option that was meant, or say which there are."""
+    """Return the option that was meant, in any case, with blanks or "_" for "-", or say which."""
     if isinstance(value, str):
-        spelled = value.lower()
-        spelled = _SPELLINGS.get(spelled.replace("-", " ").replace("_", " "), spelled)
+        spelled = value.lower().replace("_", "-").replace(" ", "-")
         if spelled in options:
             return spelled
     raise InputError(f"{name} must be one of {', '.join(options)}; got {value!r}")

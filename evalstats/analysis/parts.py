@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalstats.analysis.beside import beside_of
 from evalstats.analysis.inputs import Given
 from evalstats.analysis.options import Options
 from evalstats.analysis.planning import Question, needed_within, planned
@@ -31,31 +30,39 @@ class Part:
     """A task under some metrics, or a total under one."""
 
     given: Given | Total
-    options: Options
     task: str = ""
     aggregate: str | None = None
-    # What was drawn. Of several tasks, which would take much memory, it is drawn again.
-    kept: tuple[Sample, ...] = ()
+    kept: tuple[Sample, ...] = ()  # what was drawn of it
 
-    def samples(self) -> list[Sample]:
+    def samples(self, options: Options) -> list[Sample]:
         """Return what is drawn, a sample a metric; errors name the task."""
         if self.kept:
             return list(self.kept)
         try:
-            return self.given.samples(self.options)[0]
+            return self.given.samples(options)
         except InputError as error:
             is_named = self.task and self.aggregate is None
             where = f"task {self.task!r}: " if is_named else ""
             raise type(error)(f"{where}{error}") from None
 
+    def keeping(self, samples: Sequence[Sample]) -> Part:
+        """Return the part with what was drawn; of several tasks, much memory, it is drawn again."""
+        given = self.given.kept() if isinstance(self.given, Given) else self.given
+        return replace(self, given=given, kept=tuple(samples))
+
+    def has(self, d: Difference) -> bool:
+        """Return whether a difference is of this part."""
+        is_other = isinstance(self.given, Total) and self.given.metric != d.metric
+        return (self.task, self.aggregate) == (d.task, d.aggregate) and not is_other
+
 
 def sampled(
-    parts: Sequence[Part], progress: Progress | None = None
+    parts: Sequence[Part], options: Options, progress: Progress | None = None
 ) -> Iterator[tuple[Part, list[Sample]]]:
     """Yield each part with what is drawn of it, and say which task is done."""
     n_tasks = sum(part.aggregate is None for part in parts)
     for i, part in enumerate(parts):
-        yield part, part.samples()
+        yield part, part.samples(options)
         if progress is not None and part.aggregate is None:
             progress(i + 1, n_tasks, "tasks")
 
@@ -82,7 +89,7 @@ class Source:
 
     def needed(self, d: Difference, level: float, target: float) -> int | None:
         """Return how many units show a system that has lost nothing to be within the limit."""
-        _, sample = self._undrawn()._sample(d)
+        _, sample = self._sample(d, self._undrawn)
         names = sample.of.systems
         pair = names.index(d.baseline), names.index(d.system)
         return needed_within(sample, pair, self.options, level, target)
@@ -97,12 +104,11 @@ class Source:
         target: float,
     ) -> Power:
         """Plan as `evalstats.power` does."""
-        samples, options = self._together(of), self.options
         asked = Question(
             difference, n_segments, runs, level, target,
-            options.confidence_level, options.alternative,
+            self.options.confidence_level, self.options.alternative,
         )  # fmt: skip
-        return planned(samples, self.pairs, asked)
+        return planned(self._together(of), self.pairs, asked)
 
     def ranking(self, comparison: Comparison, of: Sequence[Difference]) -> Ranking:
         """Rank the systems under the metric of the differences."""
@@ -125,17 +131,19 @@ class Source:
     def influence(self, comparison: Comparison, difference: Difference) -> Influence:
         """Return the influence of all segments on a difference."""
         part, sample = self._with_segments(difference)
-        found = influence_of(difference, sample, part.given, comparison.significance_level)
+        names, outputs = part.given.names(sample.units.n), part.given.outputs()
+        found = influence_of(difference, sample, names, outputs, comparison.significance_level)
         return replace(found, signature=comparison.signature_of(difference))
 
     def beside(self, difference: Difference) -> Beside:
         """Return the texts that were compared, and the scores in each stratum."""
         part, sample = self._with_segments(difference)
-        return beside_of(sample, part.given)
+        names = () if isinstance(part.given, Total) else tuple(part.given.names(sample.units.n))
+        return Beside(names, part.given.outputs(), sample.of.by_stratum())
 
     def _with_segments(self, difference: Difference) -> tuple[Part, Sample]:
         """Return the part and the sample of a difference, whose segments have to be here."""
-        part, sample = self._undrawn()._sample(difference)
+        part, sample = self._sample(difference, self._undrawn)
         if sample.is_elsewhere:
             raise InputError(
                 "influence needs the statistics of every segment, and a Shard keeps totals only; "
@@ -143,20 +151,16 @@ class Source:
             )
         return part, sample
 
-    def _undrawn(self) -> Source:
-        """Return the same for what needs no resamples, so that nothing is drawn again."""
-        options = replace(self.options, method="t", test="t")
-        parts = [part if part.kept else replace(part, options=options) for part in self.parts]
-        return replace(self, parts=parts)
+    @property
+    def _undrawn(self) -> Options:
+        """Options for what needs no resamples, so that nothing is drawn again."""
+        return replace(self.options, method="t", test="t")
 
-    def _sample(self, d: Difference) -> tuple[Part, Sample]:
+    def _sample(self, d: Difference, options: Options | None = None) -> tuple[Part, Sample]:
         """Return the part and the sample that a difference is of."""
-        for part in self.parts:
-            total = part.given.metric if isinstance(part.given, Total) else d.metric
-            if (part.task, part.aggregate, total) == (d.task, d.aggregate, d.metric):
-                found = [sample for sample in part.samples() if sample.of.name == d.metric]
-                return part, found[0]
-        raise InputError(f"nothing is known of {d.task!r} under {d.metric!r}")
+        part = next(part for part in self.parts if part.has(d))
+        samples = part.samples(options or self.options)
+        return part, next(sample for sample in samples if sample.of.name == d.metric)
 
     def _together(self, of: Sequence[Difference]) -> list[Sample]:
         """Return the samples of several metrics, which have to be drawn together."""

@@ -18,7 +18,6 @@ from evalstats.inference import power, student
 from evalstats.inference.counts import wilson
 from evalstats.inference.student import Spread
 from evalstats.results.power import PairPower, Power, RunPower, assumptions
-from evalstats.results.signatures import signature
 
 #: So many units, or runs, that more of them find nothing more.
 ENDLESS = 10**12
@@ -177,7 +176,8 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
         some = [pair for pair in pairs if sample.differ(*pair)[0]] or pairs[:1]
         same += [(sample, pair) for pair in pairs if not sample.differ(*pair)[0]]
         found += [_pair(sample, pair, asked, n, runs) for pair in some]
-        signatures.append(_signature(sample, asked, found[-1].test))
+        test = {"test": found[-1].test, "alt": asked.alternative, "level": f"{asked.level:.10g}"}
+        signatures.append(sample.signature({"power": f"{asked.target:.10g}", **test}))
     result = Power(
         tuple(found), units.n, n, units.unit, asked.difference, asked.target, asked.level,
         asked.alternative, asked.confidence_level, tuple(signatures),
@@ -260,20 +260,6 @@ def _sizes(planned: int, *others: int) -> tuple[int, ...]:
     low, high = max(10, min(planned, *others) / _REACH), max(planned, *others) * _REACH
     numbers = [lead * 10**d for d in range(1, len(str(high)) + 1) for lead in (1, 2, 5)]
     return tuple(sorted({planned, *(m for m in numbers if low <= m <= high)}))
-
-
-def _signature(sample: Sample, asked: Question, test: str) -> str:
-    strata = len(sample.units.labels)
-    tested = {
-        "nrefs": sample.of.reference_label or None,
-        "power": f"{asked.target:.10g}",
-        "test": test,
-        "alt": asked.alternative,
-        "level": f"{asked.level:.10g}",
-        "strata": str(strata) if strata else None,
-        "unit": sample.units.unit,
-    }
-    return signature(sample.of.metric_name, sample.of.signature, tested)
 
 
 def _left_out(same: Sequence[tuple[Sample, Pair]]) -> Iterator[str]:

@@ -100,7 +100,6 @@ def power(
         options.confidence_level, options.alternative,
     )  # fmt: skip
     given = Given(hypotheses, references, metrics, groups, strata, aggregate)
-    as_pairs(given.systems, baseline, "power")
-    samples, _ = given.samples(options, progress)
-    pairs = as_pairs(samples[0].of.systems, baseline, "power")
+    pairs = as_pairs(given.systems, baseline, "power")
+    samples = given.samples(given.options(options), progress)
     return planned(samples, pairs, asked)

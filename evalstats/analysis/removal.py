@@ -7,13 +7,13 @@ the rest are computed, not approximated.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.inputs import Given
 from evalstats.analysis.sampling import Sample
 from evalstats.analysis.scored import Scored
-from evalstats.analysis.totals import Total
 from evalstats.inference.randomisation import tie_tolerance
 from evalstats.metrics import scores_of
 from evalstats.resampling.strata import places_of
@@ -27,8 +27,17 @@ Order = NDArray[np.intp]
 _LEAST = 2
 
 
-def influence_of(d: Difference, sample: Sample, given: Given | Total, level: float) -> Influence:
-    """Return the influence of all units on a difference, and without which it would turn."""
+def influence_of(
+    d: Difference,
+    sample: Sample,
+    names: Sequence[str],
+    outputs: Mapping[str, Sequence[str]],
+    level: float,
+) -> Influence:
+    """Return the influence of all units on a difference, and without which it would turn.
+
+    Names are those of the unit of each segment; outputs, where there are texts, of the systems.
+    """
     a, b = (sample.of.systems.index(name) for name in (d.baseline, d.system))
     moves = sample.difference(a, b).influence
     assert moves is not None
@@ -36,8 +45,11 @@ def influence_of(d: Difference, sample: Sample, given: Given | Total, level: flo
     supporters = _removable(sample, np.argsort(-sign * moves, kind="stable"))
     turned = _signs(sample.of, (a, b), supporters, sign) < 0
     n_sign = int(np.argmax(turned)) + 1 if np.any(turned) and d.difference else None
-    ids = given.unit_ids(len(moves))
+    members = sample.units.members
+    firsts = range(len(moves)) if members is None else np.unique(members, return_index=True)[1]
+    ids = [names[i] for i in firsts]
     ranked = np.argsort(-np.abs(moves), kind="stable")
+    both = [outputs[name] for name in (d.baseline, d.system) if members is None and outputs]
     return Influence(
         task=d.task,
         metric=d.metric,
@@ -51,7 +63,7 @@ def influence_of(d: Difference, sample: Sample, given: Given | Total, level: flo
         sign_without=None if n_sign is None else tuple(ids[i] for i in supporters[:n_sign]),
         significance_level=level,
         higher_is_better=d.higher_is_better,
-        texts=given.texts((d.baseline, d.system), ranked[:SHOWN]),
+        texts=tuple((both[0][i], both[1][i]) for i in ranked[:SHOWN] if both),
         n_strata=len(sample.units.labels) or None,
     )
 

@@ -7,7 +7,7 @@ all systems and metrics of a call have the same resamples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -28,6 +28,7 @@ from evalstats.metrics.averages import MeanOfRuns
 from evalstats.resampling.strata import Stratified, stratum_totals
 from evalstats.resampling.totals import recipe, weighted_totals
 from evalstats.resampling.weights import Weights
+from evalstats.results.signatures import signature
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -104,6 +105,13 @@ class Sample:
     def is_elsewhere(self) -> bool:
         """Whether segments are in shards, of which only totals are here."""
         return self.differing is not None
+
+    def signature(self, analysis: Mapping[str, str | None]) -> str:
+        """Return the identity of what was found of it, with what was drawn last."""
+        fields = {"nrefs": self.of.reference_label or None, **analysis}
+        strata = len(self.units.labels)
+        fields |= {"strata": str(strata) if strata else None, "unit": self.units.unit}
+        return signature(self.of.metric_name, self.of.signature, fields)
 
     @cached_property
     def influence(self) -> Floats | None:

@@ -9,7 +9,7 @@ from typing import Any
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import comparison
 from evalstats.analysis.estimate import estimates_of
-from evalstats.analysis.inputs import Given, as_pairs, given_tables, is_statistics
+from evalstats.analysis.inputs import Given, given_tables, is_statistics
 from evalstats.analysis.notes import limits_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.parts import Part, placed, sampled
@@ -22,7 +22,7 @@ from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
-Tasks = Mapping[str, Sequence[SegmentStatistics]]
+Tables = Mapping[str, Sequence[SegmentStatistics]]
 #: Labels by task, labels of the only task, or the name of a label.
 Groups = Any
 OF_SCORES = ("method", "confidence_level", "n_resamples", "rng", "executor")
@@ -31,7 +31,66 @@ OF_PAIRS = (
 )  # fmt: skip
 
 
-class Suite:
+class Tasks:
+    """Tasks, and perhaps totals over them, that are scored and compared together."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = parts
+
+    @also_called(seed="rng")
+    def estimate(self, *, progress: Progress | None = None, **options: Any) -> Estimates:
+        """Score every system on every task, and in total.
+
+        Returns an `Estimate` for each task, metric and system, and then the totals.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called as ``progress(done, total, "tasks")`` after each task.
+        **options
+            `method`, `confidence_level`, `n_resamples`, `rng`, `executor`, as in
+            `evalstats.estimate`.
+        """
+        # Without a test nothing is drawn for intervals of t.
+        asked = replace(options_of(OF_SCORES, options), test="t")
+        found: list[Estimate] = []
+        limits = []
+        for part, samples in sampled(self.parts, asked, progress):
+            scores = [e for sample in samples for e in estimates_of(sample, asked)]
+            found += placed(scores, part, single=len(self.parts) == 1)
+            limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate))
+        made = Estimates(tuple(found))
+        # Scores of one task have notes of their own.
+        single = len(self.parts) == 1
+        return made if single else replace(made, notes=tuple(score_notes(made, limits)))
+
+    @also_called(seed="rng")
+    def compare(
+        self, *, baseline: str | None = None, progress: Progress | None = None, **options: Any
+    ) -> Comparison:
+        """Say on which tasks systems differ, and whether they do in total.
+
+        All rows of tasks under one metric, of all pairs, are a family, and the totals of all pairs
+        are another. (Where one total is made of different metrics, the rows of all tasks are one
+        family.) Step-down max-T over the pairs within each task, as in `evalstats.compare`, goes
+        together with Holm's method (1979) over the tasks; of one pair of systems that is Holm's
+        method, and is called so. The row of a task is what `evalstats.compare` says of it alone,
+        with the same seed. The total rests on rows drawn within each task (tasks are strata, in the
+        order of their names): its error is that of other items of the same tasks, and says nothing
+        of other tasks. Returns a `Difference` for each task, metric and pair, and then the totals.
+
+        Parameters
+        ----------
+        baseline, **options
+            As in `evalstats.compare`: those of `estimate`, and `test`, `alternative`, `adjustment`,
+            `margin`, `recovery`, `contrast`.
+        progress
+            As in `estimate`.
+        """
+        return comparison(self.parts, baseline, options_of(OF_PAIRS, options), progress)
+
+
+class Suite(Tasks):
     """Tasks whose scores are looked at one by one, and together.
 
     Parameters
@@ -86,132 +145,30 @@ class Suite:
         self.tasks = {label(name, "name of a task"): _tables(name, tasks[name]) for name in tasks}
         self.systems = _same_systems(self.tasks)
         self.groups = _as_groups(groups, self.tasks)
-        self._totals = as_totals(self.tasks, aggregate, self.groups)
+        totals = as_totals(self.tasks, aggregate, self.groups)
+        given = {n: Given(self.tasks[n], groups=self.groups.get(n)) for n in self.tasks}
+        parts = [Part(given[name], name) for name in given]
+        super().__init__(parts + [Part(total, total.label, total.label) for total in totals])
 
     def __repr__(self) -> str:
         return f"<Suite of {len(self.tasks)} tasks, {len(self.systems)} systems>"
 
-    @also_called(seed="rng")
-    def estimate(self, *, progress: Progress | None = None, **options: Any) -> Estimates:
-        """Score every system on every task, and in total.
 
-        Returns an `Estimate` for each task, metric and system, and then the totals.
-
-        Parameters
-        ----------
-        progress : callable, optional
-            Called as ``progress(done, total, "tasks")`` after each task.
-        **options
-            `method`, `confidence_level`, `n_resamples`, `rng`, `executor`, as in
-            `evalstats.estimate`.
-        """
-        asked = options_of_scores(options)
-        return estimated(self.parts(asked), asked, progress)
-
-    @also_called(seed="rng")
-    def compare(
-        self, *, baseline: str | None = None, progress: Progress | None = None, **options: Any
-    ) -> Comparison:
-        """Say on which tasks systems differ, and whether they do in total.
-
-        All rows of tasks under one metric, of all pairs, are a family, and the totals of all pairs
-        are another. (Where one total is made of different metrics, the rows of all tasks are one
-        family.) Step-down max-T over the pairs within each task, as in `evalstats.compare`, goes
-        together with Holm's method (1979) over the tasks; of one pair of systems that is Holm's
-        method, and is called so. The row of a task is what `evalstats.compare` says of it alone,
-        with the same seed. The total rests on rows drawn within each task (tasks are strata, in the
-        order of their names): its error is that of other items of the same tasks, and says nothing
-        of other tasks. Returns a `Difference` for each task, metric and pair, and then the totals.
-
-        Parameters
-        ----------
-        baseline, **options
-            As in `evalstats.compare`: those of `estimate`, and `test`, `alternative`, `adjustment`,
-            `margin`, `recovery`, `contrast`.
-        progress
-            As in `estimate`.
-        """
-        asked = options_of(OF_PAIRS, options)
-        pairs = as_pairs(self.systems, baseline)
-        return comparison(self.parts(asked), pairs, baseline, asked, progress)
-
-    def parts(self, options: Options) -> list[Part]:
-        """Return the tasks, and then the totals."""
-        tasks = [
-            Part(Given(tables, groups=self.groups.get(name)), options, name)
-            for name, tables in self.tasks.items()
-        ]
-        totals = [Part(total, options, total.label, total.label) for total in self._totals]
-        return tasks + totals
-
-
-def compare_tasks(
-    tasks: Tasks,
-    *,
-    baseline: str | None = None,
+def as_tasks(
+    tasks: Tables,
     aggregate: Aggregated | None = None,
     groups: Groups = None,
     strata: Labels = None,
-    notes: Sequence[str] = (),
-    progress: Progress | None = None,
-    **options: Any,
-) -> Comparison:
-    """Compare as `compare` does on one task, and as `Suite` on several; the notes come first."""
-    asked = options_of(OF_PAIRS, options)
-    (first, *_), *_ = tasks.values()
-    pairs = as_pairs(first.systems, baseline)
-    parts = parts_of(tasks, asked, aggregate, groups, strata)
-    return comparison(parts, pairs, baseline, asked, progress).noting(*notes)
-
-
-def estimate_tasks(
-    tasks: Tasks,
-    *,
-    aggregate: Aggregated | None = None,
-    groups: Groups = None,
-    strata: Labels = None,
-    notes: Sequence[str] = (),
-    progress: Progress | None = None,
-    **options: Any,
-) -> Estimates:
-    """Score the systems on one task or several, as `compare_tasks` compares them."""
-    asked = options_of_scores(options)
-    parts = parts_of(tasks, asked, aggregate, groups, strata)
-    return estimated(parts, asked, progress).noting(*notes)
-
-
-def parts_of(
-    tasks: Tasks,
-    options: Options,
-    aggregate: Aggregated | None = None,
-    groups: Groups = None,
-    strata: Labels = None,
-) -> list[Part]:
-    """Return what is drawn: the only task, which may be called "", or several and their totals."""
+) -> Tasks:
+    """Return a suite, or the only task, which may be called "" and may have strata."""
     if len(tasks) > 1:
         if strata is not None:
             raise InputError("strata are for one task, since several are strata; choose a task")
-        return Suite(tasks, aggregate, groups=groups).parts(options)
+        return Suite(tasks, aggregate, groups=groups)
     ((name, tables),) = tasks.items()
     labels: Labels = groups.get(name) if isinstance(groups, Mapping) else groups
     given = Given(list(tables), groups=labels, strata=strata, aggregate=aggregate or "micro")
-    part = Part(given, options, name)
-    return [replace(part, kept=tuple(part.samples()))]
-
-
-def estimated(
-    parts: Sequence[Part], options: Options, progress: Progress | None = None
-) -> Estimates:
-    """Score all systems on all tasks, and in total."""
-    found: list[Estimate] = []
-    limits = []
-    for part, samples in sampled(parts, progress):
-        scores = [e for sample in samples for e in estimates_of(sample, options)]
-        found += placed(scores, part, single=len(parts) == 1)
-        limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate))
-    made = Estimates(tuple(found))
-    # Scores of one task have notes of their own.
-    return made if len(parts) == 1 else replace(made, notes=tuple(score_notes(made, limits)))
+    return Tasks([Part(given, name)])
 
 
 def options_of(known: Sequence[str], given: Mapping[str, Any]) -> Options:
@@ -223,11 +180,6 @@ def options_of(known: Sequence[str], given: Mapping[str, Any]) -> Options:
                 f"{', '.join(known)}"
             )
     return Options(**{"seed" if name == "rng" else name: value for name, value in given.items()})
-
-
-def options_of_scores(given: Mapping[str, Any]) -> Options:
-    """Return checked options of scores; without a test nothing is drawn for intervals of t."""
-    return replace(options_of(OF_SCORES, given), test="t")
 
 
 def _tables(name: str, given: object) -> list[SegmentStatistics]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,6 +42,11 @@ class Total:
         names = distinct(table.metric.name for table in self.tables.values())
         return " + ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
 
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems, the same in all tasks."""
+        return next(iter(self.tables.values())).systems
+
     def given_by_task(self) -> dict[str, Given]:
         """Return what each task is made of, in the order in which they are drawn: of names."""
         return {
@@ -49,21 +54,21 @@ class Total:
             for name in sorted(self.tables)
         }
 
-    def samples(self, options: Options) -> tuple[list[Sample], Options]:
-        """Return what is drawn of it, with the options."""
-        return resample([self.scored()], options), options
+    def samples(self, options: Options) -> list[Sample]:
+        """Return what is drawn of it."""
+        return resample([self.scored()], options)
 
-    def unit_ids(self, n: int) -> list[str]:
-        """Return what units are called, after their task."""
+    def names(self, n: int) -> list[str]:
+        """Return what the unit of each segment is called, after its task."""
         return [
             f"{task}: {name}"
             for task, given in self.given_by_task().items()
-            for name in given.unit_ids(self.tables[task].n_segments)
+            for name in given.names(self.tables[task].n_segments)
         ]
 
-    def texts(self, pair: tuple[str, str], places: Iterable[int]) -> tuple[tuple[str, str], ...]:
+    def outputs(self) -> dict[str, Sequence[str]]:
         """Return no texts: they are those of its tasks."""
-        return ()
+        return {}
 
     def scored(self) -> Scored:
         """Return how it is scored; tasks are drawn in the order of their names."""

@@ -12,7 +12,7 @@ import evalstats
 from evalstats.analysis.compare import compare
 from evalstats.analysis.gate import gated
 from evalstats.analysis.options import Options
-from evalstats.analysis.suite import compare_tasks, estimate_tasks
+from evalstats.analysis.suite import as_tasks
 from evalstats.cli.inputs import read
 from evalstats.cli.options import options_of
 from evalstats.cli.output import Progress
@@ -52,19 +52,16 @@ def _parts(found: Input, options: argparse.Namespace) -> dict[str, Any]:
 def _compare(options: argparse.Namespace, progress: Progress) -> Comparison:
     asked = _asked(options) | {"executor": Reporting(None, progress)}
     found = read(options, progress, 2)
-    return compare_tasks(
-        found.tasks,
-        baseline=found.system(getattr(options, "baseline", None)),
-        notes=found.notes,
-        **_parts(found, options),
-        **asked,
-    )
+    baseline = found.system(getattr(options, "baseline", None))
+    tasks = as_tasks(found.tasks, **_parts(found, options))
+    return tasks.compare(baseline=baseline, **asked).noting(*found.notes)
 
 
 def _estimate(options: argparse.Namespace, progress: Progress) -> Result:
     asked = _asked(options) | {"executor": Reporting(None, progress)}
     found = read(options, progress)
-    return estimate_tasks(found.tasks, notes=found.notes, **_parts(found, options), **asked)
+    tasks = as_tasks(found.tasks, **_parts(found, options))
+    return tasks.estimate(**asked).noting(*found.notes)
 
 
 def _rank(options: argparse.Namespace, progress: Progress) -> Result:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.suite import compare_tasks, estimate_tasks
+from evalstats.analysis.suite import as_tasks
 from evalstats.checks import also_called
 from evalstats.logs.joining import Logs, joined
 from evalstats.logs.log import Patterns
@@ -71,9 +71,8 @@ def compare_logs(
         labels=(groups, strata),
         epochs=epochs, directions=directions,
     )  # fmt: skip
-    return compare_tasks(
-        found.tasks, aggregate=aggregate, groups=groups, strata=strata, notes=found.notes, **options
-    )
+    tasks = as_tasks(found.tasks, aggregate, groups, strata)
+    return tasks.compare(**options).noting(*found.notes)
 
 
 @also_called(metrics="metric", seed="rng")
@@ -101,6 +100,5 @@ def estimate_logs(
         labels=(groups, strata),
         epochs=epochs, directions=directions,
     )  # fmt: skip
-    return estimate_tasks(
-        found.tasks, aggregate=aggregate, groups=groups, strata=strata, notes=found.notes, **options
-    )
+    tasks = as_tasks(found.tasks, aggregate, groups, strata)
+    return tasks.estimate(**options).noting(*found.notes)
