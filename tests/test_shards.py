@@ -87,7 +87,7 @@ def test_ids_are_strings_or_integers_of_any_kind(statistics):
 
 
 def test_several_metrics_large_and_signed_numbers_add_up_exactly():
-    """And counts that float32 holds, but not as drawn: 2^24 - 9 twice, and an odd number of ones."""
+    """And counts whose sum float32 holds, but not that of twice the largest and odd ones."""
     rng, n = np.random.default_rng(2), 2500
     counts = np.ones((2, n, 2), dtype=int)
     counts[:, 0] = 2**24 - 9 - n
