@@ -48,9 +48,8 @@ def test_one_cell_from_trials_to_table(tmp_path, capsys):
     marked = f"<!-- calibration: percent :: {cell} :: p ≤ .05 -->?<!-- end --> of the trials"
     count = round(counts[cell]["p ≤ .05"][0])
     assert f"-->{100 * count / 3:.1f} %<!--" in tables.filled(marked, counts)
-    assert "| normal, N = 30 | 1 | 3 |" in tables.filled(
-        "<!-- calibration: tails --><!-- end -->", counts
-    )
+    shown = tables.filled("<!-- calibration: tails --><!-- end -->", counts)
+    assert "| normal, N = 30 | 1 | 3 |" in shown
 
 
 def test_outside_is_beyond_a_bound_and_far_outside_beyond_chance():
