@@ -193,19 +193,6 @@ def test_no_adjusted_p_value_is_below_its_own_or_that_of_a_larger_difference(tes
     assert np.sum(adjusted(result)) < np.sum(families.holm(alone(result)))
 
 
-def test_what_means_the_same_has_one_adjusted_p_value():
-    """Systems in another order, and marks in other units: rounding decides no tie."""
-    for seed in (3, 8, 11):
-        rng = np.random.default_rng(seed)
-        marks = {s: np.clip(rng.integers(1, 6, 12) + (s > "B"), 1, 5) for s in "ABCD"}
-        plain = es.compare(marks, metrics=MEAN, n_resamples=999)
-        for order, unit in (("DCBA", 1), ("ABCD", 0.1), ("ABDC", 1 / 3)):
-            other = es.compare({s: unit * marks[s] for s in order}, metrics=MEAN, n_resamples=999)
-            found = {frozenset((d.system, d.baseline)): d.pvalue_adjusted for d in other}
-            for d in plain:
-                assert d.pvalue_adjusted == pytest.approx(found[frozenset((d.system, d.baseline))])
-
-
 def test_pairs_that_say_too_little_have_holms():
     values = scores(4, gap=0.4)
     values["copy"], values["close"] = values["s0"], values["s0"].copy()
@@ -262,7 +249,6 @@ def test_without_a_gradient_replicates_stand_in():
         assert b.standard_error == pytest.approx(a.standard_error, rel=0.05)
         assert (b.low, b.high, b.pvalue) == (a.low, a.high, a.pvalue)
         assert b.pvalue <= b.pvalue_adjusted == pytest.approx(a.pvalue_adjusted, abs=0.03)
-    assert np.any(adjusted(without) > alone(without))
 
 
 def test_near_copies_take_nothing_from_the_others():

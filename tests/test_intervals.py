@@ -36,14 +36,6 @@ def test_estimate_gives_scipys_intervals(table, method, level):
     assert found == pytest.approx(tuple(expected.confidence_interval), rel=1e-12)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_the_default_is_hesterbergs_expanded_percentile_interval(table, level):
-    result = es.estimate(table, n_resamples=9999, confidence_level=level)
-    tail = stats.norm.cdf(np.sqrt(90 / 89) * stats.t.ppf((1 - level) / 2, 89))
-    drawn, k = np.sort(result.replicates), int(10_000 * tail)
-    assert (result.low, result.high) == (drawn[k - 1], drawn[-k])
-
-
 @pytest.mark.parametrize("sign", [1, -1])
 def test_of_long_tails_the_outermost_replicate_may_be_farther_than_t(sign):
     scores = sign * np.exp(2 * np.random.default_rng(0).normal(size=30))
@@ -62,19 +54,9 @@ def test_standard_errors_are_those_of_the_jackknife_and_of_resamples(table, size
     result = es.estimate(table, groups=np.arange(90) // size, n_resamples=3999)
     rows, n = table.values[0].reshape(90 // size, size, -1).sum(axis=1), 90 // size
     left_out = table.metric.score(rows.sum(axis=0) - rows)
-    jackknife = np.sqrt((n - 1) / n * np.sum((left_out - left_out.mean()) ** 2))
-    assert result.standard_error == pytest.approx(jackknife, rel=0.05)
+    assert result.standard_error == pytest.approx((n - 1) / n**0.5 * left_out.std(), rel=0.05)
     drawn = np.std(result.replicates, ddof=1) * np.sqrt(n / (n - 1))
     assert result.standard_error == pytest.approx(drawn, rel=0.1)
-
-
-def test_t_interval_of_a_mean_is_the_textbooks():
-    scores = np.random.default_rng(0).normal(size=25)
-    result = es.estimate(scores, None, X, method="t", confidence_level=0.9)
-    expected = stats.ttest_1samp(scores, 0).confidence_interval(0.9)
-    assert (result.low, result.high) == pytest.approx((expected.low, expected.high))
-    assert result.standard_error == pytest.approx(stats.sem(scores))
-    assert result.replicates.size == 0
 
 
 @pytest.mark.parametrize(
@@ -167,25 +149,3 @@ def test_an_interval_that_is_not_finite_is_refused():
     pair = {"A": np.arange(9.0), "B": np.arange(9.0) + 1}
     with pytest.raises(es.InputError, match="no finite interval for root of 'A' and 'B': the scor"):
         es.compare(pair, None, Root("root"), method="t", test="t")
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_of_shards_an_interval_is_what_is_not_rejected(seed):
-    """Segments that are elsewhere: totals of a shard, with the weights of two stages."""
-    rng = np.random.default_rng(seed)
-    n = (8, 20, 60, 30)[seed]
-    words = rng.integers(20, 40, n)
-    edits = [rng.binomial(words, p) + 1 for p in (0.4, 0.43 + seed / 40)]
-    if seed % 3 == 0:
-        edits[1] = np.where(np.arange(n) < 5 + seed, edits[1], edits[0])
-    rows = np.stack([np.stack([e, words], axis=1) for e in edits])
-    table = es.SegmentStatistics(rows, ["A", "B"], es.Ratio("edits"))
-    whole = es.resample_shard(table, range(n), 499, shard_sizes=[n], shard=0)
-    for contrast in ("difference", "ratio", "log-ratio"):
-        for level in (0.5, 0.8, 0.95, 0.999):
-            (d,) = es.compare(whole, contrast=contrast, confidence_level=level)
-            assert (d.pvalue <= 1 - level + 1e-12) == (not d.low <= d.null <= d.high)
-            assert d.pvalue >= 2 * 0.5**d.n_differing
-    (kept,) = es.compare(whole, recovery=0.9)
-    (narrow,) = es.compare(whole, contrast="ratio", confidence_level=0.9)
-    assert (kept.margin_test.pvalue_not_worse <= 0.05) == (narrow.low > 0.9)

@@ -234,27 +234,6 @@ def test_a_ranking_says_what_keeps_its_systems_together(options, note):
     assert note in str(ranking)
 
 
-def test_no_name_and_no_tier_leaves_the_figure_without_room():
-    """A name is no mathematics and breaks into lines; of the letters of a tier some are shown."""
-    pytest.importorskip("matplotlib").use("agg")
-    rng = np.random.default_rng(1)
-    names = ["a$b$", "a very long name of a system that goes on and on", *map(str, range(26))]
-    marks = rng.normal(size=200)
-    noise = (rng.normal(scale=0.1 + i % 4, size=200) + 0.03 * i for i in range(28))
-    values = {name: marks + x for name, x in zip(names, noise, strict=True)}
-    ranking = es.compare(values, metrics=MEAN, n_resamples=99).ranking()
-    assert max(len(r.tier) for r in ranking) > 8
-    axes = ranking.plot()
-    axes.figure.canvas.draw()
-    labels = [x.get_text() for x in axes.get_yticklabels()]
-    assert r"a\$b\$" in labels
-    assert max(len(line) for label in labels for line in label.split("\n")) <= 24
-    shown = [text.get_text() for text in axes.texts]
-    assert max(map(len, shown)) <= 8
-    assert all(x.tier.startswith(t.removesuffix("…")) for x, t in zip(ranking, shown, strict=True))
-    assert axes.get_window_extent().width / axes.figure.dpi > 1
-
-
 def test_without_resampled_scores_no_probability_is_made_up():
     ranking = es.compare(leaderboard(), metrics=MEAN, method="t", test="t").ranking()
     assert {r.probability_first for r in ranking} == {None}

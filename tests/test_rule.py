@@ -52,13 +52,29 @@ def agree(d, level):
     assert (d.pvalue <= 1 - level + 1e-12) == (not d.low <= d.null <= d.high), (d, level)
 
 
-@pytest.mark.parametrize("seed", range(12))
+def elsewhere(given, n):
+    """Return the segments as a shard of two, or of one where they are few."""
+    sizes = [n // 3, n - n // 3]
+    rows = np.split(np.arange(n), [n // 3])
+    parts = (replace(given, values=given.values[:, some]) for some in rows)
+    options = {"n_resamples": 499, "resolution": 2**-20, "shard_sizes": sizes}
+    return es.merge_shards(
+        es.resample_shard(part, some, shard=j, **options)
+        for j, (part, some) in enumerate(zip(parts, rows, strict=True))
+    )
+
+
+@pytest.mark.parametrize("seed", range(14))
 def test_an_interval_is_what_is_not_rejected(seed):
+    """The last are of shards, whose segments are elsewhere."""
     rng = np.random.default_rng(seed)
     n = int(rng.choice([3, 6, 8, 15, 40, 120]))
     kind = rng.choice(["mean", "ratio", "few", "marks"])
     given = table(rng, n, kind)
-    asked = {**design(rng, n), "n_resamples": int(rng.choice([99, 999])), "rng": seed}
+    if seed >= 10:
+        given, asked = elsewhere(given, n), {}
+    else:
+        asked = {**design(rng, n), "n_resamples": int(rng.choice([99, 999])), "rng": seed}
     for level in LEVELS:
         found = {}
         for contrast in ["difference"] if kind == "marks" else CONTRASTS:
@@ -128,6 +144,9 @@ def test_the_formula_itself():
     q = (min(np.sum(drawn <= 0), np.sum(drawn >= 0)) + 1) / 1000
     assert d.pvalue == pytest.approx(2 * stdtr(nu, ndtri(q) / f), rel=1e-12)
     assert d.standard_error == pytest.approx(np.std(y - x, ddof=1) / np.sqrt(50))
+    score = es.estimate(y, None, es.Mean("m"), n_resamples=999, rng=7)
+    drawn = np.sort(weights @ y / 50)
+    assert (score.low, score.high) == pytest.approx((drawn[k - 1], drawn[-k]), abs=1e-12)
     (t,) = es.compare({"x": x, "y": y}, metrics=es.Mean("m"), test="t", method="t")
     truth = ttest_rel(y, x)
     assert t.pvalue == pytest.approx(truth.pvalue, rel=1e-9)
