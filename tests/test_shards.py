@@ -193,9 +193,6 @@ def test_a_shard_answers_as_its_segments_do(sharded, options):
     if not options:
         ranks, others = ([(r.system, r.low, r.high) for r in x.ranking()] for x in (ours, theirs))
         assert ranks == others
-        for a, b in zip(*(es.power(x, difference=0.01) for x in (merged, table)), strict=True):
-            assert a.minimum == pytest.approx(b.minimum, rel=0.1)
-            assert a.power == pytest.approx(b.power, abs=0.1)
 
 
 def test_signatures_say_which_weights(statistics):
@@ -389,19 +386,17 @@ def test_overlaps_are_found_and_only_these(statistics, a, b):
     [
         ({"method": "bca"}, "method 'bca' needs the statistics of every segment"),
         ({"groups": [1, 2]}, "groups must be left out when a Shard is given"),
-        ({"references": ["a"]}, "references must be left out when a Shard is given"),
         ({"n_resamples": 50}, "n_resamples must be left out .* n_resamples=40, got 50"),
         ({"rng": 1}, "rng must be left out .* rng=12345, got 1"),
         ({"metrics": "chrf"}, "metrics must be left out .* its are accuracy"),
         ({"test": "ar"}, "test 'ar' needs the statistics of every segment"),
-        ({"baseline": "C"}, "baseline must be one of A, B"),
     ],
 )
 def test_what_a_shard_cannot_give(statistics, options, message):
     whole = shard(statistics, range(90))
     with pytest.raises(es.InputError, match=message):
         es.compare(whole, **options)
-    if not options.keys() & {"test", "baseline"}:
+    if "test" not in options:
         with pytest.raises(es.InputError, match=message):
             es.estimate(whole, **options)
     assert len(es.estimate(whole, metric=es.Ratio("accuracy"))) == 2
