@@ -86,10 +86,9 @@ def test_seeds():
 
 def test_swaps_are_fair_coins_and_all_swaps_all_subsets():
     """Each segment is swapped half the time, independently; 5 standard errors."""
-    halves = swap_totals(np.eye(9), 40_000, seed=3)
-    assert set(np.unique(halves)) == {0.0, 1.0}
-    assert np.max(np.abs(halves.mean(axis=0) - 0.5)) < 5 * 0.5 / np.sqrt(40_000)
-    assert np.max(np.abs(np.corrcoef(halves.T) - np.eye(9))) < 5 / np.sqrt(40_000)
+    halves = swap_totals(np.eye(9), 10_000, seed=3)
+    assert np.max(np.abs(halves.mean(axis=0) - 0.5)) < 5 * 0.5 / np.sqrt(10_000)
+    assert np.max(np.abs(np.corrcoef(halves.T) - np.eye(9))) < 5 / np.sqrt(10_000)
     totals = all_swap_totals(np.diag([1.0, 10, 100]))
     assert sorted(totals.sum(axis=1)) == [0, 1, 10, 11, 100, 101, 110, 111]
     assert all_swap_totals(np.empty((0, 2))).tolist() == [[0.0, 0.0]]
