@@ -9,7 +9,6 @@ go below: a byte written for every weight, and the product of single-precision m
 from __future__ import annotations
 
 import resource
-import time
 from collections.abc import Callable
 from itertools import count
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 
 import evalstats as es
 from benchmarks.corpora import corpus
-from benchmarks.measure import printed
+from benchmarks.measure import best_times, printed
 from evalstats.resampling.executors import usable_cores
 
 METRICS = ("bleu", "chrf", "chrf++", "ter", "wer")
@@ -39,14 +38,14 @@ Cell = dict[str, float]
 Table = list[Cell]
 
 
-def tables(quick: bool = False, progress: Callable[[str], None] = print) -> dict[str, Table]:
+def tables(quick: bool = False) -> dict[str, Table]:
     """Measure everything; a table is a list of cells with their `size`."""
     found: dict[str, Table] = {}
     for metric in METRICS:
         found[metric] = [
             _apart("extraction", metric, n) | {"size": n} for n in SIZES if n <= 10_000 or not quick
         ]
-        progress(f"{metric}: {found[metric][-1]['seconds']:.2f} s for the most segments")
+        print(f"{metric}: {found[metric][-1]['seconds']:.2f} s for the most segments")
     for label, sizes in GRIDS.items():
         found[label] = []
         for size in sizes if not quick else sizes[:3]:
@@ -56,7 +55,7 @@ def tables(quick: bool = False, progress: Callable[[str], None] = print) -> dict
                 "columns S·k": (N, B, size),
             }[label]
             found[label].append(_apart("resampling", n, b, k) | {"size": size})
-        progress(f"{label}: {1e9 * found[label][-1]['seconds']:.2f} ns a weight")
+        print(f"{label}: {1e9 * found[label][-1]['seconds']:.2f} ns a weight")
     return found
 
 
@@ -105,12 +104,7 @@ def floor(n_segments: int, n_columns: int) -> float:
 
 def best(run: Callable[[], object], seconds: float = 1.0) -> float:
     """Return the least time of as many runs as fit, one at least."""
-    times: list[float] = []
-    while not times or sum(times) < seconds:
-        start = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return best_times({"run": run}, 1000, seconds)["run"]
 
 
 def plot(found: dict[str, Table]) -> Axes:

@@ -2,11 +2,9 @@
 
     <!-- measured: speed :: texts to answer -->
     <!-- end -->
-    <!-- measured: times :: WMT22 en-de, BLEU, interval of one system :: evaluatio --> <!-- end -->
 
-A table is `speed` with a part, `programs`, or `cost` with a metric or an axis; "times" is how many
-times as long a peer takes, "seconds" and "megabytes" what a program took. The marks of calibration
-are filled too, so that `python -m benchmarks` and one test hold all documents.
+A table is `speed` with a part, `programs`, or `growth` and `cost` with metrics or an axis. The
+marks of calibration are filled too: `python -m benchmarks` and one test hold all documents.
 """
 
 from __future__ import annotations
@@ -21,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.calibration import tables
+from benchmarks.calibration.runner import Counts
 from benchmarks.measure import ROOT
 
 RESULTS = Path(__file__).with_name("results.json")
-_PART = re.compile(r"<!-- measured: (.*?) -->(.*?)<!-- end -->", re.DOTALL)
+_PART = re.compile(r"<!-- (measured|calibration): (.*?) -->.*?<!-- end -->", re.DOTALL)
 
 Results = dict[str, Any]
 OURS = "evalstats"
@@ -49,7 +48,7 @@ def differing() -> dict[Path, str]:
     files += [RESULTS.with_name("README.md"), tables.RESULTS.with_name("README.md")]
     results, calibration = load(), tables.load()
     texts = {path: path.read_text(encoding="utf-8") for path in files if "_build" not in path.parts}
-    right = {x: tables.filled(filled(text, results), calibration) for x, text in texts.items()}
+    right = {path: filled(text, results, calibration) for path, text in texts.items()}
     return {path: text for path, text in right.items() if text != texts[path]}
 
 
@@ -62,14 +61,16 @@ def write() -> None:
     subprocess.run(figures, check=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)})
 
 
-def filled(text: str, results: Results) -> str:
+def filled(text: str, results: Results, calibration: Counts) -> str:
     """Return a text with its marked parts filled."""
 
     def part(match: re.Match[str]) -> str:
-        kind, *names = match[1].split(" :: ")
-        made = KINDS[kind](results, *names)
-        table = f"\n\n{made}\n\n" if "\n" in made else made
-        return f"<!-- measured: {match[1]} -->{table}<!-- end -->"
+        of, (kind, *names) = match[1], match[2].split(" :: ")
+        if of == "calibration":
+            made = tables.made(calibration, kind, *names)
+        else:
+            made = KINDS[kind](results, *names)
+        return f"<!-- {of}: {match[2]} -->{made}<!-- end -->"
 
     return _PART.sub(part, text)
 
@@ -125,32 +126,12 @@ def cost(results: Results, axis: str) -> str:
     return tables.markdown([axis, "ns a weight", "floor", "peak MB"], lines)
 
 
-def times(results: Results, what: str, peer: str) -> str:
-    """Return how many times as long a peer takes."""
-    (row,) = [row for row in results["speed"]["rows"] if row["what"] == what]
-    ratio = row["seconds"][peer] / row["seconds"][OURS]
-    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
-
-
-def of_program(key: str) -> Callable[..., str]:
-    """Return the maker of one number of a program."""
-
-    def number(results: Results, what: str) -> str:
-        (row,) = [row for row in results["programs"]["rows"] if row["what"] == what]
-        return f"{row[key]:.2g}" if row[key] < 10 else f"{row[key]:,.0f}"
-
-    return number
-
-
 KINDS: dict[str, Callable[..., str]] = {
     "machine": lambda results, part: results[part]["machine"],
     "speed": speed,
     "programs": programs,
     "growth": growth,
     "cost": cost,
-    "times": times,
-    "seconds": of_program("seconds"),
-    "megabytes": of_program("megabytes"),
 }
 
 

@@ -49,6 +49,11 @@ def questions(quick: bool = False) -> Iterator[Question]:
     yield from resampling(name)
 
 
+def peer(module: str) -> Any:
+    """Return a module where it is installed."""
+    return import_module(module) if find_spec(module.partition(".")[0]) else None
+
+
 def fresh(run: Callable[[], object]) -> Callable[[], object]:
     """Return a run that begins without the tokens that sacreBLEU remembers."""
     return lambda: forget_tokens() or run()
@@ -73,12 +78,10 @@ def end_to_end(name: str, quick: bool) -> Iterator[Question]:
             },
         )
     runs: Runs = {OURS: lambda: es.estimate(texts, references, n_resamples=B)}
-    if find_spec("evaluatio"):
-        bleu = import_module("evaluatio.metrics.bleu")
+    if bleu := peer("evaluatio.metrics.bleu"):
         runs["evaluatio"] = lambda: bleu.bleu_ci(references, texts, B, 0.05)
     yield Question("texts to answer", f"{label}, BLEU, interval of one system", runs)
-    if find_spec("lm_eval") and not quick:
-        metrics = import_module("lm_eval.api.metrics")
+    if not quick and (metrics := peer("lm_eval.api.metrics")):
         items = list(zip(references, texts, strict=True))
         yield Question(
             "texts to answer",
@@ -163,11 +166,10 @@ def error_rates(name: str) -> Iterator[Question]:
     texts = list(systems.values())[len(systems) // 2]
     for metric, unit in ((es.WER(), "word"), (es.CER(), "character")):
         runs: Runs = {OURS: lambda m=metric: m.statistics(texts, references)}
-        if find_spec("jiwer"):
-            process = getattr(import_module("jiwer"), f"process_{unit}s")
+        if jiwer := peer("jiwer"):
+            process = getattr(jiwer, f"process_{unit}s")
             runs["jiwer"] = lambda p=process: p(references, texts)
-        if find_spec("evaluatio"):
-            module = import_module(f"evaluatio.metrics.{metric.name.lower()}")
+        if module := peer(f"evaluatio.metrics.{metric.name.lower()}"):
             rate = getattr(module, f"{unit}_error_rate")
             runs["evaluatio"] = lambda r=rate: r(references, texts)
         yield Question("texts to statistics", f"{label}, {metric.name}", runs)
@@ -180,11 +182,10 @@ def sentence_scores(name: str) -> Question:
     pairs = list(zip(texts, references, strict=True))
     metric = es.SentenceBLEU(smoothing="method3", tokenize="none")
     runs: Runs = {OURS: lambda: metric.scores(texts, references)}
-    if find_spec("nltk"):
-        peer = import_module("nltk.translate.bleu_score")
-        method = peer.SmoothingFunction().method3
+    if nltk := peer("nltk.translate.bleu_score"):
+        method = nltk.SmoothingFunction().method3
         runs["NLTK"] = lambda: [
-            peer.sentence_bleu([ref.split()], hyp.split(), smoothing_function=method)
+            nltk.sentence_bleu([ref.split()], hyp.split(), smoothing_function=method)
             for hyp, ref in pairs
         ]
     sentence = sacre.BLEU(tokenize="none", effective_order=True)
@@ -207,15 +208,14 @@ def resampling(name: str) -> Iterator[Question]:
             n_resamples=B, batch=100, method="percentile", vectorized=True,
         ),
     }  # fmt: skip
-    peer, rows = sacre.BLEU(references=[["a"]]), [block.tolist() for block in table.values[:2]]
+    bleu, rows = sacre.BLEU(references=[["a"]]), [block.tolist() for block in table.values[:2]]
     paired: Runs = {
         OURS: lambda: es.compare(first[1], n_resamples=B),
-        "sacreBLEU": lambda: [significance._bootstrap_resample(row, peer, B) for row in rows],
+        "sacreBLEU": lambda: [significance._bootstrap_resample(row, bleu, B) for row in rows],
     }
     holm: Runs = {OURS: lambda: es.compare(table, adjustment="holm", n_resamples=B)}
     max_t: Runs = {OURS: lambda: es.compare(table, n_resamples=B)}
-    if find_spec("evaluatio"):
-        rust = import_module("evaluatio._bindings")
+    if rust := peer("evaluatio._bindings"):
         all_rows = [
             [rust.BLEUSufficientStats(r[2:6], r[6:10], r[0], r[1]) for r in block.tolist()]
             for block in table.values

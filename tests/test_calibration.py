@@ -47,10 +47,8 @@ def test_one_cell_from_trials_to_table(tmp_path, capsys):
     (cell,) = counts
     marked = f"<!-- calibration: percent :: {cell} :: p ≤ .05 -->?<!-- end --> of the trials"
     count = round(counts[cell]["p ≤ .05"][0])
-    assert f"-->{100 * count / 3:.1f} %<!--" in tables.filled(marked, counts)
-    assert "| normal, N = 30 | 1 | 3 |" in tables.filled(
-        "<!-- calibration: tails --><!-- end -->", counts
-    )
+    assert f"-->{100 * count / 3:.1f} %<!--" in documents.filled(marked, {}, counts)
+    assert "| normal, N = 30 | 1 | 3 |" in tables.made(counts, "table", "tails")
 
 
 def test_outside_is_beyond_a_bound_and_far_outside_beyond_chance():
@@ -60,10 +58,10 @@ def test_outside_is_beyond_a_bound_and_far_outside_beyond_chance():
         assert (held.outside, held.far_outside) == (outside, far)
 
 
-def test_numbers_of_speed_become_words_and_tables():
+def test_results_of_speed_become_tables():
     row = {"part": "x", "what": "an answer", "seconds": {"evalstats": 0.002, "peer": 0.05}}
     results = {"speed": {"machine": "M", "rows": [row]}}
-    text = "<!-- measured: times :: an answer :: peer -->?<!-- end --> times"
-    assert "-->25<!-- end --> times" in documents.filled(text, results)
-    table = documents.filled("<!-- measured: speed :: x --><!-- end -->", results)
+    text = "on <!-- measured: machine :: speed -->?<!-- end -->:"
+    assert "-->M<!-- end -->:" in documents.filled(text, results, {})
+    table = documents.filled("<!-- measured: speed :: x --><!-- end -->", results, {})
     assert "| an answer | 2 | 50 (25 ×) |" in table

@@ -2,17 +2,16 @@
 
 import numpy as np
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 
 import evalstats as es
-from evalstats.inference.counts import tango, tango_distance, wilson
+from evalstats.inference.counts import tango, tango_distance
 
 ACCURACY = es.Mean("accuracy")
 Z = stats.norm.ppf(0.975)
 
 
-@pytest.mark.parametrize("n", [2, 10, 137])
-@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+@pytest.mark.parametrize("n, level", [(2, 0.8), (10, 0.95), (137, 0.999)])
 def test_the_interval_of_a_share_is_wilsons(n, level):
     for k in {0, 1, n // 2, n}:
         found = es.estimate(np.arange(n) < k, None, ACCURACY, confidence_level=level)
@@ -24,8 +23,11 @@ def test_the_interval_of_a_share_is_wilsons(n, level):
 def pair(gained, lost, n):
     """Return outcomes of which the second system gains and loses so many."""
     place = np.arange(n)
-    return {"A": (place >= gained) & (place % 3 > 0) | (place >= n - lost),
-            "B": (place < gained) | (place % 3 > 0) & (place < n - lost)}  # fmt: skip
+    both = place % 3 > 0
+    return {
+        "A": (place >= gained) & both | (place >= n - lost),
+        "B": (place < gained) | both & (place < n - lost),
+    }
 
 
 @pytest.mark.parametrize(
@@ -44,34 +46,19 @@ def test_the_interval_of_a_difference_is_tangos(gained, lost, n, level, expected
     assert (d.low, d.high) == pytest.approx(expected, abs=5e-4 if n < 100 else 5e-5)
 
 
-@pytest.mark.parametrize("gained, lost, n", [(7, 3, 40), (1, 0, 10), (12, 2, 50), (40, 9, 50)])
-def test_tango_bounds_solve_the_score_equation(gained, lost, n):
-    """The restricted maximum of the likelihood comes from an optimiser, not from the formula."""
-    counts = np.array([gained, lost, n - gained - lost])
-
-    def likelihood(share, difference):
-        cells = np.array([share + difference, share, 1 - 2 * share - difference])
-        return -np.sum(counts[counts > 0] * np.log(np.maximum(cells[counts > 0], 1e-300)))
-
-    for difference in tango(gained, lost, n, Z):
-        ends = max(0.0, -difference), (1 - difference) / 2
-        found = optimize.minimize_scalar(likelihood, bounds=ends, args=(difference,),
-                                         options={"xatol": 1e-12})  # fmt: skip
-        variance = n * (2 * found.x + difference * (1 - difference))
-        assert abs(gained - lost - n * difference) == pytest.approx(Z * variance**0.5, rel=1e-4)
-
-
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_no_difference_is_mcnemars_and_the_interval_agrees(alternative):
-    for gained in (0, 1, 5, 12):
-        for lost in range(0, 15 - gained, 4):
-            (d,) = es.compare(pair(gained, lost, 40), metrics=ACCURACY, alternative=alternative)
-            z = (gained - lost) / max(1, gained + lost) ** 0.5
-            expected = {"two-sided": stats.chi2.sf(z**2, 1), "greater": stats.norm.sf(z),
-                        "less": stats.norm.cdf(z)}[alternative]  # fmt: skip
-            assert d.pvalue == pytest.approx(expected if gained + lost else 1.0)
-            assert (d.exact, d.pvalue_error) == (False, 0.0)
-            assert (d.low > 0 or d.high < 0) == (abs(z) > Z)
+    for gained, lost in ((0, 0), (0, 4), (1, 0), (5, 4), (5, 8), (12, 0)):
+        (d,) = es.compare(pair(gained, lost, 40), metrics=ACCURACY, alternative=alternative)
+        z = (gained - lost) / max(1, gained + lost) ** 0.5
+        expected = {
+            "two-sided": stats.chi2.sf(z**2, 1),
+            "greater": stats.norm.sf(z),
+            "less": stats.norm.cdf(z),
+        }
+        assert d.pvalue == pytest.approx(expected[alternative] if gained + lost else 1.0)
+        assert (d.exact, d.pvalue_error) == (False, 0.0)
+        assert (d.low > 0 or d.high < 0) == (abs(z) > Z)
 
 
 def test_tango_at_the_ends_and_mirrored():
@@ -79,6 +66,7 @@ def test_tango_at_the_ends_and_mirrored():
     assert tango(0, 5, 5, Z)[0] == -1.0
     for b, c, n in [(3, 1, 9), (0, 0, 4), (2, 0, 30)]:
         low, high = tango(b, c, n, 1.6)
+        assert tango_distance(b, c, n, low) == pytest.approx(1.6)
         # The order of the two systems changes no bit.
         assert (-high, -low) == tango(c, b, n, 1.6)
         assert tango_distance(b, c, n, 0.1) == -tango_distance(c, b, n, -0.1)
@@ -90,22 +78,19 @@ def test_a_scale_is_a_scale():
     (plain,) = es.compare(marks, metrics=ACCURACY, margin=0.1)
     errors = es.Ratio("errors %", scale=100.0, higher_is_better=False)
     rows = {s: np.stack([~x, np.ones(50)], axis=1) for s, x in marks.items()}
-    result = es.compare(rows, metrics=errors, margin=10)
-    (d,) = result
+    (d,) = es.compare(rows, metrics=errors, margin=10)
     assert (d.low, d.high) == pytest.approx((-100 * plain.high, -100 * plain.low))
-    assert (d.pvalue, d.margin_test.pvalue_not_worse) == pytest.approx(
-        (plain.pvalue, plain.margin_test.pvalue_not_worse)
-    )
-    assert any("0/1 scores, with McNemar's test" in note for note in result.notes)
+    assert d.pvalue == pytest.approx(plain.pvalue)
+    ours, theirs = d.margin_test.pvalue_not_worse, plain.margin_test.pvalue_not_worse
+    assert ours == pytest.approx(theirs)
 
 
 def test_perfect_scores_and_equal_answers_are_still_uncertain():
     result = es.compare({"A": np.ones(40), "B": np.ones(40)}, metrics=ACCURACY)
     (d,) = result
     assert (d.pvalue, d.difference) == (1.0, 0.0)
-    assert (d.low, d.high) == pytest.approx((-(Z**2) / (40 + Z**2), Z**2 / (40 + Z**2)))
-    strata = ["x", "y"] * 20
-    within = es.estimate(np.ones(40), None, ACCURACY, strata=strata)
+    assert d.high == -d.low == pytest.approx(Z**2 / (40 + Z**2))
+    within = es.estimate(np.ones(40), None, ACCURACY, strata=["x", "y"] * 20)
     assert 0.9 < within.low < result.estimates[0].low + 1e-3
     assert within.high == 1.0
 
@@ -114,8 +99,10 @@ RNG = np.random.default_rng(6)
 SIZES = np.array([12, 9, 6, 5, 4, 4, 3, 3, 2, 1, 1])
 GROUPS = np.repeat(np.arange(11), SIZES)
 STRATA = np.repeat(["x", "y", "z"], [10, 15, 25])
-MARKS = {s: RNG.random(50) < p + 0.25 * RNG.normal(size=11)[GROUPS]
-         for s, p in (("A", 0.5), ("B", 0.7))}  # fmt: skip
+MARKS = {
+    system: RNG.random(50) < share + 0.25 * RNG.normal(size=11)[GROUPS]
+    for system, share in (("A", 0.5), ("B", 0.7))
+}
 
 
 def spread(x, design):
@@ -139,26 +126,24 @@ def test_in_groups_and_strata_items_count_as_their_effective_number(design):
     result = es.compare(MARKS, metrics=ACCURACY, **asked)
     for e in result.estimates:
         share, variance, nu = spread(MARKS[e.system], design)
-        n, t = share * (1 - share) / variance, stats.t.ppf(0.975, nu)
+        t = stats.t.ppf(0.975, nu)
         assert (e.score, e.standard_error) == pytest.approx((share, variance**0.5))
-        assert (e.low, e.high) == pytest.approx(wilson(share, n, t))
         # Wilson (1927): all p at a distance of at most t of their own standard errors.
         for p in (e.low, e.high):
-            assert abs(share - p) == pytest.approx(t * np.sqrt(p * (1 - p) / n))
+            error = np.sqrt(p * (1 - p) * variance / (share * (1 - share)))
+            assert abs(share - p) == pytest.approx(t * error)
     (d,) = result
     gain, loss = (spread(MARKS[a] & ~MARKS[b], design)[0] for a, b in ("BA", "AB"))
     _, variance, nu = spread(MARKS["B"] * 1.0 - MARKS["A"], design)
     # And never more degrees than the units on which the two differ.
     differ = MARKS["A"] ^ MARKS["B"]
     sizes = SIZES[np.bincount(GROUPS, differ) > 0] if design == "groups" else np.ones(sum(differ))
-    assert len(sizes) < len(SIZES) or design != "groups"
     nu = min(nu, sizes.sum() ** 2 / np.sum(sizes**2) - 1)
     n = (gain + loss - (gain - loss) ** 2) / variance
     assert d.standard_error == pytest.approx(variance**0.5)
     assert (d.low, d.high) == pytest.approx(tango(n * gain, n * loss, n, stats.t.ppf(0.975, nu)))
     t = (gain - loss) * n / np.sqrt(n * (gain + loss))
     assert d.pvalue == pytest.approx(2 * stats.t.sf(abs(t), nu))
-    assert (d.test, d.method) == ("mcnemar", "tango")
     assert d.discordant.gained == np.sum(MARKS["B"] & ~MARKS["A"])
 
 
@@ -169,7 +154,6 @@ def test_ratios_and_the_tests_that_are_asked_for_are_those_of_any_score():
     # 28 items differ.
     assert (d.test, d.method, d.pvalue) == ("t", "t", pytest.approx(2 * stats.t.sf(t, 27)))
     (ratio,) = es.compare(marks, metrics=ACCURACY, contrast="ratio")
-    (swaps,) = es.compare(marks, metrics=ACCURACY, test="ar")
     assert (ratio.test, ratio.method, ratio.discordant.gained) == ("bootstrap", "bootstrap", 20)
-    assert (swaps.test, swaps.method) == ("ar", "bootstrap")
+    (swaps,) = es.compare(marks, metrics=ACCURACY, test="ar")
     assert swaps.pvalue == pytest.approx(stats.binomtest(8, 28).pvalue, abs=5 * swaps.pvalue_error)

@@ -2,11 +2,11 @@
 
 import os
 import signal
-import sys
 import threading
 import warnings
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from functools import partial
 from multiprocessing import get_context
 
 import numpy as np
@@ -15,7 +15,7 @@ import pytest
 import evalstats as es
 from evalstats.resampling.executors import Reporting, pieces_of, run_all
 
-N, B = 5000, 1200
+N, B = 3000, 1200
 STATISTICS = np.random.default_rng(3).integers(0, 60, size=(N, 6))
 OUTPUTS = {"a": ["a cat sat", "a dog ran", "it rains"], "b": ["the cat", "the dog ran", "it rains"]}
 REFERENCES = ["the cat sat", "the dog ran", "it is raining"]
@@ -38,6 +38,10 @@ def test_threads_and_pools(expected, processes):
         for executor in (7, None, threads, processes):
             totals = es.bootstrap_totals(STATISTICS, B, 5, executor=executor)
             np.testing.assert_array_equal(totals, expected)
+        # Many callers at once.
+        ask = partial(es.bootstrap_totals, STATISTICS, B, executor=2)
+        for totals in threads.map(ask, [5] * 3):
+            np.testing.assert_array_equal(totals, expected)
 
 
 def test_the_whole_way_in_processes(processes):
@@ -45,21 +49,7 @@ def test_the_whole_way_in_processes(processes):
     here = es.compare(OUTPUTS, REFERENCES, ["bleu", "ter"], n_resamples=500, executor=1)
     there = es.compare(OUTPUTS, REFERENCES, ["bleu", "ter"], n_resamples=500, executor=processes)
     assert list(here) == list(there)
-    one = es.estimate(OUTPUTS["a"], REFERENCES, n_resamples=500, executor=processes)
-    assert one.low == here.estimates[0].low
-    table = es.extract(OUTPUTS, REFERENCES, "chrf", executor=processes)
-    np.testing.assert_array_equal(table.values, es.extract(OUTPUTS, REFERENCES, "chrf").values)
-
-
-@pytest.mark.skipif(
-    sys.version_info < (3, 11), reason="a broken pool of Python 3.10 waits for ever in shutdown"
-)
-def test_a_killed_process_costs_nothing_but_time(expected):
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
-        pool.submit(os._exit, 1)
-        with pytest.warns(RuntimeWarning, match="the executor broke .* is done in this process"):
-            totals = es.bootstrap_totals(STATISTICS, B, 5, executor=pool)
-    np.testing.assert_array_equal(totals, expected)
+    assert here.estimates == there.estimates
 
 
 @pytest.mark.thorough
@@ -81,32 +71,15 @@ def test_a_dask_cluster_that_loses_a_worker(expected):
     np.testing.assert_array_equal(many, es.bootstrap_totals(STATISTICS, 40 * B, 5))
 
 
-def test_results_come_in_the_order_of_the_pieces():
-    for workers in (1, 2, 7):
-        pieces = pieces_of(23, workers)
-        assert [i for piece in pieces for i in piece] == list(range(23))
-        assert run_all(sum, pieces, workers) == [sum(piece) for piece in pieces]
-    assert pieces_of(0, 2) == [range(0, 0)]
-
-
-@pytest.mark.parametrize("ask", [es.compare, es.estimate])
-def test_whoever_waits_is_told_and_changes_no_bit(ask):
+def test_whoever_waits_is_told_and_changes_no_bit():
     calls = []
     told = Reporting(2, lambda *call: calls.append(call))
     asked = {"metric": "ter", "n_resamples": 5000}
-    assert ask(OUTPUTS, REFERENCES, **asked, executor=told) == ask(OUTPUTS, REFERENCES, **asked)
+    found = es.compare(OUTPUTS, REFERENCES, **asked, executor=told)
+    assert found == es.compare(OUTPUTS, REFERENCES, **asked)
     assert {label for _, _, label in calls} == {"resampling"}
     assert calls[-1][0] == calls[-1][1]
     assert [done for done, _, _ in calls] == [1 + i % calls[0][1] for i in range(len(calls))]
-
-
-def test_many_callers_at_once():
-    """Each has its own answer, and a later call changes nothing that an earlier one returned."""
-    expected = [es.bootstrap_totals(STATISTICS, 200, seed, executor=1) for seed in range(4)]
-    with ThreadPoolExecutor(4) as callers:
-        found = callers.map(lambda s: es.bootstrap_totals(STATISTICS, 200, s, executor=2), range(4))
-        for one, other in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(one, other)
 
 
 class Breaks(Executor):
@@ -136,22 +109,21 @@ def test_what_a_broken_executor_lost_is_done_here(at_submission):
     assert "the executor broke (gone); what it lost is done" in str(warning.message)
 
 
-@pytest.mark.parametrize("elsewhere", [False, True])
-def test_an_error_stops_what_has_not_begun(elsewhere):
+def test_an_error_stops_what_has_not_begun():
     begun, failed = [], threading.Event()
 
     def work(piece):
         begun.append(piece)
         if piece.start == 0:
             raise ZeroDivisionError
-        failed.wait(0.05 if elsewhere else 0.2)
+        failed.wait(0.05)
 
     with ThreadPoolExecutor(1) as pool:
         with pytest.raises(ZeroDivisionError):
-            run_all(work, pieces_of(1000, 2), pool if elsewhere else 2)
+            run_all(work, pieces_of(1000, 2), pool)
         failed.set()
-    # The first of each thread, and what they may have taken up meanwhile.
-    assert len(begun) <= 4
+    # The first, and what may have been taken up meanwhile.
+    assert len(begun) <= 3
 
 
 def test_bad_executors():

@@ -1,16 +1,14 @@
-"""Philox against its authors' answers; Poisson counts against theirs; the same bits everywhere."""
+"""Weights by their definition in Python's integers, and in every version the same."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from evalstats.resampling.poisson import LEFT_OVER, byte_table
-from evalstats.shards import keyed
 from evalstats.shards.keyed import poisson_weights
-from evalstats.shards.philox import philox4x32, seed_key
+from evalstats.shards.philox import seed_key
 
 GOLDEN = json.loads(Path(__file__).with_name("golden_shards.json").read_text(encoding="utf-8"))
 ONES = 0xFFFFFFFF
@@ -18,22 +16,6 @@ ONES = 0xFFFFFFFF
 
 def u64(*values):
     return np.array(values, dtype=np.uint64)
-
-
-@pytest.mark.parametrize(
-    "counter, key, answer",
-    [
-        ((0, 0, 0, 0), (0, 0), "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
-        ((ONES,) * 4, (ONES,) * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
-        (
-            (0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344),
-            (0xA4093822, 0x299F31D0),
-            "d16cfe09 94fdcceb 5001e420 24126ea1",
-        ),
-    ],
-)
-def test_known_answers_of_random123(counter, key, answer):
-    assert " ".join(f"{int(word):08x}" for word in philox4x32(counter, key)) == answer
 
 
 def plain_philox(counter, key):
@@ -46,47 +28,20 @@ def plain_philox(counter, key):
     return c
 
 
-def test_weights_are_poisson_by_chi_square():
-    """Counts 0 to 6 and above, over ids and over resamples; false alarm 1e-4 each. Seed 7."""
-    ids = np.arange(10**12, 10**12 + 1000, dtype=np.uint64)
-    weights = poisson_weights(ids, 1000, seed=7)
-    for sample in (weights.ravel(), weights[:, 3], weights[17], weights[::16].ravel()):
-        last = 7 if len(sample) > 10_000 else 4
-        observed = np.bincount(np.minimum(sample, last), minlength=last + 1)
-        expected = stats.poisson.pmf(np.arange(last), 1.0)
-        expected = len(sample) * np.append(expected, 1 - expected.sum())
-        assert stats.chisquare(observed, expected).pvalue > 1e-4
-
-
-def test_weights_are_independent():
-    """Correlations of 60 ids and of 60 resamples, over 10,000; 5 standard errors, seed 8.
-
-    The largest of 1,770 correlations passes 5 standard errors with probability 1e-3; the seed is
-    fixed.
-    """
-    many, few = 10_000, 60
-    by_id = poisson_weights(np.arange(few, dtype=np.uint64), many, seed=8)
-    by_resample = poisson_weights(np.arange(many, dtype=np.uint64), few, seed=8).T
-    for weights in (by_id, by_resample):
-        off = np.corrcoef(weights.T) - np.eye(few)
-        assert np.max(np.abs(off)) < 5 / np.sqrt(many)
-
-
-def test_a_weight_depends_on_seed_id_and_resample_alone(monkeypatch):
+def test_a_weight_depends_on_seed_id_and_resample_alone():
     rng = np.random.default_rng(1)
-    ids = rng.integers(0, 2**64, 60, dtype=np.uint64)
+    ids = rng.integers(0, 2**64, 30, dtype=np.uint64)
     expected = poisson_weights(ids, 333, seed=5)
     assert np.array_equal(poisson_weights(ids, 50, seed=5), expected[:50])
-    order = rng.permutation(60)
+    order = rng.permutation(30)
     assert np.array_equal(poisson_weights(ids[order], 333, seed=5), expected[:, order])
     assert not np.array_equal(poisson_weights(ids, 333, seed=6), expected)
     # Both halves of an id count.
     other = poisson_weights(ids ^ np.uint64(1 << 40), 333, seed=5)
     assert not np.any(np.all(other == expected, axis=0))
-    for segments, groups in ((1, 1), (7, 3), (512, 40)):
-        monkeypatch.setattr(keyed, "_BLOCK_SEGMENTS", segments)
-        monkeypatch.setattr(keyed, "_BLOCK_GROUPS", groups)
-        assert np.array_equal(poisson_weights(ids[:40], 333, seed=5), expected[:, :40])
+    for first in (16, 320):
+        later = poisson_weights(ids, 333 - first, seed=5, first=first)
+        assert np.array_equal(later, expected[first:])
 
 
 @pytest.mark.parametrize("golden", GOLDEN["poisson"], ids=lambda g: str(g["seed"]))

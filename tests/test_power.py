@@ -49,18 +49,12 @@ def of_runs(n_runs, n, run, segment, both):
     return marks
 
 
-def two(sample):
-    return {name: sample.systems[name] for name in ("baseline", "slightly-better")}
-
-
 # statsmodels 0.14: TTestPower().power(effect, n, level, alternative=...), and solve_power.
 def test_power_of_t_is_that_of_statsmodels():
-    for effect, n, level, sides, expected in (
-        (0.2, 100, 0.05, 2, 0.508264806621038),
-        (0.2, 100, 0.05, 1, 0.6336177553523548),
-        (0.5, 10, 0.01, 2, 0.1026975095395999),
-    ):
-        assert t_power(effect * n**0.5, n - 1, level, sides) == pytest.approx(expected, abs=1e-9)
+    exact = stats.nct.sf(1.2 * stats.t.isf(0.05, 80), 80, 2.5)
+    assert t_power(2.5, 80, 0.05, 1, 1.2) == pytest.approx(exact, abs=1e-9)
+    # Out of reach, where SciPy's is not a number.
+    assert t_power(1e8, 10, 0.001) == pytest.approx(1)
     for n, expected in ((100, 0.2829117119690806), (400, 0.1404)):
         found = plan(normal(), n_segments=n, difference=0.2)
         assert found.minimum == pytest.approx(expected, rel=1e-3)
@@ -69,37 +63,16 @@ def test_power_of_t_is_that_of_statsmodels():
         assert found.minimum_low == pytest.approx(found.minimum * (399 / 456.24) ** 0.5, rel=1e-4)
         assert found.minimum_high == pytest.approx(found.minimum * (399 / 345.55) ** 0.5, rel=1e-4)
     assert found.power == pytest.approx(0.979, abs=1e-3)
-    for side in ("greater", "less"):
-        options = {"significance_level": 0.01, "power": 0.9, "alternative": side}
-        assert plan(normal(), difference=0.05, **options).needed == 5210  # 5209.48
-
-
-def test_power_of_t_rises_to_1_and_stays():
-    shifts = [0, *np.arange(0.25, 9, 0.25), *np.geomspace(9, 1e8, 40)]
-    for degrees in (1, 1.5, 10, 30.5, 1000, 99_000, 1e6):
-        for level in (0.05, 1e-3):
-            found = [t_power(shift, degrees, level) for shift in shifts]
-            assert found[0] == pytest.approx(level)
-            assert np.all(np.diff(found) >= -1e-12)
-            assert found[-1] == pytest.approx(1)
-    exact = stats.nct.sf(1.2 * stats.t.isf(0.05, 80), 80, 2.5)
-    assert t_power(2.5, 80, 0.05, 1, 1.2) == pytest.approx(exact, abs=1e-9)
+    options = {"significance_level": 0.01, "power": 0.9, "alternative": "less"}
+    assert plan(normal(), difference=0.05, **options).needed == 5210  # 5209.48
 
 
 def test_mcnemar_has_the_sizes_of_connor():
-    # Connor (1987), as R's MESS has it in its tests: power_mcnemar_test(paid=.05, psi=45/5,
-    # power=.8)$n rounds to 22 and, one-sided, to 17; powerandsamplesize.com: ceiling(n) = 23.
+    # Connor (1987), as R's MESS has it: power_mcnemar_test(paid=.05, psi=9, power=.8)$n rounds
+    # to 22 and, one-sided, to 17; powerandsamplesize.com: ceiling(n) = 23.
     assert least_size(lambda n: mcnemar_power(0.4, 0.5, n, 0.05), 0.8) == 23
     assert least_size(lambda n: 0.5, 0.8) is None
-    assert mcnemar_power(0.4, 0.5, 22, 0.05) == pytest.approx(0.8, abs=0.01)
     assert mcnemar_power(0.4, 0.5, 17, 0.05, 1) == pytest.approx(0.8, abs=0.01)
-    # The sum over all tables, of some fifteen discordant items or more: within 4 points.
-    for n, psi in ((50, 0.3), (100, 0.2), (300, 0.1)):
-        size, m, gained = 2.5 * np.sqrt(psi / n), np.arange(1, n + 1)[:, None], np.arange(n + 1)
-        rejected = np.abs(2 * gained - m) >= 1.959964 * np.sqrt(m)
-        tables = stats.binom.pmf(m, n, psi) * stats.binom.pmf(gained, m, (1 + size / psi) / 2)
-        exact = np.sum(tables[rejected])
-        assert mcnemar_power(size, psi, n, 0.05) == pytest.approx(exact, abs=0.04)
 
 
 def test_0_1_scores_have_the_power_of_mcnemar():
@@ -132,27 +105,29 @@ def test_items_within_a_margin_find_it_four_times_out_of_five():
     assert items_within(1e-300, 0.04, 0.05, 0.8) == np.inf
     # Other scores have t, and the ratio its own error.
     old = np.random.default_rng(2).normal(3, 1, 400)
-    marks = {"old": old, "new": old + 0.2 * quantiles(400)}
-    for limit, distance in (({"margin": 0.05}, 0.05), ({"recovery": 0.98}, 0.02 * old.mean())):
-        sd = np.std(marks["new"] - limit.get("recovery", 1) * old, ddof=1)
-        n = least_size(lambda n, z=distance / sd: t_power(z * n**0.5, n - 1, 0.05, 1), 0.8)
-        result = es.compare(marks, metrics=MARKS, n_resamples=9, **limit)
+    new = old + 0.2 * quantiles(400)
+    for limit, distance, apart in (
+        ({"margin": 0.05}, 0.05, new - old),
+        ({"recovery": 0.98}, 0.02 * old.mean(), new - 0.98 * old),
+    ):
+        shift = distance / np.std(apart, ddof=1)
+        n = least_size(lambda n, shift=shift: t_power(shift * n**0.5, n - 1, 0.05, 1), 0.8)
+        result = es.compare({"old": old, "new": new}, metrics=MARKS, n_resamples=9, **limit)
         assert result.source.needed(result[0], 0.05, 0.8) == pytest.approx(n, abs=1)
 
 
-def test_curve_is_monotone_and_meets_what_is_needed():
-    for marks, metric in ((normal(), MARKS), (counted(30, 20, 500), ACCURACY)):
-        found = plan(marks, metric, difference=0.05)
-        assert np.all(np.diff(found.minimums) < 0)
-        for n, power in zip(found.sizes, found.powers, strict=True):
-            assert (power >= 0.8) == (n >= found.needed)
-        for name in ("minimum", "power", "needed"):
-            low, value, high = (getattr(found, name + end) for end in ("_low", "", "_high"))
-            assert low < value < high
-        assert plan(marks, metric, difference=found.minimum).power == pytest.approx(0.8)
+@pytest.mark.parametrize("marks, metric", [(normal(), MARKS), (counted(30, 20, 500), ACCURACY)])
+def test_curve_is_monotone_and_meets_what_is_needed(marks, metric):
+    found = plan(marks, metric, difference=0.05)
+    assert np.all(np.diff(found.minimums) < 0)
+    for n, power in zip(found.sizes, found.powers, strict=True):
+        assert (power >= 0.8) == (n >= found.needed)
+    for name in ("minimum", "power", "needed"):
+        low, value, high = (getattr(found, name + end) for end in ("_low", "", "_high"))
+        assert low < value < high
 
 
-def test_strata_grow_in_proportion_and_groups_are_counted(sample):
+def test_strata_grow_in_proportion_and_groups_are_counted():
     values, strata = np.repeat(quantiles(200), 2), np.tile(["x", "y"], 200)
     marks = {"old": np.zeros(400), "new": 0.1 + values + 3 * np.where(strata == "x", 1, -1)}
     # TTestPower().solve_power(.2, alpha=.05, power=.8): 198.15, of variance 1 within strata.
@@ -166,27 +141,17 @@ def test_strata_grow_in_proportion_and_groups_are_counted(sample):
     found = plan(kept, strata=strata[some], aggregate="macro", difference=0.08)
     n = (ndtri(0.975) + ndtri(0.8)) ** 2 * variance / 0.08**2
     assert (found.needed, found.metric) == (pytest.approx(n, rel=0.01), "macro marks")
-    result = es.power(two(sample), sample.references, "chrf", groups=sample.documents, difference=1)
-    assert (result.unit, result.n_pilot) == ("group", len(set(sample.documents)))
-    assert result.pairs[0].needed < 240
-
-
-def test_segments_needed_by_runs_are_those_of_miller():
-    """n = (z + z)² (ω² + σ_A²/K + σ_B²/K)/δ² (Miller, 2024, section 5), K answers to a question."""
-    found = plan(of_runs(4, 500, 0.0, 0.4, 0.9), difference=0.05, runs=50)
-    n = (ndtri(0.975) + ndtri(0.8)) ** 2 * (2 * 0.16 + 2 * 0.81 / 50) / 0.05**2
-    assert found.needed == pytest.approx(n, rel=0.03)
-    assert found.of_runs.run_deviation == pytest.approx(0, abs=1e-6)
+    groups = es.power(normal(), metrics=MARKS, groups=np.arange(400) // 4)
+    assert (groups.unit, groups.n_pilot) == ("group", 100)
 
 
 @pytest.mark.parametrize(
     ("runs", "n", "run", "both"),
-    [(3, 100, 0.0, 0.5), (3, 60, 0.1, 0.5), (5, 200, 0.02, 1.0), (3, 50, 1.0, 0.01)],
+    [(3, 60, 0.1, 0.5), (5, 200, 0.02, 1.0), (3, 50, 1.0, 0.01)],
 )
 def test_runs_are_found_as_often_as_predicted(runs, n, run, both):
     """Of 5,000 draws (seed 3) of mean squares, which are independent and chi-square (Searle,
-    Casella and McCulloch, 1992): a standard error of 0.6 points. Beyond 2.5 points, which are
-    allowed, lie 4 of these: a false alarm has probability below 1e-4.
+    Casella and McCulloch, 1992): beyond 2.5 points, which are allowed, 4 standard errors.
     """
     found = plan(of_runs(6, 300, run, 0.3, both), n_segments=n, runs=runs)
     rng, segment = np.random.default_rng(3), (0.18 + 2 * both**2 / runs) / n
@@ -220,26 +185,25 @@ def test_more_segments_do_not_make_up_for_runs():
     assert few.minimum_high / few.minimum_low > 4 * many.minimum_high / many.minimum_low
 
 
-def test_comparisons_and_shards_are_pilots(sample):
-    table = es.extract(two(sample), sample.references, "chrf")
+def test_comparisons_and_shards_are_pilots():
+    table = es.extract(normal(), metric=MARKS)
     compared, direct = es.compare(table, n_resamples=99), es.power(table, difference=1)
     assert compared.power(difference=1).to_dict() == direct.to_dict()
     with pytest.raises(es.InputError, match="was read from a file"):
         es.Comparison.from_json(compared.to_json()).power()
     # The error of 999 resamples has one of 2.2 %; four of these are 9 %.
-    shard = es.resample_shard(table, range(480), n_resamples=999)
+    shard = es.resample_shard(table, range(400), n_resamples=999, resolution=2**-20)
     for found in (es.power(shard, difference=1), es.compare(shard).power(difference=1)):
         assert found.pairs[0].minimum == pytest.approx(direct.pairs[0].minimum, rel=0.09)
 
 
-def test_tables_and_curves_of_segments_and_of_runs(sample):
+def test_tables_and_curves_of_segments_and_of_runs():
     pytest.importorskip("matplotlib").use("Agg")
-    result = es.power(two(sample), sample.references, ["chrf", "ter"], difference=1)
+    result = es.power(normal(), metrics=[MARKS, es.Mean("other")], difference=1)
     assert "power for 1" in str(result)
     panels = result.plot()
     for panel, pair in zip(panels, result, strict=True):
         assert list(panel.lines[0].get_ydata()) == list(pair.powers)
-    assert list(result.plot("chrf2").lines[0].get_ydata()) == list(result.pairs[0].powers)
     assert all(result.plot(ax=panels) == panels)
     with pytest.raises(es.InputError, match="ax must be 2 axes, one a panel, got 1"):
         result.plot(ax=panels[0])
@@ -258,29 +222,30 @@ def test_of_many_pairs_those_are_shown_that_need_most():
     shown = [line.split()[:2] for line in str(result).splitlines()[4:14]]
     assert shown == [[p.system, p.baseline] for p in most]
     assert "and 5 pairs with least differences from" in str(result)
-    assert len(result) == len(result.to_dict()["pairs"]) == 15
     with pytest.raises(es.InputError, match="15 pairs are too many lines"):
         result.plot()
 
 
-def test_bad_input_is_named():
-    for message, options in (
-        ("difference must be above 0, got -1: it is a size", {"difference": -1}),
-        ("between the significance level 0.05, .* got 0.05", {"power": 0.05}),
-        ("n_segments must be at least 2, got 1", {"n_segments": 1}),
-        ("alternative must be one of", {"alternative": "better"}),
-        ("runs needs a pilot with several runs", {"runs": 3}),
-        ("6, two segments of each of 3 strata", {"strata": list("xxyyzz"), "n_segments": 5}),
-    ):
-        with pytest.raises(es.InputError, match=message):
-            plan(normal(6), **options)
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"difference": -1}, "difference must be above 0, got -1: it is a size"),
+        ({"power": 0.05}, "between the significance level 0.05, .* got 0.05"),
+        ({"n_segments": 1}, "n_segments must be at least 2, got 1"),
+        ({"alternative": "better"}, "alternative must be one of"),
+        ({"runs": 3}, "runs needs a pilot with several runs"),
+        ({"strata": list("xxyyzz"), "n_segments": 5}, "6, two segments of each of 3"),
+    ],
+)
+def test_bad_input_is_named(options, message):
+    with pytest.raises(es.InputError, match=message):
+        plan(normal(6), **options)
 
 
-def test_pilots_that_say_nothing_are_left_out_or_refused(sample):
-    systems = {**two(sample), "copy": sample.systems["copy"]}
-    found = es.power(systems, sample.references, "chrf")
-    assert [p.system for p in found] == ["slightly-better", "copy"]
-    assert any(note.startswith("copy and baseline (chrF2) have identical") for note in found.notes)
+def test_pilots_that_say_nothing_are_left_out_or_refused():
+    found = es.power({**normal(), "copy": np.zeros(400)}, metrics=MARKS)
+    assert [p.system for p in found] == ["new", "copy"]
+    assert any(note.startswith("copy and old (marks) have identical") for note in found.notes)
     for new, message in ((1.0, "have identical statistics"), (1.5, "differ by the same on every")):
         with pytest.raises(es.InputError, match=message):
             plan({"old": np.ones(20), "new": np.full(20, new)})

@@ -7,7 +7,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -32,6 +32,7 @@ def letters_of(tier):
     return set(re.findall(r"[a-z]\d*", tier))
 
 
+@settings(max_examples=40)
 @given(verdicts())
 def test_two_systems_share_a_letter_exactly_where_neither_is_better(better):
     shown = [letters_of(x) for x in r.letters(better, np.arange(len(better)))]
@@ -50,22 +51,22 @@ def test_letters_go_on_after_z():
     assert (shown[0], shown[25], shown[26], len(set(shown))) == ("a", "z", "a1", 40)
 
 
+@settings(max_examples=40)
 @given(verdicts(most=5))
 def test_rank_intervals_hold_the_ranks_of_every_order_that_the_verdicts_allow(better):
     """Of verdicts that do not go round in circles: all orders, one by one."""
     better = np.triu(better)
     n = len(better)
-    allowed = [
-        order for order in permutations(range(n))
-        if not any(better[order[b], order[a]] for a, b in combinations(range(n), 2))
-    ]  # fmt: skip
+    orders, pairs = permutations(range(n)), list(combinations(range(n), 2))
+    allowed = [o for o in orders if not any(better[o[b], o[a]] for a, b in pairs)]
     places = 1 + np.argsort(allowed, axis=1)
     found = r.rank_intervals(better)
     assert np.all(found[:, 0] <= places.min(axis=0))
     assert np.all(found[:, 1] >= places.max(axis=0))
 
 
-@given(verdicts())
+@settings(max_examples=40)
+@given(verdicts(most=5))
 def test_clusters_part_where_all_before_are_better_than_all_after(better):
     n = len(better)
     found = r.clusters(better, np.arange(n))
@@ -146,6 +147,8 @@ def test_ranks_tiers_and_clusters_are_what_the_verdicts_leave():
     others = {r.system for r in ranking if r.system != first}
     assert set(ranking.tied) == {s for s in others if frozenset((first, s)) not in sure}
     assert sum(r.probability_first for r in ranking) == pytest.approx(1)
+    with pytest.raises(es.InputError, match="system must be one of s"):
+        ranking["x"]
 
 
 def test_lower_is_better_turns_the_order_round():
@@ -153,18 +156,18 @@ def test_lower_is_better_turns_the_order_round():
     errors = {name: 10 - x for name, x in values.items()}
     up = es.compare(values, metrics=MEAN).ranking()
     down = es.compare(errors, metrics=es.Mean("errors", higher_is_better=False)).ranking()
-    assert [r.system for r in up] == [r.system for r in down]
-    assert [(r.low, r.high, r.tier) for r in up] == [(r.low, r.high, r.tier) for r in down]
+    for a, b in zip(up, down, strict=True):
+        assert (a.system, a.low, a.high, a.tier) == (b.system, b.low, b.high, b.tier)
 
 
 @pytest.mark.parametrize(
     "options",
     [
-        {"adjustment": "holm", "method": "t", "test": "t"}, {"method": "t"}, {"test": "ar"},
-        {"adjustment": "max-t"}, {"adjustment": "max-t", "method": "t", "test": "t"},
-        {"method": "simultaneous"}, {"groups": np.arange(60) // 2},
+        {"adjustment": "holm", "method": "t", "test": "t"},
+        {"test": "ar"},
+        {"method": "simultaneous", "groups": np.arange(60) // 2},
     ],
-)  # fmt: skip
+)
 def test_systems_a_point_apart_have_their_own_ranks(options):
     """Defect: one of them had the ranks 1 to 5 of 5, with a RuntimeWarning."""
     noise = np.random.default_rng(1).normal(size=(5, 60)) / 5
@@ -185,92 +188,50 @@ def test_a_composite_is_ranked_by_its_own_replicates():
 
     single, both = result.ranking("marks"), result.ranking(composite=total)
     assert both.metric == "total"
-    assert [r.system for r in both] == [r.system for r in single]
     # Both metrics say the same: so does their sum, but for the errors within resamples.
-    assert [(r.simultaneous_low, r.simultaneous_high) for r in both] == [
-        (r.simultaneous_low, r.simultaneous_high) for r in single
-    ]
-    for name in ("autorank", "borda"):
-        ranking = result.ranking(composite=name)
-        assert not ranking.higher_is_better
-        assert next(iter(ranking)).score == 1
-    assert [r.score for r in result.ranking(composite="borda")] == [1, 2, 3, 4, 5]
+    for a, b in zip(single, both, strict=True):
+        assert (a.system, a.simultaneous_low) == (b.system, b.simultaneous_low)
+    autorank, borda = (result.ranking(composite=name) for name in ("autorank", "borda"))
+    assert not autorank.higher_is_better
+    assert next(iter(autorank)).score == 1
+    assert [r.score for r in borda] == [1, 2, 3, 4, 5]
 
 
 @pytest.mark.parametrize("test", ["bootstrap", "t", "ar"])
 def test_a_composite_says_which_test_and_adjustment_it_has(test):
-    """It has no swaps and always max-T, whatever the metrics have; its two intervals agree."""
-    result = es.compare(leaderboard(), metrics=MEAN, n_resamples=499, adjustment="holm", test=test)
+    """It has no swaps and always max-T, whatever the metrics have; its two intervals agree.
+
+    Defect: by Holm's method the rank of one system was less sure than those of all.
+    """
+    rng = np.random.default_rng(8)
+    base, noise = rng.normal(size=(2, 60))
+    systems = {f"s{i}": base + 0.03 * rng.normal(size=60) + 0.004 * i for i in range(4)}
+    systems["out"] = base + noise + 0.29
+    result = es.compare(systems, metrics=MEAN, n_resamples=999, adjustment="holm", test=test)
     ranking = result.ranking(composite=lambda scores: scores[..., 0])
     assert ranking.metric == "composite"
     test = "t" if test == "t" else "bootstrap"
     assert ranking.signature.startswith(f"composite of marks|mean|test:{test}|")
     assert "|adj:max-t|" in ranking.signature
-    assert "|n:499|" in ranking.signature
-    for ranked in ranking:
-        assert ranked.simultaneous_low <= ranked.low <= ranked.high <= ranked.simultaneous_high
-
-
-def test_the_rank_of_one_system_is_no_less_sure_than_those_of_all():
-    """Defect: by Holm's method over four pairs it was, beside max-T over all."""
-    for seed in (8, 12, 36):
-        rng = np.random.default_rng(seed)
-        base, noise = rng.normal(size=(2, 60))
-        close = {f"s{i}": base + 0.03 * rng.normal(size=60) + 0.004 * i for i in range(4)}
-        systems = {**close, "out": base + noise + 0.29}
-        result = es.compare(systems, metrics=MEAN, adjustment="holm", n_resamples=999)
-        for x in result.ranking(composite=lambda scores: scores[..., 0]):
-            assert x.simultaneous_low <= x.low <= x.high <= x.simultaneous_high
-
-
-def test_what_a_composite_made_is_said():
-    result = es.compare(leaderboard(n=40), metrics=MEAN, n_resamples=99)
-    with pytest.raises(es.InputError, match=r"5 of 5 that it made are nan"):
-        result.ranking(composite=lambda scores: scores[..., 0] * np.nan)
-    with pytest.raises(es.InputError, match=r"of \(5, 1\) it made \(5, 1\), 5 systems; take means"):
-        result.ranking(composite=lambda scores: scores)
+    for x in ranking:
+        assert x.simultaneous_low <= x.low <= x.high <= x.simultaneous_high
 
 
 @pytest.mark.parametrize(
     ("options", "note"),
     [
         ({"test": "ar", "n_resamples": 10}, "With 10 resamples no p-value can reach 0.05 whatever"),
-        ({"test": "ar", "adjustment": "holm", "n_resamples": 99}, "99 resamples, times 10 compar"),
         ({"n": 50, "n_resamples": 99}, "Only 50 segments: below 100"),
         ({"seed": 7, "n": 110, "n_resamples": 199}, "s3 vs s2 (marks): p = 0.0"),
-        ({"groups": [i // 50 for i in range(200)]}, "Only 4 groups: t decides in place of the b"),
-        ({"groups": [i // 50 for i in range(200)]}, "10 pairs differ on so few groups that no p"),
+        ({"groups": np.arange(200) // 50}, "Only 4 groups: t decides in place of the b"),
     ],
 )
 def test_a_ranking_says_what_keeps_its_systems_together(options, note):
-    values = leaderboard(options.get("seed", 0), options.get("n", 200))
-    options = {name: x for name, x in options.items() if name not in ("seed", "n")}
+    options = {"seed": 0, "n": 200, **options}
+    values = leaderboard(options.pop("seed"), options.pop("n"))
     ranking = es.compare(values, metrics=MEAN, **options).ranking()
     assert sum(note in found for found in ranking.notes) == 1
     assert note in str(ranking)
-
-
-def test_no_name_and_no_tier_leaves_the_figure_without_room():
-    """A name is no mathematics and breaks into lines; of the letters of a tier some are shown."""
-    pytest.importorskip("matplotlib").use("agg")
-    rng = np.random.default_rng(1)
-    names = ["a$b$", "a very long name of a system that goes on and on", *map(str, range(30))]
-    marks = rng.normal(size=200)
-    values = {
-        name: marks + rng.normal(scale=0.1 + i % 4, size=200) + 0.03 * i
-        for i, name in enumerate(names)
-    }
-    ranking = es.compare(values, metrics=MEAN, n_resamples=499).ranking()
-    assert max(len(r.tier) for r in ranking) > 8
-    axes = ranking.plot()
-    axes.figure.canvas.draw()
-    labels = [x.get_text() for x in axes.get_yticklabels()]
-    assert r"a\$b\$" in labels
-    assert max(len(line) for label in labels for line in label.split("\n")) <= 24
-    shown = [text.get_text() for text in axes.texts]
-    assert max(map(len, shown)) <= 8
-    assert all(x.tier.startswith(t.removesuffix("…")) for x, t in zip(ranking, shown, strict=True))
-    assert axes.get_window_extent().width / axes.figure.dpi > 1
 
 
 def test_without_resampled_scores_no_probability_is_made_up():
@@ -287,20 +248,13 @@ def test_without_resampled_scores_no_probability_is_made_up():
         ({"adjustment": "none"}, {}, "one of max-t, holm; this comparison has 'none'"),
         ({}, {"metric": "bleu"}, "metric must be one of marks; got 'bleu'"),
         ({}, {"composite": "sum"}, "composite must be one of autorank, borda; got 'sum'"),
-        ({}, {"composite": np.sum}, r"composite must make finite numbers of scores \(..., S, M\)"),
+        ({}, {"composite": np.positive}, r"of \(5, 1\) it made \(5, 1\), 5 systems; take means"),
+        ({}, {"composite": lambda x: x[..., 0] * np.nan}, "5 of 5 that it made are nan"),
         ({}, {"composite": "borda", "metric": "marks"}, "give metric or composite, not both"),
         ({"method": "t", "test": "t"}, {"composite": "borda"}, "leave method out"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_ranked(options, asked, message):
     result = es.compare(leaderboard(n=40), metrics=MEAN, n_resamples=99, **options)
     with pytest.raises(es.InputError, match=message):
         result.ranking(**asked)
-
-
-def test_a_ranking_of_what_was_read_from_json_is_refused():
-    result = es.compare(leaderboard(n=40), metrics=MEAN, n_resamples=99)
-    with pytest.raises(es.InputError, match="read from a file, which holds no statistics"):
-        es.Comparison.from_json(result.to_json()).ranking()
-    with pytest.raises(es.InputError, match="system must be one of s"):
-        result.ranking()["x"]

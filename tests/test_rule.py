@@ -11,7 +11,7 @@ import evalstats as es
 from evalstats.inference import bootstrap, student
 from evalstats.inference.student import Spread
 
-LEVELS = (0.5, 0.9, 0.95, 0.999)
+LEVELS = (0.5, 0.95, 0.999)
 CONTRASTS = ("difference", "ratio", "log-ratio")
 
 
@@ -52,13 +52,29 @@ def agree(d, level):
     assert (d.pvalue <= 1 - level + 1e-12) == (not d.low <= d.null <= d.high), (d, level)
 
 
-@pytest.mark.parametrize("seed", range(18))
+def elsewhere(given, n):
+    """Return the segments as a shard of two, or of one where they are few."""
+    sizes = [n // 3, n - n // 3]
+    rows = np.split(np.arange(n), [n // 3])
+    parts = (replace(given, values=given.values[:, some]) for some in rows)
+    options = {"n_resamples": 499, "resolution": 2**-20, "shard_sizes": sizes}
+    return es.merge_shards(
+        es.resample_shard(part, some, shard=j, **options)
+        for j, (part, some) in enumerate(zip(parts, rows, strict=True))
+    )
+
+
+@pytest.mark.parametrize("seed", range(14))
 def test_an_interval_is_what_is_not_rejected(seed):
+    """The last are of shards, whose segments are elsewhere."""
     rng = np.random.default_rng(seed)
     n = int(rng.choice([3, 6, 8, 15, 40, 120]))
     kind = rng.choice(["mean", "ratio", "few", "marks"])
     given = table(rng, n, kind)
-    asked = {**design(rng, n), "n_resamples": int(rng.choice([99, 999])), "rng": seed}
+    if seed >= 10:
+        given, asked = elsewhere(given, n), {}
+    else:
+        asked = {**design(rng, n), "n_resamples": int(rng.choice([99, 999])), "rng": seed}
     for level in LEVELS:
         found = {}
         for contrast in ["difference"] if kind == "marks" else CONTRASTS:
@@ -74,23 +90,23 @@ def test_an_interval_is_what_is_not_rejected(seed):
                 assert d.pvalue == found.setdefault(d.system + d.baseline, d.pvalue)
 
 
-@pytest.mark.parametrize("n", [3, 5, 6, 9])
 @pytest.mark.parametrize("test", ["bootstrap", "t"])
-def test_of_few_units_that_all_gain_the_interval_holds_what_the_floor_does_not_reject(n, test):
+def test_of_few_units_that_all_gain_the_interval_holds_what_the_floor_does_not_reject(test):
     """They can be swapped in 2^n ways, whatever t or replicates say."""
-    x = np.random.default_rng(n).uniform(1, 1.1, size=(2, n))
-    given = es.extract({"A": x[0], "B": x[1] + 1}, metric=es.Mean("m"))
-    for level in (*LEVELS, 1 - 2.0 ** (1 - n), 1 - 2.0**-n):
-        for contrast in CONTRASTS:
-            (d,) = es.compare(given, contrast=contrast, confidence_level=level, test=test,
-                              method=test, n_resamples=499)  # fmt: skip
-            assert d.pvalue >= 2 * 0.5**n
-            agree(d, level)
+    asked = {"test": test, "method": test, "n_resamples": 499}
+    for n in (3, 5, 9):
+        x = np.random.default_rng(n).uniform(1, 1.1, size=(2, n))
+        given = es.extract({"A": x[0], "B": x[1] + 1}, metric=es.Mean("m"))
+        for level in (*LEVELS, 1 - 2.0 ** (1 - n), 1 - 2.0**-n):
+            for contrast in CONTRASTS:
+                (d,) = es.compare(given, contrast=contrast, confidence_level=level, **asked)
+                assert d.pvalue >= 2 * 0.5**n
+                agree(d, level)
 
 
-def test_margins_and_recoveries_are_bounds_of_intervals():
+def test_margins_recoveries_and_one_sided_tests_are_bounds_of_intervals():
     rng = np.random.default_rng(5)
-    for n in (8, 30, 100) * 2:
+    for n in (8, 30, 100):
         given = table(rng, n, "ratio")
         narrow = es.compare(given, confidence_level=0.9, n_resamples=499)
         for margin in (0.01, 0.05, 0.1):
@@ -108,6 +124,11 @@ def test_margins_and_recoveries_are_bounds_of_intervals():
         for d, bound in zip(kept, ratio, strict=True):
             assert d.margin_test.recovery_bound == pytest.approx(min(bound.low, 1.0))
             assert (d.margin_test.pvalue_not_worse <= 0.05) == (bound.low > 0.95)
+        for side in ("greater", "less"):
+            sided = es.compare(given, alternative=side, n_resamples=499)
+            for d, bound in zip(sided, narrow, strict=True):
+                beyond = bound.low > 0 if side == "greater" else bound.high < 0
+                assert (d.pvalue <= 0.05) == beyond
 
 
 def test_the_formula_itself():
@@ -123,22 +144,13 @@ def test_the_formula_itself():
     q = (min(np.sum(drawn <= 0), np.sum(drawn >= 0)) + 1) / 1000
     assert d.pvalue == pytest.approx(2 * stdtr(nu, ndtri(q) / f), rel=1e-12)
     assert d.standard_error == pytest.approx(np.std(y - x, ddof=1) / np.sqrt(50))
+    score = es.estimate(y, None, es.Mean("m"), n_resamples=999, rng=7)
+    drawn = np.sort(weights @ y / 50)
+    assert (score.low, score.high) == pytest.approx((drawn[k - 1], drawn[-k]), abs=1e-12)
     (t,) = es.compare({"x": x, "y": y}, metrics=es.Mean("m"), test="t", method="t")
     truth = ttest_rel(y, x)
     assert t.pvalue == pytest.approx(truth.pvalue, rel=1e-9)
     assert (t.low, t.high) == pytest.approx(tuple(truth.confidence_interval()), rel=1e-9)
-
-
-def test_one_sided_tests_are_one_sided_intervals():
-    rng = np.random.default_rng(2)
-    for n in (5, 12, 60):
-        x, y = rng.normal(size=(2, n))
-        given = es.extract({"x": x, "y": y + 0.3}, metric=es.Mean("m"))
-        (two,) = es.compare(given, confidence_level=0.9)
-        (greater,) = es.compare(given, alternative="greater")
-        (less,) = es.compare(given, alternative="less")
-        assert (greater.pvalue <= 0.05) == (two.low > 0)
-        assert (less.pvalue <= 0.05) == (two.high < 0)
 
 
 @pytest.mark.parametrize("kind", ["mean", "ratio", "marks"])
@@ -163,33 +175,21 @@ def test_what_means_nothing_changes_nothing(kind):
     assert [d.pvalue for d in es.Suite({"task": given}).compare()] == [d.pvalue for d in plain]
 
 
-@pytest.mark.parametrize("names", [("strata",), ("groups",), ("strata", "groups")])
-def test_rows_in_another_order_change_only_what_is_drawn(names):
+def test_rows_in_another_order_change_only_what_is_drawn():
     """Groups, strata and segments shuffled together: errors and t are the same."""
     rng = np.random.default_rng(6)
     given, order = table(rng, 60, "ratio"), rng.permutation(60)
     labels = {"strata": np.repeat([0, 1, 2], 20), "groups": np.repeat(np.arange(15), 4)}
+    turned = {name: x[order] for name, x in labels.items()}
     moved = es.SegmentStatistics(given.values[:, order], given.systems, given.metric)
     for method, close in (("t", 1e-9), ("bootstrap", 0.1)):
-        one = es.compare(given, method=method, test=method, **{n: labels[n] for n in names})
-        two = es.compare(moved, method=method, test=method, **{n: labels[n][order] for n in names})
+        one = es.compare(given, method=method, test=method, **labels)
+        two = es.compare(moved, method=method, test=method, **turned)
         for d, e in zip(one, two, strict=True):
-            assert d.standard_error == pytest.approx(e.standard_error, rel=1e-12)
             near = close * d.standard_error
+            assert d.standard_error == pytest.approx(e.standard_error, rel=1e-12)
             assert (d.low, d.high) == pytest.approx((e.low, e.high), abs=near)
             assert d.pvalue == pytest.approx(e.pvalue, abs=close / 5)
-
-
-def test_one_segment_more_in_a_document_moves_nothing_by_much():
-    """Defect: 12 documents of 6, one segment less in one: p was .180, then .052."""
-    rng = np.random.default_rng(8)
-    x = rng.normal(size=72)
-    y = x + np.repeat(rng.normal(0.25, 0.5, 12), 6) + rng.normal(0, 0.3, 72)
-    groups = np.repeat(np.arange(12), 6)
-    (whole,) = es.compare({"x": x, "y": y}, metrics=es.Mean("m"), groups=groups)
-    (less,) = es.compare({"x": x[1:], "y": y[1:]}, metrics=es.Mean("m"), groups=groups[1:])
-    assert less.pvalue == pytest.approx(whole.pvalue, rel=0.4)
-    assert less.low == pytest.approx(whole.low, abs=0.2 * whole.standard_error)
 
 
 def test_kish_welch_and_satterthwaite():
@@ -213,7 +213,7 @@ def test_kish_welch_and_satterthwaite():
 
 def test_ranks_are_exact_where_rounding_could_tell():
     rng = np.random.default_rng(10)
-    for _ in range(200):
+    for _ in range(50):
         spread = Spread(1.0, float(rng.uniform(1, 2)), float(rng.uniform(5, 500)))
         b = int(rng.choice([99, 999, 9999]))
         alpha = float(rng.uniform(0.001, 0.3))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.calibration import peers, questions, simulated, training
 from benchmarks.calibration.populations import Real
-from benchmarks.calibration.samples import Happened, Source
+from benchmarks.calibration.samples import Happened
 from benchmarks.calibration.simulated import Made
 from benchmarks.corpora import available
 
@@ -33,7 +33,7 @@ class Job(NamedTuple):
 
     kind: str
     row: str
-    source: Source
+    source: Real | Made  # `corpus` is the test set that it needs, or ""
     n: Any
     question: Callable[..., Happened] = questions.tests
     trials: int = 600

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,15 +38,6 @@ class Sample(NamedTuple):
         """Return the records that are asked about: of tasks, only the total's."""
         whole = isinstance(self.tables, Mapping)
         return [x for x in records if not whole or x.task == "macro"]
-
-
-class Source(Protocol):
-    """What samples of n units are drawn from; `corpus` is the test set that it needs, or ""."""
-
-    corpus: str
-
-    def draw(self, n: Any, rng: Rng) -> Sample:
-        """Return a sample."""
 
 
 def rejected(pvalue: float | None, level: float = 0.05) -> bool:

@@ -4,15 +4,13 @@
     <!-- end -->
     at most <!-- calibration: percent :: CELL :: RATE --> <!-- end --> of the trials
 
-A table's name is a list of kinds of cells, or one of `TABLES`; "summary :: peers" and "peers" mean
-the same as "table :: peers". A row is all cells of one name; where these are several it shows their
-mean, the least and the most.
+A table's name is a list of kinds of cells, or one of `TABLES`; a "summary" is a table too. A row
+is all cells of one name; where these are several it shows their mean, the least and the most.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -20,32 +18,31 @@ from benchmarks.calibration.promises import held
 from benchmarks.calibration.runner import Counts
 
 RESULTS = Path(__file__).with_name("results.json")
-_PART = re.compile(r"<!-- calibration: (.*?) -->(.*?)<!-- end -->", re.DOTALL)
 
 
-def load(path: Path = RESULTS) -> Counts:
+def load() -> Counts:
     """Return the committed results."""
-    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.is_file() else {}
 
 
-def save(results: Counts, path: Path = RESULTS) -> None:
+def save(results: Counts) -> None:
     """Write results, a line a cell: how much happened, and of how many trials."""
     lines = []
     for cell, counts in results.items():
         rounded = {rate: [round(total, 2), trials] for rate, (total, trials) in counts.items()}
         line = json.dumps(rounded, ensure_ascii=False, separators=(",", ":"))
         lines.append(f"{json.dumps(cell, ensure_ascii=False)}:{line}")
-    path.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    RESULTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 
 
 def markdown(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table: words in the first column, numbers in the others."""
+    """Return a table between empty lines: words in the first column, numbers in the others."""
     header = list(header)
     lines = [header, [":--"] + ["--:"] * (len(header) - 1), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return "\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n\n"
 
 
-def of_kinds(results: Counts, names: str, only: tuple[str, ...] = ()) -> str:
+def of_kinds(results: Counts, names: str) -> str:
     """Return all rates of some kinds, a row a kind and name of cells; of peers, a row a test."""
     kinds, rows = names.split(", "), dict[str, list[dict[str, list[float]]]]()
     for kind, cell in ((kind, cell) for kind in kinds for cell in results):
@@ -53,7 +50,7 @@ def of_kinds(results: Counts, names: str, only: tuple[str, ...] = ()) -> str:
         if found == kind:
             row = metric if kind == "peers" else f"{kind}: {row}" if len(kinds) > 1 else row
             rows.setdefault(row, []).append(results[cell])
-    rates = only or tuple(dict.fromkeys(x for found in rows.values() for c in found for x in c))
+    rates = dict.fromkeys(x for found in rows.values() for c in found for x in c)
     lines = []
     for row, found in rows.items():
         trials = max(int(n) for counts in found for _, n in counts.values())
@@ -74,16 +71,6 @@ def promised(results: Counts) -> str:
     return markdown(["rate", "promised", "cells", "measured", "outside"], lines)
 
 
-def peers(results: Counts) -> str:
-    """Return how often each test finds a difference where there is none, at .05."""
-    rows = []
-    for cell, counts in results.items():
-        if cell.startswith("peers"):
-            total, trials = counts["p ≤ .05"]
-            rows.append([cell.split(" / ")[-1], f"{100 * total / trials:.1f} %"])
-    return markdown(["test", "reports a difference where there is none"], rows)
-
-
 def outside(results: Counts) -> str:
     """Return the rates outside, one line each."""
     lines = [
@@ -96,28 +83,19 @@ def outside(results: Counts) -> str:
 
 TABLES: dict[str, Callable[[Counts], str]] = {
     "promised": promised,
-    "outside": outside,
-    "peers": lambda results: peers(results),
+    "outside": lambda results: f"\n\n{outside(results)}\n\n",
     "peer levels": lambda results: of_kinds(results, "peers"),
     "false improvements": lambda results: of_kinds(results, "Monitor"),
 }
 
 
-def filled(text: str, results: Counts) -> str:
-    """Return a text with its marked parts filled."""
-
-    def part(match: re.Match[str]) -> str:
-        kind, *names = match[1].split(" :: ")
-        if kind not in ("percent", "share"):
-            name = (names or [kind])[0]
-            table = TABLES[name](results) if name in TABLES else of_kinds(results, name)
-            return f"<!-- calibration: {match[1]} -->\n\n{table}\n\n<!-- end -->"
+def made(results: Counts, kind: str, *names: str) -> str:
+    """Return what stands in a marked part: a percentage of a cell and rate, or a table."""
+    if kind == "percent":
         total, trials = results[names[0]][names[1]]
-        share = total / trials
-        value = f"{100 * share:.1f} %" if kind == "percent" else f"{share:.3f}"
-        return f"<!-- calibration: {match[1]} -->{value}<!-- end -->"
-
-    return _PART.sub(part, text)
+        return f"{100 * total / trials:.1f} %"
+    (name,) = names
+    return TABLES[name](results) if name in TABLES else of_kinds(results, name)
 
 
 def _spread(values: list[float]) -> str:

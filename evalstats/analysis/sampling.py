@@ -21,7 +21,6 @@ from evalstats.analysis.units import Units
 from evalstats.errors import InputError
 from evalstats.inference import bootstrap, student
 from evalstats.inference.bootstrap import Bounds
-from evalstats.inference.influence import influence_values, jackknife_scores
 from evalstats.inference.randomisation import tie_tolerance
 from evalstats.inference.student import Runs, Spread
 from evalstats.metrics.averages import MeanOfRuns
@@ -63,7 +62,7 @@ class Effect:
             found = self.units.spread(self.influence)
         degrees = max(min(found.degrees, self.worth - 1), 1.0)
         found = found._replace(degrees=degrees)
-        return student.with_runs(found, self.runs) if self.runs else found
+        return student.with_runs(found, self.runs)
 
     def by_t(self, alpha: float) -> Bounds:
         """Return the t interval of confidence 1 - α."""
@@ -139,13 +138,13 @@ class Sample:
             return ()
         statistics = metric.of_runs(self.of.blocks[0].rows[i].astype(np.float64))
         scores = metric.metric.score(np.sum(statistics, axis=1))
-        values = influence_values(metric.metric, statistics)
+        values = student.influence_values(metric.metric, statistics)
         return ((*student.mean_squares(scores, values), metric.n_runs),)
 
     def without_each(self, *systems: int) -> Floats:
         """Return the scores of some systems without each unit in turn, `(p, N)`."""
         block = self.of.blocks[0]
-        return jackknife_scores(block.metric, block.rows[list(systems)])
+        return student.jackknife_scores(block.metric, block.rows[list(systems)])
 
     def differ(self, a: int, b: int) -> tuple[int, float]:
         """Return on how many units two systems differ, and what these are worth."""

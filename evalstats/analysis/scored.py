@@ -17,7 +17,7 @@ from evalstats.analysis.aggregates import Aggregate
 from evalstats.analysis.outcomes import Outcomes, as_outcomes
 from evalstats.analysis.units import Units
 from evalstats.errors import InputError
-from evalstats.inference.influence import influence_values
+from evalstats.inference.student import influence_values
 from evalstats.metrics import Metric, scores_of
 from evalstats.metrics.averages import MeanOfRuns, tagged
 from evalstats.resampling.grid import on_grid

@@ -1,6 +1,6 @@
 """Arrays in, arrays out: what replicates, influence values and counts say.
 
-- `influence`, `student`: influence values; standard errors, t intervals and t tests made of them
+- `student`: influence values; standard errors, t intervals and t tests made of them
 - `bootstrap`: the one rule from replicates to an interval and to a p-value; percentile and BCa
 - `counts`, `randomisation`: tests of 0/1 scores; p-values of approximate randomisation
 - `families`, `ranks`: adjusted p-values of several comparisons, and what they say of ranks

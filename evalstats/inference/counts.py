@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-#: Distance to the end of the scale at which a root is sought.
-_EDGE = 1e-12
-
 
 def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
     """Return the score interval of a share of n items (Wilson, 1927).
@@ -55,7 +52,7 @@ def _upper(gained: float, lost: float, n: float, quantile: float) -> float:
     def beyond(difference: float) -> float:
         return tango_distance(gained, lost, n, difference) + quantile
 
-    observed, end = (gained - lost) / n, 1 - _EDGE
+    observed, end = (gained - lost) / n, 1 - 1e-12  # at 1 nothing varies
     if observed == 1 or beyond(end) >= 0:
         return 1.0
     return float(brentq(beyond, observed, end))

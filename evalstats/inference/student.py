@@ -1,4 +1,4 @@
-"""Standard errors with their degrees of freedom, and the t intervals and t tests made of them.
+"""Influence values, their standard errors and degrees of freedom, t intervals and t tests.
 
 A score of units that were drawn (segments, or groups of them) varies by what each unit adds to it,
 its influence value. `docs/method.md` has the formulas.
@@ -7,10 +7,12 @@ its influence value. `docs/method.md` has the formulas.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from evalstats.metrics.base import Metric
 
 Floats = NDArray[np.float64]
 #: Between-run mean square and interaction of a system, as `mean_squares` has them, and its runs.
@@ -23,6 +25,23 @@ class Spread(NamedTuple):
     error: float
     factor: float
     degrees: float
+
+
+def influence_values(metric: Metric, statistics: NDArray[Any]) -> Floats:
+    """Return each segment's influence on the corpus score, `(S, N, k) -> (S, N)`.
+
+    The derivative of the score by the segment's weight (the infinitesimal jackknife; Jaeckel,
+    1972), ∇f(T)·s_i, centred: of a score that does not change when the corpus is doubled, as BLEU,
+    the values sum to zero by themselves.
+    """
+    gradient = metric.gradient(np.sum(statistics, axis=1, dtype=np.float64))
+    found = np.einsum("snk,sk->sn", statistics.astype(np.float64, copy=False), gradient)
+    return np.asarray(found - np.mean(found, axis=1, keepdims=True))
+
+
+def jackknife_scores(metric: Metric, statistics: NDArray[Any]) -> Floats:
+    """Return the scores of the corpus without each segment in turn, `(S, N, k) -> (S, N)`."""
+    return metric.score(np.sum(statistics, axis=1, keepdims=True, dtype=np.float64) - statistics)
 
 
 def kish(sizes: ArrayLike) -> float:

@@ -31,25 +31,19 @@ def seed_key(seed: int) -> Key:
 
 
 def philox4x32(
-    counter: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike], key: Key, work: Words | None = None
+    counter: tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike], key: Key
 ) -> tuple[Words, Words, Words, Words]:
     """Encrypt counters: four words each in, four random words each out, all in [0, 2**32).
 
-    The counters' words may be arrays of shapes that broadcast. `work` is memory `(5, ...)` to work
-    in, where many calls have results of one shape: fresh pages cost more time than the arithmetic.
-    The result is in it until the next call.
-
-    The first known answer of the authors' own tests:
+    The counters' words may be arrays of shapes that broadcast. The first known answer of the
+    authors' own tests:
 
     >>> [f"{int(word):08x}" for word in philox4x32((0, 0, 0, 0), (0, 0))]
     ['6627e8d5', 'e169c58d', 'bc57ac4c', '9b00dbd8']
     """
-    words = [np.asarray(word, dtype=np.uint64) for word in counter]
-    if work is None:
-        work = np.empty((5, *np.broadcast_shapes(*(word.shape for word in words))), np.uint64)
-    for i, word in enumerate(words):
-        work[i] = word
-    a, b, c, d, high = (work[i, ...] for i in range(5))
+    words = np.broadcast_arrays(*counter)
+    a, b, c, d = (np.array(word, dtype=np.uint64) for word in words)
+    high = np.empty_like(a)
     keys = list(key)
     # Ten passes over each array a round, in place. The low halves of b and d are all that counts
     # between rounds; what is above them is cut off where it would reach a product.

@@ -1,8 +1,7 @@
 """Resampling where the data lives: what the weights of one shard's segments make of its totals.
 
-A total is a sum over segments, so it is a sum over shards. Each shard draws the weights of its own
-segments and keeps nothing but B partial totals; their sums over shards are the resampled totals of
-the whole corpus.
+Each shard draws the weights of its own segments and keeps nothing but B partial totals; their sums
+over shards are the resampled totals of the whole corpus.
 
 *Poisson weights* (`keyed`) are independent, so that no shard needs to know of another: the sum is
 the same, bit for bit, however the segments were sharded. Only the number of segments in a resample
@@ -14,8 +13,9 @@ N: where all shard sizes are known, they give the ordinary bootstrap of N segmen
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache, partial
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,18 +25,21 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
 from evalstats.shards.hierarchy import shard_batches
-from evalstats.shards.keyed import poisson_blocks
-from evalstats.shards.segment_ids import as_ids, runs_of
+from evalstats.shards.keyed import poisson_weights
+from evalstats.shards.segment_ids import Ids, as_ids, joined
 from evalstats.shards.shard import MOST, UNITS, Integers, Shard, as_resolution
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments
+
+#: The first of some segments, which resamples, and weights `(b, n)`.
+Block: TypeAlias = tuple[int, slice, NDArray[np.uint8]]
 
 #: No weight is larger: a byte holds it.
 _LARGEST_WEIGHT = 255
 #: Integers below it are exact in a float of 24 or 53 bits, and so are sums that stay below.
 _SINGLE_LIMIT = 2.0**24
 _DOUBLE_LIMIT = 2.0**53
-#: Segments whose weights are multiplied at once in the second stage.
-_COLUMNS = 1 << 14
+#: Segments and resamples that are multiplied at once; they decide the memory, never a result.
+_SEGMENTS, _RESAMPLES = 1024, 256
 
 
 @also_called(seed="rng")
@@ -85,10 +88,9 @@ def resample_shard(
 
     Notes
     -----
-    Sums are sums of integers and therefore exact. So statistics must lie on a grid that is known
-    beforehand, the same for all shards; rounding moves a mean by at most half of `resolution`.
-    With Poisson weights the replicates do not depend on the sharding. With two-stage weights only
-    their distribution does not: it is that of the bootstrap.
+    Sums are of integers, and exact: all shards have one grid, known beforehand, and rounding to it
+    moves a mean by at most half of `resolution`. With Poisson weights the replicates do not depend
+    on the sharding; with two-stage weights their distribution does not, that of the bootstrap.
 
     References
     ----------
@@ -119,24 +121,25 @@ def resample_shard(
     check_same_segments(tables)
     n_segments = tables[0].n_segments
     n_resamples = integer(n_resamples, "n_resamples", 2, MOST_RESAMPLES)
-    if isinstance(rng, np.random.Generator) or rng is None:
-        raise InputTypeError("rng must be an int: all shards must be given the same seed")
     seed = integer(rng, "rng", 0, MOST_SEED)
     choice(unit, UNITS, "unit")
     sizes, members = _as_sizes(shard_sizes, shard, n_segments)
     numbers, id_kind = as_ids(ids, n_segments)
     grid = 1.0 if resolution is None else as_resolution(resolution)
     totals = tuple(_observed(table, grid, rounds=resolution is not None) for table in tables)
-    width = sum(observed.size for observed in totals)
-    add = _Sum(tables, grid, np.zeros((n_resamples, width), dtype=np.int64))
     if sizes:
-        add.by_rows(shard_batches(sizes, members[0], n_resamples, seed))
+        blocks = _by_rows(sizes, members[0], n_resamples, seed)
     else:
-        add.by_segments(poisson_blocks(numbers, n_resamples, seed))
-    ends = np.cumsum([part.size for part in totals])[:-1]
+        blocks = _by_segments(numbers, n_resamples, seed)
+    ends = np.cumsum([observed.size for observed in totals])
+    added = np.zeros((n_resamples, ends[-1]), dtype=np.int64)
+    # Those of two stages come back to every segment.
+    product = lru_cache(maxsize=None if sizes else 1)(partial(_product, tables, grid))
+    for start, rows, weights in blocks:
+        added[rows] += product(start)(weights)
     resampled = [
         np.ascontiguousarray(part).reshape(n_resamples, *observed.shape)
-        for part, observed in zip(np.split(add.totals, ends, axis=1), totals, strict=True)
+        for part, observed in zip(np.split(added, ends[:-1], axis=1), totals, strict=True)
     ]
     return Shard(
         systems=tables[0].systems,
@@ -146,7 +149,7 @@ def resample_shard(
         totals=totals,
         resampled=tuple(resampled),
         differing=tuple(_differing(table) for table in tables),
-        id_runs=runs_of(np.sort(numbers)),
+        id_runs=joined(np.repeat(np.sort(numbers)[:, None], 2, axis=1)),
         id_kind=id_kind,
         seed=seed,
         n_resamples=n_resamples,
@@ -157,57 +160,50 @@ def resample_shard(
     )
 
 
-class _Sum:
-    """Resampled totals `(B, K)` of all systems under all metrics, added up without rounding."""
+def _by_segments(ids: Ids, n_resamples: int, seed: int) -> Iterator[Block]:
+    """Yield Poisson weights, all resamples of some segments before the next segments."""
+    for start in range(0, len(ids), _SEGMENTS):
+        some = ids[start : start + _SEGMENTS]
+        for first in range(0, n_resamples, _RESAMPLES):
+            stop = min(first + _RESAMPLES, n_resamples)
+            yield start, slice(first, stop), poisson_weights(some, stop - first, seed, first)
 
-    def __init__(
-        self, tables: Sequence[SegmentStatistics], resolution: float, totals: Integers
-    ) -> None:
-        self._tables, self._resolution, self.totals = tables, resolution, totals
 
-    def by_segments(self, blocks: Iterator[tuple[slice, slice, NDArray[np.uint8]]]) -> None:
-        """Add weights that come segments first, all resamples of them before the next."""
-        held, product = slice(0, 0), None
-        for segments, rows, weights in blocks:
-            if product is None or segments != held:
-                held, product = segments, self._product(segments)
-            self.totals[rows] += product(weights)
+def _by_rows(sizes: Sequence[int], shard: int, n_resamples: int, seed: int) -> Iterator[Block]:
+    """Yield two-stage weights, all segments of some resamples before the next resamples."""
+    for rows, weights in shard_batches(sizes, shard, n_resamples, seed):
+        for start in range(0, sizes[shard], _SEGMENTS):
+            yield start, rows, weights[:, start : start + _SEGMENTS]
 
-    def by_rows(self, batches: Iterator[tuple[slice, NDArray[np.uint8]]]) -> None:
-        """Add weights that come resample by resample, for all segments."""
-        starts = range(0, self._tables[0].n_segments, _COLUMNS)
-        parts = [slice(start, start + _COLUMNS) for start in starts]
-        products = [self._product(part) for part in parts]
-        for rows, weights in batches:
-            for part, product in zip(parts, products, strict=True):
-                self.totals[rows] += product(weights[:, part])
 
-    def _product(self, segments: slice) -> Callable[[NDArray[np.uint8]], Integers]:
-        """Return weights times the statistics of some segments, exact, as a function."""
-        units = [_units(table, segments, self._resolution) for table in self._tables]
-        block = np.concatenate(units, axis=1)
-        # The power of two that divides a whole column need not go through the product: whole
-        # numbers counted in units of 2**-20 are as small there as they were.
-        bits = np.bitwise_or.reduce(block, axis=0)
-        common = np.maximum(bits & -bits, 1)
-        block //= common
-        magnitude = float(np.max(np.sum(np.abs(block), axis=0, dtype=np.float64)))
-        if _LARGEST_WEIGHT * magnitude >= _DOUBLE_LIMIT:
-            raise InputError(
-                "statistics are too large: sums beyond 2**53 units cannot be counted exactly; "
-                "give a coarser resolution, or smaller numbers"
-            )
-        countable = magnitude < _SINGLE_LIMIT and bool(np.all(block >= 0))
-        columns: NDArray[Any] = block.astype(np.float32 if countable else np.float64)
+def _product(
+    tables: Sequence[SegmentStatistics], resolution: float, start: int
+) -> Callable[[NDArray[np.uint8]], Integers]:
+    """Return weights times the statistics of the segments from one on, exact, as a function."""
+    segments = slice(start, start + _SEGMENTS)
+    block = np.concatenate([_units(table, segments, resolution) for table in tables], axis=1)
+    # The power of two that divides a whole column need not go through the product: whole
+    # numbers counted in units of 2**-20 are as small there as they were.
+    bits = np.bitwise_or.reduce(block, axis=0)
+    common = np.maximum(bits & -bits, 1)
+    block //= common
+    magnitude = float(np.max(np.sum(np.abs(block), axis=0, dtype=np.float64)))
+    if _LARGEST_WEIGHT * magnitude >= _DOUBLE_LIMIT:
+        raise InputError(
+            "statistics are too large: sums beyond 2**53 units cannot be counted exactly; "
+            "give a coarser resolution, or smaller numbers"
+        )
+    countable = magnitude < _SINGLE_LIMIT and bool(np.all(block >= 0))
+    columns: NDArray[Any] = block.astype(np.float32 if countable else np.float64)
 
-        def product(weights: NDArray[np.uint8]) -> Integers:
-            totals = weights.astype(columns.dtype) @ columns
-            # No partial sum of nonnegative integers exceeds the last: below 2**24 none rounds.
-            if countable and np.max(totals) >= _SINGLE_LIMIT:
-                totals = weights.astype(np.float64) @ columns.astype(np.float64)
-            return np.asarray(totals.astype(np.int64) * common)
+    def product(weights: NDArray[np.uint8]) -> Integers:
+        totals = weights.astype(columns.dtype) @ columns
+        # No partial sum of nonnegative integers exceeds the last: below 2**24 none rounds.
+        if countable and np.max(totals) >= _SINGLE_LIMIT:
+            totals = weights.astype(np.float64) @ columns.astype(np.float64)
+        return np.asarray(totals.astype(np.int64) * common)
 
-        return product
+    return product
 
 
 def _units(table: SegmentStatistics, segments: slice, resolution: float) -> Integers:
@@ -224,8 +220,8 @@ def _observed(table: SegmentStatistics, resolution: float, *, rounds: bool) -> I
     """Return the totals in units, `(S, k)`, after a look at every number."""
     totals = np.zeros((len(table.systems), table.values.shape[2]), dtype=np.int64)
     magnitude = np.zeros(totals.shape)
-    for start in range(0, table.n_segments, _COLUMNS):
-        segments = slice(start, start + _COLUMNS)
+    for start in range(0, table.n_segments, _SEGMENTS):
+        segments = slice(start, start + _SEGMENTS)
         # A power of two divides floats without rounding; what overflows is too large.
         with np.errstate(over="ignore"):
             values = table.values[:, segments].astype(np.float64) / resolution
@@ -259,8 +255,6 @@ def _as_sizes(
         return (), ()
     given = listed(shard_sizes, "shard_sizes", "sizes")
     sizes = tuple(integer(size, f"shard_sizes[{i}]", 1) for i, size in enumerate(given))
-    if not sizes:
-        raise InputError("shard_sizes is empty; give the sizes of all shards")
     number = integer(shard, "shard", 0, len(sizes) - 1)
     if sizes[number] != n_segments:
         raise InputError(

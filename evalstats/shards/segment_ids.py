@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import listed, refuse_masked
+from evalstats.checks import listed, refuse_masked, shown
 from evalstats.errors import InputError, InputTypeError
 
 Ids: TypeAlias = NDArray[np.uint64]
@@ -23,16 +23,18 @@ def as_ids(ids: object, n_segments: int) -> tuple[Ids, str]:
     refuse_masked(ids, "ids")
     if isinstance(ids, range) and len(ids) and max(ids[0], ids[-1]) < 2**63:
         ids = np.arange(ids.start, ids.stop, ids.step)
-    if isinstance(ids, np.ndarray) and ids.ndim == 1 and ids.dtype.kind in "iu" and len(ids):
-        if int(ids.min()) < 0:
-            i = int(np.argmin(ids))
-            raise InputError(f"ids[{i}] is {ids[i]}; ids must be in [0, 2**64)")
+    if (
+        isinstance(ids, np.ndarray)
+        and ids.ndim == 1
+        and ids.dtype.kind in "iu"
+        and np.all(ids >= 0)
+    ):
         given, kind, numbers = ids, "integer", ids.astype(np.uint64)
     else:
         given = ids if isinstance(ids, range) else listed(ids, "ids", "integers or strings")
         kind = "string" if len(given) and isinstance(given[0], str) else "integer"
-        convert = _hash if kind == "string" else _number
-        numbers = np.array([convert(value, i) for i, value in enumerate(given)], dtype=np.uint64)
+        each = (_number(value, i, kind) for i, value in enumerate(given))
+        numbers = np.fromiter(each, dtype=np.uint64)
     if len(numbers) != n_segments:
         raise InputError(
             f"ids has {len(numbers)} entries but there are {n_segments} segments; "
@@ -42,47 +44,37 @@ def as_ids(ids: object, n_segments: int) -> tuple[Ids, str]:
     again = np.flatnonzero(numbers[order][1:] == numbers[order][:-1])
     if len(again):
         i, j = (int(k) for k in order[again[0] : again[0] + 2])
-        if given[i] != given[j]:
-            raise InputError(
-                f"ids {given[i]!r} and {given[j]!r} have the same 64-bit hash, by a rare chance; "
-                f"give integers"
-            )
-        name = repr(given[i]) if kind == "string" else given[i]
-        raise InputError(f"ids must differ, but ids[{i}] and ids[{j}] are both {name}")
+        # Different strings have the same hash by a rare chance.
+        raise InputError(
+            f"ids must differ, but ids[{i}] and ids[{j}] are the same 64-bit number: "
+            f"{shown(given[i])} and {shown(given[j])}"
+        )
     return numbers, kind
 
 
-def _number(value: object, i: int) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise _mixed(value, i)
+def _number(value: object, i: int, kind: str) -> int:
+    if kind == "string" and isinstance(value, str):
+        from hashlib import blake2b
+
+        # Lone surrogates are ids like any other.
+        digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+        return int.from_bytes(digest, "little")
+    if kind == "string" or isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise InputTypeError(
+            f"ids must be all integers or all strings, but ids[{i}] is {value!r} "
+            f"({type(value).__name__})"
+        )
     if not 0 <= value < 2**64:
         raise InputError(f"ids[{i}] is {value}; ids must be in [0, 2**64)")
     return int(value)
 
 
-def _hash(value: object, i: int) -> int:
-    if not isinstance(value, str):
-        raise _mixed(value, i)
-    from hashlib import blake2b
-
-    # Lone surrogates are ids like any other.
-    digest = blake2b(value.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
-
-
-def _mixed(value: object, i: int) -> InputTypeError:
-    kind = type(value).__name__
-    return InputTypeError(
-        f"ids must be all integers or all strings, but ids[{i}] is {value!r} ({kind})"
-    )
-
-
-def runs_of(numbers: Ids) -> Ids:
-    """Return sorted, different numbers as runs of consecutive ones, `(N,) -> (R, 2)`."""
-    breaks = np.flatnonzero(np.diff(numbers) != 1)
-    first = numbers[np.concatenate([[0], breaks + 1])]
-    last = numbers[np.concatenate([breaks, [len(numbers) - 1]])]
-    return np.stack([first, last], axis=1)
+def joined(runs: Ids) -> Ids:
+    """Return sorted runs, `(R, 2)`, of which those that touch become one."""
+    first, last = runs.T
+    starts = np.concatenate([[True], first[1:] - last[:-1] != 1])
+    ends = np.concatenate([starts[1:], [True]])
+    return np.stack([first[starts], last[ends]], axis=1)
 
 
 def check_runs(runs: Ids, n_segments: int) -> None:
@@ -96,15 +88,6 @@ def check_runs(runs: Ids, n_segments: int) -> None:
     n_ids = len(runs) + int(np.sum(last - first))
     if n_ids != n_segments:
         raise InputError(f"there are {n_ids} ids for {n_segments} segments")
-
-
-def numbers_of(runs: Ids) -> Ids:
-    """Return the numbers in runs, `(R, 2) -> (N,)`."""
-    first, last = runs.T
-    lengths = (last - first).astype(np.int64) + 1
-    starts = np.cumsum(lengths) - lengths
-    within = np.arange(np.sum(lengths)) - np.repeat(starts, lengths)
-    return np.asarray(np.repeat(first, lengths) + within.astype(np.uint64))
 
 
 def merged_runs(shards: Sequence[Ids], kind: str) -> Ids:
@@ -123,7 +106,4 @@ def merged_runs(shards: Sequence[Ids], kind: str) -> Ids:
             f"shards[{i}] and shards[{j}] share a segment: {name} is in both; "
             f"every segment must be counted once"
         )
-    # Runs that touch become one, so that the result does not depend on the order of merging.
-    starts = np.concatenate([[True], first[1:] - last[:-1] != 1])
-    ends = np.concatenate([starts[1:], [True]])
-    return np.stack([first[starts], last[ends]], axis=1)
+    return joined(runs[order])

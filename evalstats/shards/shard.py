@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +16,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
-from evalstats.shards.segment_ids import Ids, check_runs, merged_runs, numbers_of
+from evalstats.shards.segment_ids import Ids, check_runs, merged_runs
 from evalstats.statistics.interchange import is_same_metric
 from evalstats.statistics.names import as_names
 
@@ -115,7 +115,13 @@ class Shard:
                         f"give resample_shard a coarser resolution"
                     )
                 array.setflags(write=False)
-            _check_differing(self.differing[i], self.n_segments)
+            differing = self.differing[i]
+            counted = differing.min() >= 0 and differing.max() <= self.n_segments
+            if not counted or np.any(differing != differing.T) or np.any(differing.diagonal()):
+                raise InputError(
+                    f"differing must count segments, 0 to {self.n_segments}, the same for both "
+                    f"systems of a pair"
+                )
         check_runs(self.id_runs, self.n_segments)
         self.id_runs.setflags(write=False)
 
@@ -123,13 +129,11 @@ class Shard:
         """Return whether all fields are equal; of metrics, sacreBLEU's version does not count."""
         if not isinstance(other, Shard):
             return NotImplemented
-        plain = ("n_segments", "reference_labels", "shards", *_SHARED)
-        arrays = ((getattr(shard, name) for name in _ARRAYS) for shard in (self, other))
+        arrays = (chain(*(getattr(shard, name) for name in _ARRAYS)) for shard in (self, other))
         return (
-            all(getattr(self, name) == getattr(other, name) for name in plain)
-            and _are_same(self.metrics, other.metrics)
+            _unlike(self, other, ("n_segments", "reference_labels", "shards", *_SHARED)) is None
             and np.array_equal(self.id_runs, other.id_runs)
-            and all(map(np.array_equal, chain(*next(arrays)), chain(*next(arrays))))
+            and all(map(np.array_equal, *arrays))
         )
 
     def __hash__(self) -> int:
@@ -147,15 +151,6 @@ class Shard:
         """Which weights were drawn: "poisson" or "two-stage"."""
         return "two-stage" if self.shard_sizes else "poisson"
 
-    @property
-    def ids(self) -> Ids:
-        """The ids (hashes of ids that were strings), sorted, `(N,)`."""
-        return numbers_of(self.id_runs)
-
-    def __radd__(self, other: object) -> Shard:
-        """Let `sum` begin with 0."""
-        return self if isinstance(other, int) and other == 0 else NotImplemented
-
     def __add__(self, other: Shard) -> Shard:
         """Add up two shards; see `merge_shards`."""
         if not isinstance(other, Shard):
@@ -163,11 +158,7 @@ class Shard:
         return merge_shards([self, other])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the shard to a file, whole or not at all: NumPy's `.npz`, without pickles.
-
-        A path that cannot be written raises an `InputError`.
-        """
-        # Reading and writing zip files takes longer to load than this file.
+        """Write the shard to a file, whole or not at all: NumPy's `.npz`, without pickles."""
         from evalstats.statistics.archives import write_archive
 
         header = {
@@ -265,15 +256,18 @@ def merge_shards(shards: Iterable[Shard]) -> Shard:
     for i, part in enumerate(parts):
         if not isinstance(part, Shard):
             raise InputTypeError(f"shards[{i}] must be a Shard, got {type(part).__name__}")
-        _check_fits(part, parts[0], i)
+        if (name := _unlike(parts[0], part)) is not None:
+            raise InputError(
+                f"shards must have the same {name}, got {getattr(parts[0], name)!r} in shards[0] "
+                f"and {getattr(part, name)!r} in shards[{i}]"
+            )
+    added: dict[str, Any] = {n: _added([getattr(part, n) for part in parts]) for n in _ARRAYS}
     labels = zip(*(part.reference_labels for part in parts), strict=True)
     return replace(
         parts[0],
         n_segments=sum(part.n_segments for part in parts),
         reference_labels=tuple(each[0] if len(set(each)) == 1 else "var" for each in labels),
-        totals=_added([part.totals for part in parts]),
-        resampled=_added([part.resampled for part in parts]),
-        differing=_added([part.differing for part in parts]),
+        **added,
         id_runs=merged_runs([part.id_runs for part in parts], parts[0].id_kind),
         shards=tuple(sorted(j for part in parts for j in part.shards)),
     )
@@ -301,30 +295,13 @@ def _check_sizes(sizes: tuple[int, ...], members: tuple[int, ...], n_segments: i
         raise InputError(f"n_segments is {n_segments}, which is not what shard_sizes add up to")
 
 
-def _check_differing(differing: Integers, n_segments: int) -> None:
-    """Raise unless these are numbers of segments on which pairs of systems differ, `(S, S)`."""
-    counted = differing.min() >= 0 and differing.max() <= n_segments
-    if not counted or np.any(differing != differing.T) or np.any(differing.diagonal()):
-        raise InputError(
-            f"differing must count segments, 0 to {n_segments}, the same for both systems of a pair"
-        )
-
-
-def _check_fits(part: Shard, first: Shard, i: int) -> None:
-    """Raise unless a shard can be added to the first."""
-    for name in _SHARED:
-        here, there = getattr(part, name), getattr(first, name)
-        if here != there:
-            raise InputError(
-                f"shards must have the same {name}, got {there!r} in shards[0] and {here!r} in "
-                f"shards[{i}]"
-            )
-    for ours, theirs in zip_longest(first.metrics, part.metrics):
-        if ours is None or theirs is None or not is_same_metric(ours, theirs):
-            raise InputError(
-                f"shards must have the same metrics, got {ours!r} in shards[0] and {theirs!r} in "
-                f"shards[{i}]"
-            )
+def _unlike(one: Shard, other: Shard, names: Sequence[str] = _SHARED) -> str | None:
+    """Return the first of these fields, or "metrics", that is not the same in two shards."""
+    for name in names:
+        if getattr(one, name) != getattr(other, name):
+            return name
+    same = all(map(is_same_metric, one.metrics, other.metrics))
+    return None if same and len(one.metrics) == len(other.metrics) else "metrics"
 
 
 def _added(parts: list[tuple[Integers, ...]]) -> tuple[Integers, ...]:
@@ -340,10 +317,6 @@ def _added(parts: list[tuple[Integers, ...]]) -> tuple[Integers, ...]:
 
 def _too_large(totals: Integers) -> bool:
     return bool(np.any(totals >= MOST) or np.any(totals <= -MOST))
-
-
-def _are_same(first: Sequence[Metric], second: Sequence[Metric]) -> bool:
-    return len(first) == len(second) and all(map(is_same_metric, first, second))
 
 
 def _identity(metric: Metric) -> list[Any]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import integer, share
 from evalstats.errors import InputError
-from evalstats.inference import counts, influence, student
+from evalstats.inference import counts, student
 from evalstats.inference.student import Spread
 from evalstats.metrics import Mean, Metric
 from evalstats.training.boundary import N_FLIPS, Boundary, spent_by
@@ -106,7 +106,7 @@ class Best:
         """Return what the statistics of one step say about its score."""
         metric = rules.metric
         score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
-        (values,) = influence.influence_values(metric, rows[None])
+        (values,) = student.influence_values(metric, rows[None])
         spread = student.spread(values, rules.sizes)
         if not np.all(np.isfinite((score, spread.error))):
             raise InputError(
