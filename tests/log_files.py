@@ -78,10 +78,7 @@ def as_eval(content, journal=False):
     """Return the bytes of an `.eval` file of the same log, finished or not."""
     header = {key: value for key, value in content.items() if key != "samples"}
     members = [("_journal/start.json", {"version": 2, "eval": content["eval"]})] if journal else []
-    for i, sample in enumerate(content["samples"]):
-        members.append((f"samples/{i}.json", sample))
-        if journal:
-            members.append((f"_journal/summaries/{i + 1}.json", [sample]))
+    members += [(f"samples/{i}.json", sample) for i, sample in enumerate(content["samples"])]
     if not journal:
         members += [("summaries.json", content["samples"]), ("header.json", header)]
     return zipped([(name, json.dumps(data).encode()) for name, data in members])

@@ -244,7 +244,7 @@ def test_sessions_of_meeteval(tmp_path):
         ("x.json", comet_compared, lambda d: d["translations"][0]["scores"].pop(), "has 3 sources"),
         ("x.json", comet_compared, lambda d: d["translations"][1].update(name="sys-1.5.txt"), "has the name of another"),
         ("x.json", comet_compared, lambda d: d["translations"][1].update(scores=1), "must have a name and a list of scores"),
-        ("x_per_reco.json", log_files.sessions, lambda d: d["S02"].update(errors=7), "is 6, errors 7"),
+        ("x_per_reco.json", log_files.sessions, lambda d: d["S02"].update(errors=7), "7 errors of 40 are 0.175, error_rate says"),
         ("x_per_reco.json", log_files.sessions, lambda d: d["S02"].update(length=50), "6 errors of 50 are 0.12, error_rate says 0.15"),
         ("x_per_reco.json", log_files.sessions, lambda d: d["S01"].pop("length"), "S01 has no 'length'"),
         ("x_per_reco.json", log_files.sessions, lambda d: d.update(S01=3), "S01 must be an object, got 3"),

@@ -1,7 +1,6 @@
 """Inspect's logs, `.json` and `.eval`."""
 
 import copy
-import json
 import sys
 import zipfile
 
@@ -90,19 +89,6 @@ def test_what_is_no_score_is_named(place):
     content["samples"][0]["scores"]["choice"]["value"] = float("inf")
     with pytest.raises(es.InputError, match="choice of sample '1' must be a finite number"):
         es.read_log(inspect_file(place, content))
-
-
-def test_the_layout_of_version_1(tmp_path):
-    content = log(["C", "I", "I", "I"])
-    content["results"] = {
-        "scorer": {"name": "choice", "params": {}},
-        "metrics": {"accuracy": {"name": "accuracy", "value": 0.25}},
-    }
-    for sample in content["samples"]:
-        sample["score"] = sample.pop("scores")["choice"]
-    run = es.read_log(inspect_file(tmp_path / "log.json", content))
-    assert list(run.reported.values()) == [{"mockllm/model": 0.25}]
-    assert the_table(run).scores == [0.25]
 
 
 def test_epochs_are_averaged_so_that_the_question_is_the_unit(place):
@@ -217,15 +203,10 @@ def test_what_is_wrong_is_an_error(place, change, message):
 
 
 def test_a_log_that_was_not_finished(tmp_path):
-    content = log(["C", "I", "C"])
-    again = copy.deepcopy(content["samples"][1])
-    again["scores"]["choice"]["value"] = "C"
-    members = dict(_members(as_eval(content, journal=True)))
-    members["_journal/summaries/10.json"] = json.dumps([again]).encode()
     path = tmp_path / "log.eval"
-    path.write_bytes(zipped(members.items()))
+    path.write_bytes(as_eval(log(["C", "I", "C"]), journal=True))
     run = es.read_log(path)
-    assert the_table(run).scores == [1.0]
+    assert the_table(run).scores == pytest.approx([2 / 3])
     assert list(run.incomplete.values()) == ["the log's status is None"]
 
 

@@ -8,17 +8,16 @@ perturbations, perplexity, calibration) is not in the file.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.logs.files import Source, get, read_json, require
 from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Items, Key, Rows, number
+from evalstats.logs.rows import Answers, Key, Rows, number
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean
 
@@ -73,8 +72,7 @@ def _names(path: Path, spec: Any) -> tuple[str, str]:
 
 
 def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
-    found: dict[Key, dict[tuple[str, int], tuple[float, ...]]] = {}
-    asked: dict[str, dict[tuple[str, int], int]] = {}
+    parts = defaultdict[str, Answers](lambda: Answers(str(path), "instance"))
     unasked: dict[str, None] = {}
     for i, record in enumerate(_listed(read_json(path), str(path), "instances")):
         where = f"{path}, instance {i}"
@@ -82,37 +80,33 @@ def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str])
         trial = 0 if trial is None else trial
         if not isinstance(name, str) or not isinstance(trial, int) or not 0 <= trial < 2**31:
             raise InputError(f"{where} must have a name and the number of its trial")
+        found: dict[str, dict[str, tuple[float, ...]]] = {}
         for stat in _listed(require(record, "stats", where=where), where, "statistics"):
             key = _key(stat, task, where)
-            asked.setdefault(key.filter, {})[name, trial] = i
+            own = found.setdefault(key.filter, {})
             if not wanted.metric and _HOUSEKEEPING.fullmatch(key.metric):
                 unasked[key.metric] = None
             elif wanted.has(key):
                 row = tuple(number(get(stat, n), f"{where}, {n}") for n in ("sum", "count"))
-                if row[1] < 0:
-                    raise InputError(f"{where}, {key} has a negative count")
-                if found.setdefault(key, {}).setdefault((name, trial), row) is not row:
+                if own.setdefault(key.metric, row) is not row:
                     raise InputError(f"{where} has {key} again; a log has each item once")
+        for filter, own in found.items():
+            parts[filter].add(i, name, {}, own, trial)
     if unasked:
         skipped.append(f"what HELM counts beside the scores: {', '.join(unasked)}")
     reported, sizes = _reported(path, task)
-    items = {
-        filter: Items.of(
-            path, [name for name, _ in own], None, [trial for _, trial in own],
-            list(own.values()), "instance",
-        )
-        for filter, own in asked.items()
-    }  # fmt: skip
-    for key, own in found.items():
-        values = np.array([own.get(answer, (np.nan, np.nan)) for answer in asked[key.filter]])
-        size, n = sizes.get(key.filter), len(set(items[key.filter].ids))
-        higher = False if _LOWER_IS_BETTER.fullmatch(key.metric) else direction(key.metric)
+    for filter, answers in parts.items():
+        items = answers.items()
+        size, n = sizes.get(filter), len(set(items.ids))
         lacking = f"there were {size:g} instances, {n:,} are there" if size not in (None, n) else ""
-        yield Rows(
-            key, model, Mean(key.metric, higher is not False), items[key.filter],
-            values[items[key.filter].order], reported.get(key), lacking,
-            is_directed=higher is not None, path=str(path),
-        )  # fmt: skip
+        for metric, rows in answers.values.items():
+            key, higher = Key(task, metric, filter), direction(metric)
+            higher = False if _LOWER_IS_BETTER.fullmatch(metric) else higher
+            yield Rows(
+                key, model, Mean(metric, higher is not False), items,
+                answers.pairs(metric, items, list(rows.values())), reported.get(key), lacking,
+                is_directed=higher is not None, path=str(path),
+            )  # fmt: skip
 
 
 def _key(stat: Any, task: str, where: str) -> Key:

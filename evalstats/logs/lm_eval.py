@@ -128,10 +128,8 @@ def _of_stamp(folder: Path, stamp: str) -> _Run:
     beside = sorted(p for p in folder.iterdir() if p.is_file())
     named = [(match, p) for p in beside if (match := _SAMPLES.fullmatch(p.name))]
     samples = {match[1]: p for match, p in named if match[2] == stamp}
-    results = [p for p in beside if (match := _RESULTS.fullmatch(p.name)) and match[1] == stamp]
-    if len(results) > 1:
-        names = ", ".join(p.name for p in results)
-        raise InputError(f"{folder} has several results files of {stamp}: {names}; give one")
+    named = [(match, p) for p in beside if (match := _RESULTS.fullmatch(p.name))]
+    results = [p for match, p in named if match[1] == stamp]
     return _Run(folder, results[0] if results else None, samples)
 
 

@@ -119,47 +119,59 @@ def _check_names(
 class Answers:
     """Answers in the order in which a reader finds them, by column.
 
-    Beside where they were (in line 7): ids of their items, labels, and scores, or what they are
-    made of, by metric and place, since an answer need not have all.
+    Beside where they were (in line 7): ids of their items, which answer to these they are, labels,
+    and scores, or what they are made of, by metric and place, since an answer need not have all.
     """
 
     where: str
     unit: str = "line"
     lines: list[int] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
+    epochs: list[int] = field(default_factory=list)
     labels: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, dict[int, Any]] = field(default_factory=dict)
 
-    def add(self, line: int, id: str, labels: Mapping[str, str], values: Mapping[str, Any]) -> None:
+    def add(
+        self,
+        line: int,
+        id: str,
+        labels: Mapping[str, str],
+        values: Mapping[str, Any],
+        epoch: int = 1,
+    ) -> None:
         """Take an answer; all have the same labels."""
         place = len(self.lines)
         self.lines.append(line)
         self.ids.append(id)
+        self.epochs.append(epoch)
         for name, value in labels.items():
             self.labels.setdefault(name, []).append(value)
         for name, value in values.items():
             self.values.setdefault(name, {})[place] = value
 
-    def at(self, place: int) -> str:
-        """Return where an answer was."""
-        return f"{self.unit} {self.lines[place]}"
-
     def items(self, places: Sequence[int] | None = None) -> Items:
         """Return the items of all answers, or of some."""
         at = range(len(self.ids)) if places is None else places
         labels = {name: [own[i] for i in at] for name, own in self.labels.items()}
-        ids, lines = [self.ids[i] for i in at], [self.lines[i] for i in at]
-        return Items.of(self.where, ids, labels, lines=lines, unit=self.unit)
+        ids = [self.ids[i] for i in at]
+        epochs, lines = ([own[i] for i in at] for own in (self.epochs, self.lines))
+        return Items.of(self.where, ids, labels, epochs, lines, self.unit)
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
         """Return rows of `Mean` in the order of all items, NaN where an answer has no score."""
-        own = self.values[metric]
-        places = list(own)
-        found = np.full(len(self.ids), np.nan)
-        found[places] = as_scores(
-            list(own.values()), lambda i: f"{self.where}, {self.at(places[i])}, {metric}"
-        )
-        return mean_rows(found)[items.order]
+        places = list(self.values[metric])
+
+        def where(i: int) -> str:
+            return f"{self.where}, {self.unit} {self.lines[places[i]]}, {metric}"
+
+        scores = as_scores(list(self.values[metric].values()), where)
+        return self.pairs(metric, items, mean_rows(scores))
+
+    def pairs(self, metric: str, items: Items, found: Any) -> NDArray[np.float64]:
+        """Return rows of two numbers, `found` where an answer has this metric, else NaN."""
+        rows = np.full((len(self.ids), 2), np.nan)
+        rows[list(self.values[metric])] = found
+        return rows[items.order]
 
 
 @dataclass(frozen=True, eq=False)
