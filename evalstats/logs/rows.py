@@ -64,18 +64,10 @@ class Items:
 
     @classmethod
     def of(
-        cls,
-        where: object,
-        ids: Sequence[str],
-        labels: Mapping[str, Sequence[str]] | None = None,
+        cls, where: object, ids: Sequence[str], labels: Mapping[str, Sequence[str]] | None = None,
         epochs: Sequence[int] = (),
-        lines: Sequence[int] = (),
-        unit: str = "line",
-    ) -> Items:
-        """Put answers in order; labels of which all are empty are none.
-
-        `lines` say where each answer was, in what messages call a `unit`.
-        """
+    ) -> Items:  # fmt: skip
+        """Put answers in order; labels of which all are empty are none."""
         order = np.array(natural_order(ids), dtype=np.intp)
         numbers = np.array(epochs if len(set(epochs)) > 1 else (), dtype=np.int64)
         if len(numbers):
@@ -83,7 +75,7 @@ class Items:
             order = np.lexsort((numbers, np.array([codes[name] for name in ids])))
             numbers = numbers[order]
         named = tuple(ids[i] for i in order)
-        _check_names(ids, where, "ids", lines, unit)
+        check_names(ids, f"{where}: ids")
         if len(set(named)) < len(named):
             answers = list(zip(named, numbers.tolist(), strict=True)) if len(numbers) else named
             twice = [a for a, b in zip(answers[1:], answers, strict=False) if a == b]
@@ -95,24 +87,9 @@ class Items:
         kept = {}
         for name, given in (labels or {}).items():
             if any(given):
-                _check_names(
-                    given, where, f"labels {label(name, 'names of labels')!r}", lines, unit
-                )
+                check_names(given, f"{where}: labels {label(name, 'names of labels')!r}")
                 kept[name] = tuple(given[i] for i in order)
         return cls(named, numbers, kept, order)
-
-
-def _check_names(
-    names: Sequence[str], where: object, what: str, lines: Sequence[int], unit: str
-) -> None:
-    """Check names of a kind, and say where the first was that cannot be one."""
-    try:
-        check_names(names, f"{where}: {what}")
-    except InputError:
-        for name, line in zip(names, lines, strict=False):
-            if name:
-                label(name, f"{where}, {unit} {line}: {what}")
-        raise
 
 
 @dataclass
@@ -153,9 +130,8 @@ class Answers:
         """Return the items of all answers, or of some."""
         at = range(len(self.ids)) if places is None else places
         labels = {name: [own[i] for i in at] for name, own in self.labels.items()}
-        ids = [self.ids[i] for i in at]
-        epochs, lines = ([own[i] for i in at] for own in (self.epochs, self.lines))
-        return Items.of(self.where, ids, labels, epochs, lines, self.unit)
+        ids, epochs = [self.ids[i] for i in at], [self.epochs[i] for i in at]
+        return Items.of(self.where, ids, labels, epochs)
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
         """Return rows of `Mean` in the order of all items, NaN where an answer has no score."""

@@ -177,10 +177,9 @@ def _rows(
                         )
         of_items = {kind: [given[row] for row in first.values()] for kind, given in labels.items()}
         column = f", column {roles.segment!r}" if roles.segment else ""
-        where, lines = f"{table.path}{column}", [table.lines[row] for row in first.values()]
         found = list(first)
         ids, epochs = zip(*found, strict=True)
-        items = Items.of(where, ids, of_items, epochs, lines, table.unit)
+        items = Items.of(f"{table.path}{column}", ids, of_items, epochs)
         answers = [found[i] for i in items.order]
         for called, values in zip(scores.names, scores.values, strict=True):
             for (system, metric), rows in own.items():
