@@ -80,7 +80,9 @@ def as_eval(content, journal=False):
     members = [("_journal/start.json", {"version": 2, "eval": content["eval"]})] if journal else []
     members += [(f"samples/{i}.json", sample) for i, sample in enumerate(content["samples"])]
     if not journal:
-        members += [("summaries.json", content["samples"]), ("header.json", header)]
+        # Summaries keep no more than a part of what a label may need.
+        short = [{k: v for k, v in s.items() if k != "metadata"} for s in content["samples"]]
+        members += [("summaries.json", short), ("header.json", header)]
     return zipped([(name, json.dumps(data).encode()) for name, data in members])
 
 
@@ -168,7 +170,7 @@ def evaluation(score, n, lower_is_better=False, **result):
 # COMET, mt-metrics-eval, meeteval, WMT, tables
 
 
-def documents(system):
+def documents(system="A"):
     """Return documents of two language pairs with scores of their paragraphs."""
     rng = random.Random(system)
     return [

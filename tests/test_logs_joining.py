@@ -202,7 +202,7 @@ def test_labels_that_differ_are_other_items():
     logs = [one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=labels)]
     found = compare(*logs, groups="doc.id")
     assert (found.estimates[0].unit, found.estimates[0].n_segments) == ("group", 10)
-    words = r"the items have no label 'topic'; they have doc_hash, doc.id; .*read_log\(..., labels"
+    words = r"no label 'topic'; they have doc_hash, doc.id \(.*read_log\(..., labels=...\) kept"
     refused(words, *logs, groups="topic")
 
 
@@ -302,9 +302,9 @@ def test_directions_are_asked_for_and_agree():
         ([3], "path must be a path or a frame, got int"),
         ([], "logs is empty; give at least one"),
         ({3: "x"}, "names of logs must be non-empty text, got 3"),
-        (["no/such"], "cannot read 'no/such': it does not exist"),
+        (["no/such"], "cannot read no/such: it does not exist"),
         ("", "path is empty; give a file or a folder"),
-        ("a\0b", "cannot read .a.*b.: it does not exist"),
+        ("a\0b", "cannot read a.*b: it does not exist"),
         ({"x": with_gaps()}, "name is for one system, but /logs/table has 2, which have names"),
     ],
 )
@@ -354,7 +354,7 @@ def test_lines_are_read_as_the_command_line_reads_them(tmp_path):
 
 
 def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(es.InputError, match=r"cannot read .xxx.*: it does not exist"):
+    with pytest.raises(es.InputError, match="cannot read xxx"):
         es.read_log("x" * 5000)
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x.seg.score").write_text("A 1\n", encoding="utf-8")
@@ -369,20 +369,6 @@ def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", denied)
     with pytest.raises(es.InputError, match=r"cannot read '.*closed': Permission denied"):
         es.read_log(tmp_path)
-
-
-def test_tasks_with_the_same_items_are_named():
-    def task(name, first):
-        labels = {"doc_hash": [f"h{i + first}" for i in range(60)]}
-        return rows({f"item {i}": float(i % 2) for i in range(60)}, task=name, labels=labels)
-
-    tasks = [task("mmlu", 0), task("mmlu_flan", 0), task("law", 50)]
-    note = (
-        "law and mmlu have 10 items in common; mmlu and mmlu_flan have 50 items in common; law and "
-        "mmlu_flan have 10 items in common: a total takes them for different ones"
-    )
-    assert note in es.estimate_logs(log(*tasks)).notes[0]
-    assert "in common" not in str(es.estimate_logs(log(tasks[0])))
 
 
 def test_groups_of_several_tasks_are_those_of_every_item():

@@ -81,11 +81,6 @@ class Columns(NamedTuple):
         return found
 
 
-def of_file(path: Path, suffix: str, labels: Sequence[str]) -> Columns:
-    """Return the columns of a file; `labels` are paths of keys that JSON lines may have inside."""
-    return _of_csv(path, suffix) if suffix in (".csv", ".tsv") else _of_json(path, labels)
-
-
 def of_frame(frame: Any) -> Columns:
     """Return the columns of a frame of pandas or polars; an index that has names is columns too."""
     if is_from("pandas", frame, "DataFrame") and any(n is not None for n in frame.index.names):
@@ -97,7 +92,8 @@ def of_frame(frame: Any) -> Columns:
     return _checked("the frame", names, cells, range(n))._replace(unit="row")
 
 
-def _of_csv(path: Path, suffix: str) -> Columns:
+def of_csv(path: Path, suffix: str) -> Columns:
+    """Return the columns of a table with a header."""
     rows: list[list[str]] = []
     lines: list[int] = []
     with _csv_reader(path, suffix) as reader:
@@ -134,7 +130,7 @@ def _csv_reader(path: Path, suffix: str) -> Iterator[Any]:
         csv.field_size_limit(limit)
 
 
-def _of_json(path: Path, labels: Sequence[str]) -> Columns:
+def of_json(path: Path, labels: Sequence[str]) -> Columns:
     """Return the columns of JSON lines; lists and objects in cells are their JSON."""
     records, lines = [], []
     for line, record in json_lines(path):

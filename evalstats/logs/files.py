@@ -56,7 +56,7 @@ class Source:
 
     def __post_init__(self) -> None:
         if not os.path.exists(self.path):
-            raise InputError(f"cannot read {shown(str(self.path), 200)}: it does not exist")
+            raise InputError(f"cannot read {self.path}: it does not exist")
 
     @cached_property
     def files(self) -> list[Path]:
@@ -114,12 +114,8 @@ def read_json(path: Path) -> Any:
     with _reading(path) as file:
         data = file.read(MOST_BYTES + 1)
     if len(data) > MOST_BYTES:
-        raise _too_long(path)
+        raise InputError(f"{path} has more than {MOST_BYTES:,} bytes; give a part of it")
     return parsed(data, str(path))
-
-
-def _too_long(path: Path) -> InputError:
-    return InputError(f"{path} has more than {MOST_BYTES:,} bytes; give a part of it")
 
 
 def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -141,14 +137,11 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def text_blocks(path: Path) -> Iterator[list[str]]:
     """Yield the lines of UTF-8 text in blocks, with what ends them, less a byte order mark."""
-    n_read = n_lines = 0
+    n_lines = 0
     try:
         with _reading(path) as file, io.TextIOWrapper(file, "utf-8-sig", newline="") as text:
             while lines := text.readlines(_BLOCK):
                 n_lines += len(lines)
-                n_read += sum(map(len, lines))
-                if n_read > MOST_BYTES:
-                    raise _too_long(path)
                 yield lines
     except UnicodeDecodeError as error:
         at = f"byte 0x{error.object[error.start]:02x} after line {n_lines}"
@@ -175,8 +168,6 @@ def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
     """Open a zip file for as long as its members are read."""
     try:
         archive = zipfile.ZipFile(path)
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from None
     # What Python's readers raise depends on where the damage is.
     except Exception as error:
         raise InputError(f"{path} is not a zip file, or cut short: {error}") from None

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.logs.files import Source, get, read_json, require
 from evalstats.logs.log import Log, Wanted, log_of
@@ -74,14 +73,11 @@ def _names(path: Path, spec: Any) -> tuple[str, str]:
 def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     parts = defaultdict[str, Answers](lambda: Answers(str(path), "instance"))
     unasked: dict[str, None] = {}
-    for i, record in enumerate(_listed(read_json(path), str(path), "instances")):
+    for i, record in enumerate(read_json(path)):
         where = f"{path}, instance {i}"
-        name, trial = require(record, "instance_id", where=where), get(record, "train_trial_index")
-        trial = 0 if trial is None else trial
-        if not isinstance(name, str) or not isinstance(trial, int) or not 0 <= trial < 2**31:
-            raise InputError(f"{where} must have a name and the number of its trial")
+        name, trial = require(record, "instance_id", where=where), record.get("train_trial_index")
         found: dict[str, dict[str, tuple[float, ...]]] = {}
-        for stat in _listed(require(record, "stats", where=where), where, "statistics"):
+        for stat in require(record, "stats", where=where):
             key = _key(stat, task, where)
             own = found.setdefault(key.filter, {})
             if not wanted.metric and _HOUSEKEEPING.fullmatch(key.metric):
@@ -91,7 +87,7 @@ def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str])
                 if own.setdefault(key.metric, row) is not row:
                     raise InputError(f"{where} has {key} again; a log has each item once")
         for filter, own in found.items():
-            parts[filter].add(i, name, {}, own, trial)
+            parts[filter].add(i, name, {}, own, trial or 0)
     if unasked:
         skipped.append(f"what HELM counts beside the scores: {', '.join(unasked)}")
     reported, sizes = _reported(path, task)
@@ -119,8 +115,6 @@ def _key(stat: Any, task: str, where: str) -> Key:
         parts += [f"{key}={others[key]}" for key in sorted(others)]
         if change.get("computed_on") not in (None, "perturbed"):
             parts.append(change["computed_on"])
-    if not isinstance(name, str):
-        raise InputError(f"{where}: the name of a statistic must be text, got {shown(name, 60)}")
     return Key(task, name, ", ".join(str(part) for part in parts if part is not None))
 
 
@@ -129,8 +123,7 @@ def _reported(path: Path, task: str) -> tuple[dict[Key, float], dict[str, float]
     beside = path.with_name("stats.json")
     means: dict[Key, float] = {}
     sizes: dict[str, float] = {}
-    stats = _listed(read_json(beside), str(beside), "statistics") if beside.is_file() else []
-    for i, stat in enumerate(stats):
+    for i, stat in enumerate(read_json(beside) if beside.is_file() else []):
         where = f"{beside}, statistic {i}"
         key, mean = _key(stat, task, where), get(stat, "mean")
         if mean is not None:
@@ -138,9 +131,3 @@ def _reported(path: Path, task: str) -> tuple[dict[Key, float], dict[str, float]
             if key.metric == "num_instances":
                 sizes[key.filter] = means[key]
     return means, sizes
-
-
-def _listed(value: Any, where: str, what: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise InputError(f"{where} must be a list of {what}, got {shown(value, 60)}")
-    return value

@@ -95,7 +95,7 @@ def _rows(log: _Stored, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     answers = _answers(log, wanted.labels)
     items, n = answers.items(), len(answers.ids)
     stated, accuracies = _reported(log, max(answers.epochs), skipped)
-    lacking = _lacking(log, set(answers.ids))
+    lacking = _lacking(log)
     asked = get(log.header, "eval", "config")
     is_part = any(get(asked, name) is not None for name in ("limit", "sample_id"))
     if not answers.values:
@@ -130,23 +130,14 @@ def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:
     answers = Answers(str(log.path), "sample")
     for i, sample in enumerate(log.samples):
         where = f"{log.path}, sample {i}"
-        name, epoch = require(sample, "id", where=where), sample.get("epoch", 1)
-        if not isinstance(name, (str, int)) or isinstance(name, bool):
-            raise InputError(f"{where}: id must be text or a whole number, got {shown(name, 60)}")
-        if not isinstance(epoch, int) or not 0 < epoch < 2**31:
-            raise InputError(
-                f"{where}: epoch must be a whole number from 1, got {shown(epoch, 60)}"
-            )
-        scores = sample.get("scores") or {}
-        if not isinstance(scores, dict):
-            raise InputError(f"{where}: scores must be an object")
+        name = str(require(sample, "id", where=where))
         values: dict[str, Any] = {}
-        for scorer, score in scores.items():
+        for scorer, score in (sample.get("scores") or {}).items():
             value = require(score, "value", where=f"{where}, score {scorer}")
             parts = value if isinstance(value, dict) else {"": value}
             values |= {f"{scorer}.{key}" if key else scorer: one for key, one in parts.items()}
         labels = {"item_hash": _asked(sample), **{wish: dotted(sample, wish) for wish in wishes}}
-        answers.add(i, str(name), labels, values, epoch)
+        answers.add(i, name, labels, values, sample.get("epoch", 1))
     # Where scores have several values, one NaN stands for all of them.
     for scorer, whole in list(answers.values.items()):
         inner = [own for name, own in answers.values.items() if name.startswith(f"{scorer}.")]
@@ -187,20 +178,13 @@ def _asked(sample: Any) -> str:
     return fingerprint(*(one[:_KEPT] for one in texts if isinstance(one, str)))
 
 
-def _lacking(log: _Stored, there: set[str]) -> str:
+def _lacking(log: _Stored) -> str:
     """Return in words what the log should have and has not."""
     status, found = log.header.get("status"), len(log.samples)
     why = [] if status == "success" else [f"the log's status is {shown(status, 60)}"]
     if log.header.get("invalidated"):
         why.append("the log was invalidated")
-    asked = get(log.header, "eval", "dataset", "sample_ids")
     total = get(log.header, "results", "total_samples")
-    if isinstance(asked, list):
-        ids, epochs = set(map(str, asked)), get(log.header, "eval", "config", "epochs")
-        if ids != there:
-            n_gone = f"{len(ids - there):,} of {len(ids):,}"
-            why.append(f"{n_gone} samples that were asked for are missing")
-        total = len(ids) * epochs if isinstance(epochs, int) else total
     if total is not None and total != found:
         why.append(f"the log says {shown(total, 60)} samples, and has {found:,}")
     errors = [error for sample in log.samples if not is_missing(error := sample.get("error"))]

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.checks import label, shown
 from evalstats.errors import InputError
 from evalstats.logs.files import dotted, require
 from evalstats.logs.lm_eval_metrics import Logged, UnreadableError, read_as
@@ -130,21 +129,6 @@ class Results:
             f"{means[0]:.10g} over all items and {means[1]:.10g} over tasks"
         )
 
-    def groups(
-        self, scores: Mapping[tuple[str, str], tuple[float, int]]
-    ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-        """Return the tasks of groups that were read whole, and scores that are no such mean."""
-        read = {task for task, _ in scores}
-        found = {group: self.leaves(group) for group in self.members}
-        found = {group: own for group, own in found.items() if own and read.issuperset(own)}
-        odd = []
-        for group, tasks in found.items():
-            for name in self.scores(group):
-                own = [scores[task, name] for task in tasks if (task, name) in scores]
-                if len(own) == len(tasks):
-                    odd.append(self.group_score(group, name, *zip(*own, strict=True))[1])
-        return found, list(filter(None, odd))
-
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
@@ -175,24 +159,20 @@ class TaskSamples:
     def add(self, record: Mapping[str, Any], n: int) -> None:
         """Take line n."""
         where, filter = self._at(n), record.get("filter", self.filter)
-        if not isinstance(filter, str):
-            raise InputError(f"{where} must name its filter, got {shown(filter, 60)}")
+        if filter is None:
+            raise InputError(f"{where} must name its filter, of which the log has several")
         own = self.filters[filter]
         names = record.get("metrics")
         if names is None:
             names = [name for name in record if name not in _FIXED]
         if names != own.names:
-            if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-                raise InputError(f"{where}: metrics must be names, got {shown(names, 60)}")
             wanted = self.wanted
             own.names = names
             own.asked = [name for name in names if wanted.has(Key(self.task, name, filter))]
         values = {name: require(record, name, where=where) for name in own.asked}
-        doc_id = record.get("doc_id")
-        if isinstance(doc_id, bool) or not isinstance(doc_id, (int, str)):
-            raise InputError(f"{where} must have a doc_id, got {shown(doc_id, 60)}")
+        doc_id = str(require(record, "doc_id", where=where))
         labels = {name: dotted(record, name) for name in (*_HASHES, *self.wanted.labels)}
-        own.add(n, str(doc_id), labels, values)
+        own.add(n, doc_id, labels, values)
 
     def _at(self, n: int) -> str:
         return f"{self.path}, {self.unit} {n}"
@@ -201,11 +181,6 @@ class TaskSamples:
         """Return the rows of all metrics and filters; what cannot be read is added to `skipped`."""
         found = []
         for filter, own in self.filters.items():
-            label(filter, "filter")
-            for name, values in own.labels.items():
-                if "" in values and any(values):
-                    where = self._at(own.lines[values.index("")])
-                    raise InputError(f"{where} has no {name}, which other lines have")
             items = own.items()
             for metric in own.values:
                 key = Key(self.task, metric, filter)

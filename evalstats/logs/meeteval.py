@@ -57,8 +57,6 @@ def read(source: Source, wanted: Wanted) -> Log:
 
 def _row(session: Any, where: str) -> tuple[float, float]:
     """Return errors and length of a session, which must be those of its rate."""
-    if not isinstance(session, dict):
-        raise InputError(f"{where} must be an object, got {shown(session, 60)}")
     parts, size = _SPEAKERS if _SPEAKERS[1] in session else _WORDS
     length = number(require(session, size, where=where), f"{where}, {size}")
     names = ("errors",) if "errors" in session else parts

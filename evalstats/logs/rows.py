@@ -20,7 +20,6 @@ from evalstats.errors import InputError
 from evalstats.metrics import Mean, Metric
 
 _NUMBERS = re.compile(r"(\d+)", re.ASCII)
-_LETTERS = re.compile(r"\D*", re.ASCII)
 
 
 class Key(NamedTuple):
@@ -217,9 +216,6 @@ def natural(name: str) -> tuple[Any, ...]:
 
 def natural_order(names: Sequence[str]) -> list[int]:
     """Return the places of names in their natural order."""
-    prefix = _LETTERS.match(names[0]) if names else None
-    if prefix and all(name.startswith(prefix[0]) for name in names):
-        names = [name[prefix.end() :] for name in names]
     if not all(name.isdecimal() and name.isascii() for name in names):
         return sorted(range(len(names)), key=[natural(name) for name in names].__getitem__)
     # Most logs number their items: the same order, without a million small tuples.

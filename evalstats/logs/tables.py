@@ -19,8 +19,9 @@ from evalstats.logs.columns import (
     Roles,
     as_floats,
     as_names,
-    of_file,
+    of_csv,
     of_frame,
+    of_json,
     roles_of,
 )
 from evalstats.logs.files import Source, fingerprint, without_suffix
@@ -44,7 +45,8 @@ def is_ours(source: Source) -> bool:
 
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of a file."""
-    table = of_file(source.path, source.suffix, wanted.labels)
+    is_csv = source.suffix in (".csv", ".tsv")
+    table = of_csv(source.path, source.suffix) if is_csv else of_json(source.path, wanted.labels)
     return _log(table, without_suffix(source.path), "table of scores", wanted)
 
 
