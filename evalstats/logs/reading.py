@@ -98,10 +98,9 @@ def read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
     for wish in wanted.labels:
         if wish not in known:
             there = ", ".join(known) or "none"
-            raise InputError(
-                f"{where}: the items have no label {wish!r}; they have {there} (a Log that is read "
-                f"has those that read_log(..., labels=...) kept)"
-            )
+            kept = any(isinstance(one, Log) for one in logs)
+            more = f"; read_log(..., labels={wish!r}) keeps others" if kept else ""
+            raise InputError(f"{where}: the items have no label {wish!r}; they have {there}{more}")
     return found
 
 
