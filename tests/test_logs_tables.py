@@ -201,23 +201,19 @@ def test_segments_numbered_within_documents(read):
     assert "items are document/line" in str(run)
 
 
-def test_several_answers_to_a_segment_are_epochs(tmp_path):
-    path = tmp_path / "judge.csv"
-    scores = np.random.default_rng(3).integers(2, size=(2, 3, 40))  # of systems, epochs, segments
-    rows = [
-        ["AB"[s], n, epoch + 1, scores[s, epoch, n]]
-        for s, epoch, n in np.random.default_rng(4).permutation(list(np.ndindex(2, 3, 40)))
-    ]
-    path.write_text(text_of(rows, ["system", "segment", "epoch", "accuracy"]), encoding="utf-8")
-    mean = es.compare_logs(path)
-    assert [d.difference for d in mean] == pytest.approx([np.diff(scores.mean(axis=(1, 2)))[0]])
-    runs = {name: list(own) for name, own in zip("AB", scores, strict=True)}
-    expected = es.compare(es.extract_runs(runs, metric=es.Mean("accuracy")))
-    assert es.compare_logs(path, epochs="runs")[0].low == expected[0].low
+def test_several_answers_to_a_segment_are_epochs(read):
+    scores = np.random.default_rng(3).integers(2, size=(2, 3, 9))  # of systems, epochs, segments
+    places = np.random.default_rng(4).permutation(list(np.ndindex(2, 3, 9)))
+    rows = [["AB"[s], n, epoch + 1, scores[s, epoch, n]] for s, epoch, n in places]
+    header = ["system", "segment", "epoch", "accuracy"]
+    (mean,) = read(text_of(rows, header)).tables.values()
+    assert mean.values[:, :, 0].tolist() == pytest.approx(scores.mean(axis=1))
+    (runs,) = read(text_of(rows, header), epochs="runs").tables.values()
+    assert runs.metric == es.MeanOfRuns(es.Mean("accuracy"), 3)
+    assert np.array_equal(runs.values[:, :, ::2], scores.transpose(0, 2, 1))
     rows[5][2] = "first"
-    path.write_text(text_of(rows, ["system", "segment", "epoch", "accuracy"]), encoding="utf-8")
-    with pytest.raises(es.InputError, match=r"judge.csv, line 7: 'epoch' must be .*'first'"):
-        es.read_log(path)
+    with pytest.raises(es.InputError, match=r"line 7: 'epoch' must be .*'first'"):
+        read(text_of(rows, header))
 
 
 def test_labels_are_kept_by_name_or_when_asked_for(read):
@@ -283,20 +279,18 @@ def test_bad_tables_are_refused(read, text, message):
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_are_tables(library):
     frames = pytest.importorskip(library)
-    columns = {
-        name: list(cells) for name, cells in zip(HEADER, zip(*LONG, strict=True), strict=True)
-    }
+    columns = dict(zip(HEADER, map(list, zip(*LONG, strict=True)), strict=True))
     check_long(es.read_log(frames.DataFrame(columns)))
-    wide = frames.DataFrame({"id": [1, 2], "x": [0.5, None], "y": [1.0, 2.0]})
+    if library == "pandas":
+        check_long(es.read_log(frames.DataFrame(columns).set_index(["system", "segment"])))
+    wide = frames.DataFrame({"id": [1.0, 2.0], "x": [0.5, None], "y": [True, False]})
     run = es.read_log(wide)
     assert run.tables[Key("", "score")].segment_ids == ("1", "2")
     assert run.incomplete == {Key("", "score"): "1 of 4 scores is missing (1 of x)"}
-    one = es.read_log(frames.DataFrame({"id": [1.0, 2.0], "score": [True, False]}), name="mine")
-    assert one.systems == ("mine",)
-    if library == "pandas":
-        check_long(es.read_log(frames.DataFrame(columns).set_index(["system", "segment"])))
+    found = es.compare_logs(wide, missing="available", n_resamples=99)
+    assert [e.score for e in found.estimates] == [0.5, 0.5]
     with pytest.raises(es.InputError, match="the frame, row 1: 'score' must be a number"):
-        es.read_log(frames.DataFrame({"id": [1, 2], "score": ["1", "x"]}))
+        es.read_log(frames.DataFrame({"id": [1, 2], "score": ["1", "x"]}), name="mine")
 
 
 @pytest.mark.parametrize(
