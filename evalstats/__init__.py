@@ -34,8 +34,7 @@ _MODULES = {
     "analysis.power": "power",
     "logs.reading": "read_log",
     "logs.log": "Log",
-    "logs.compare": "compare_logs estimate_logs",
-    "logs.gate": "gate",
+    "logs.compare": "compare_logs estimate_logs gate",
     "results.gate": "Gate GateCheck",
     "auditing": "audit Audit AuditedTest",
     "testing": "assert_not_worse",
@@ -84,7 +83,7 @@ if TYPE_CHECKING:
     from evalstats.errors import MissingExtraError as MissingExtraError
     from evalstats.logs.compare import compare_logs as compare_logs
     from evalstats.logs.compare import estimate_logs as estimate_logs
-    from evalstats.logs.gate import gate as gate
+    from evalstats.logs.compare import gate as gate
     from evalstats.logs.log import Log as Log
     from evalstats.logs.reading import read_log as read_log
     from evalstats.metrics import BLEU as BLEU

@@ -30,7 +30,7 @@ from evalstats.analysis.options import Options, as_limits
 from evalstats.analysis.parts import Part
 from evalstats.checks import also_called, share
 from evalstats.errors import InputError, InputTypeError
-from evalstats.logs.gate import gate
+from evalstats.logs.compare import gate
 from evalstats.logs.log import Log
 from evalstats.metrics import Metric
 from evalstats.resampling.weights import Rng, as_seed

@@ -78,12 +78,11 @@ def as_eval(content, journal=False):
     """Return the bytes of an `.eval` file of the same log, finished or not."""
     header = {key: value for key, value in content.items() if key != "samples"}
     members = [("_journal/start.json", {"version": 2, "eval": content["eval"]})] if journal else []
-    for i, sample in enumerate(content["samples"]):
-        members.append((f"samples/{i}.json", sample))
-        if journal:
-            members.append((f"_journal/summaries/{i + 1}.json", [sample]))
+    members += [(f"samples/{i}.json", sample) for i, sample in enumerate(content["samples"])]
     if not journal:
-        members += [("summaries.json", content["samples"]), ("header.json", header)]
+        # Summaries keep no more than a part of what a label may need.
+        short = [{k: v for k, v in s.items() if k != "metadata"} for s in content["samples"]]
+        members += [("summaries.json", short), ("header.json", header)]
     return zipped([(name, json.dumps(data).encode()) for name, data in members])
 
 
@@ -171,7 +170,7 @@ def evaluation(score, n, lower_is_better=False, **result):
 # COMET, mt-metrics-eval, meeteval, WMT, tables
 
 
-def documents(system):
+def documents(system="A"):
     """Return documents of two language pairs with scores of their paragraphs."""
     rng = random.Random(system)
     return [

@@ -50,7 +50,6 @@ def test_every_score_of_a_real_run_is_the_logged_one(folder):
     assert run.disagreements == ()
     assert run.skipped == ()
     assert run.incomplete == {}
-    assert not run.is_limited
     assert run.groups == {"my_group": ("my_mc", "my_bin")}
     record = json.loads(next(folder.rglob("results*.json")).read_text("utf-8"))
     stated = {
@@ -104,10 +103,8 @@ def test_labels_of_items_make_groups(tmp_path):
     assert "2 passages" in str(result)
     refused(paths[0], "have no label 'doc.page'", labels="doc.page")
     rewritten(next(paths[0].glob("samples_qa*")), lambda r: r[2].update(doc={}))
-    refused(paths[0], "line 3 has no doc.passage, which other lines have", labels="doc.passage")
-
-
-# Which files belong together
+    with pytest.raises(InputError, match="1 of 4 segments have none"):
+        es.estimate_logs(paths[0], task="qa", groups="doc.passage")
 
 
 def test_the_newest_run_is_read_and_others_are_named(tmp_path):
@@ -142,106 +139,69 @@ def test_tasks_whose_names_no_file_can_have_are_found(tmp_path):
 # Filters
 
 
-def filtered(tmp_path, **more):
+def test_filters_are_tables_of_their_own(tmp_path):
+    def forget(records):
+        for record in records:
+            del record["filter"], record["metrics"]
+
     lines = [*answers([1, 0, 0], "strict-match", "exact_match")]
     lines += answers([1, 1, 0], "flexible-extract", "exact_match")
     named = {"exact_match,strict-match": 1 / 3, "exact_match,flexible-extract": 2 / 3}
-    return write(tmp_path, {"gsm8k": lines}, {"gsm8k": named}, **more)
-
-
-def test_filters_are_tables_of_their_own(tmp_path):
-    filtered(tmp_path)
-    run = es.read_log(tmp_path)
+    write(tmp_path / "two", {"gsm8k": lines}, {"gsm8k": named})
+    run = es.read_log(tmp_path / "two")
     assert scores(run) == {
         "gsm8k (strict-match): exact_match": [1 / 3],
         "gsm8k (flexible-extract): exact_match": [2 / 3],
     }
     assert run.incomplete == {}
-    assert list(es.read_log(tmp_path, filter="strict*").tables) == [
-        ("gsm8k", "exact_match", "strict-match")
-    ]
-
-
-def test_logs_that_do_not_name_filters_are_read_where_there_is_one(tmp_path):
-    def forget(records):
-        for record in records:
-            del record["filter"], record["metrics"]
-
-    path = mixed(tmp_path).parent
-    rewritten(next(path.glob("samples_qa*")), forget)
-    assert scores(es.read_log(tmp_path, task="qa")) == {"qa: acc": [0.75]}
-    filtered(tmp_path / "two")
+    # Older logs do not name them in lines.
     rewritten(next((tmp_path / "two").rglob("samples*")), forget)
-    refused(tmp_path / "two", "line 1 must name its filter, got None")
+    refused(tmp_path / "two", "line 1 must name its filter")
+    path = mixed(tmp_path / "one").parent
+    rewritten(next(path.glob("samples_qa*")), forget)
+    assert scores(es.read_log(path, task="qa")) == {"qa: acc": [0.75]}
 
 
 # Damage
 
 
-def test_lines_that_are_missing_are_noticed(tmp_path):
-    mixed(tmp_path)
-    rewritten(next(tmp_path.rglob("samples_qa*")), lambda r: r[:-1])
-    run = es.read_log(tmp_path)
-    assert run.incomplete == {
-        ("qa", "acc", "none"): "3 samples, but n-samples in the results file is 4"
-    }
-    assert len(run.disagreements) == 1
-    with pytest.raises(InputError, match="qa: acc: 3 samples, but n-samples"):
-        es.estimate_logs(tmp_path, task="qa")
-    next(tmp_path.rglob("samples_mt*")).write_text("", "utf-8")
-    (said,) = es.read_log(tmp_path).skipped
-    assert said.startswith("mt: ")
-    assert said.endswith("has no lines")
-
-
 @pytest.mark.parametrize(
     "change, words",
     [
-        (lambda r: [*r, r[1]], "has 1 item more than once, '1' among them"),
-        (lambda r: r[0].update(doc_id=None), r"line 1 must have a doc_id, got None"),
-        (lambda r: r[0].update(doc_id=True), r"line 1 must have a doc_id, got True"),
-        (lambda r: r[1].update(doc_hash=7), r"line 2 must have a doc_hash, got 7"),
-        (lambda r: r[1].pop("acc"), "line 2 has no 'acc', one of its metrics"),
-        (lambda r: r[1].update(metrics="acc"), "line 2: metrics must be names, got 'acc'"),
-        (lambda r: r[1].update(metrics=["doc"]), "line 2 has no 'doc', one of its metrics"),
-        (lambda r: r[1].update(filter=3), "line 2 must name its filter, got 3"),
+        (lambda r: r[0].pop("doc_id"), "line 1 has no 'doc_id'"),
+        (lambda r: r[1].pop("acc"), "line 2 has no 'acc'"),
         (lambda r: r[1].update(acc="yes"), "line 2: acc must be numbers, got 'yes'"),
-        (lambda r: r[1].update(acc=math.inf), "line 2: acc must be a finite number, got inf"),
+        (lambda r: r[1].update(acc=math.inf), "acc: scores are so large"),
+        (lambda r: r[1].update(filter=[]), "is not as logs of lm-evaluation-harness are"),
     ],
 )
 def test_lines_that_are_damaged_are_named(tmp_path, change, words):
     mixed(tmp_path)
-    path = next(tmp_path.rglob("samples_qa*"))
-
-    def changed(records):
-        new = change(records)
-        return new if isinstance(new, list) else records
-
-    rewritten(path, changed)
+    rewritten(next(tmp_path.rglob("samples_qa*")), lambda r: [change(r), r][1])
     refused(tmp_path, words)
 
 
-def test_scores_that_are_missing_are_told(tmp_path):
+def test_what_some_lines_lack_is_told(tmp_path):
     lines = answers([1, 0, 1, 1])
     lines[1]["acc"], lines[3]["acc"] = None, math.nan
-    write(
-        tmp_path, {"qa": lines}, {"qa": {"acc,none": 1.0}}, aggregations={"qa": {"acc": "nanmean"}}
-    )
-    run = es.read_log(tmp_path)
-    assert list(run.incomplete.values()) == ["2 of 4 scores are missing"]
-    assert run.disagreements == ()
-    (found,) = es.estimate_logs(tmp_path, missing="available")
-    assert found.score == 1.0
-
-
-def test_metrics_of_some_items_only_are_read_with_these(tmp_path):
-    lines = answers([1, 0, 1])
     lines[2]["metrics"].append("acc_hard")
     lines[2]["acc_hard"] = 1.0
-    write(tmp_path, {"qa": lines}, {"qa": {"acc,none": 2 / 3, "acc_hard,none": 1.0}})
+    named = {"qa": {"acc,none": 1.0, "acc_hard,none": 1.0}}
+    write(
+        tmp_path,
+        {"qa": lines, "mt": []},
+        {**named, "mt": {}},
+        aggregations={"qa": {"acc": "nanmean"}},
+    )
     run = es.read_log(tmp_path)
-    assert run.incomplete == {}
+    assert run.incomplete == {("qa", "acc", "none"): "2 of 4 scores are missing"}
+    assert run.disagreements == ()
     assert run.tables["qa", "acc_hard", "none"].segment_ids == ("2",)
+    (said,) = run.skipped
+    assert said.startswith("mt: ")
+    assert said.endswith("has no lines")
+    (found,) = es.estimate_logs(tmp_path, metric="acc", missing="available")
+    assert found.score == 1.0
 
 
 @pytest.mark.parametrize(
@@ -253,7 +213,8 @@ def test_a_limit_says_that_a_part_was_asked_for(tmp_path, limit, original, n_lin
     rewritten(path, lambda r: r["config"].update(limit=limit))
     rewritten(path, lambda r: r["n-samples"]["qa"].update(original=original))
     rewritten(next(tmp_path.rglob("samples_qa*")), lambda r: r[:n_lines])
-    assert es.read_log(tmp_path).is_limited is expected
+    (rows,) = es.read_log(tmp_path, task="qa").rows
+    assert rows.is_limited is expected
 
 
 # Aggregations
@@ -321,7 +282,6 @@ def test_aggregations_are_metrics_of_sums(tmp_path, aggregation, metric, rows, s
         ("median", "score", [1, 2, 9], 2, "a median is not a function of sums"),
         ("bypass", "bypass", [None, None], 999, "nothing was scored"),
         ("mean", "acc", [[1], [0]], 0.5, r"its rows should be numbers, but are like \[1\]"),
-        ("mean", "acc", [None, None], None, "no item has a score"),
         (None, "bleu", ["text"], 1, r"should be \[reference, hypothesis\], but are like 'text'"),
         (None, "brier_score", [[0, "[0.1 ... 0.9]"]], 1, "should be .gold class, probabilities"),
         (None, "f1", [[0, 2], [1, 1]], 1, "its labels are not 0 and 1"),
@@ -366,30 +326,20 @@ def test_classes_that_one_run_never_saw_are_no_obstacle(tmp_path):
     assert record.difference == pytest.approx(expected - (2 / 3 + 4 / 5 + 6 / 8) / 3, rel=1e-12)
 
 
-# Groups
-
-
-def grouped(tmp_path, score, members, **more):
-    samples = {"a": answers([1, 0]), "b": answers([1, 1, 1, 0, 1, 1])}
-    named = {"a": {"acc,none": 0.5}, "b": {"acc,none": 5 / 6}}
-    path = write(tmp_path, samples, named, group_subtasks=members, **more)
-    rewritten(path, lambda r: r["results"].update({"both": {"acc,none": score}}))
-    return es.read_log(tmp_path)
-
-
 @pytest.mark.parametrize(
-    "score, members, words",
+    "members, expected",
     [
-        (6 / 8, {"both": ["a", "b"], "a": [], "b": []}, ""),
-        ((0.5 + 5 / 6) / 2, {"both": ["inner", "a"], "inner": ["b", "inner", "both"]}, ""),
-        (0.9, {"both": ["a", "b"]}, "0.75 over all items and 0.6666666667 over tasks"),
-        *((0.75, {"both": own}, None) for own in (["a", "b", "c"], ["both"], [7])),
+        ({"both": ["a", "b"], "a": [], "b": []}, {"a", "b"}),
+        ({"both": ["inner", "a"], "inner": ["b", "inner", "both"]}, {"a", "b"}),
+        *(({"both": own}, set()) for own in (["a", "b", "c"], ["both"], [7])),
     ],
-    ids=["micro", "macro, nested", "no mean", "not all there", "itself", "no names"],
+    ids=["plain", "nested", "not all there", "itself", "no names"],
 )
-def test_groups_are_means_of_their_tasks(tmp_path, score, members, words):
-    run = grouped(tmp_path, score, members)
-    assert run.tasks == ("a", "b")
-    assert set(run.groups.get("both", ())) == (set() if words is None else {"a", "b"})
-    assert bool(run.skipped) is bool(words)
-    assert not words or words in run.skipped[0]
+def test_groups_have_the_tasks_below_them(tmp_path, members, expected):
+    samples = {"a": answers([1, 0]), "b": answers([1, 1])}
+    named = {"a": {"acc,none": 0.5}, "b": {"acc,none": 1.0}}
+    path = write(tmp_path, samples, named, group_subtasks=members)
+    rewritten(path, lambda r: r["results"].update(both={"acc,none": 0.75}))
+    run = es.read_log(tmp_path)
+    assert (run.tasks, run.skipped) == (("a", "b"), ())
+    assert set(run.groups.get("both", ())) == expected

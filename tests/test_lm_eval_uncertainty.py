@@ -22,10 +22,6 @@ def results_of(tmp_path, samples, scores, **more):
     return {**record, "samples": samples}
 
 
-def filled_error(results, task, name, **options):
-    return with_uncertainty(results, **options)["results"][task][name]
-
-
 @pytest.fixture
 def results(tmp_path):
     right = [1.0, 0.0, 1.0, 1.0, 0.0]
@@ -36,44 +32,33 @@ def results(tmp_path):
     )
 
 
-def test_every_error_is_filled_in_and_the_means_are_closed_forms(results):
-    filled = with_uncertainty(results)
-    assert filled["uncertainty"]["notes"] == []
+def test_every_error_is_filled_in_and_what_was_given_stays(results):
+    before = copy.deepcopy(results)
+    filled = with_uncertainty(results, method="bca", confidence_level=0.9, n_resamples=999, rng=7)
+    assert results == before
+    assert filled["samples"] is results["samples"]
+    told = filled["uncertainty"]
+    assert json.loads(json.dumps(told)) == told
+    assert (told["notes"], told["method"], told["confidence_level"]) == ([], "bca", 0.9)
     errors = {
-        (task, name): value
-        for task, own in filled["results"].items()
+        name: value
+        for own in filled["results"].values()
         for name, value in own.items()
         if "_stderr" in name
     }
     assert len(errors) == 6
     assert all(value > 0 for value in errors.values())
     expected = np.std([1, 0, 1, 1, 0], ddof=1) / math.sqrt(5)
-    assert errors["qa", "acc_stderr,none"] == pytest.approx(expected, rel=1e-12)
-
-
-def test_errors_and_intervals_are_those_of_estimate(results):
-    filled = with_uncertainty(results, method="bca", confidence_level=0.9, n_resamples=999, rng=7)
+    assert errors["acc_stderr,none"] == pytest.approx(expected, rel=1e-12)
     rows = es.extract({"a": logs.OUTPUTS}, logs.GERMAN, "bleu")
     interval = es.estimate(rows, method="bca", confidence_level=0.9, n_resamples=999, rng=7)
-    plain = es.estimate(rows, method="t")
-    told = filled["uncertainty"]["tasks"]["mt"]["bleu,none"]
-    assert told == {
+    assert told["tasks"]["mt"]["bleu,none"] == {
         "score": interval.score,
-        "standard_error": plain.standard_error,
+        "standard_error": es.estimate(rows, method="t").standard_error,
         "low": interval.low,
         "high": interval.high,
         "n_items": 4,
     }
-    assert filled["uncertainty"]["method"] == "bca"
-    assert filled["uncertainty"]["confidence_level"] == 0.9
-
-
-def test_what_was_given_stays_as_it_was(results):
-    before = copy.deepcopy(results)
-    filled = with_uncertainty(results)
-    assert results == before
-    assert filled["samples"] is results["samples"]
-    assert json.loads(json.dumps(filled["uncertainty"])) == filled["uncertainty"]
 
 
 def test_numbers_and_tuples_of_the_harness_are_understood(tmp_path):

@@ -53,7 +53,7 @@ def comet_compare(folder):
 
 def mt_metrics_eval(folder):
     path = folder / "COMET-22-refA.seg.score"
-    path.write_text(log_files.seg_scores({"sysA": [0.5, 0.25, 1e-3], "sysB": [-1, "None", 0]}))
+    path.write_text(log_files.seg_scores({"sysA": [0.5, 0.25, 1e-3], "sysB": [-1, 2, 0]}))
     return path
 
 
@@ -110,7 +110,7 @@ formats = pytest.mark.parametrize("name", FORMATS)
 
 
 @formats
-def test_recomputed_scores_are_those_that_are_reported(name, tmp_path):
+def test_a_log_says_what_its_items_give_in_every_form(name, tmp_path):
     write, is_reported = FORMATS[name]
     log = es.read_log(write(tmp_path))
     assert log.disagreements == ()
@@ -122,62 +122,80 @@ def test_recomputed_scores_are_those_that_are_reported(name, tmp_path):
     for key, found in log.tables.items():
         ids = found.segment_ids
         assert sorted(ids, key=lambda i: [int(n) for n in re.findall(r"\d+", i)]) == list(ids), key
-
-
-@formats
-def test_a_log_is_a_result_in_every_form(name, tmp_path):
-    log = es.read_log(FORMATS[name][0](tmp_path))
-    text = str(log)
-    assert text.startswith(f"{log.name} ({log.format}, {log.path})\n")
+    assert str(log).startswith(f"{log.name} ({log.format}, {log.path})\n")
     tables = json.loads(log.to_json())["tables"]
     assert len(tables) == sum(len(t.systems) for t in log.tables.values())
     assert len(log.to_csv().splitlines()) == 1 + len(tables)
     for form in (log.to_html(), log.to_markdown(), log.to_latex(), log._repr_html_()):
         assert tables[0]["system"].replace("/", "")[:3] in form.replace("/", "")
+    rows = tuple(replace(one, reported=one.reported and one.reported + 0.01) for one in log.rows)
+    told = replace(log, rows=rows).disagreements
+    assert len(told) == sum(bool(one.reported) for one in rows)
 
 
-def shuffled(path, seed):
-    """Put everything whose order says nothing in another order."""
-    rng = random.Random(seed)
+def edited(path, edit):
+    """Change the list of lines, samples or sessions of a log, wherever its format has it."""
     if path.is_dir():
-        for inner in path.rglob("*.jsonl"):
-            shuffled(inner, seed)
-        return
+        path = min(path.rglob("*.jsonl"))
     if path.suffix == ".eval":
         content = epochs_log()
-        rng.shuffle(content["samples"])
+        edit(content["samples"])
         path.write_bytes(log_files.as_eval(content))
         return
     text = path.read_text()
-    if path.suffix == ".json":
-        content = json.loads(text)
-        if isinstance(content, dict) and "samples" in content:
-            rng.shuffle(content["samples"])
-        elif isinstance(content, dict) and "S10" in content:
-            content = dict(rng.sample(list(content.items()), len(content)))
-        elif isinstance(content, list):
-            rng.shuffle(content)
-        path.write_text(json.dumps(content))
-    elif path.suffix in (".csv", ".jsonl"):
-        lines = text.splitlines(keepends=True)
-        head = lines[:1] if path.suffix == ".csv" else []
-        rest = lines[len(head) :]
-        rng.shuffle(rest)
-        path.write_text("".join([*head, *rest]))
+    if path.suffix != ".json":
+        head, *rest = ["", *text.splitlines(keepends=True)]
+        if path.suffix == ".csv":
+            head, *rest = rest
+        edit(rest)
+        path.write_text("".join([head, *rest]))
+        return
+    content = json.loads(text)
+    if "S10" in content:
+        sessions = list(content.items())
+        edit(sessions)
+        content = dict(sessions)
+    elif "translations" in content:
+        edit(content["translations"][0]["scores"])
+    elif isinstance(content, list):
+        edit(content)
+    else:
+        edit(content.get("samples") or next(iter(content.values())))
+    path.write_text(json.dumps(content))
 
 
-@formats
+@pytest.mark.parametrize("name", [n for n in FORMATS if not n.startswith(("COMET", "mt-"))])
 def test_the_order_of_rows_changes_no_bit(name, tmp_path):
     path = FORMATS[name][0](tmp_path)
     before = es.read_log(path).tables
     for seed in range(3):
-        shuffled(path, seed)
+        edited(path, random.Random(seed).shuffle)
         after = es.read_log(path).tables
         assert set(after) == set(before)
         for key, one in before.items():
             places = [after[key].systems.index(system) for system in one.systems]
             assert np.array_equal(after[key].values[places], one.values)
             assert (after[key].segment_ids, after[key].labels) == (one.segment_ids, one.labels)
+
+
+@formats
+def test_what_is_lost_or_doubled_is_refused_or_told(name, tmp_path):
+    path = FORMATS[name][0](tmp_path)
+    task = "lm" if name == "lm-evaluation-harness" else None
+
+    def is_noticed():
+        try:
+            es.estimate_logs(path, task=task, n_resamples=99)
+        except es.InputError:
+            return True
+        return bool(es.read_log(path).disagreements)
+
+    assert not is_noticed()
+    edited(path, lambda some: some.pop())
+    assert is_noticed()
+    FORMATS[name][0](tmp_path)
+    edited(path, lambda some: some.append(some[0]))
+    assert is_noticed() or name == "meeteval"  # Sessions are keys.
 
 
 @pytest.mark.parametrize(
@@ -202,15 +220,6 @@ def test_other_questions_under_the_same_ids_are_refused(write, old, label, tmp_p
         es.compare_logs(paths)
 
 
-@formats
-def test_a_reported_score_that_is_not_that_of_the_items_is_told(name, tmp_path):
-    write, is_reported = FORMATS[name]
-    log = es.read_log(write(tmp_path))
-    rows = tuple(replace(one, reported=one.reported and one.reported + 0.01) for one in log.rows)
-    told = replace(log, rows=rows).disagreements
-    assert len(told) == (len([one for one in rows if one.reported]) if is_reported else 0)
-
-
 def numbers_of(result):
     """Return the numbers of differences by task, metric and pair, without signs."""
     return {
@@ -225,17 +234,17 @@ def test_the_order_of_rows_and_tasks_and_files_changes_no_number(tmp_path):
     rng = random.Random(8)
     lines = [
         f"{system},task {t},q{i},{metric},{rng.random():.3f}\n"
-        for t in (1, 2, 10) for system in "ABC" for metric in ("BLEU", "TER") for i in range(30)
+        for t in (2, 10) for system in "ABC" for metric in ("BLEU", "TER") for i in range(9)
     ]  # fmt: skip
     path, parts = tmp_path / "scores.csv", [tmp_path / f"{s}.csv" for s in "ABC"]
     header = "system,task,id,metric,score\n"
     found = []
-    for _ in range(4):
+    for _ in range(2):
         path.write_text(header + "".join(lines))
         for part in parts:
             part.write_text(header + "".join(x for x in lines if x.startswith(part.stem)))
         result = es.compare_logs(path, n_resamples=99)
-        assert [d.task for d in result][:18:6] == ["task 1", "task 2", "task 10"]
+        assert [d.task for d in result][:12:6] == ["task 2", "task 10"]
         found.append(numbers_of(result))
         found.append(numbers_of(es.compare_logs(rng.sample(parts, 3), n_resamples=99)))
         rng.shuffle(lines)

@@ -1,14 +1,21 @@
 """What is special to HELM, Every Eval Ever, COMET, mt-metrics-eval, meeteval and WMT's files."""
 
-import json
 
-import numpy as np
 import pytest
 
 import evalstats as es
 from tests import log_files
 from tests.conftest import WMT
-from tests.log_files import comet_compared, comet_scored, evaluation, helm, instances, stat, written
+from tests.log_files import (
+    comet_compared,
+    comet_scored,
+    documents,
+    evaluation,
+    helm,
+    instances,
+    stat,
+    written,
+)
 
 RUN = WMT / "runs" / "helm"
 
@@ -42,18 +49,14 @@ def test_every_statistic_of_a_real_run_is_the_one_that_helm_states():
 def test_splits_and_perturbations_of_helm_are_filters(tmp_path):
     helm(tmp_path / "run", [[1, 0, 0.5]], stated=0.5)
     log = es.read_log(tmp_path / "run")
-    assert [(key.task, key.metric, key.filter) for key in log.tables] == [
-        ("mmlu:subject=law", "f1", "test"),
-        ("mmlu:subject=law", "f1", "test, typos, prob=0.1"),
-    ]
-    assert [table.scores.tolist() for table in log.tables.values()] == [[0.5], [0.25]]
+    assert {key[:]: table.scores.tolist() for key, table in log.tables.items()} == {
+        ("mmlu:subject=law", "f1", "test"): [0.5],
+        ("mmlu:subject=law", "f1", "test, typos, prob=0.1"): [0.25],
+    }
     assert log.skipped == ("what HELM counts beside the scores: num_bytes",)
-    assert not log.disagreements
     counted = es.read_log(tmp_path / "run", metric="num_*").tables
     with pytest.raises(es.InputError, match="whether a higher or a lower num_bytes is better"):
         list(counted.values())
-    helm(tmp_path / "run", [[1, 0, 0]], stated=0.5)
-    assert es.read_log(tmp_path / "run").disagreements
 
 
 def test_trials_of_helm_are_averaged_or_runs(tmp_path):
@@ -65,30 +68,21 @@ def test_trials_of_helm_are_averaged_or_runs(tmp_path):
     assert not log.disagreements
 
 
-def test_counts_weigh_as_in_helm(tmp_path):
+def test_counts_weigh_as_in_helm_and_what_is_missing_is_said(tmp_path):
+    path = helm(tmp_path, [[1, 0, 0.5]], stated=0.5)
     records = [
-        {"instance_id": f"id{i}", "stats": [stat("accuracy", total, count)]}
+        {"instance_id": f"id{i}", "stats": [stat("f1", total, count)]}
         for i, (total, count) in enumerate([(2, 3), (1, 1), (0, 0)])
     ]
-    log = es.read_log(written(tmp_path / "per_instance_stats.json", records))
+    log = es.read_log(written(path, records))
     assert the_table(log).scores == [0.75]
     assert log.skipped[0].startswith("1 of 3 items of ")
     assert the_table(log).segment_ids == ("id0", "id1")
-
-
-def test_what_is_missing_in_helm_is_said(tmp_path):
-    path = helm(tmp_path, [[1, 0, 0.5]], stated=0.5)
-    records = json.loads(path.read_text())
-    written(path, records[:2])
-    found = es.read_log(tmp_path, filter="test").incomplete
-    assert list(found.values()) == ["there were 3 instances, 2 are there"]
-    del records[0]["stats"][0]
-    written(path, records)
-    assert list(es.read_log(tmp_path, filter="test").incomplete.values()) == [
-        "1 of 3 scores is missing"
-    ]
-    written(path, [*records, records[1]])
-    refused(tmp_path, "a log has each item once")
+    records[1]["stats"] = [stat("bleu", 1)]
+    found = es.read_log(written(path, records[:2]), metric="f1").incomplete.values()
+    assert list(found) == ["there were 3 instances, 2 are there; 1 of 2 scores is missing"]
+    records[0]["stats"] *= 2
+    refused(written(path, records), "instance 0 has .*: f1 again; a log has each item once")
 
 
 def test_names_of_helm_are_in_the_run_or_its_folder(tmp_path):
@@ -104,39 +98,30 @@ def test_names_of_helm_are_in_the_run_or_its_folder(tmp_path):
 # Every Eval Ever
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "5b_samples.jsonl"
-
-
-def test_instances_are_scores(path):
-    written(path.with_name("5b.json"), evaluation(0.75, 3, lower_is_better=True))
+def test_instances_are_scores_of_one_result_or_several(tmp_path):
+    path, beside = tmp_path / "5b_samples.jsonl", evaluation(0.75, 3, lower_is_better=True)
+    written(path.with_name("5b.json"), beside)
     log = es.read_log(written(path, instances([1, 0, 0.5])), labels="metadata.subject")
     table = the_table(log)
-    assert (log.format, log.name, log.tasks) == ("Every Eval Ever", "openai/gpt2", ("gsm8k",))
+    assert (log.name, log.tasks) == ("openai/gpt2", ("gsm8k",))
     assert table.segment_ids == ("gsm8k_0", "gsm8k_1", "gsm8k_2")
     assert table.values[0, :, 0].tolist() == [1, 0, 0.5]
     assert table.labels["metadata.subject"] == ("algebra", "logic", "algebra")
     assert not table.metric.higher_is_better
     assert "the log says 0.75, its items give 0.5" in log.disagreements[0]
-    written(path, instances([1, 0]))
-    assert list(es.read_log(path).incomplete.values()) == ["there were 3 instances, 2 are there"]
-
-
-def test_several_results_of_a_sample_are_told_apart(path):
-    records = [
-        *instances([1, 0], evaluation_result_id="accuracy_gpt2"),
-        *instances([0.5, 0.25], evaluation_result_id="f1_gpt2"),
-    ]
-    assert [k.filter for k in es.read_log(written(path, records)).tables] == [
-        "accuracy_gpt2",
-        "f1_gpt2",
-    ]
-    beside = evaluation(0.5, 4)
+    records = instances([1, 0, 1, 0])
+    records[0].update(error="timeout", evaluation={"score": None})
+    (found,) = es.read_log(written(path, records)).incomplete.values()
+    said = "there were 3 instances, 4 are there; 1 instances ended with an error; 1 of 4 scores"
+    assert found.startswith(said)
+    of = {"accuracy": [1, 0], "f1": [0.5, 0.25]}
+    some = [r for name, own in of.items() for r in instances(own, evaluation_result_id=f"{name}_1")]
+    assert [k.filter for k in es.read_log(written(path, some)).tables] == ["accuracy_1", "f1_1"]
+    (whole,) = beside["evaluation_results"]
     beside["evaluation_results"] = [
-        {**beside["evaluation_results"][0], "evaluation_result_id": f"{name}_gpt2",
-         "metric_config": {"metric_id": name}, "score_details": {"score": score}}
-        for name, score in (("accuracy", 0.5), ("f1", 0.375))
+        {**whole, "evaluation_result_id": f"{name}_1", "metric_config": {"metric_id": name},
+         "score_details": {"score": sum(own) / 2}}
+        for name, own in of.items()
     ]  # fmt: skip
     written(path.with_name("5b.json"), beside)
     log = es.read_log(path)
@@ -144,32 +129,19 @@ def test_several_results_of_a_sample_are_told_apart(path):
     assert (len(log.reported), log.disagreements) == (2, ())
 
 
-@pytest.mark.parametrize(
-    ("others", "words"),
-    [
-        ({"evaluation": {"score": None}}, "2 of 3 scores are missing"),
-        ({"error": "timeout"}, "2 instances ended with an error"),
-    ],
-)
-def test_what_is_missing_in_instances_is_said(path, others, words):
-    records = [*instances([1, 0, 1])[2:], *instances([1, 0], **others)]
-    assert list(es.read_log(written(path, records)).incomplete.values()) == [words]
-
-
 # COMET
 
 
 def test_both_forms_of_comet_are_one(tmp_path):
-    logs = [
-        es.read_log(written(tmp_path / f"{form.__name__}.json", form()))
+    first, second = (
+        the_table(es.read_log(written(tmp_path / f"{form.__name__}.json", form())))
         for form in (comet_scored, comet_compared)
-    ]
-    first, second = map(the_table, logs)
+    )
     assert first == second
     assert first.systems == ("sys-1.5", "sys2")
     assert (first.metric, first.segment_ids) == (es.Mean("COMET"), ("1", "2", "3"))
     assert sorted(first.labels) == ["reference_hash", "source_hash"]
-    assert first.scores == pytest.approx([np.mean(own) for own in log_files.COMET.values()])
+    assert first.values[:, :, 0].tolist() == list(log_files.COMET.values())
     content = comet_scored()
     for segment in content["sys-1.5.txt"] + content["out/sys2.txt"]:
         del segment["ref"]
@@ -177,8 +149,6 @@ def test_both_forms_of_comet_are_one(tmp_path):
     log = es.read_log(written(tmp_path / "qe.json", content))
     assert list(the_table(log).labels) == ["source_hash"]
     assert list(log.incomplete.values()) == ["1 of 6 scores is missing (1 of sys-1.5)"]
-    found = es.compare_logs(log, missing="intersect")
-    assert {e.n_segments for e in found.estimates} == {2}
 
 
 # mt-metrics-eval
@@ -230,29 +200,24 @@ def test_sessions_of_meeteval(tmp_path):
 @pytest.mark.parametrize(
     "name, content, change, message",
     [
-        ("samples.jsonl", instances, lambda r: r.append(r[0]), "has 1 item more than once, 'gsm8k_0'"),
-        ("samples.jsonl", instances, lambda r: r[1].pop("sample_id"), "line 2 has no 'sample_id'"),
         ("samples.jsonl", instances, lambda r: r[1].update(sample_id=3), "line 2: sample_id must be text, got 3"),
         ("samples.jsonl", instances, lambda r: r[1].update(evaluation={}), "line 2 has no 'evaluation.score'"),
         ("samples.jsonl", instances, lambda r: r[1].update(evaluation={"score": "?"}), "line 2, score must be a number"),
         ("samples.jsonl", instances, lambda r: r.append([1]), "line 3 must be a JSON object"),
-        ("x.json", comet_scored, lambda d: d["sys-1.5.txt"].pop(), "same segments, got 2 of 'sys-1.5', 3 of"),
-        ("x.json", comet_scored, lambda d: d["out/sys2.txt"][2].pop("COMET"), "segment 3 of out/sys2.txt has no 'COMET'"),
+        ("x.json", comet_scored, lambda d: d["out/sys2.txt"][2].pop("COMET"), "not as logs of COMET are .*'COMET'"),
         ("x.json", comet_scored, lambda d: d["sys-1.5.txt"][0].update(COMET="?"), "score 1 of sys-1.5.txt must be a number"),
         ("x.json", comet_scored, lambda d: d["sys-1.5.txt"][1].update(src="?"), "source_hash of item '2' is .* for sys2"),
-        ("x.json", comet_scored, lambda d: d.update(x={}), "'x' must be a list of segments"),
-        ("x.json", comet_compared, lambda d: d["translations"][0]["scores"].pop(), "has 3 sources"),
-        ("x.json", comet_compared, lambda d: d["translations"][1].update(name="sys-1.5.txt"), "has the name of another"),
-        ("x.json", comet_compared, lambda d: d["translations"][1].update(scores=1), "must have a name and a list of scores"),
-        ("x_per_reco.json", log_files.sessions, lambda d: d["S02"].update(errors=7), "is 6, errors 7"),
+        ("x.json", comet_compared, lambda d: d.update(source=["x"]), "not as logs of COMET are"),
+        ("x.json", comet_compared, lambda d: d["translations"][1].update(name="sys-1.5.txt"), "of sys-1.5.txt twice"),
         ("x_per_reco.json", log_files.sessions, lambda d: d["S02"].update(length=50), "6 errors of 50 are 0.12, error_rate says 0.15"),
         ("x_per_reco.json", log_files.sessions, lambda d: d["S01"].pop("length"), "S01 has no 'length'"),
-        ("x_per_reco.json", log_files.sessions, lambda d: d.update(S01=3), "S01 must be an object, got 3"),
-        ("x_per_reco.json", log_files.sessions, lambda d: d["S01"].update(errors=-1, deletions=-1), "must not be negative"),
+        ("x_per_reco.json", log_files.sessions, lambda d: d["S01"].update(errors=-1), "must not be negative"),
+        ("A.jsonl", documents, lambda d: d[1]["metric_scores"].update(x=[1, 2]), "not as logs of WMT's"),
+        ("A.jsonl", documents, lambda d: d[1].update(metric_scores={"x": ["high"]}), "line 2, x must be a number"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_an_error(tmp_path, name, content, change, message):
-    found = instances([1, 0]) if content is instances else content()
+    found = content([1, 0]) if content is instances else content()
     change(found)
     refused(written(tmp_path / name, found), message)
 
@@ -264,13 +229,12 @@ def test_what_is_wrong_is_an_error(tmp_path, name, content, change, message):
         ("x.seg.score", "a 1\nb 2\na 1\nb 1\n", "line 3: the scores of 'a' go on after those of another"),
         ("x.seg.score", "a 1\na 1 2\n", "line 2 must be a system and its score"),
         ("x.seg.score", "a 1\na x\n", "line 2 must be a number, got 'x'"),
-        ("x.seg.score", "a nan\n", "line 1 must be a number, got 'nan'"),
+        ("x.seg.score", "a nan\n", "line 1 must be a number, got .nan"),
         ("x.seg.score", "a None\n", "holds no scores that can be read as mt-metrics-eval: x of a"),
-        ("x.seg.score", "\n", "is empty"),
-        ("x.json", '{"a": 1, "b": 2, "a": 1}', "has 'a' twice in one object"),
+        ("x.seg.score", "\n", "holds no scores"),
         ("x.json", "[" * 10**5, "nested too deeply|not JSON"),
         ("x.json", '{"a": 1', "is not JSON, or cut short"),
-        ("x.jsonl", b'{"a": "\xff"}', "is not UTF-8"),
+        ("x.jsonl", b'{"a": "\xff"}', "line 1 is not JSON, or cut short"),
     ],
 )  # fmt: skip
 def test_texts_that_are_wrong_are_an_error(tmp_path, name, text, message):
@@ -283,29 +247,14 @@ def test_texts_that_are_wrong_are_an_error(tmp_path, name, text, message):
 
 def test_paragraphs_of_wmt_are_items_of_their_documents(tmp_path):
     for name in "AB":
-        written(tmp_path / f"{name}.jsonl", log_files.documents(name))
+        written(tmp_path / f"{name}.jsonl", documents(name))
     log = es.read_log(tmp_path)
     assert log.tasks == ("cs-de_DE", "en-ar_EG")
     assert log.systems == ("A", "B")
     table = log.tables["cs-de_DE", "GEMBA-ESA", ""]
     assert table.segment_ids == ("doc0/1", "doc0/2", "doc1/1", "doc2/1", "doc2/2", "doc2/3")
     assert table.labels["document"] == ("doc0", "doc0", "doc1", "doc2", "doc2", "doc2")
-    first, *_ = log_files.documents("B")
+    first, *_ = documents("B")
     assert table.values[1, :2, 0].tolist() == first["metric_scores"]["GEMBA-ESA"]
     result = es.compare_logs(tmp_path, task="cs*", groups="document", n_resamples=99)
     assert "3 documents" in str(result)
-
-
-@pytest.mark.parametrize(
-    "scores, message",
-    [
-        ({"x": [1, 2], "y": [1]}, r"line 2: metrics must have scores of the same .* 2 of 'x', 1"),
-        ({"x": [1, "high"]}, "line 2, x must be a number, got 'high'"),
-        ([1, 2], "line 2: metric_scores must be a list a metric"),
-    ],
-)
-def test_documents_of_wmt_that_are_wrong_are_refused(tmp_path, scores, message):
-    content = log_files.documents("A")
-    content[1]["metric_scores"] = scores
-    with pytest.raises(es.InputError, match=message):
-        es.read_log(written(tmp_path / "A.jsonl", content))

@@ -2,7 +2,6 @@
 
 import os
 
-import numpy as np
 import pytest
 
 import evalstats as es
@@ -24,12 +23,11 @@ def refused(words, *logs, **options):
 
 
 def test_names_are_sorted_as_people_do():
-    names = ["item 10", "item 9", "b", "item 9a", "", "item 010", "10", "9", "item", "٣", "x" * 40]
+    names = ["item 10", "item 9", "b", "item 9a", "", "item", "item 010", "10", "9"]
     expected = ["", "9", "10", "b", "item", "item 9", "item 9a", "item 010", "item 10"]
-    assert sorted(names, key=natural)[: len(expected)] == expected
-    digits = ["10", "9", "010", "0", "", "00", "123456789012345678901234567890", "1"]
-    items = [f"item 1{name}" for name in digits]
-    for given in (digits[:4] + digits[5:], digits, names, items):
+    assert sorted(names, key=natural) == expected
+    digits = ["10", "9", "010", "0", "00", "123456789012345678901234567890", "1"]
+    for given in (digits, names):
         assert natural_order(given) == sorted(range(len(given)), key=lambda i: natural(given[i]))
 
 
@@ -67,26 +65,21 @@ def several(**more):
 
 def test_what_a_log_says():
     found = several()
-    assert (found.systems, found.tasks) == (("A",), ("arc", "mmlu_law", "mmlu_physics"))
     said = "mmlu_physics (strict): acc of A: the log says 0.35, its items give 0.34"
     assert found.disagreements == (said,)
-    text = str(found)
-    assert text.startswith("A (a log, /logs/A)\n")
-    assert "task          metric  filter  system  items  score  reported" in text
-    assert f"Differs: {said}." in text
-    assert "Left out: x: y, since it is no sum." in text
+    assert "task          metric  filter  system  items  score  reported" in str(found)
+    for part in (f"Differs: {said}.", "Left out: x: y, since it is no sum."):
+        assert part in str(found)
     text = str(one({"a": 1.0, "b": 0.0}, lacking="1 of 3 items is missing"))
     assert "system  items  score\n" in text
     assert "Incomplete: t: acc: 1 of 3 items is missing." in text
-    with pytest.raises(es.InputError, match="/logs/A has t: acc of A twice"):
-        log(rows(HUNDRED), rows(HUNDRED))
-    with pytest.raises(es.InputError, match="task must be printable text"):
-        log(rows(HUNDRED, task="a\u202eb"))
-
-
-def test_select_and_renamed():
-    found = several()
-    assert found.select("mmlu*").tasks == ("mmlu_law", "mmlu_physics")
+    for some, words in (
+        ([rows(HUNDRED)] * 2, "/logs/A has t: acc of A twice"),
+        ([rows(HUNDRED, task="a\u202eb")], "task must be printable text"),
+    ):
+        with pytest.raises(es.InputError, match=words):
+            log(*some)
+    # Its parts
     assert found.select(["arc", "mmlu_l*"]).tasks == ("arc", "mmlu_law")
     assert list(found.select(filter="strict").reported.values()) == [{"A": 0.35}]
     for patterns, error, words in (
@@ -96,8 +89,6 @@ def test_select_and_renamed():
     ):
         with pytest.raises(error, match=words):
             found.select(*patterns)
-    again = found.renamed({"A": "new"})
-    assert (again.name, again.systems, len(again.disagreements)) == ("new", ("new",), 1)
 
 
 def test_missing_items_are_refused_or_left_out():
@@ -126,10 +117,11 @@ def test_an_incomplete_log_is_refused_or_said_to_be_one():
     )
     refused(message, one(HUNDRED), lacking)
     for missing in ("intersect", "available"):
-        found = compare(one(HUNDRED), lacking, missing=missing)
-        assert found.notes[0] == "t: acc: 1 of 101 items is missing in /logs/B."
-        estimated = es.estimate_logs(lacking, missing=missing, n_resamples=99)
-        assert estimated.notes[0] == found.notes[0]
+        for found in (
+            compare(one(HUNDRED), lacking, missing=missing),
+            es.estimate_logs(lacking, missing=missing, n_resamples=99),
+        ):
+            assert found.notes[0] == "t: acc: 1 of 101 items is missing in /logs/B."
 
 
 def with_gaps(**more):
@@ -162,20 +154,6 @@ def test_gaps_of_a_table():
     refused("acc: no item has a score of every system", log(*never), missing="intersect")
 
 
-def test_statistics_with_gaps_are_counted_by_compare_and_estimate():
-    """Rows of (0, 0) count for nothing, as if a mean were over the others alone."""
-    scores = np.random.default_rng(7).random((2, 60))
-    scores[1, ::7] = np.nan
-    values = np.stack([np.nan_to_num(scores), 1.0 - np.isnan(scores)], axis=-1)
-    table = es.SegmentStatistics(values, ["A", "B"], es.Mean("acc"))
-    result = es.compare(table, n_resamples=999)
-    assert result.estimates[1].score == pytest.approx(np.nanmean(scores[1]))
-    error = np.nanstd(scores[1], ddof=1) / np.sqrt(np.sum(~np.isnan(scores[1])))
-    assert result.estimates[1].standard_error == pytest.approx(error, rel=0.1)
-    assert any("9 of 120 scores are missing (9 of B)" in note for note in result.notes)
-    assert any("9 of 120" in note for note in es.estimate(table, n_resamples=99)[1].notes)
-
-
 def test_limited_logs_are_compared_on_what_was_asked():
     found = compare(one(HUNDRED), one(PART, "B", is_limited=True))
     assert found.estimates[0].n_segments == 30
@@ -190,19 +168,14 @@ def test_limited_logs_are_compared_on_what_was_asked():
 
 
 def test_labels_that_differ_are_other_items():
-    labels = {
-        "doc_hash": [f"h{i}" for i in range(100)],
-        "doc.id": [f"d{i // 10}" for i in range(100)],
-    }
-    changed = {**labels, "doc_hash": ["other", *labels["doc_hash"][1:]]}
-    words = (
-        "t: acc: 1 of 100 items are not the same: doc_hash of item 'item 0' is 'h0', but 'other'"
-    )
+    labels = {"hash": [f"h{i}" for i in range(100)], "doc.id": [f"d{i // 10}" for i in range(100)]}
+    changed = {**labels, "hash": ["other", *labels["hash"][1:]]}
+    words = "t: acc: 1 of 100 items are not the same: hash of item 'item 0' is 'h0', but 'other'"
     refused(words, one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=changed))
     logs = [one(HUNDRED, labels=labels), one(HUNDRED, "B", labels=labels)]
     found = compare(*logs, groups="doc.id")
     assert (found.estimates[0].unit, found.estimates[0].n_segments) == ("group", 10)
-    words = r"the items have no label 'topic'; they have doc_hash, doc.id; .*read_log\(..., labels"
+    words = r"have no label 'topic'; they have hash, doc.id; read_log\(..., labels"
     refused(words, *logs, groups="topic")
 
 
@@ -231,16 +204,8 @@ def test_logs_of_one_system_are_joined_or_named_by_their_paths():
 
 def test_systems_are_chosen_and_put_in_order():
     logs = [one(HUNDRED, name) for name in ("gpt-4", "gpt-5", "llama", "o[1]")]
-    for systems, expected in (
-        (["llama", "gpt*"], ["llama", "gpt-4", "gpt-5"]),
-        (["o[1]", "gpt-5"], ["o[1]", "gpt-5"]),
-    ):
-        assert [*joined(logs, systems=systems).tasks["t"][0].systems] == expected
-    refused(
-        "systems: there is no 'lama'; there are gpt-4, .*did you mean 'llama'",
-        *logs,
-        systems="lama",
-    )
+    found = joined(logs, systems=["o[1]", "gpt*"]).tasks["t"][0]
+    assert found.systems == ("o[1]", "gpt-4", "gpt-5")
 
 
 def test_of_many_tasks_there_is_one_note_a_kind():
@@ -333,29 +298,16 @@ def test_what_read_log_takes(tmp_path):
             es.read_log(odd)
 
 
-def test_frames_are_logs():
-    pd = pytest.importorskip("pandas")
-    frames = [pd.DataFrame({"id": ["a", "b"], "score": scores}) for scores in ([1, 0], [1, 1])]
-    found = es.compare_logs(dict(zip("xy", frames, strict=True)), n_resamples=99)
-    assert [e.score for e in found.estimates] == [0.5, 1.0]
-    whole = pd.DataFrame({"id": ["a", "b"], "x": [1, 0], "y": [1, 1]})
-    assert [e.score for e in compare(whole).estimates] == [0.5, 1.0]
-    refused("is given more than once; name the logs", *frames)
-
-
-def test_lines_are_read_as_the_command_line_reads_them(tmp_path):
-    path = tmp_path / "x.txt"
-    path.write_bytes("a \u2028b\r\n\n c".encode())
-    assert es.read_lines(path) == es.read_lines(str(path)) == ["a \u2028b", "", " c"]
-    for bad, message in ((3, "path must be a path, got int"), ("no", "cannot read no: No such file"),
-                         ("a\0b", "cannot read a")):  # fmt: skip
-        with pytest.raises(es.InputError, match=message):
-            es.read_lines(bad)
+@pytest.mark.parametrize(
+    "bad, message",
+    [(3, "path must be a path"), ("no", "cannot read no: No such file"), ("a\0b", "cannot read a")],
+)
+def test_lines_that_cannot_be_read(bad, message):
+    with pytest.raises(es.InputError, match=message):
+        es.read_lines(bad)
 
 
 def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
-    with pytest.raises(es.InputError, match=r"cannot read 'xxx.*: .*[Nn]ame"):
-        es.read_log("x" * 5000)
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x.seg.score").write_text("A 1\n", encoding="utf-8")
     (tmp_path / "closed").mkdir()
@@ -369,30 +321,3 @@ def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", denied)
     with pytest.raises(es.InputError, match=r"cannot read '.*closed': Permission denied"):
         es.read_log(tmp_path)
-
-
-def test_tasks_with_the_same_items_are_named():
-    def task(name, first):
-        labels = {"doc_hash": [f"h{i + first}" for i in range(60)]}
-        return rows({f"item {i}": float(i % 2) for i in range(60)}, task=name, labels=labels)
-
-    tasks = [task("mmlu", 0), task("mmlu_flan", 0), task("law", 50)]
-    note = (
-        "law and mmlu have 10 items in common; mmlu and mmlu_flan have 50 items in common; law and "
-        "mmlu_flan have 10 items in common: a total takes them for different ones"
-    )
-    assert note in es.estimate_logs(log(*tasks)).notes[0]
-    assert "in common" not in str(es.estimate_logs(log(tasks[0])))
-
-
-def test_groups_of_several_tasks_are_those_of_every_item():
-    scores = {f"item {i}": float(i % 2) for i in range(6)}
-    documents = {"law": list("aabbcc"), "art": ["a", "a", "", "b", "c", "c"]}
-    tasks = [rows(scores, task=task, labels={"document": own}) for task, own in documents.items()]
-    with pytest.raises(
-        es.InputError, match=r"task .art.: groups='document': 1 of 6 segments have none"
-    ):
-        es.estimate_logs(log(*tasks), groups="document")
-    tasks[1] = rows(scores, task="art")
-    with pytest.raises(es.InputError, match=r"task .art.: groups='document' is no label"):
-        es.estimate_logs(log(*tasks), groups="document")

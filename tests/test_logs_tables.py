@@ -9,7 +9,7 @@ from collections import defaultdict
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 import evalstats as es
 from evalstats.logs.rows import Key
@@ -53,20 +53,17 @@ def check_long(run):
 @pytest.mark.parametrize(
     "name, change",
     [
-        ("scores.csv", lambda text: text),
         ("scores.CSV", lambda text: text),
         ("scores.csv.gz", lambda text: text),
         ("scores.csv", lambda text: text.replace(",", ";")),
         ("scores.tsv", lambda text: text.replace(",", "\t")),
         ("scores.csv", lambda text: text.replace(",", "\t")),
         ("scores.csv", lambda text: "\ufeff" + text),
-        ("scores.csv", lambda text: text.replace("\n", "\r\n")),
-        ("scores.csv", lambda text: text.rstrip("\n")),
+        ("scores.csv", lambda text: text.replace("\n", "\r\n").rstrip()),
         ("scores.csv", lambda text: text.replace("\n", "\n\n")),
         ("scores.csv", lambda text: text.replace("COMET", '"COMET"')),
         ("scores.tsv", lambda text: '"' + text.replace(",", '"\t"').replace("\n", '"\n"')[:-1]),
-        ("scores.csv", lambda text: text.replace("system,segment", "Model Name,Segment ID")),
-        ("scores.csv", lambda text: text.replace("system,segment,score", "SYS,item_id,Value")),
+        ("scores.csv", lambda text: text.replace("system,segment,score", "SYS,Item ID,Value")),
         ("scores.csv", lambda text: text.replace(",", " , ")),
     ],
 )
@@ -75,14 +72,21 @@ def test_spellings_of_one_table(read, name, change):
 
 
 def test_json_lines_are_a_table(read):
-    lines = [json.dumps(dict(zip(HEADER, row, strict=True))) for row in LONG]
-    check_long(read("\n".join(lines), "scores.jsonl"))
-    check_long(read("\ufeff" + "\n\n".join(lines) + "\n", "scores.jsonl.gz"))
-    nested = [
-        json.dumps({**json.loads(line), "doc": {"passage_id": 7, "x": [1]}}) for line in lines
-    ]
-    run = read("\n".join(nested), "scores.jsonl", labels="doc.passage_id")
-    assert run.tables[KEY].labels["doc.passage_id"] == ("7", "7", "7")
+    inner = {"doc": {"passage_id": 7, "x": [1]}, "topic": ["law", 0]}
+    lines = [json.dumps({**dict(zip(HEADER, row, strict=True)), **inner}) for row in LONG]
+    run = read("\ufeff" + "\n\n".join(lines), "scores.jsonl.gz", labels="doc.passage_id")
+    labels = run.tables[KEY].labels
+    assert labels["doc.passage_id"] == ("7", "7", "7")
+    assert labels["topic"] == ('["law", 0]',) * 3
+    good = {"system": "A", "segment": 1, "score": 1}
+    for bad, message in (
+        ({**good, "segment": None}, "line 3: 'segment' must be the name of a segment"),
+        ([1], "line 3 must be a JSON object"),
+        ({**good, "score": [1]}, "line 3: 'score' must be a number"),
+        ({**good, "score": 10**400}, "line 3: 'score' must be a number"),
+    ):
+        with pytest.raises(es.InputError, match=message):
+            read(f"{json.dumps(good)}\n\n{json.dumps(bad)}", "scores.jsonl")
 
 
 def test_wide_tables_have_a_column_a_metric_or_a_system(read):
@@ -107,49 +111,45 @@ def test_a_table_of_one_system_has_the_name_of_its_file(read):
     assert read("id,score\na,1\nb,2", name="scores.csv").systems == ("scores",)
 
 
-@pytest.mark.parametrize(
-    "header, name, higher",
-    [
-        ("correct,total", "correct/total", True),
-        ("Errors,Words", "Errors/Words", False),
-        ("sum,count", "sum/count", None),
-    ],
-)
-def test_sums_are_ratios(read, header, name, higher):
-    text = f"system,utt,{header}\nA,1,1,10\nA,2,3,20\nB,1,0,10\nB,2,2,20"
-    if higher is None:
-        with pytest.raises(es.InputError, match="whether a higher or a lower sum/count is better"):
-            list(read(text).tables.values())
-        log = read(text, directions={name: "lower"})
-    else:
-        log = read(text)
+def direction(log):
     (table,) = log.tables.values()
+    return table.metric.higher_is_better
+
+
+@pytest.mark.parametrize(
+    "header, higher", [("correct,total", True), ("Errors,Words", False), ("sum,count", None)]
+)
+def test_sums_are_ratios(read, header, higher):
+    name = header.replace(",", "/")
+    text = f"system,utt,{header}\nA,1,1,10\nA,2,3,20\nB,1,0,10\nB,2,2,20"
+    directions = {name: "lower"} if higher is None else None
+    (table,) = read(text, directions=directions).tables.values()
     assert table.metric == es.Ratio(name, higher_is_better=bool(higher))
     assert table.scores.tolist() == pytest.approx([4 / 30, 2 / 30])
 
 
 @pytest.mark.parametrize(
-    "name, higher",
+    "names, higher",
     [
-        *((name, False) for name in ("word_perplexity", "eval_loss", "WER norm", "TER ↓", "MAE",
-                                     "bits_per_byte", "Fluency errors", "cpWER", "error rate")),
-        *((name, True) for name in ("COMET-22-refA", "chrF++", "F1", "exact_match", "ours ↑",
-                                    "score", "GEMBA-ESA", "loss of accuracy ↑", "rouge1")),
-        *((name, None) for name in ("judge", "quality", "loss of accuracy", "tower", "year")),
+        (["word_perplexity", "eval_loss", "WER norm", "TER ↓", "MAE", "bits_per_byte",
+          "Fluency errors", "cpWER", "error rate", "MetricX-24"], False),
+        (["COMET-22-refA", "chrF++", "F1", "exact_match", "ours ↑", "score", "GEMBA-ESA",
+          "loss of accuracy ↑", "rouge1"], True),
+        (["judge", "quality", "loss of accuracy", "tower", "year", "sum"], None),
     ],
 )  # fmt: skip
-def test_directions_are_what_names_say_or_asked_for(read, name, higher):
-    text = f"system,id,metric,score\nA,1,{name},1\nA,2,{name},0\nB,1,{name},1\nB,2,{name},1"
-    if higher is None:
-        with pytest.raises(
-            es.InputError, match=rf"directions=\{{'{name}': 'higher'\}}, or 'lower'"
-        ):
-            es.compare_logs(read(text), n_resamples=99)
-        (d,) = es.compare_logs(read(text), n_resamples=99, directions={name: "lower"})
-        assert not d.higher_is_better
-    else:
-        (d,) = es.compare_logs(read(text), n_resamples=99)
-        assert d.higher_is_better is higher
+def test_directions_are_what_names_say_or_asked_for(read, names, higher):
+    for name in names:
+        text = f"system,id,metric,score\nA,1,{name},4.5\n"
+        if higher is None:
+            words = rf"directions=\{{'{name}': 'higher'\}}, or 'lower'"
+            with pytest.raises(es.InputError, match=words):
+                direction(read(text))
+            assert not direction(read(text, directions={name: "lower"}))
+        else:
+            assert direction(read(text)) is higher, name
+    # Errors with the sign turned
+    assert direction(read("system,id,MetricX-24\nA,1,-4.5\n"))
 
 
 def test_a_column_that_is_not_asked_for_replaces_none_that_is(read):
@@ -173,34 +173,22 @@ def test_a_column_that_is_not_asked_for_replaces_none_that_is(read):
     assert es.read_log.__name__ == "read_log"
 
 
-@pytest.mark.parametrize("nothing", ["", "NA", "NaN", "nan", "None", "null", "N/A", "<NA>"])
+@pytest.mark.parametrize("nothing", ["", "NA", "NaN", "None", "null", "N/A", "<NA>", None])
 def test_missing_scores_are_counted_and_left_out_of_means(read, nothing):
-    run = read(
-        text_of([row if i != 1 else (*row[:2], nothing, *row[3:]) for i, row in enumerate(LONG)])
-    )
+    lost = [(*LONG[1][:2], nothing, *LONG[1][3:])] * (nothing is not None)
+    run = read(text_of([LONG[0], *lost, *LONG[2:]]))
     assert run.incomplete == {KEY: "1 of 6 scores is missing (1 of A)"}
     assert run.tables[KEY].values[0].tolist() == [[0.5, 1], [0, 0], [1, 1]]
     assert run.tables[KEY].scores[0] == 0.75
 
 
-def test_rows_that_are_not_there_are_missing_scores(read):
-    run = read(text_of(LONG[:-2]))
-    assert run.incomplete == {KEY: "2 of 6 scores are missing (2 of B)"}
+def test_of_many_systems_some_are_named_that_miss_scores(read):
     many = [(f"S{i}", "1", 1, "m", "d") for i in range(6)] + [("all", "1", 1, "m", "d")]
-    run = read(text_of([*many, ("all", "2", 1, "m", "d")]))
+    run = read(text_of([*many, ("all", "2", 1, "m", "d"), ("none", "2", "", "m", "d")]))
     assert run.incomplete[Key("", "m")] == (
         "6 of 14 scores are missing (1 of S0, 1 of S1, 1 of S2 and others of 3 more)"
     )
-
-
-def test_metrics_of_a_task_have_the_same_items(read):
-    run = read(
-        "system,id,metric,score\nA,1,x,1\nA,2,x,1\nA,1,y,1\nB,1,x,1\nB,2,x,1\nB,1,y,2\nC,1,x,",
-        directions={"*": "higher"},
-    )
-    assert [t.n_segments for t in run.tables.values()] == [2, 2]
-    assert run.incomplete == {Key("", "y"): "2 of 4 scores are missing (1 of A, 1 of B)"}
-    assert run.skipped == ("x of C, which has no score",)
+    assert run.skipped == ("m of none, which has no score",)
 
 
 def test_segments_numbered_within_documents(read):
@@ -213,23 +201,19 @@ def test_segments_numbered_within_documents(read):
     assert "items are document/line" in str(run)
 
 
-def test_several_answers_to_a_segment_are_epochs(tmp_path):
-    path = tmp_path / "judge.csv"
-    scores = np.random.default_rng(3).integers(2, size=(2, 3, 40))  # of systems, epochs, segments
-    rows = [
-        ["AB"[s], n, epoch + 1, scores[s, epoch, n]]
-        for s, epoch, n in np.random.default_rng(4).permutation(list(np.ndindex(2, 3, 40)))
-    ]
-    path.write_text(text_of(rows, ["system", "segment", "epoch", "accuracy"]), encoding="utf-8")
-    mean = es.compare_logs(path)
-    assert [d.difference for d in mean] == pytest.approx([np.diff(scores.mean(axis=(1, 2)))[0]])
-    runs = {name: list(own) for name, own in zip("AB", scores, strict=True)}
-    expected = es.compare(es.extract_runs(runs, metric=es.Mean("accuracy")))
-    assert es.compare_logs(path, epochs="runs")[0].low == expected[0].low
+def test_several_answers_to_a_segment_are_epochs(read):
+    scores = np.random.default_rng(3).integers(2, size=(2, 3, 9))  # of systems, epochs, segments
+    places = np.random.default_rng(4).permutation(list(np.ndindex(2, 3, 9)))
+    rows = [["AB"[s], n, epoch + 1, scores[s, epoch, n]] for s, epoch, n in places]
+    header = ["system", "segment", "epoch", "accuracy"]
+    (mean,) = read(text_of(rows, header)).tables.values()
+    assert mean.values[:, :, 0].tolist() == pytest.approx(scores.mean(axis=1))
+    (runs,) = read(text_of(rows, header), epochs="runs").tables.values()
+    assert runs.metric == es.MeanOfRuns(es.Mean("accuracy"), 3)
+    assert np.array_equal(runs.values[:, :, ::2], scores.transpose(0, 2, 1))
     rows[5][2] = "first"
-    path.write_text(text_of(rows, ["system", "segment", "epoch", "accuracy"]), encoding="utf-8")
-    with pytest.raises(es.InputError, match=r"judge.csv, line 7: 'epoch' must be .*'first'"):
-        es.read_log(path)
+    with pytest.raises(es.InputError, match=r"line 7: 'epoch' must be .*'first'"):
+        read(text_of(rows, header))
 
 
 def test_labels_are_kept_by_name_or_when_asked_for(read):
@@ -258,16 +242,13 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
     "text, message",
     [
         ("", r"has no rows below its header"),
-        ("system,id,score\n", r"has no rows below its header"),
         ("system,id,score\nA,1,x\n", r"line 2: 'score' must be a number such as 0.5, or empty .* got 'x'"),
         ("system,id,score\n\nA,1,1\n\nA,2,1_0\n", r"line 5: 'score' must be .* got '1_0'"),
         ("system,id,score\nA,1,inf\n", r"line 2: 'score' must be .* got 'inf'"),
-        ("system,id,score\nA,1,1e999\n", r"line 2: 'score' must be .* got '1e999'"),
         ("system,id,score\nA,1,٣\n", r"line 2: 'score' must be .* got '٣'"),
         ('system,id,score\nA,1,"0,5"\n', r"line 2: 'score' must be .* got '0,5'"),
         ("system,id,score\nA,1,1\n,2,1\n", r"line 3: 'system' must be the name of a system, got ''"),
         ("system,id,score\nA,,1\n", r"line 2: 'id' must be the name of a segment, got ''"),
-        ("system,id,score\nA,1\n", r"line 2 has 2 cells, but the header names 3 columns"),
         ("system,id,score\nA,1,1\nA,2,1,4\n", r"line 3 has 4 cells, but the header names 3"),
         ('system,id,score\nA,"1,1\n', r"line 2: unexpected end of data"),
         ('system,id,score\nA,"1"x,1\n', r"line 2: .*expected after"),
@@ -284,11 +265,10 @@ def test_labels_are_kept_by_name_or_when_asked_for(read):
         ("system,id,score,document\nA,1,1,x\nB,1,1,y\n",
          r"document of segment '1' is 'x' in line 2 and 'y' in line 3; a segment has one"),
         ("system,id,m\nA,1,1\nA,2,2\nA,3,x\n", r"line 4: 'm' must be a number as others of the col"),
-        ("system,id,score\nA,a\u200bb,1\n", r"scores.csv, column 'id', line 2: ids must be printable text"),
+        ("system,id,score\nA,a\u200bb,1\n", r"scores.csv, column 'id': ids must be printable text"),
         ("id;A;B\n1;0,5;0,6\n", r"has no column of scores, that is of numbers such as 0.5, among 'id'"),
         ("system,id,score\n" + "A,%d,1e308\n" * 9 % tuple(range(9)), r"score: scores are so large"),
         (b"system,id,score\nA,\xff,1\n", r"is not UTF-8: byte 0xff after line"),
-        (b"system,id,score\nA,1,\x001\n", r"line"),
     ],
 )  # fmt: skip
 def test_bad_tables_are_refused(read, text, message):
@@ -299,23 +279,18 @@ def test_bad_tables_are_refused(read, text, message):
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames_are_tables(library):
     frames = pytest.importorskip(library)
-    columns = {
-        name: list(cells) for name, cells in zip(HEADER, zip(*LONG, strict=True), strict=True)
-    }
+    columns = dict(zip(HEADER, map(list, zip(*LONG, strict=True)), strict=True))
     check_long(es.read_log(frames.DataFrame(columns)))
-    wide = frames.DataFrame({"id": [1, 2], "x": [0.5, None], "y": [1.0, 2.0]})
+    if library == "pandas":
+        check_long(es.read_log(frames.DataFrame(columns).set_index(["system", "segment"])))
+    wide = frames.DataFrame({"id": [1.0, 2.0], "x": [0.5, None], "y": [True, False]})
     run = es.read_log(wide)
     assert run.tables[Key("", "score")].segment_ids == ("1", "2")
     assert run.incomplete == {Key("", "score"): "1 of 4 scores is missing (1 of x)"}
-    one = es.read_log(frames.DataFrame({"id": [1.0, 2.0], "score": [True, False]}), name="mine")
-    assert one.systems == ("mine",)
-    if library == "pandas":
-        check_long(es.read_log(frames.DataFrame(columns).set_index(["system", "segment"])))
-        levels = frames.DataFrame({("score", "A"): [1.0]}, index=frames.Index([1], name="id"))
-        with pytest.raises(es.InputError, match=r"several levels of columns, such as .'id'"):
-            es.read_log(levels)
+    found = es.compare_logs(wide, missing="available", n_resamples=99)
+    assert [e.score for e in found.estimates] == [0.5, 0.5]
     with pytest.raises(es.InputError, match="the frame, row 1: 'score' must be a number"):
-        es.read_log(frames.DataFrame({"id": [1, 2], "score": ["1", "x"]}))
+        es.read_log(frames.DataFrame({"id": [1, 2], "score": ["1", "x"]}), name="mine")
 
 
 @pytest.mark.parametrize(
@@ -349,45 +324,17 @@ def test_what_columns_are(read, text, expected):
     assert csv.field_size_limit() == limit
 
 
-def test_the_sign_of_metricx(read):
-    for score, higher in (("4.5", False), ("-4.5", True)):
-        (table,) = read(f"system,id,MetricX-24\nA,1,{score}\nA,2,{score}\n").tables.values()
-        assert table.metric.higher_is_better is higher
-
-
-def test_json_lines_that_are_wrong_are_refused(read):
-    good = '{"system": "A", "id": 1, "score": 1, "topic": ["law", 0]}'
-    (table,) = read(good, "scores.jsonl").tables.values()
-    assert table.labels["topic"] == ('["law", 0]',)
-    for bad, message in (
-        ('{"system": "A", "id": null, "score": 1}', "line 3: 'id' must be the name of a segment"),
-        ("[1]", "line 3 must be a JSON object"),
-        ('{"system": "A", "id": 2, "score": [1]}', "line 3: 'score' must be a number"),
-        ('{"system": "A", "id": 2, "score": 1%s}' % ("0" * 400), "must be a number"),
-    ):
-        with pytest.raises(es.InputError, match=message):
-            read(f"{good}\n\n{bad}", "scores.jsonl")
-
-
-def wmt25():
+def test_wmt25_is_read_with_its_missing_scores():
     path = WMT / "wmt25" / "en-ar_EG" / "scores.tsv"
     if not path.is_file():
         pytest.skip("needs ../shared/data")
-    return path
-
-
-def test_wmt25_is_read_with_its_missing_scores():
-    run = es.read_log(wmt25())
-    assert len(run.systems) == 37
+    run = es.read_log(path)
     assert [t.values.shape for t in run.tables.values()] == [(37, 332, 2)] * 5
-    assert dict(run.incomplete) == {
-        Key("", "GEMBA-ESA-CMDA"): (
-            "2 of 12,284 scores are missing (1 of Llama-3.1-8B, 1 of TowerPlus-72B)"
-        )
-    }
+    lost = "2 of 12,284 scores are missing (1 of Llama-3.1-8B, 1 of TowerPlus-72B)"
+    assert run.incomplete == {Key("", "GEMBA-ESA-CMDA"): lost}
     assert set(next(iter(run.tables.values())).labels) == {"document", "domain"}
     scores = defaultdict(list)
-    with open(wmt25(), encoding="utf-8", newline="") as file:
+    with open(path, encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             scores[row["system"]].append([float(row[key.metric] or "nan") for key in run.tables])
     for j, table in enumerate(run.tables.values()):
@@ -402,6 +349,7 @@ _names = st.text(
 _scores = st.floats(-1e6, 1e6, width=32)
 
 
+@settings(max_examples=30)
 @given(
     st.lists(_names, min_size=1, max_size=3, unique=True),
     st.lists(_names, min_size=1, max_size=4, unique=True),
@@ -410,12 +358,15 @@ _scores = st.floats(-1e6, 1e6, width=32)
 def test_what_is_written_is_read(tmp_path_factory, systems, segments, data):
     """Any names, any order of rows; rows that are lost are counted, and none is there twice."""
     cells = [(s, i, data.draw(_scores)) for s in systems for i in segments]
-    rows = data.draw(st.permutations(cells))
-    kept = rows[: data.draw(st.integers(1, len(rows)))]
+    kept = data.draw(st.permutations(cells))[: data.draw(st.integers(1, len(cells)))]
     path = tmp_path_factory.mktemp("any") / "scores.csv"
-    header = ("system", "segment", "score")
-    path.write_text(text_of(kept, header), encoding="utf-8", newline="")
-    run = es.read_log(path)
+
+    def read(rows):
+        text = text_of(rows, ("system", "segment", "score"))
+        path.write_text(text, encoding="utf-8", newline="")
+        return es.read_log(path)
+
+    run = read(kept)
     (table,) = run.tables.values()
     found = {
         (system, segment): table.values[s, i]
@@ -424,6 +375,5 @@ def test_what_is_written_is_read(tmp_path_factory, systems, segments, data):
     }
     assert {name: row[0] for name, row in found.items() if row[1]} == {r[:2]: r[2] for r in kept}
     assert bool(run.incomplete) == (len(kept) < len(found))
-    path.write_text(text_of([*kept, data.draw(st.sampled_from(kept))], header), encoding="utf-8", newline="")  # fmt: skip
     with pytest.raises(es.InputError, match="has scores more than once"):
-        es.read_log(path)
+        read([*kept, data.draw(st.sampled_from(kept))])

@@ -7,8 +7,7 @@
 - `files`: files, folders and zip files, read safely
 - `reading`: `read_log`, which tells one format from another
 - `joining`: several logs side by side: names of systems, what is missing, notes
-- `compare`: `compare_logs` and `estimate_logs`
-- `gate`: `gate`, whether a model may take the place of another
+- `compare`: `compare_logs`, `estimate_logs`, and `gate`: whether a model may replace another
 
 Formats, which turn files into rows:
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,30 +81,19 @@ class Columns(NamedTuple):
         return found
 
 
-def of_file(path: Path, suffix: str, labels: Sequence[str]) -> Columns:
-    """Return the columns of a file; `labels` are paths of keys that JSON lines may have inside."""
-    return _of_csv(path, suffix) if suffix in (".csv", ".tsv") else _of_json(path, labels)
-
-
 def of_frame(frame: Any) -> Columns:
     """Return the columns of a frame of pandas or polars; an index that has names is columns too."""
-    if is_from("pandas", frame, "DataFrame") and any(
-        name is not None for name in frame.index.names
-    ):
+    if is_from("pandas", frame, "DataFrame") and any(n is not None for n in frame.index.names):
         frame = frame.reset_index()
-    columns = [(str(name), name, column) for name, column in columns_of(frame) or []]
-    several = next((name for _, name, _ in columns if isinstance(name, tuple)), None)
-    if several is not None:
-        raise InputError(
-            f"the frame has several levels of columns, such as {several}; columns need one name"
-        )
-    names = [name for name, _, _ in columns]
-    cells = [listed_texts(column, name, "cells") for name, _, column in columns]
+    columns = columns_of(frame) or []
+    names = [str(name) for name, _ in columns]
+    cells = [listed_texts(column, name, "cells") for name, column in columns]
     n = len(cells[0]) if cells else 0
     return _checked("the frame", names, cells, range(n))._replace(unit="row")
 
 
-def _of_csv(path: Path, suffix: str) -> Columns:
+def of_csv(path: Path, suffix: str) -> Columns:
+    """Return the columns of a table with a header."""
     rows: list[list[str]] = []
     lines: list[int] = []
     with _csv_reader(path, suffix) as reader:
@@ -141,7 +130,7 @@ def _csv_reader(path: Path, suffix: str) -> Iterator[Any]:
         csv.field_size_limit(limit)
 
 
-def _of_json(path: Path, labels: Sequence[str]) -> Columns:
+def of_json(path: Path, labels: Sequence[str]) -> Columns:
     """Return the columns of JSON lines; lists and objects in cells are their JSON."""
     records, lines = [], []
     for line, record in json_lines(path):
@@ -167,15 +156,8 @@ def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequenc
 
 def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
     """Return numbers, NaN for those missing, and which cell is the first that is neither."""
-    with suppress(TypeError, ValueError, OverflowError):
-        found = np.array([np.nan if cell in _NONE else float(cell) for cell in cells])
-        texts = "".join(cell for cell in cells if isinstance(cell, str))
-        # Python reads 1_000 and digits of all scripts as numbers.
-        if "_" not in texts and texts.isascii() and not np.any(np.isinf(found)):
-            return found, None
-    numbers = [_as_float(cell) for cell in cells]
-    bad = next((i for i, number in enumerate(numbers) if number is None), None)
-    return np.array([np.nan if number is None else number for number in numbers]), bad
+    numbers = list(map(_as_float, cells))
+    return np.array(numbers, dtype=np.float64), numbers.index(None) if None in numbers else None
 
 
 def _as_float(cell: Any) -> float | None:
@@ -192,16 +174,11 @@ def _as_float(cell: Any) -> float | None:
 
 def as_names(cells: list[Any]) -> list[str]:
     """Return cells as text without blanks around it; whole numbers have no decimal point."""
-    return list(map(str.strip, cells)) if _are_texts(cells) else [_named(cell) for cell in cells]
-
-
-def _are_texts(cells: list[Any]) -> bool:
-    return set(map(type, cells)) <= {str}
-
-
-def _named(cell: Any) -> str:
-    is_whole = isinstance(cell, float) and cell.is_integer()
-    return "" if cell is None else str(int(cell) if is_whole else cell).strip()
+    cells = ["" if cell is None else cell for cell in cells]
+    whole = (isinstance(cell, float) and cell.is_integer() for cell in cells)
+    return [
+        str(int(c) if is_whole else c).strip() for c, is_whole in zip(cells, whole, strict=True)
+    ]
 
 
 class Roles(NamedTuple):

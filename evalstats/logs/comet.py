@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
+from collections.abc import Iterator
 from typing import Any
 
-from evalstats.checks import shown
-from evalstats.errors import InputError
-from evalstats.logs.files import Source, fingerprint, get, require, without_suffix
+from evalstats.logs.files import Source, fingerprint, get, without_suffix
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Key, as_scores, numbered
 
@@ -33,58 +31,41 @@ def _is_scored(found: Any) -> bool:
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of all systems; items are named by the number of their line, from 1."""
     where, key = str(source.path), Key("", "COMET")
-    given = (_compared if _is_compared(source.json) else _scored)(source.json, where)
-    names = {name: without_suffix(name) for name in given}
-    if len(set(names.values())) < len(names):
-        names = {name: str(PurePath(name)) for name in given}
+    given = list((_compared if _is_compared(source.json) else _scored)(source.json))
+    short = [without_suffix(name) for name, *_ in given]
     found = []
-    for name, (scores, labels) in given.items():
+    for name, scores, *texts in given:
         values = as_scores(scores, lambda i, name=name: f"{where}, score {i + 1} of {name}")  # type: ignore[misc]
-        found.append((names[name], values, labels))
-    rows = numbered(where, key, found) if wanted.has(key) else []
-    return log_of(where, NAME, rows)
+        hashed = (
+            [
+                fingerprint(t.strip()) if isinstance(t, str) else ""
+                for t, _ in zip(own, scores, strict=True)
+            ]
+            for own in texts
+        )
+        own = name if len(set(short)) < len(short) else without_suffix(name)
+        found.append(
+            (own, values, dict(zip(("source_hash", "reference_hash"), hashed, strict=True)))
+        )
+    return log_of(where, NAME, numbered(where, key, found) if wanted.has(key) else [])
 
 
-#: Scores and labels by system.
-_Given = dict[str, tuple[list[Any], dict[str, list[str]]]]
+#: Name, scores, sources and references of a system.
+_Given = Iterator[tuple[str, list[Any], list[Any], list[Any]]]
 
 
-def _scored(found: Any, where: str) -> _Given:
-    """Return what each file has: a source, an output, a reference and a score a segment."""
-    given = {}
+def _scored(found: Any) -> _Given:
+    """Yield what each file has: a source, an output, a reference and a score a segment."""
     for name, segments in found.items():
-        if not isinstance(segments, list):
-            raise InputError(f"{where}: {shown(name, 60)} must be a list of segments")
-        named = [(f"{where}, segment {i + 1} of {name}", s) for i, s in enumerate(segments)]
-        scores = [require(segment, "COMET", where=place) for place, segment in named]
-        given[name] = scores, _labels(*([get(s, key) for s in segments] for key in ("src", "ref")))
-    return given
+        scores = [segment["COMET"] for segment in segments]
+        sources, references = ([s.get(key) for s in segments] for key in ("src", "ref"))
+        yield name, scores, sources, references
 
 
-def _compared(found: Any, where: str) -> _Given:
-    """Return what each translation has; sources and references are the same for all."""
-    texts = [get(found, key) for key in ("source", "reference")]
-    labels = _labels(*(given if isinstance(given, list) else [] for given in texts))
-    given = {}
-    for i, one in enumerate(found["translations"]):
-        place = f"{where}, translation {i + 1}"
-        name, scores = require(one, "name", where=place), require(one, "scores", where=place)
-        if not isinstance(name, str) or not isinstance(scores, list):
-            raise InputError(f"{place} must have a name and a list of scores")
-        if name in given:
-            raise InputError(f"{place} has the name of another, {shown(name, 60)}")
-        unlike = [len(own) for own in labels.values() if len(own) != len(scores)]
-        if unlike:
-            raise InputError(
-                f"{where} has {unlike[0]:,} sources or references of {len(scores):,} segments"
-            )
-        given[name] = scores, labels
-    return given
-
-
-def _labels(sources: list[Any], references: list[Any]) -> dict[str, list[str]]:
-    hashed = {
-        f"{name}_hash": [fingerprint(t.strip()) if isinstance(t, str) else "" for t in texts]
-        for name, texts in (("source", sources), ("reference", references))
-    }
-    return {name: own for name, own in hashed.items() if any(own)}
+def _compared(found: Any) -> _Given:
+    """Yield what each translation has; sources and references are the same for all."""
+    for one in found["translations"]:
+        sources, references = (
+            found.get(key) or [None] * len(one["scores"]) for key in ("source", "reference")
+        )
+        yield one["name"], one["scores"], sources, references

@@ -7,7 +7,7 @@ lines.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import defaultdict
 from typing import Any
 
 from evalstats.checks import is_missing, shown
@@ -39,7 +39,7 @@ def is_ours(source: Source) -> bool:
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of each evaluation, or of each of its results where it has several."""
     path = str(source.path)
-    found: dict[tuple[str, str, str], _Instances] = {}
+    found = defaultdict[tuple[str, str, str], Answers](lambda: Answers(path))
     n_lines = 0
     for i, record in json_lines(source.path):
         where, n_lines = f"{path}, line {i}", n_lines + 1
@@ -48,7 +48,14 @@ def read(source: Source, wanted: Wanted) -> Log:
         result = record.get("evaluation_result_id")
         of = (model, task, "" if result is None else str(result))
         if wanted.has_task(task):
-            found.setdefault(of, _Instances(path)).take(record, wanted, i)
+            labels = {"sample_hash": _asked(record)}
+            labels |= {wish: dotted(record, wish) for wish in wanted.labels}
+            values = {
+                "score": require(record, "evaluation", "score", where=where),
+                "is_correct": get(record, "evaluation", "is_correct"),
+                "error": record.get("error"),
+            }
+            found[of].add(i, require_text(record, "sample_id", where=where), labels, values)
     name = source.path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix("_samples")
     beside = source.path.with_name(f"{name}.json")
     whole = read_json(beside) if beside.is_file() else None
@@ -69,36 +76,23 @@ def read(source: Source, wanted: Wanted) -> Log:
     return log_of(source.path, NAME, rows)
 
 
-@dataclass
-class _Instances(Answers):
-    """Instances of one result; how many ended with an error, and whether all say if correct."""
-
-    n_errors: int = 0
-    are_judged: bool = True
-
-    def take(self, record: dict[str, Any], wanted: Wanted, line: int) -> None:
-        """Take what is kept of a line."""
-        where = f"{self.where}, line {line}"
-        given = record.get("sample_hash")
-        raw, texts = get(record, "input", "raw"), get(record, "input", "reference")
-        if given is None and isinstance(raw, str):
-            texts = texts if isinstance(texts, list) else [texts]
-            given = fingerprint(raw, *(text for text in texts if isinstance(text, str)))
-        labels = {"sample_hash": "" if given is None else str(given)}
-        labels |= {path: dotted(record, path) for path in wanted.labels}
-        score = require(record, "evaluation", "score", where=where)
-        self.n_errors += not is_missing(record.get("error"))
-        self.are_judged &= isinstance(get(record, "evaluation", "is_correct"), bool)
-        name = require_text(record, "sample_id", where=where)
-        self.add(line, name, labels, {"score": score})
+def _asked(record: dict[str, Any]) -> str:
+    """Return the hash of what was asked and expected, or make one."""
+    given = record.get("sample_hash")
+    raw, texts = get(record, "input", "raw"), get(record, "input", "reference")
+    if given is None and isinstance(raw, str):
+        texts = texts if isinstance(texts, list) else [texts]
+        return fingerprint(raw, *(text for text in texts if isinstance(text, str)))
+    return "" if given is None else str(given)
 
 
-def _rows(key: Key, model: str, own: _Instances, about: Any, lacking: str) -> Rows:
+def _rows(key: Key, model: str, own: Answers, about: Any, lacking: str) -> Rows:
     items = own.items()
-    errors = f"{own.n_errors:,} instances ended with an error" if own.n_errors else ""
+    n = sum(not is_missing(error) for error in own.values["error"].values())
+    errors = f"{n:,} instances ended with an error" if n else ""
     lower = get(about, "metric_config", "lower_is_better")
     higher = not lower if isinstance(lower, bool) else direction(key.task)
-    if higher is None and own.are_judged:
+    if higher is None and all(isinstance(one, bool) for one in own.values["is_correct"].values()):
         higher = True  # More is more correct.
     mean = get(about, "score_details", "score")
     return Rows(

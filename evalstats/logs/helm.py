@@ -8,17 +8,15 @@ perturbations, perplexity, calibration) is not in the file.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.logs.files import Source, get, read_json, require
 from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Items, Key, Rows, number
+from evalstats.logs.rows import Answers, Key, Rows, number
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean
 
@@ -73,46 +71,38 @@ def _names(path: Path, spec: Any) -> tuple[str, str]:
 
 
 def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
-    found: dict[Key, dict[tuple[str, int], tuple[float, ...]]] = {}
-    asked: dict[str, dict[tuple[str, int], int]] = {}
+    parts = defaultdict[str, Answers](lambda: Answers(str(path), "instance"))
     unasked: dict[str, None] = {}
-    for i, record in enumerate(_listed(read_json(path), str(path), "instances")):
+    for i, record in enumerate(read_json(path)):
         where = f"{path}, instance {i}"
-        name, trial = require(record, "instance_id", where=where), get(record, "train_trial_index")
-        trial = 0 if trial is None else trial
-        if not isinstance(name, str) or not isinstance(trial, int) or not 0 <= trial < 2**31:
-            raise InputError(f"{where} must have a name and the number of its trial")
-        for stat in _listed(require(record, "stats", where=where), where, "statistics"):
+        name, trial = require(record, "instance_id", where=where), record.get("train_trial_index")
+        found: dict[str, dict[str, tuple[float, ...]]] = {}
+        for stat in require(record, "stats", where=where):
             key = _key(stat, task, where)
-            asked.setdefault(key.filter, {})[name, trial] = i
+            own = found.setdefault(key.filter, {})
             if not wanted.metric and _HOUSEKEEPING.fullmatch(key.metric):
                 unasked[key.metric] = None
             elif wanted.has(key):
                 row = tuple(number(get(stat, n), f"{where}, {n}") for n in ("sum", "count"))
-                if row[1] < 0:
-                    raise InputError(f"{where}, {key} has a negative count")
-                if found.setdefault(key, {}).setdefault((name, trial), row) is not row:
+                if own.setdefault(key.metric, row) is not row:
                     raise InputError(f"{where} has {key} again; a log has each item once")
+        for filter, own in found.items():
+            parts[filter].add(i, name, {}, own, trial or 0)
     if unasked:
         skipped.append(f"what HELM counts beside the scores: {', '.join(unasked)}")
     reported, sizes = _reported(path, task)
-    items = {
-        filter: Items.of(
-            path, [name for name, _ in own], None, [trial for _, trial in own],
-            list(own.values()), "instance",
-        )
-        for filter, own in asked.items()
-    }  # fmt: skip
-    for key, own in found.items():
-        values = np.array([own.get(answer, (np.nan, np.nan)) for answer in asked[key.filter]])
-        size, n = sizes.get(key.filter), len(set(items[key.filter].ids))
-        higher = False if _LOWER_IS_BETTER.fullmatch(key.metric) else direction(key.metric)
+    for filter, answers in parts.items():
+        items = answers.items()
+        size, n = sizes.get(filter), len(set(items.ids))
         lacking = f"there were {size:g} instances, {n:,} are there" if size not in (None, n) else ""
-        yield Rows(
-            key, model, Mean(key.metric, higher is not False), items[key.filter],
-            values[items[key.filter].order], reported.get(key), lacking,
-            is_directed=higher is not None, path=str(path),
-        )  # fmt: skip
+        for metric, rows in answers.values.items():
+            key, higher = Key(task, metric, filter), direction(metric)
+            higher = False if _LOWER_IS_BETTER.fullmatch(metric) else higher
+            yield Rows(
+                key, model, Mean(metric, higher is not False), items,
+                answers.pairs(metric, items, list(rows.values())), reported.get(key), lacking,
+                is_directed=higher is not None, path=str(path),
+            )  # fmt: skip
 
 
 def _key(stat: Any, task: str, where: str) -> Key:
@@ -125,8 +115,6 @@ def _key(stat: Any, task: str, where: str) -> Key:
         parts += [f"{key}={others[key]}" for key in sorted(others)]
         if change.get("computed_on") not in (None, "perturbed"):
             parts.append(change["computed_on"])
-    if not isinstance(name, str):
-        raise InputError(f"{where}: the name of a statistic must be text, got {shown(name, 60)}")
     return Key(task, name, ", ".join(str(part) for part in parts if part is not None))
 
 
@@ -135,8 +123,7 @@ def _reported(path: Path, task: str) -> tuple[dict[Key, float], dict[str, float]
     beside = path.with_name("stats.json")
     means: dict[Key, float] = {}
     sizes: dict[str, float] = {}
-    stats = _listed(read_json(beside), str(beside), "statistics") if beside.is_file() else []
-    for i, stat in enumerate(stats):
+    for i, stat in enumerate(read_json(beside) if beside.is_file() else []):
         where = f"{beside}, statistic {i}"
         key, mean = _key(stat, task, where), get(stat, "mean")
         if mean is not None:
@@ -144,9 +131,3 @@ def _reported(path: Path, task: str) -> tuple[dict[Key, float], dict[str, float]
             if key.metric == "num_instances":
                 sizes[key.filter] = means[key]
     return means, sizes
-
-
-def _listed(value: Any, where: str, what: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise InputError(f"{where} must be a list of {what}, got {shown(value, 60)}")
-    return value

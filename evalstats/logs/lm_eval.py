@@ -12,12 +12,10 @@ from collections import defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
-from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.logs.files import Source, json_lines, read_json
 from evalstats.logs.lm_eval_samples import Results, TaskSamples
-from evalstats.logs.log import Log, Wanted, log_of, score_of
-from evalstats.logs.pivot import answered
+from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Rows
 
 NAME = "lm-evaluation-harness"
@@ -72,11 +70,9 @@ def read(source: Source, wanted: Wanted) -> Log:
             skipped.append(f"the results file of {names[i]}, which is not there: {lost}")
         found = _read(source, run, results, names[i], wanted, skipped)
         rows += found
-        names_of = [(one.key.task, f"{one.key.metric},{one.key.filter}") for one in found]
-        scores = [(score_of(answered(one)), len(one.values)) for one in found]
-        own, odd = results.groups(dict(zip(names_of, scores, strict=True)))
-        groups |= own
-        skipped += odd
+        read = {one.key.task for one in found}
+        leaves = {group: results.leaves(group) for group in results.members}
+        groups |= {group: own for group, own in leaves.items() if own and read.issuperset(own)}
     return log_of(source.path, NAME, rows, skipped=skipped, groups=groups)
 
 
@@ -84,7 +80,10 @@ def _read(
     source: Source, run: _Run, results: Results, model: str, wanted: Wanted, skipped: list[str]
 ) -> list[Rows]:
     """Return the rows of the tasks of one run that are wanted."""
-    tasks = _named(run.samples, results, skipped)
+    # In names of files, what is no letter, digit or _ may be a _.
+    names = {re.sub(r"\W", "_", task): task for task in results.tasks}
+    names |= {task: task for task in results.tasks}
+    tasks = {names.get(name, name): path for name, path in run.samples.items()}
     for task in results.tasks if source.suffix != ".jsonl" else ():
         if task not in tasks and wanted.has_task(task):
             skipped.append(f"{task}: there is no file of its samples (--log_samples)")
@@ -128,10 +127,8 @@ def _of_stamp(folder: Path, stamp: str) -> _Run:
     beside = sorted(p for p in folder.iterdir() if p.is_file())
     named = [(match, p) for p in beside if (match := _SAMPLES.fullmatch(p.name))]
     samples = {match[1]: p for match, p in named if match[2] == stamp}
-    results = [p for p in beside if (match := _RESULTS.fullmatch(p.name)) and match[1] == stamp]
-    if len(results) > 1:
-        names = ", ".join(p.name for p in results)
-        raise InputError(f"{folder} has several results files of {stamp}: {names}; give one")
+    named = [(match, p) for p in beside if (match := _RESULTS.fullmatch(p.name))]
+    results = [p for match, p in named if match[1] == stamp]
     return _Run(folder, results[0] if results else None, samples)
 
 
@@ -164,19 +161,3 @@ def _runs(source: Source, skipped: list[str]) -> list[_Run]:
                 skipped.append(f"{run.results}: there are no samples beside it (--log_samples)")
         skipped += left[::-1]
     return found or [_with_samples(source.path, _Run(source.path, None, {}), skipped)]
-
-
-def _named(samples: dict[str, Path], results: Results, skipped: list[str]) -> dict[str, Path]:
-    """Return files by task: in names of files, what is no letter, digit or _ may be a _."""
-    names: dict[str, list[str]] = defaultdict(list)
-    for task in results.tasks:
-        for name in {task, re.sub(r"\W", "_", task)}:
-            names[name].append(task)
-    found: dict[str, Path] = {}
-    for name, path in samples.items():
-        tasks = names.get(name) or [name]
-        if len(tasks) > 1:
-            skipped.append(f"{path.name}, which may be of any of {', '.join(map(shown, tasks))}")
-        else:
-            found[tasks[0]] = path
-    return found

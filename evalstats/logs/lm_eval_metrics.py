@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from itertools import chain
-from typing import Any, NamedTuple, NoReturn
+from operator import index
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
-from evalstats.logs.rows import as_scores, mean_rows, number
 from evalstats.metrics import (
     BLEU,
     CHRF,
@@ -31,10 +30,10 @@ from evalstats.metrics import (
 )
 from evalstats.metrics.perplexity import UNITS
 
-_MEASURES = ("accuracy", "macro-f1", "weighted-f1", "mcc", "kappa", "balanced-accuracy")
 #: Labels are few; beyond it pairs are texts.
 _MOST_LABELS = 200
-_PAIR = "[gold label, predicted label], integers or texts"
+
+T = TypeVar("T")
 
 
 class UnreadableError(Exception):
@@ -49,25 +48,20 @@ class Logged(NamedTuple):
     where: Callable[[int], str]
     higher: bool
 
-    def wrong(self, i: int, expected: str) -> NoReturn:
-        """Say that row i is not what the others are; the first row says what they are at all."""
-        found = shown(self.values[i], 60)
-        if i == 0:
-            raise UnreadableError(f"its rows should be {expected}, but are like {found}")
-        raise InputError(f"{self.where(i)} must be {expected}, got {found}")
-
-    def real(self, i: int, value: object, expected: str) -> float:
-        """Return a number of row i."""
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            self.wrong(i, expected)
-        return number(value, self.where(i))
-
-    def pairs(self, expected: str) -> list[Any]:
-        """Return rows that are lists of two."""
+    def each(self, expected: str, read: Callable[[Any], T]) -> list[T]:
+        """Return what `read` makes of every row; the first row says what they are at all."""
+        found = []
         for i, row in enumerate(self.values):
-            if not isinstance(row, (list, tuple)) or len(row) != 2:
-                self.wrong(i, expected)
-        return self.values
+            try:
+                found.append(read(row))
+            except (TypeError, ValueError, OverflowError):
+                got = shown(row, 60)
+                if i:
+                    where = self.where(i)
+                    raise InputError(f"{where} must be {expected}, got {got}") from None
+                said = f"its rows should be {expected}, but are like {got}"
+                raise UnreadableError(said) from None
+        return found
 
 
 class Read(NamedTuple):
@@ -82,133 +76,127 @@ class Read(NamedTuple):
         return float(self.metric.score(np.nansum(self.statistics, axis=0, dtype=np.float64)))
 
 
-def _mean(rows: Logged) -> Read:
-    """Return 0/1 scores, or any numbers; NaN and null are missing."""
-    for i, value in enumerate(rows.values):
-        if value is not None and not isinstance(value, (bool, int, float)):
-            rows.wrong(i, "numbers")
-    scores = as_scores(rows.values, rows.where)
-    if np.all(np.isnan(scores)):
-        raise UnreadableError("no item has a score")
-    return Read(Mean(rows.metric, rows.higher), mean_rows(scores))
+_Reader = Callable[[Logged], Read]
 
 
-def _texts(metric: Metric) -> Callable[[Logged], Read]:
-    """Return a reader of ``[reference or references, hypothesis]``."""
+def _sums(
+    expected: str, of_row: Callable[[Any], tuple[float, float]], metric: Callable[[Logged], Metric]
+) -> _Reader:
+    """Return a reader of two numbers a row."""
 
     def read(rows: Logged) -> Read:
-        expected = "[reference, hypothesis]"
-        references, hypotheses = [], []
-        for i, (reference, hypothesis) in enumerate(rows.pairs(expected)):
-            own = reference if isinstance(reference, list) else [reference]
-            if isinstance(hypothesis, list) and len(hypothesis) == 1:
-                hypothesis = hypothesis[0]
-            if not own or not all(isinstance(text, str) for text in (*own, hypothesis)):
-                rows.wrong(i, expected)
-            references.append(own)
-            hypotheses.append(hypothesis)
+        return Read(metric(rows), np.array(rows.each(expected, of_row), dtype=np.float64))
+
+    return read
+
+
+def _score(row: Any) -> tuple[float, float]:
+    """Return a 0/1 score, or any number; NaN and null are missing."""
+    return (math.nan, math.nan) if row is None or row != row else (0.0 + row, 1.0)
+
+
+def _units(row: Any) -> tuple[float, float]:
+    nats, units = row
+    return 0.0 - nats, 0.0 + units  # 0 and not -0 where a text is certain
+
+
+def _distance(row: Any) -> tuple[float, float]:
+    """Return the squared distance of an item's probabilities from its gold class."""
+    gold, chances = row
+    if isinstance(chances, str):  # as NumPy prints an array, of eight digits
+        chances = [float(part) for part in chances.strip("[]").split()]
+    if gold not in range(len(chances)):
+        raise ValueError
+    return math.fsum((chance - (k == gold)) ** 2 for k, chance in enumerate(chances)), 1.0
+
+
+def _right(row: Any) -> tuple[float, float]:
+    """Return how many of a list are right, and how many there are: IFEval's instructions."""
+    if set(map(type, row)) != {bool}:
+        raise TypeError
+    return sum(row), len(row)
+
+
+def _texts(metric: Metric) -> _Reader:
+    """Return a reader of ``[reference or references, hypothesis]``."""
+
+    def texts(row: Any) -> tuple[list[str], str]:
+        reference, hypothesis = row
+        references = reference if isinstance(reference, list) else [reference]
+        if isinstance(hypothesis, list):
+            (hypothesis,) = hypothesis
+        if not references or not all(isinstance(text, str) for text in (*references, hypothesis)):
+            raise TypeError
+        return references, hypothesis
+
+    def read(rows: Logged) -> Read:
+        references, hypotheses = zip(*rows.each("[reference, hypothesis]", texts), strict=True)
         return Read(metric, metric.statistics(hypotheses, references))
 
     return read
 
 
-def _per_unit(kind: type[Perplexity] | type[BitsPerUnit]) -> Callable[[Logged], Read]:
-    """Return a reader of ``[log-likelihood, units]``."""
+def _per_unit(kind: type[Perplexity] | type[BitsPerUnit], default: str) -> _Reader:
+    def metric(rows: Logged) -> Metric:
+        unit = rows.metric.partition("_")[0]
+        return kind(unit if unit in UNITS else default)
+
+    return _sums("[log-likelihood, number of units]", _units, metric)
+
+
+def _classes(measure: str, labels: tuple[Any, ...] = ()) -> _Reader:
+    """Return a reader of labels, all integers or all texts; absent classes are in no average."""
+
+    def pair(row: Any) -> list[Any]:
+        gold, predicted = (one if isinstance(one, str) else index(one) for one in row)
+        return [gold, predicted]
 
     def read(rows: Logged) -> Read:
-        unit = rows.metric.partition("_")[0]
-        metric = kind(unit) if unit in UNITS else kind("byte" if kind is BitsPerUnit else "token")
-        expected = "[log-likelihood, number of units]"
-        found = []
-        for i, pair in enumerate(rows.pairs(expected)):
-            nats, units = (rows.real(i, value, expected) for value in pair)
-            if nats > 0 or units < 0:
-                rows.wrong(i, f"{expected}, at most 0 and at least 0")
-            # 0 and not -0 where a text is certain.
-            found.append((0.0 - nats, units))
-        return Read(metric, np.array(found, dtype=np.float64))
+        found = rows.each("[gold label, predicted label], integers or texts", pair)
+        gold, predicted = map(list, zip(*found, strict=True))
+        there = {*gold, *predicted}
+        if labels and not there.issubset(labels):
+            raise UnreadableError("its labels are not 0 and 1, of which scikit-learn takes 1")
+        if len(there) > _MOST_LABELS or len(set(map(type, there))) > 1:
+            raise UnreadableError(f"its rows have more than {_MOST_LABELS} labels, or two kinds")
+        if len(there) == 1:  # Classes are at least two.
+            (only,) = there
+            there.add(f"not {only}" if isinstance(only, str) else int(only == 0))
+        metric = Confusion(labels or tuple(sorted(there)), measure, absent="omit")
+        return Read(metric, metric.statistics(predicted, gold))
 
     return read
 
 
-def _perplexity(rows: Logged) -> Read:
-    """Return log-likelihoods of items, which count once each."""
-    expected = "log-likelihoods, at most 0"
-    found = [rows.real(i, value, expected) for i, value in enumerate(rows.values)]
-    for i, nats in enumerate(found):
-        if nats > 0:
-            rows.wrong(i, expected)
-    return Read(Perplexity("item"), np.array([(0.0 - nats, 1.0) for nats in found]))
-
-
-def _brier(rows: Logged) -> Read:
-    """Return the squared distance of each item's probabilities from its gold class, a mean."""
-    expected = "[gold class, probabilities of all classes]"
-    found = []
-    for i, (gold, chances) in enumerate(rows.pairs(expected)):
-        if isinstance(chances, str):  # as NumPy prints an array, of eight digits
-            try:
-                chances = [float(part) for part in chances.strip("[]").split()]
-            except ValueError:
-                rows.wrong(i, expected)
-        is_class = isinstance(gold, int) and not isinstance(gold, bool)
-        if not is_class or not isinstance(chances, list) or not 0 <= gold < len(chances):
-            rows.wrong(i, expected)
-        given = [rows.real(i, chance, expected) for chance in chances]
-        found.append(math.fsum((chance - (k == gold)) ** 2 for k, chance in enumerate(given)))
-    metric = Mean(rows.metric, higher_is_better=False)
-    return Read(metric, metric.statistics(found))
-
-
-def _fraction(rows: Logged) -> Read:
-    """Return the share of what is right in all lists together: IFEval's instructions."""
-    for i, row in enumerate(rows.values):
-        if not isinstance(row, list) or not row:
-            rows.wrong(i, "lists")
-    if not all(isinstance(value, bool) for value in chain.from_iterable(rows.values)):
-        rows.wrong(0, "lists of true and false")
-    metric = Ratio(rows.metric, ("right", "all"), higher_is_better=rows.higher)
-    return Read(metric, metric.statistics([[sum(row), len(row)] for row in rows.values]))
-
-
-def _classes(rows: Logged, measure: str, labels: tuple[Any, ...] = ()) -> Read:
-    """Return a score of labels, all integers or all texts; absent classes are in no average."""
-    kind = None
-    for i, pair in enumerate(rows.pairs(_PAIR)):
-        for value in pair:
-            kind = kind or (str if isinstance(value, str) else int)
-            if not isinstance(value, kind):
-                rows.wrong(i, _PAIR)
-    gold, predicted = ([(kind or int)(pair[j]) for pair in rows.values] for j in (0, 1))
-    there = {*gold, *predicted}
-    if labels and not there.issubset(labels):
-        raise UnreadableError("its labels are not 0 and 1, of which scikit-learn takes 1")
-    if len(there) > _MOST_LABELS:
-        raise UnreadableError(f"its rows have more than {_MOST_LABELS} labels")
-    if len(there) == 1:  # Classes are at least two.
-        (only,) = there
-        there.add(f"not {only}" if isinstance(only, str) else int(only == 0))
-    try:
-        metric = Confusion(labels or tuple(sorted(there)), measure, absent="omit")
-    except InputError as error:  # Labels may be what no table can show.
-        raise UnreadableError(str(error)) from None
-    return Read(metric, metric.statistics(predicted, gold))
-
-
+_MEAN = _sums("numbers", _score, lambda rows: Mean(rows.metric, rows.higher))
+#: What a function of a task's own may be.
+_OWN = (
+    _MEAN,
+    _sums("lists of true and false", _right,
+          lambda rows: Ratio(rows.metric, ("right", "all"), higher_is_better=rows.higher)),
+    *map(_classes, ("accuracy", "macro-f1", "weighted-f1", "mcc", "kappa", "balanced-accuracy")),
+    _classes("f1", (0, 1)),
+)  # fmt: skip
 #: By the names that the harness registers; F1 is that of the label 1, as scikit-learn's.
-_READERS: dict[str, Callable[[Logged], Read]] = {
-    "mean": _mean,
-    "nanmean": _mean,
+_READERS: dict[str, _Reader] = {
+    "mean": _MEAN,
+    "nanmean": _MEAN,
     "bleu": _texts(BLEU()),
     "chrf": _texts(CHRF()),
     "chrf++": _texts(CHRF(word_order=2)),
     "ter": _texts(TER()),
-    "perplexity": _perplexity,
-    "weighted_perplexity": _per_unit(Perplexity),
-    "bits_per_byte": _per_unit(BitsPerUnit),
-    "brier_score": _brier,
-    "f1": lambda rows: _classes(rows, "f1", (0, 1)),
-    "matthews_corrcoef": lambda rows: _classes(rows, "mcc"),
+    "perplexity": _sums(
+        "log-likelihoods", lambda row: (0.0 - row, 1.0), lambda _: Perplexity("item")
+    ),
+    "weighted_perplexity": _per_unit(Perplexity, "token"),
+    "bits_per_byte": _per_unit(BitsPerUnit, "byte"),
+    "brier_score": _sums(
+        "[gold class, probabilities of all classes]",
+        _distance,
+        lambda rows: Mean(rows.metric, False),
+    ),
+    "f1": _classes("f1", (0, 1)),
+    "matthews_corrcoef": _classes("mcc"),
 }
 _NEVER = {
     "median": "a median is not a function of sums",
@@ -229,11 +217,8 @@ def _recognised(rows: Logged, function: str, stated: float | None) -> Read:
     by = f"it is aggregated by {named[1] if named else shown(function, 60)}"
     if stated is None:
         raise UnreadableError(f"{by}, and there is no score to recognise it by")
-    candidates: list[Callable[[Logged], Read]] = [_mean, _fraction]
-    candidates += [lambda rows, m=measure: _classes(rows, m) for measure in _MEASURES]  # type: ignore[misc]
-    candidates.append(_READERS["f1"])
     found = []
-    for read in candidates:
+    for read in _OWN:
         try:
             candidate = read(rows)
         except (UnreadableError, InputError):

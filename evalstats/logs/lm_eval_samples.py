@@ -7,6 +7,7 @@ or what a corpus score is made of (`lm_eval_metrics`).
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,9 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from evalstats.checks import label, shown
 from evalstats.errors import InputError
-from evalstats.logs.files import dotted
+from evalstats.logs.files import dotted, require
 from evalstats.logs.lm_eval_metrics import Logged, UnreadableError, read_as
 from evalstats.logs.log import Wanted
 from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
@@ -35,11 +35,10 @@ _REGISTERED = {
 #: Hashes of what was asked and expected; prompts may differ, by their chat templates.
 _HASHES = ("doc_hash", "target_hash")
 #: What a line has beside its metrics.
-_FIXED = {
-    *("doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"),
-    *("doc_hash", "target_hash", "prompt_hash"),
-}
-_ABSENT = object()
+_FIXED = (
+    "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
+    "prompt_hash", *_HASHES,
+)  # fmt: skip
 
 
 class Results:
@@ -130,21 +129,6 @@ class Results:
             f"{means[0]:.10g} over all items and {means[1]:.10g} over tasks"
         )
 
-    def groups(
-        self, scores: Mapping[tuple[str, str], tuple[float, int]]
-    ) -> tuple[dict[str, tuple[str, ...]], list[str]]:
-        """Return the tasks of groups that were read whole, and scores that are no such mean."""
-        read = {task for task, _ in scores}
-        found = {group: self.leaves(group) for group in self.members}
-        found = {group: own for group, own in found.items() if own and read.issuperset(own)}
-        odd = []
-        for group, tasks in found.items():
-            for name in self.scores(group):
-                own = [scores[task, name] for task in tasks if (task, name) in scores]
-                if len(own) == len(tasks):
-                    odd.append(self.group_score(group, name, *zip(*own, strict=True))[1])
-        return found, list(filter(None, odd))
-
 
 def _mapping(value: object) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
@@ -154,7 +138,6 @@ def _mapping(value: object) -> Mapping[str, Any]:
 class _Lines(Answers):
     """The lines of a task under one filter; of the metrics they name, `asked` are wanted."""
 
-    hashes: Sequence[str] = ()
     names: Any = None
     asked: Sequence[str] = ()
 
@@ -171,54 +154,25 @@ class TaskSamples:
         filters = {name.rpartition(",")[2] for name in self.scores}
         # Logs of before 2025 do not name filters in lines; where there is one, it is that.
         self.filter = next(iter(filters)) if len(filters) == 1 else None if filters else "none"
-        self.filters: dict[str, _Lines] = {}
+        self.filters = defaultdict[str, _Lines](lambda: _Lines(f"{path}, {task}", unit))
 
     def add(self, record: Mapping[str, Any], n: int) -> None:
         """Take line n."""
-        filter = record.get("filter", self.filter)
-        if not isinstance(filter, str):
-            raise InputError(f"{self._at(n)} must name its filter, got {shown(filter, 60)}")
-        own = self.filters.get(filter)
-        if own is None:
-            hashes = [name for name in _HASHES if name in record]
-            where = f"{self.path}, {self.task}"
-            own = self.filters[filter] = _Lines(where, self.unit, hashes=hashes)
+        where, filter = self._at(n), record.get("filter", self.filter)
+        if filter is None:
+            raise InputError(f"{where} must name its filter, of which the log has several")
+        own = self.filters[filter]
         names = record.get("metrics")
         if names is None:
             names = [name for name in record if name not in _FIXED]
         if names != own.names:
-            own.names, own.asked = names, self._asked(names, filter, n)
-        values: dict[str, Any] = {}
-        last = None
-        for name in own.asked:
-            value = record.get(name, _ABSENT)
-            if value is _ABSENT:
-                raise InputError(f"{self._at(n)} has no {shown(name, 60)}, one of its metrics")
-            # BLEU, chrF and TER have the same texts, which are kept once.
-            if type(value) is not list or value != last:
-                last = value
-            values[name] = last
-        doc_id = record.get("doc_id")
-        if isinstance(doc_id, bool) or not isinstance(doc_id, (int, str)):
-            raise InputError(f"{self._at(n)} must have a doc_id, got {shown(doc_id, 60)}")
-        labels: dict[str, str] = {}
-        for name in own.hashes:
-            value = record.get(name)
-            if not isinstance(value, str) or not value:
-                raise InputError(f"{self._at(n)} must have a {name}, got {shown(value, 60)}")
-            labels[name] = value
-        for name in self.wanted.labels:
-            labels[name] = dotted(record, name)
-        own.add(n, str(doc_id), labels, values)
-
-    def _asked(self, names: object, filter: str, n: int) -> list[str]:
-        """Return which of the metrics that a line names are wanted."""
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise InputError(f"{self._at(n)}: metrics must be names, got {shown(names, 60)}")
-        odd = next((name for name in names if name in _FIXED), None)
-        if odd is not None:
-            raise InputError(f"{self._at(n)} has no {shown(odd, 60)}, one of its metrics")
-        return [name for name in names if self.wanted.has(Key(self.task, name, filter))]
+            wanted = self.wanted
+            own.names = names
+            own.asked = [name for name in names if wanted.has(Key(self.task, name, filter))]
+        values = {name: require(record, name, where=where) for name in own.asked}
+        doc_id = str(require(record, "doc_id", where=where))
+        labels = {name: dotted(record, name) for name in (*_HASHES, *self.wanted.labels)}
+        own.add(n, doc_id, labels, values)
 
     def _at(self, n: int) -> str:
         return f"{self.path}, {self.unit} {n}"
@@ -227,11 +181,6 @@ class TaskSamples:
         """Return the rows of all metrics and filters; what cannot be read is added to `skipped`."""
         found = []
         for filter, own in self.filters.items():
-            label(filter, "filter")
-            for name, values in own.labels.items():
-                if "" in values and any(values):
-                    where = self._at(own.lines[values.index("")])
-                    raise InputError(f"{where} has no {name}, which other lines have")
             items = own.items()
             for metric in own.values:
                 key = Key(self.task, metric, filter)
@@ -248,12 +197,11 @@ class TaskSamples:
         values = own.values[key.metric]
         places = list(values)
         higher = self.results.higher_is_better(self.task, key.metric)
-        logged = Logged(
-            key.metric,
-            list(values.values()),
-            lambda i: f"{self._at(own.lines[places[i]])}: {key.metric}",
-            higher is not False,
-        )
+
+        def where(i: int) -> str:
+            return f"{self._at(own.lines[places[i]])}: {key.metric}"
+
+        logged = Logged(key.metric, list(values.values()), where, higher is not False)
         stated = self.scores.get(f"{key.metric},{key.filter}")
         function, said = self.results.aggregation(self.task, key.metric)
         expected = self.results.count(self.task)

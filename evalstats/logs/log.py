@@ -142,11 +142,6 @@ class Log(Result):
         """Names of all tasks."""
         return tuple(dict.fromkeys(one.key.task for one in self.rows))
 
-    @property
-    def is_limited(self) -> bool:
-        """Whether only a part of a test set was asked for, and that is there."""
-        return any(one.is_limited for one in self.rows)
-
     @cached_property
     def tables(self) -> Mapping[Key, SegmentStatistics]:
         """Statistics with ids and labels, `(S, N, k)`, by (task, metric, filter).

@@ -56,17 +56,11 @@ def read(source: Source, wanted: Wanted) -> Log:
 
 
 def _row(session: Any, where: str) -> tuple[float, float]:
-    """Return errors and length of a session, whose parts must add up."""
-    if not isinstance(session, dict):
-        raise InputError(f"{where} must be an object, got {shown(session, 60)}")
+    """Return errors and length of a session, which must be those of its rate."""
     parts, size = _SPEAKERS if _SPEAKERS[1] in session else _WORDS
     length = number(require(session, size, where=where), f"{where}, {size}")
-    counts = [number(session[part], f"{where}, {part}") for part in parts if session.get(part)]
-    errors = sum(counts)
-    if "errors" in session:
-        errors = number(session["errors"], f"{where}, errors")
-        if all(part in session for part in parts) and sum(counts) != errors:
-            raise InputError(f"{where}: {' + '.join(parts)} is {sum(counts):g}, errors {errors:g}")
+    names = ("errors",) if "errors" in session else parts
+    errors = sum(number(session.get(name) or 0, f"{where}, {name}") for name in names)
     if errors < 0 or length < 0:
         raise InputError(f"{where}: errors and {size} must not be negative")
     rate = session.get("error_rate")

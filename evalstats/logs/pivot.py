@@ -196,7 +196,7 @@ def _shared_metric(rows: Sequence[Rows]) -> Metric:
     for i, metric in enumerate(metrics):
         if not rows[i].is_directed and isinstance(metric, (Mean, Ratio)):
             metrics[i] = replace(metric, higher_is_better=directed.metric.higher_is_better)
-    metrics = with_same_classes(metrics)
+    metrics = _with_same_classes(metrics)
     for one, metric in zip(rows, metrics, strict=True):
         if _identity(metric) != _identity(metrics[0]):
             raise InputError(
@@ -210,15 +210,14 @@ def _identity(metric: Metric) -> tuple[object, ...]:
     return (type(metric), metric.name, metric.signature, metric.columns, metric.higher_is_better)
 
 
-def with_same_classes(metrics: Sequence[Metric]) -> list[Metric]:
-    """Return metrics of labels with the classes of all; others, and fixed classes, as they are."""
-    known = [metric for metric in metrics if isinstance(metric, Confusion)]
-    union = {name for metric in known for name in metric.labels}
-    is_fixed = any(m.measure.startswith("macro") and m.absent == "zero" for m in known)
-    is_mixed = len(known) < len(metrics) or len({type(name) for name in union}) > 1
-    if is_mixed or is_fixed or len({metric.labels for metric in known}) == 1:
-        return list(metrics)
-    return [replace(metric, labels=tuple(sorted(union))) for metric in known]
+def _with_same_classes(metrics: list[Metric]) -> list[Metric]:
+    """Return metrics with the classes of all, where they have classes of one kind."""
+    known = {metric.labels for metric in metrics if isinstance(metric, Confusion)}
+    union = {name for labels in known for name in labels}
+    if len(known) < 2 or len({type(name) for name in union}) > 1:
+        return metrics
+    whole = tuple(sorted(union))
+    return [replace(m, labels=whole) if isinstance(m, Confusion) else m for m in metrics]
 
 
 def _widened(values: NDArray[Any], own: Metric, whole: Metric) -> NDArray[Any]:

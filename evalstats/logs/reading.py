@@ -97,12 +97,10 @@ def read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
     known = dict.fromkeys(name for one in rows for name in one.items.labels)
     for wish in wanted.labels:
         if wish not in known:
-            are_read = any(isinstance(one, Log) for one in logs)
-            how = f"; others are kept by read_log(..., labels={wish!r})" if are_read else ""
-            raise InputError(
-                f"{where}: the items have no label {wish!r}; they have "
-                f"{', '.join(known) or 'none'}{how}"
-            )
+            there = ", ".join(known) or "none"
+            kept = any(isinstance(one, Log) for one in logs)
+            more = f"; read_log(..., labels={wish!r}) keeps others" if kept else ""
+            raise InputError(f"{where}: the items have no label {wish!r}; they have {there}{more}")
     return found
 
 
@@ -132,6 +130,12 @@ def read_part(given: Any, wanted: Wanted) -> Log:
                 if str(given) in str(error):
                     raise
                 raise type(error)(f"{given}: {error}") from None
+            # What stands where another kind of value should be has no message of its own.
+            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+                raise InputError(
+                    f"{given} is not as logs of {kind.NAME} are ({type(error).__name__}: {error}); "
+                    f"write it again, or report it if it is whole"
+                ) from error
             if not log.rows and wanted.is_all:
                 why = some(log.skipped) or "no item has a score"
                 raise InputError(f"{given} holds no scores that can be read as {kind.NAME}: {why}")

@@ -20,7 +20,6 @@ from evalstats.errors import InputError
 from evalstats.metrics import Mean, Metric
 
 _NUMBERS = re.compile(r"(\d+)", re.ASCII)
-_LETTERS = re.compile(r"\D*", re.ASCII)
 
 
 class Key(NamedTuple):
@@ -64,18 +63,10 @@ class Items:
 
     @classmethod
     def of(
-        cls,
-        where: object,
-        ids: Sequence[str],
-        labels: Mapping[str, Sequence[str]] | None = None,
+        cls, where: object, ids: Sequence[str], labels: Mapping[str, Sequence[str]] | None = None,
         epochs: Sequence[int] = (),
-        lines: Sequence[int] = (),
-        unit: str = "line",
-    ) -> Items:
-        """Put answers in order; labels of which all are empty are none.
-
-        `lines` say where each answer was, in what messages call a `unit`.
-        """
+    ) -> Items:  # fmt: skip
+        """Put answers in order; labels of which all are empty are none."""
         order = np.array(natural_order(ids), dtype=np.intp)
         numbers = np.array(epochs if len(set(epochs)) > 1 else (), dtype=np.int64)
         if len(numbers):
@@ -83,7 +74,7 @@ class Items:
             order = np.lexsort((numbers, np.array([codes[name] for name in ids])))
             numbers = numbers[order]
         named = tuple(ids[i] for i in order)
-        _check_names(ids, where, "ids", lines, unit)
+        check_names(ids, f"{where}: ids")
         if len(set(named)) < len(named):
             answers = list(zip(named, numbers.tolist(), strict=True)) if len(numbers) else named
             twice = [a for a, b in zip(answers[1:], answers, strict=False) if a == b]
@@ -95,71 +86,67 @@ class Items:
         kept = {}
         for name, given in (labels or {}).items():
             if any(given):
-                _check_names(
-                    given, where, f"labels {label(name, 'names of labels')!r}", lines, unit
-                )
+                check_names(given, f"{where}: labels {label(name, 'names of labels')!r}")
                 kept[name] = tuple(given[i] for i in order)
         return cls(named, numbers, kept, order)
-
-
-def _check_names(
-    names: Sequence[str], where: object, what: str, lines: Sequence[int], unit: str
-) -> None:
-    """Check names of a kind, and say where the first was that cannot be one."""
-    try:
-        check_names(names, f"{where}: {what}")
-    except InputError:
-        for name, line in zip(names, lines, strict=False):
-            if name:
-                label(name, f"{where}, {unit} {line}: {what}")
-        raise
 
 
 @dataclass
 class Answers:
     """Answers in the order in which a reader finds them, by column.
 
-    Beside where they were (in line 7): ids of their items, labels, and scores, or what they are
-    made of, by metric and place, since an answer need not have all.
+    Beside where they were (in line 7): ids of their items, which answer to these they are, labels,
+    and scores, or what they are made of, by metric and place, since an answer need not have all.
     """
 
     where: str
     unit: str = "line"
     lines: list[int] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
+    epochs: list[int] = field(default_factory=list)
     labels: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, dict[int, Any]] = field(default_factory=dict)
 
-    def add(self, line: int, id: str, labels: Mapping[str, str], values: Mapping[str, Any]) -> None:
+    def add(
+        self,
+        line: int,
+        id: str,
+        labels: Mapping[str, str],
+        values: Mapping[str, Any],
+        epoch: int = 1,
+    ) -> None:
         """Take an answer; all have the same labels."""
         place = len(self.lines)
         self.lines.append(line)
         self.ids.append(id)
+        self.epochs.append(epoch)
         for name, value in labels.items():
             self.labels.setdefault(name, []).append(value)
         for name, value in values.items():
             self.values.setdefault(name, {})[place] = value
 
-    def at(self, place: int) -> str:
-        """Return where an answer was."""
-        return f"{self.unit} {self.lines[place]}"
-
     def items(self, places: Sequence[int] | None = None) -> Items:
         """Return the items of all answers, or of some."""
         at = range(len(self.ids)) if places is None else places
         labels = {name: [own[i] for i in at] for name, own in self.labels.items()}
-        ids, lines = [self.ids[i] for i in at], [self.lines[i] for i in at]
-        return Items.of(self.where, ids, labels, lines=lines, unit=self.unit)
+        ids, epochs = [self.ids[i] for i in at], [self.epochs[i] for i in at]
+        return Items.of(self.where, ids, labels, epochs)
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
         """Return rows of `Mean` in the order of all items, NaN where an answer has no score."""
-        own = self.values[metric]
-        places = list(own)
-        found = np.full(len(self.ids), np.nan)
-        found[places] = as_scores(
-            list(own.values()), lambda i: f"{self.where}, {self.at(places[i])}, {metric}"
-        )
-        return mean_rows(found)[items.order]
+        places = list(self.values[metric])
+
+        def where(i: int) -> str:
+            return f"{self.where}, {self.unit} {self.lines[places[i]]}, {metric}"
+
+        scores = as_scores(list(self.values[metric].values()), where)
+        return self.pairs(metric, items, mean_rows(scores))
+
+    def pairs(self, metric: str, items: Items, found: Any) -> NDArray[np.float64]:
+        """Return rows of two numbers, `found` where an answer has this metric, else NaN."""
+        rows = np.full((len(self.ids), 2), np.nan)
+        rows[list(self.values[metric])] = found
+        return rows[items.order]
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,9 +216,6 @@ def natural(name: str) -> tuple[Any, ...]:
 
 def natural_order(names: Sequence[str]) -> list[int]:
     """Return the places of names in their natural order."""
-    prefix = _LETTERS.match(names[0]) if names else None
-    if prefix and all(name.startswith(prefix[0]) for name in names):
-        names = [name[prefix.end() :] for name in names]
     if not all(name.isdecimal() and name.isascii() for name in names):
         return sorted(range(len(names)), key=[natural(name) for name in names].__getitem__)
     # Most logs number their items: the same order, without a million small tuples.

@@ -19,8 +19,9 @@ from evalstats.logs.columns import (
     Roles,
     as_floats,
     as_names,
-    of_file,
+    of_csv,
     of_frame,
+    of_json,
     roles_of,
 )
 from evalstats.logs.files import Source, fingerprint, without_suffix
@@ -44,7 +45,8 @@ def is_ours(source: Source) -> bool:
 
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of a file."""
-    table = of_file(source.path, source.suffix, wanted.labels)
+    is_csv = source.suffix in (".csv", ".tsv")
+    table = of_csv(source.path, source.suffix) if is_csv else of_json(source.path, wanted.labels)
     return _log(table, without_suffix(source.path), "table of scores", wanted)
 
 
@@ -177,10 +179,9 @@ def _rows(
                         )
         of_items = {kind: [given[row] for row in first.values()] for kind, given in labels.items()}
         column = f", column {roles.segment!r}" if roles.segment else ""
-        where, lines = f"{table.path}{column}", [table.lines[row] for row in first.values()]
         found = list(first)
         ids, epochs = zip(*found, strict=True)
-        items = Items.of(where, ids, of_items, epochs, lines, table.unit)
+        items = Items.of(f"{table.path}{column}", ids, of_items, epochs)
         answers = [found[i] for i in items.order]
         for called, values in zip(scores.names, scores.values, strict=True):
             for (system, metric), rows in own.items():

@@ -6,11 +6,9 @@ More is better under all of them.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any
 
-from evalstats.checks import shown
-from evalstats.errors import InputError
 from evalstats.logs.files import Source, as_label, json_lines, require, require_text, without_suffix
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Key, Rows
@@ -39,31 +37,21 @@ def read(source: Source, wanted: Wanted) -> Log:
 
 def _rows(source: Source, wanted: Wanted) -> Iterator[Rows]:
     path = str(source.path)
-    tasks: dict[str, Answers] = {}
+    tasks = defaultdict[str, Answers](lambda: Answers(path))
     for n, record in json_lines(source.path):
         where = f"{path}, line {n}"
         task = require_text(record, "language_pair", where=where)
         document = require_text(record, "document_id", where=where)
         labels = {"document": document, "domain": as_label(record.get("domain"))}
         labels |= {name: as_label(record.get(name)) for name in wanted.labels if name not in labels}
-        found = _by_paragraph(require(record, "metric_scores", where=where), where)
-        for i, scores in enumerate(found if wanted.has_task(task) else (), 1):
-            kept = {name: s for name, s in scores.items() if wanted.has(Key(task, name))}
-            tasks.setdefault(task, Answers(path)).add(n, f"{document}/{i}", labels, kept)
+        given = require(record, "metric_scores", where=where)
+        names = [name for name in given if wanted.has(Key(task, name))]
+        # A list a metric, of the scores of the same paragraphs.
+        for i, scores in enumerate(zip(*(given[name] for name in names), strict=True), 1):
+            kept = dict(zip(names, scores, strict=True))
+            tasks[task].add(n, f"{document}/{i}", labels, kept)
     for task, answers in tasks.items():
         items = answers.items()
         for name in answers.values:
             values = answers.means(name, items)
             yield Rows(Key(task, name), without_suffix(path), Mean(name), items, values, path=path)
-
-
-def _by_paragraph(scores: Any, where: str) -> list[dict[str, Any]]:
-    """Return the scores of each paragraph by metric, of which all have as many."""
-    if not isinstance(scores, dict) or not all(isinstance(own, list) for own in scores.values()):
-        found = shown(scores, 60)
-        raise InputError(f"{where}: metric_scores must be a list a metric, got {found}")
-    sizes = {name: len(own) for name, own in scores.items()}
-    if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{n} of {shown(name, 60)}" for name, n in sizes.items())
-        raise InputError(f"{where}: metrics must have scores of the same paragraphs, got {found}")
-    return [dict(zip(scores, own, strict=True)) for own in zip(*scores.values(), strict=True)]
