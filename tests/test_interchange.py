@@ -9,7 +9,7 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis.extra.numpy import arrays
 
 import evalstats as es
@@ -79,22 +79,10 @@ def test_what_is_loaded_is_what_was_saved(metric, tmp_path):
     assert np.array_equal(found.scores, table.scores)
 
 
-def test_the_comparison_is_the_same_to_the_last_bit(tmp_path, sample):
-    tables = [
-        es.extract({name: texts}, sample.references, metric)
-        for metric in ("bleu", "ter")
-        for name, texts in sample.systems.items()
-    ]
-    for i, table in enumerate(tables):
-        table.save(tmp_path / f"{i}.npz")
-    loaded = [SegmentStatistics.load(tmp_path / f"{i}.npz") for i in range(len(tables))]
-    expected = es.compare(sample.systems, sample.references, ["bleu", "ter"], n_resamples=99)
-    assert es.compare(loaded, n_resamples=99).to_dict() == expected.to_dict()
-
-
 SHAPE = (1, 3, 2)
 
 
+@settings(max_examples=30)
 @given(
     st.one_of(
         arrays(np.int64, SHAPE),
@@ -163,21 +151,19 @@ def test_systems_side_by_side():
     a, b = made(), made(systems=("C",))
     joined = SegmentStatistics.join(a, b)
     assert joined.systems == ("A", "B", "C")
-    assert np.array_equal(joined.values[2], b.values[0])
-    assert joined.fingerprint == a.fingerprint
-    assert joined.metric_signature == a.metric_signature
-    assert_same(SegmentStatistics.join(a), a)
+    assert joined.values.tolist() == [*a.values.tolist(), *b.values.tolist()]
+    assert (joined.fingerprint, joined.metric_signature) == (a.fingerprint, a.metric_signature)
     unknown = replace(b, fingerprint=None)
     assert SegmentStatistics.join(a, unknown).fingerprint is None
+    with pytest.raises(es.InputError, match="join needs at least one"):
+        SegmentStatistics.join()
 
 
 @pytest.mark.parametrize(
     "other, message",
     [
         ({"metric": "chrf"}, r"same metric, got BLEU.*for \['A', 'B'\] and CHRF"),
-        ({"metric": es.BLEU(lowercase=True)}, "must have the same metric"),
         ({"references": REFERENCES[:3] + [["d"]]}, r"same references, got fingerprint sha256:"),
-        ({"references": REFERENCES[:3] + [["c", "d"]]}, "against the same references"),
         ({"segment_ids": list("abce")}, r"segment 3 is 'd' for \['A', 'B'\] and 'e' for"),
         ({"systems": ("A",)}, "system names must differ, got 'A' more than once"),
         (lambda c: replace(c, values=c.values[:, :3], fingerprint=None, segment_ids=None),
@@ -202,8 +188,6 @@ def test_references_are_the_same_under_all_metrics_and_in_all_groups():
     with pytest.raises(es.InputError, match="same references"):
         SegmentStatistics.join(a, b)
     assert made(es.Mean("x")).grouped(list("xxyy")).fingerprint is None
-    with pytest.raises(es.InputError, match="join needs at least one"):
-        SegmentStatistics.join()
 
 
 def test_fingerprints_tell_references_apart():
@@ -224,7 +208,6 @@ def test_fingerprints_tell_references_apart():
     [
         ("abcd", "must be a list of strings, one a segment, got a bare str"),
         (list("abc"), "has 3 names but there are 4 segments"),
-        (list("abca"), "must differ, got 'a' more than once"),
         ([1, 2, 3, 4], "must be strings, got int 1"),
     ],
 )
@@ -234,9 +217,12 @@ def test_bad_ids(ids, message):
 
 
 def test_nothing_is_left_half_written(tmp_path, monkeypatch):
-    path = tmp_path / "x.npz"
+    path, other = tmp_path / "x.npz", tmp_path / "y"
     made().save(path)
     before = path.read_bytes()
+    other.touch()
+    # Others may read what the umask lets them.
+    assert path.stat().st_mode == other.stat().st_mode
 
     def interrupted(_):
         raise KeyboardInterrupt
@@ -245,14 +231,7 @@ def test_nothing_is_left_half_written(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         made("ter").save(path)
     assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
-def test_others_may_read_what_the_umask_lets_them(tmp_path):
-    made().save(tmp_path / "x.npz")
-    (tmp_path / "y").touch()
-    assert len({(tmp_path / name).stat().st_mode & 0o777 for name in ("x.npz", "y")}) == 1
+    assert sorted(tmp_path.iterdir()) == [path, other]
 
 
 def test_what_cannot_be_written(tmp_path):

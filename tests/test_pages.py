@@ -9,11 +9,13 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from docs import draw, examples, fill
+from evalstats.cli.parser import parsed
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -39,21 +41,23 @@ def blocks(text):
 
 
 def commands():
-    """Return every block of commands with what has to be printed, None where nothing is shown."""
-    return [
-        pytest.param(fill.ours(block), shown, id=f"{name}: {block[:60]}")
-        for name, text in TEXTS.items()
-        for block, shown in fill.commands(text)
-        if fill.ours(block)
-    ]
+    """Yield every block of commands with what has to be printed, None where nothing is shown."""
+    for name, text in TEXTS.items():
+        for block, shown in fill.commands(text):
+            if lines := fill.ours(block):
+                is_quick = shown is not None or name == "README.md"
+                marks = () if is_quick else (pytest.mark.thorough,)
+                yield pytest.param(lines, shown, id=f"{name}: {block[:60]}", marks=marks)
 
 
-def test_other_commands_are_somebody_elses():
+def test_commands_can_be_typed_and_others_are_somebody_elses():
     for text in TEXTS.values():
         for kind, block in blocks(text):
             lines = block.splitlines() if kind in ("sh", "bash", "console") else []
             for line in lines:
                 assert not line or line.startswith(("evalstats ", *ELSEWHERE)), line
+            for line in fill.ours(block) if lines else ():
+                assert parsed(shlex.split(line, comments=True)[1:]).command in line
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +67,7 @@ def folder(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("lines, expected", commands())
+@pytest.mark.parametrize("lines, expected", list(commands()))
 def test_commands_print_what_the_page_shows(lines, expected, folder, monkeypatch):
     monkeypatch.chdir(folder)
     for line in lines:
@@ -104,17 +108,14 @@ def test_every_number_of_the_prose_is_printed_by_something_that_runs(name):
 
 
 def test_the_site_is_short_enough_to_be_read():
-    prose = [_FENCE.sub(" ", TEXTS[path.name]) for path in PAGES]
-    prose = [re.sub(r"<!--.*?-->", " ", text, flags=re.DOTALL) for text in prose]
+    prose = [re.sub(r"<!--.*?-->", " ", _FENCE.sub(" ", TEXTS[p.name]), flags=re.S) for p in PAGES]
     assert len(PAGES) <= 18
     assert sum(len(re.findall(r"\S*\w\S*", text)) for text in prose) <= 14_000
     assert len(TEXTS["README.md"].splitlines()) <= 90
-
-
-def test_blocks_fit_their_boxes():
     for name, text in TEXTS.items():
-        for _, block in blocks(text):
-            assert [line for line in block.splitlines() if len(line) > 108] == [], name
+        lines = [line for _, block in blocks(text) for line in block.splitlines()]
+        # Longer ones do not fit their boxes.
+        assert [line for line in lines if len(line) > 108] == [], name
 
 
 def test_every_page_is_in_the_map_and_every_link_leads_somewhere():
@@ -134,6 +135,7 @@ def test_code_names_pages_that_there_are():
             assert (ROOT / page).is_file(), f"{path}: {page}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", draw.FIGURES)
 def test_figures_show_the_numbers_of_today(name):
     matplotlib = pytest.importorskip("matplotlib")

@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import Any, NoReturn
 
 from evalstats.cli.metrics import metric_options
-from evalstats.cli.options import COMMANDS, Option, options_of
+from evalstats.cli.options import COMMANDS, OPTIONS, Option, options_of
 from evalstats.cli.output import to_stdout
 from evalstats.logs.words import meant
 from evalstats.results.signatures import version
@@ -30,7 +30,9 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     for options in _options(command).values():
         for option in options:
             parser.add_argument(*option.flags, **_settings(option))
-    found = parser.parse_args(rest)
+    # What another command is asked is not asked here: all options have a value, or None.
+    every = {option.name: None for options in OPTIONS.values() for option in options}
+    found = parser.parse_args(rest, argparse.Namespace(**every))
     if found.help or found.help_all:
         to_stdout(_help(command, found.help_all))
         raise SystemExit(0)
