@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalstats as es
-from evalstats.statistics import extraction_of_files, files
-from evalstats.statistics.extraction import extract_all
+from evalstats.statistics import extraction, files
 from evalstats.statistics.files import Lines
 from tests.conftest import TEXT_METRICS, nasty_texts
 
@@ -55,8 +54,8 @@ def test_a_byte_that_is_not_utf8_is_named_with_its_line(tmp_path, monkeypatch):
 def test_blocks_give_the_statistics_of_the_whole(
     tmp_path, monkeypatch, sample, block, n_references
 ):
-    monkeypatch.setattr(extraction_of_files, "_BLOCK_BYTES", block)
-    monkeypatch.setattr(extraction_of_files, "usable_cores", lambda: 3)
+    monkeypatch.setattr(extraction, "_BLOCK_BYTES", block)
+    monkeypatch.setattr(extraction, "usable_cores", lambda: 3)
     some = slice(0, 20)
     texts = {name: sample.systems[name][some] for name in ("baseline", "copy")}
     streams = [[row[j] for row in sample.references[some]] for j in range(n_references)]
@@ -66,9 +65,9 @@ def test_blocks_give_the_statistics_of_the_whole(
     systems = {name: files.pop(name) for name in texts}
     for metrics in (TEXT_METRICS[:1] + TEXT_METRICS[6:7], TEXT_METRICS[5:12:2]):
         calls = []
-        found = extraction_of_files.extract_files(
+        found = extraction.extract_files(
             systems, list(files.values()), metrics, lambda *call, calls=calls: calls.append(call)
         )
-        assert found == extract_all(texts, es.from_streams(*streams), metrics, None)
+        assert found == extraction.extract_all(texts, es.from_streams(*streams), metrics, None)
         assert calls[-1] == (len(calls), len(calls), "extracting")
         assert len(calls) > 1 or block > 500

@@ -24,7 +24,6 @@ from evalstats.results.ranking import Rankings
 from evalstats.results.results import Comparison
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines
-from evalstats.statistics.names import as_segment_ids
 
 #: Options under the heading of a test that the call does not have.
 _OURS = {"baseline", "composite", "undecided"}
@@ -123,8 +122,6 @@ def _extract(options: argparse.Namespace, progress: Progress) -> None:
         raise InputError("-m needs one metric: a file holds the statistics of one")
     ids = tuple(read_lines(options.ids)) if options.ids else None
     (table,) = read(options, progress).only()
-    if ids is not None:
-        as_segment_ids(ids, table.n_segments)
     replace(table, segment_ids=ids).save(options.output)
 
 

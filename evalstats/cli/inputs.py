@@ -14,15 +14,8 @@ from evalstats.cli.options import flag_of
 from evalstats.cli.output import STANDARD
 from evalstats.errors import InputError
 from evalstats.logs.words import matches, meant
-from evalstats.statistics.extraction import Progress
-from evalstats.statistics.extraction_of_files import extract_files
-from evalstats.statistics.files import (
-    Lines,
-    check_parallel,
-    read_lines,
-    system_names,
-    test_set_files,
-)
+from evalstats.statistics.extraction import Progress, extract_files
+from evalstats.statistics.files import Lines, read_lines, system_names, test_set_files
 from evalstats.statistics.names import as_names, group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -131,7 +124,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     metrics = metrics_of(options)
     if not options.input:
         raise InputError("outputs are missing: give -i FILE ..., or paths of logs")
-    names = system_names(options.input, options.names)
+    names = tuple(system_names(options.input, options.names))
     if least > 1:
         as_pairs(names, None, options.command)
     files = {name: getattr(options, name) for name in _LABELS}
@@ -176,7 +169,9 @@ def _chosen(
 def _references(options: argparse.Namespace) -> list[Lines]:
     files = _reference_files(options)
     streams = [Lines(path) for path in files]
-    check_parallel(streams, files, "references")
+    if len(set(map(len, streams))) > 1:
+        found = ", ".join(f"{p} has {len(lines)}" for p, lines in zip(files, streams, strict=True))
+        raise InputError(f"references must have the same number of lines: {found}")
     return streams
 
 

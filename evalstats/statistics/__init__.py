@@ -4,7 +4,7 @@
 - `values`: the numbers in it
 - `runs`: several runs of a system, side by side
 - `names`: names of systems and segments, labels of groups
-- `extraction`, `extraction_of_files`: texts to statistics
+- `extraction`: texts to statistics
 - `interchange`, `archives`: statistics as files
 - `files`: files of texts, and the test sets that sacreBLEU knows
 

@@ -7,7 +7,6 @@ import os
 import sys
 import zlib
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -125,14 +124,6 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
         raise InputTypeError(f"path must be a path, got {type(path).__name__}")
     lines = Lines(os.fspath(path))
     return lines.texts(0, len(lines))
-
-
-def check_parallel(columns: Sequence[Lines], paths: Sequence[str], name: str) -> None:
-    """Refuse files that have not the same number of lines."""
-    if any(len(one) != len(other) for one, other in pairwise(columns)):
-        pairs = zip(paths, columns, strict=True)
-        found = ", ".join(f"{path} has {len(lines)}" for path, lines in pairs)
-        raise InputError(f"{name} must have the same number of lines: {found}")
 
 
 def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]:
