@@ -105,19 +105,6 @@ def test_a_square_of_streams_is_noticed(call):
         assert not warned(lambda references=references: call(TEXTS, references))
 
 
-def test_real_references_are_almost_all_read_rightly(en_de):
-    """Pairs of neighbouring segments, and the same as streams."""
-    rows = list(zip(en_de.references["A"], en_de.references["B"], strict=True))[:400]
-    squares = [[list(a), list(b)] for a, b in zip(rows[::2], rows[1::2], strict=True)]
-    transposed = [[list(s) for s in zip(*square, strict=True)] for square in squares]
-    noticed = [
-        sum(bool(warned(lambda s=square: es.CER().statistics(["", ""], s))) for square in some)
-        for some in (squares, transposed)
-    ]
-    assert noticed[0] <= 4
-    assert noticed[1] >= 190
-
-
 def test_texts_of_references_are_a_list_of_the_callers_own():
     references = es.References([["a b c d", "x"], "e f g h"])
     before = es.estimate(["a b c d", "e f g h"], references).score

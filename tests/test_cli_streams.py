@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from contextlib import nullcontext
+from importlib import metadata
 
 import pytest
 from sacrebleu import utils
@@ -178,22 +179,11 @@ def test_progress_shows_on_a_terminal_when_the_work_is_long(monkeypatch):
         assert text == "" or text.endswith("\r\x1b[K")
 
 
-def test_without_metadata_everything_works_and_the_version_says_so(typed, monkeypatch):
-    from importlib import metadata
-
+def test_without_metadata_the_version_says_so(monkeypatch):
     def version(name):
         raise metadata.PackageNotFoundError(name)
 
+    known = sacrebleu.version()
     monkeypatch.setattr(metadata, "version", version)
-    caches = (signatures.version, sacrebleu.version)
-    for cache in caches:
-        cache.cache_clear()
-    try:
-        assert es.__version__ == f"{signatures.VERSION}+uninstalled"
-        assert "+uninstalled" in typed("--version")
-        assert f"evalstats:{signatures.VERSION}+uninstalled" in typed(*ONE)
-        assert typed("extract", *REFS, "-i", "copy.txt", "-o", "uninstalled.npz") == ""
-        assert typed("estimate", "uninstalled.npz", *FEW)
-    finally:
-        for cache in caches:
-            cache.cache_clear()
+    assert signatures.version.__wrapped__() == f"{signatures.VERSION}+uninstalled"
+    assert sacrebleu.version.__wrapped__() == known
