@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *PAGES]}
+_NO_PROSE = re.compile(r"`[^`\n]+`|\$\$.*?\$\$|\$[^$\n]+\$|<!--.*?-->|\]\([^)]*\)", re.DOTALL)
 _FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 #: Programs that a page names and no test starts: `.ci/run` does, or they are somebody else's.
 ELSEWHERE = (
@@ -78,20 +79,20 @@ def test_commands_print_what_the_page_shows(lines, expected, folder, monkeypatch
 
 def defined(module):
     """Return the names of a module, without importing what may need a framework."""
+    path = ROOT / f"{module.replace('.', '/')}.py"
     if not module.startswith("evalstats.integrations."):
         return set(dir(importlib.import_module(module)))
-    path = ROOT / f"{module.replace('.', '/')}.py"
     nodes = ast.parse(path.read_text(encoding="utf-8")).body
     return {node.name for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_python_without_prompts_is_python_and_names_what_there_is(name):
-    for kind, content in blocks(TEXTS[name]):
-        if kind in ("python", "py") and ">>>" not in content:
-            for node in ast.walk(ast.parse(content)):
-                if isinstance(node, ast.ImportFrom) and node.module.startswith("evalstats"):
-                    assert {alias.name for alias in node.names} <= defined(node.module)
+def test_python_without_prompts_is_python_and_names_what_there_is():
+    for text in TEXTS.values():
+        for kind, content in blocks(text):
+            if kind in ("python", "py") and ">>>" not in content:
+                for node in ast.walk(ast.parse(content)):
+                    if isinstance(node, ast.ImportFrom) and node.module.startswith("evalstats"):
+                        assert {alias.name for alias in node.names} <= defined(node.module)
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -100,9 +101,7 @@ def test_every_number_of_the_prose_is_printed_by_something_that_runs(name):
     measured = re.compile(r"<!-- (?:calibration|measured): .*?<!-- end -->", re.DOTALL)
     printed = "".join(content for _, content in blocks(text)) + "".join(measured.findall(text))
     prose = measured.sub(" ", _FENCE.sub(" ", text))
-    prose = re.sub(
-        r"`[^`\n]+`|\$\$.*?\$\$|\$[^$\n]+\$|<!--.*?-->|\]\([^)]*\)", " ", prose, flags=re.S
-    )
+    prose = _NO_PROSE.sub(" ", prose)
     found = {number + percent for number, percent in NUMBER.findall(prose)} - GIVEN
     assert {x for x in found if x.rstrip("%") not in printed.replace("−", "-")} == set()
 
@@ -146,8 +145,5 @@ def test_figures_show_the_numbers_of_today(name):
 
 
 def test_figures_are_those_that_pages_show():
-    shown_somewhere = {
-        x for text in TEXTS.values() for x in re.findall(r"figures/(\w+)\.svg", text)
-    }
-    assert shown_somewhere == set(draw.FIGURES)
-    assert {path.stem for path in draw.FOLDER.glob("*.svg")} == set(draw.FIGURES)
+    shown = set(re.findall(r"figures/(\w+)\.svg", "".join(TEXTS.values())))
+    assert shown == {path.stem for path in draw.FOLDER.glob("*.svg")} == set(draw.FIGURES)
