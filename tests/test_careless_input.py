@@ -171,7 +171,9 @@ def test_counts_of_any_text_are_possible(corpus):
         (es.CHRF(word_order=2), "hyp_word_2", 0, "has more matches"),
         (es.CHRF(), "ref_char_6", 1.5, "is not a whole number"),
         (es.TER(), "edits", 0.5, "is not a whole number, but TER counts"),
+        (es.TER(), "ref_len", -0.5, "is negative"),
         (es.WER(), "ref_len", 0.5, "is not a whole number"),
+        (es.CER(), "edits", -1, "is negative"),
     ],
 )
 def test_counts_that_cannot_be_are_refused_on_load(tmp_path, metric, column, value, message):

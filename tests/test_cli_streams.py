@@ -1,6 +1,5 @@
 """The command line at its edges: a program, its streams, its files, what it says meanwhile."""
 
-import gzip
 import io
 import os
 import subprocess
@@ -12,7 +11,6 @@ import pytest
 from sacrebleu import utils
 from sacrebleu.dataset import DATASETS
 
-import evalstats as es
 from evalstats import cli
 from evalstats.results import signatures
 from evalstats.text import sacrebleu
@@ -95,15 +93,6 @@ def test_sacrebleus_test_set_from_its_cache(tmp_path, monkeypatch, small, typed,
         assert typed(*asked, "-t", name, "-l", "en-de") == typed(*asked, "-r", "ref.A.txt")
     message = "wmt16/en-de is not cached and could not be downloaded"
     assert message in refused(*asked, "-t", "wmt16", "-l", "en-de")
-
-
-def test_files_are_read_as_sacrebleu_reads_them(tmp_path):
-    path = tmp_path / "x.txt"
-    path.write_bytes("a \r\n\n\u2028b\u0085c\rd\x0b\ne".encode())
-    assert es.read_lines(str(path)) == ["a", "", "\u2028b\u0085c\rd", "e"]
-    zipped = tmp_path / "x.txt.gz"
-    zipped.write_bytes(gzip.compress("ä\n".encode()))
-    assert es.read_lines(str(zipped)) == ["ä"]
 
 
 def test_dash_is_standard_input(here, typed, refused, monkeypatch):

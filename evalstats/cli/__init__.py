@@ -42,7 +42,6 @@ _PYTHON = {
     r"^metric must": "-m must",
     r"take the place of the outputs: metric=.*": "go as --scores, or alone as a table",
     r"^directions: ": "--higher-is-better, --lower-is-better: ",
-    r"give margin$": "give --margin, or choose metrics with -m",
     r"; leave it out to test for a loss of any size": "",
     r"to_text\(verbose=True\)": "--verbose",
     r"to_text\(matrix=True\), to_csv\(\)": "--matrix, -f csv",
