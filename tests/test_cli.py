@@ -231,79 +231,80 @@ def test_exit_codes_of_gates(run_here):
     assert run_here(*of_texts, "clearly-better.txt", "-i", "baseline.txt")[0] in (1, 3)
 
 
-FROM = " ".join(REFS)
-COMPARE, OUTPUTS = f"compare {TEXTS}", f"compare {' '.join(INPUT)}"
+#: What cannot be typed, and what is said of it; for short, of the texts in `files`.
+REFUSED = """
+compare FROM -i nothing.txt copy.txt => cannot read nothing.txt: No such
+compare FROM -i corrupt.gz copy.txt => cannot read corrupt.gz
+compare FROM -i empty.txt copy.txt => empty.txt is empty
+compare FROM -i short.txt copy.txt => has 1 lines but
+compare FROM -i copy.txt sub/copy.txt => 'copy' comes from both copy.txt and
+compare FROM => outputs are missing: give -i FILE
+compare -i ALL -r ref.A.txt short.txt => must have the same number of lines
+compare -i ALL => references are missing: give -r
+compare -i ALL -t wmt22 => -t/--test-set needs -l
+compare -i ALL -t wmt1 -l en-de => test set 'wmt1' is not one of
+compare -i ALL -t wmt22 -l en-xx => 'en-xx' is not in wmt22; it has
+compare TEXTS -t wmt22 => give either -r
+rank FROM -i copy.txt => evalstats rank: error: rank needs at least 2
+comapre => did you mean 'compare'?
+compare TEXTS -o table.xyz => end it in one of .txt
+compare TEXTS -o table.tex -f csv => of latex, but -f asks for csv
+compare TEXTS --caption x => --caption is for LaTeX
+compare TEXTS --systems cpoy => there is no 'cpoy'
+compare TEXTS --names x => --names needs one name for each
+compare TEXTS --resamples 99999999999 => --resamples must be at most 10000000
+compare TEXTS --resamples x => --resamples: invalid int value: 'x'
+compare TEXTS --resample 99 => unrecognized arguments: --resample
+compare TEXTS --seed -3 => --seed must be a non-negative int, got -3
+compare TEXTS --seed 1 --seed 1 => --seed: is given more than once
+compare TEXTS --test x => --test: there is no 'x'; there are bootstrap, t, ar
+compare TEXTS --groups short.txt => --groups has 1 labels but there are 60
+compare TEXTS --aggregate macro => --aggregate macro needs strata
+compare TEXTS -m rouge => -m must be one of bleu, chrf
+compare TEXTS -m bleu bleu => -m must name different metrics
+compare TEXTS -m chrf++ -cw 0 => --chrf-word-order 0 contradicts -m chrf++
+compare TEXTS -l en-de --trg-lang zh => --trg-lang zh contradicts -l en-de
+compare TEXTS -tok moses => --tokenize must be one of none, zh
+compare TEXTS -sv 0.2 => no effect with --smooth-method exp
+compare TEXTS --chrf-beta 3 => has no effect without -m chrf
+rank TEXTS --composite borda --adjust holm => --adjustment has no effect
+gate TEXTS --baseline copy --margin 1 => clearly-better: choose with --systems
+gate TEXTS --margin 1 => give --baseline
+gate TEXTS --baseline copy => give --margin, the loss
+gate scores.csv --baseline Bee --recovery 0.9 => there is no 'Bee'; there are A, B
+extract TEXTS -o x.txt => -o must end in .npz, got x.txt
+extract TEXTS -m bleu ter -o x.npz => -m needs one metric
+compare x.npz -m bleu => -m says nothing of x.npz
+estimate x.npz --chrf-beta 1 => --chrf-beta is for texts
+estimate copy.txt => is neither statistics (.npz) nor a log
+estimate -r - -i - => can be read once
+compare scores.csv x.npz => or logs, not both
+compare scores.csv -i a.txt => texts as -i, not both
+compare -i a.txt --missing error => --missing is for logs
+compare a.csv b.csv --names x x => a name of its own for each
+compare scores.csv --groups docs.txt => items have no label 'docs.txt'
+compare a.csv => compare needs at least 2 systems
+audit scores.csv => and no acc
+compare scores.csv --metric acuracy => there are acc; did you mean 'acc'?
+compare scores.csv --systems C => --systems: there is no 'C'
+power tasks.csv => must choose one of x, y
+compare gap.csv => what there is with --missing intersect
+compare judge.csv => give --higher-is-better judge, or --l
+compare a.csv a.csv => more than once; give --names
+show => show needs a path
+compare odd.csv --baseline lr=0.2 => no 'lr=0.2'; there are lr=0.1, seed=2
+"""
+for short, long in {"TEXTS": TEXTS, "FROM": " ".join(REFS), "ALL": " ".join(INPUT[1:])}.items():
+    REFUSED = REFUSED.replace(short, long)
 
 
 @pytest.mark.parametrize(
     "words, message",
     [
-        (f"compare {FROM} -i nothing.txt copy.txt", "cannot read nothing.txt: No such file"),
-        (f"compare {FROM} -i corrupt.gz copy.txt", "cannot read corrupt.gz: "),
-        (
-            f"compare {FROM} -i empty.txt copy.txt",
-            "empty.txt is empty; expected one segment a line",
-        ),
-        (f"compare {FROM} -i short.txt copy.txt", "has 1 lines but the references have 60"),
-        (f"compare {FROM} -i copy.txt sub/copy.txt", "'copy' comes from both copy.txt and"),
-        (f"compare {FROM}", "outputs are missing: give -i FILE"),
-        (f"{OUTPUTS} -r ref.A.txt short.txt", "must have the same number of lines"),
-        (OUTPUTS, "references are missing: give -r FILE ..., or -t NAME"),
-        (f"{OUTPUTS} -t wmt22", "-t/--test-set needs -l/--language-pair"),
-        (f"{OUTPUTS} -t wmt1 -l en-de", "test set 'wmt1' is not one of"),
-        (f"{OUTPUTS} -t wmt22 -l en-xx", "'en-xx' is not in wmt22; it has"),
-        (f"{COMPARE} -t wmt22", "give either -r/--references or -t/--test-set"),
-        (f"rank {FROM} -i copy.txt", "evalstats rank: error: rank needs at least 2"),
-        ("comapre", "did you mean 'compare'?"),
-        (f"{COMPARE} -o table.xyz", "end it in one of .txt"),
-        (f"{COMPARE} -o table.tex -f csv", "is a file of latex, but -f asks for csv"),
-        (f"{COMPARE} --caption x", "--caption is for LaTeX: -f latex, or -o FILE.tex"),
-        (f"{COMPARE} --systems cpoy", "there is no 'cpoy'"),
-        (f"{COMPARE} --names a 'b\nc' d", "system names must be printable text"),
-        (f"{COMPARE} --names x", "--names needs one name for each of the 3 inputs"),
-        (f"{COMPARE} --resamples 99999999999", "--resamples must be at most 10000000"),
-        (f"{COMPARE} --resamples x", "argument --resamples: invalid int value: 'x'"),
-        (f"{COMPARE} --resample 99", "unrecognized arguments: --resample"),
-        (f"{COMPARE} --seed -3", "--seed must be a non-negative int, got -3"),
-        (f"{COMPARE} --seed 1 --seed 1", "argument --seed: is given more than once"),
-        (f"{COMPARE} --test x", "--test: there is no 'x'; there are bootstrap, t, ar"),
-        (f"{COMPARE} --groups short.txt", "--groups has 1 labels but there are 60"),
-        (f"{COMPARE} --aggregate macro", "--aggregate macro needs strata"),
-        (f"{COMPARE} -m rouge", "-m must be one of bleu, chrf, chrf++, ter, wer, cer"),
-        (f"{COMPARE} -m bleu bleu", "-m must name different metrics, got bleu bleu"),
-        (f"{COMPARE} -m chrf++ -cw 0", "--chrf-word-order 0 contradicts -m chrf++"),
-        (f"{COMPARE} -l en-de --trg-lang zh", "--trg-lang zh contradicts -l en-de"),
-        (f"{COMPARE} -tok moses", "--tokenize must be one of none, zh"),
-        (f"{COMPARE} -sv 0.2", "--smooth-value has no effect with --smooth-method exp"),
-        (f"{COMPARE} --chrf-beta 3", "--chrf-beta has no effect without -m chrf"),
-        (f"rank {TEXTS} --composite borda --adjust holm", "--adjustment has no effect"),
-        (f"gate {TEXTS} --baseline copy --margin 1", "clearly-better: choose with --systems"),
-        (f"gate {TEXTS} --margin 1", "give --baseline"),
-        (f"gate {TEXTS} --baseline copy", "give --margin, the loss that is too much, or"),
-        (f"gate {FROM} -i copy.txt --baseline baseline.txt --margin -1", "side is a loss\n"),
-        ("gate scores.csv --baseline Bee --recovery 0.9", "there is no 'Bee'; there are A, B"),
-        (f"extract {TEXTS} -o x.txt", "-o must end in .npz, got x.txt"),
-        (f"extract {TEXTS} -m bleu ter -o x.npz", "-m needs one metric"),
-        ("compare x.npz -m bleu", "-m says nothing of x.npz"),
-        ("estimate x.npz --chrf-beta 1", "--chrf-beta is for texts"),
-        ("estimate copy.txt", "copy.txt is neither statistics (.npz) nor a log"),
-        ("estimate -r - -i -", "can be read once"),
+        *(line.split(" => ") for line in REFUSED.strip().split("\n")),
+        (f"compare {TEXTS} --names a 'b\nc' d", "system names must be printable text"),
+        (f"gate {TEXTS} --systems copy --baseline baseline --margin -1", "side is a loss\n"),
         ("estimate '--a\nb\x1b[2J\u202e'", "--a\\nb\\x1b[2J\\u202e"),
-        ("compare scores.csv x.npz", "give files of statistics (.npz) or logs, not both"),
-        ("compare scores.csv -i a.txt", "give either scores.csv or texts as -i, not both"),
-        ("compare -i a.txt --missing error", "--missing is for logs and tables"),
-        ("compare a.csv b.csv --names x x", "a name of its own for each of the 2 logs"),
-        ("compare scores.csv --groups docs.txt", "the items have no label 'docs.txt'"),
-        ("compare a.csv", "compare needs at least 2 systems"),
-        ("audit scores.csv", "sacreBLEU has BLEU, chrF and TER, and no acc"),
-        ("compare scores.csv --metric acuracy", "there are acc; did you mean 'acc'?"),
-        ("compare scores.csv --systems C", "--systems: there is no 'C'"),
-        ("power tasks.csv", "--task and --filter must choose one of x, y"),
-        ("compare gap.csv", "what there is with --missing intersect"),
-        ("compare judge.csv", "give --higher-is-better judge, or --lower-is-better judge"),
-        ("compare a.csv a.csv", "a.csv is given more than once; give --names"),
-        ("show", "show needs a path"),
-        ("compare odd.csv --baseline lr=0.2", "no 'lr=0.2'; there are lr=0.1, seed=2"),
     ],
 )
 def test_what_cannot_be_is_one_line(refused, words, message):
