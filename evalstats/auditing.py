@@ -18,7 +18,7 @@ from evalstats.metrics import BLEU
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
-from evalstats.results.forms import Result
+from evalstats.results.forms import Several
 from evalstats.results.records import Difference, Record, distinct
 from evalstats.results.report import Column, Table, table_of
 from evalstats.results.results import Comparison
@@ -97,7 +97,7 @@ class AuditedTest(Record):
 
 
 @dataclass(frozen=True, repr=False)
-class Audit(Result):
+class Audit(Several[AuditedTest]):
     """p-values of other tools beside the calibrated ones; iterating gives `AuditedTest`.
 
     `tests` has them metric by metric, system by system; `comparison` the calibrated tests, with
@@ -111,14 +111,6 @@ class Audit(Result):
     n_randomization: int
     sacrebleu_seed: int | None
     notes: tuple[str, ...] = ()
-
-    def __iter__(self) -> Iterator[AuditedTest]:
-        """Iterate over the tests, metric by metric."""
-        return iter(self.tests)
-
-    def __len__(self) -> int:
-        """Return the number of tests."""
-        return len(self.tests)
 
     def _rows(self) -> Sequence[AuditedTest]:
         return self.tests

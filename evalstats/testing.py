@@ -19,9 +19,8 @@ Scores of two versions nearly always differ; a gate that compares two numbers go
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from evalstats.analysis.compare import comparison
@@ -35,7 +34,6 @@ from evalstats.logs.log import Log
 from evalstats.metrics import Metric
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
-from evalstats.results.gate import Gate
 from evalstats.results.notes import claim_notes
 from evalstats.results.results import Comparison
 from evalstats.statistics.extraction import extract
@@ -123,14 +121,10 @@ def assert_not_worse(
     # pytest then shows the line of the test, not ours.
     __tracebackhide__ = True
     if isinstance(hypotheses, Log) or isinstance(baseline, Log):
-        found = _gate_of_logs(hypotheses, baseline, references, metric)(
-            margin=margin,
-            recovery=recovery,
-            significance_level=significance_level,
-            groups=groups,
-            n_resamples=n_resamples,
-            rng=rng,
-        )
+        _check_logs(hypotheses, baseline, references, metric)
+        limits = {"margin": margin, "recovery": recovery, "significance_level": significance_level}
+        asked: dict[str, Any] = {**limits, "groups": groups, "n_resamples": n_resamples}
+        found = gate(hypotheses, baseline, rng=rng, **asked)
         if found.verdict != "passed":
             raise AssertionError(str(found))
         return found
@@ -154,13 +148,12 @@ def assert_not_worse(
     return difference
 
 
-def _gate_of_logs(new: Any, base: Any, references: Any, metric: Any) -> Callable[..., Gate]:
+def _check_logs(new: Any, base: Any, references: Any, metric: Any) -> None:
     if not (isinstance(new, Log) and isinstance(base, Log)):
         raise InputTypeError("hypotheses and baseline must both be a Log, or neither")
     for name, value in (("references", references), ("metric", metric)):
         if value is not None:
             raise InputError(f"{name} must be left out when logs are given: choose with Log.select")
-    return partial(gate, new, base)
 
 
 def _check_answerable(result: Comparison, level: float) -> None:

@@ -171,3 +171,28 @@ def run_here(capsys):
         return (code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def typed(run_here):
+    """Run what is typed; return what it prints."""
+
+    def typed(*words):
+        code, out, err = run_here(*words)
+        assert (code, err) == (0, "")
+        return out
+
+    return typed
+
+
+@pytest.fixture
+def refused(run_here):
+    """Run what cannot be; return the one line that says why."""
+
+    def refused(*words):
+        code, out, err = run_here(*words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert err.startswith("evalstats")
+        return err
+
+    return refused

@@ -40,69 +40,68 @@ def row(module):
     return rows[0] if rows else len(ROOMS)
 
 
-def modules():
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        yield name.removesuffix(".__init__"), path
+PATHS = sorted(PACKAGE.rglob("*.py"))
+NAMES = [".".join(path.relative_to(PACKAGE).with_suffix("").parts) for path in PATHS]
+MODULES = {name.removesuffix(".__init__"): path for name, path in zip(NAMES, PATHS, strict=True)}
 
 
-MODULES = dict(modules())
+@pytest.fixture(scope="module")
+def trees():
+    return {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
 
 
-def imported(path):
-    """Yield the evalstats modules that a file imports, wherever and for whatever it does."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and room(node.module or "") == "evalstats":
-            package = node.module.partition(".")[2]
-            for alias in node.names:
-                inner = f"{package}.{alias.name}".lstrip(".")
-                yield inner if inner in MODULES else package or "__init__"
+@pytest.fixture(scope="module")
+def imports(trees):
+    """Return the evalstats modules that each imports, wherever and for whatever it does."""
+    found = {name: set() for name in MODULES}
+    for name, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and room(node.module or "") == "evalstats":
+                package = node.module.partition(".")[2]
+                inner = [f"{package}.{alias.name}".lstrip(".") for alias in node.names]
+                found[name] |= {x if x in MODULES else package or "__init__" for x in inner}
+    return {name: targets - {name} for name, targets in found.items()}
 
 
-IMPORTS = {name: set(imported(path)) - {name} for name, path in MODULES.items()}
-
-
-def test_imports_run_one_way():
-    for name, targets in IMPORTS.items():
+def test_imports_run_one_way(imports):
+    for name, targets in imports.items():
         for target in targets:
             if room(name) == room(target) or room(name) in DOORS:
                 continue
             assert row(target) < row(name) or row(target) == 0, f"{name} must not import {target}"
 
 
-def test_there_is_no_circle():
-    inside = {name: targets - {"__init__"} for name, targets in IMPORTS.items()}
+def test_there_is_no_circle(imports):
+    inside = {name: targets - {"__init__"} for name, targets in imports.items()}
     try:
         TopologicalSorter(inside).prepare()
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 
 
-def test_inference_takes_arrays_and_returns_arrays():
+def test_inference_takes_arrays_and_returns_arrays(imports):
     """And its files stand side by side: all that they share are two files of formulas."""
-    for name in MODULES:
+    for name, targets in imports.items():
         if name.startswith("inference."):
             shared = {"inference.student", "inference.counts"}
-            outside = {room(target) for target in IMPORTS[name] - shared}
+            outside = {room(target) for target in targets - shared}
             assert outside <= {"errors", "checks", "metrics"}, name
 
 
-def test_every_room_has_a_map_and_files_are_short():
+def test_every_room_has_a_map_and_files_are_short(trees):
     for name, path in MODULES.items():
-        text = path.read_text(encoding="utf-8")
-        assert len(text.splitlines()) <= 450, f"{name} is too long"
+        n_lines = len(path.read_text(encoding="utf-8").splitlines())
+        assert n_lines <= 400, f"{name} is too long"
         if path.name == "__init__.py" and room(name) in set().union(*ROOMS) and "." not in name:
-            described = ast.get_docstring(ast.parse(text))
+            described = ast.get_docstring(trees[name])
             files = {other.partition(".")[2] for other in MODULES if room(other) == name != other}
             named = set(re.findall(r"`(\w+)`", " ".join(re.findall("(?m)^- (.*?):", described))))
             assert named == {file for file in files if "." not in file}, f"the map of {name}"
 
 
-def test_functions_are_short_and_take_few_arguments():
-    for name, path in MODULES.items():
-        if room(name) in DOORS:
-            continue
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def test_functions_are_short_and_take_few_arguments(trees):
+    for name, tree in trees.items():
+        for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
                 body = node.body[1:] if ast.get_docstring(node) else node.body
                 n_lines = body[-1].end_lineno - body[0].lineno + 1 if body else 0
@@ -111,38 +110,27 @@ def test_functions_are_short_and_take_few_arguments():
                 assert n <= 18, f"{name}.{node.name} has {n} parameters"
 
 
-def loaded_after(code):
-    """Return the modules that a new interpreter has loaded after some code."""
-    code = f"import sys\n{code}\nprint(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    return done.stdout.split()
-
-
 def test_import_loads_nothing_and_every_name_what_it_needs():
-    assert [m for m in loaded_after("import evalstats") if room(m) == "evalstats"] == ["evalstats"]
     # Rooms before those that import them.
     rooms = sorted({room(name) for name in MODULES} - {"__init__", "__main__"}, key=row)
-    names = [*rooms, *es.__all__]
-    loaded = loaded_after(f"import evalstats\nfor name in {names}: getattr(evalstats, name)")
+    code = "import sys, evalstats; print(*sys.modules)"
+    code += f"\nfor name in {[*rooms, *es.__all__]}: getattr(evalstats, name)\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    first, loaded = map(str.split, done.stdout.splitlines())
+    assert [m for m in first if room(m) == "evalstats"] == ["evalstats"]
     heavy = {"scipy", "sacrebleu", "matplotlib", "pandas"} & {room(m) for m in loaded}
     peers = {f"evalstats.compat.{peer}" for peer in ("sacrebleu", "nltk", "axion", "futureagi")}
     assert not heavy | (peers & set(loaded))
 
 
-def test_all_is_honest():
+def test_all_is_honest_and_type_checkers_see_it(trees):
     assert len(es.__all__) == len(set(es.__all__))
-    for name in es.__all__:
-        assert getattr(es, name).__doc__
     assert {*es.__all__, "__version__"} <= set(dir(es))
-    assert es.__version__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = es.nothing
-
-
-def test_type_checkers_see_the_names_that_are_there():
-    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    found = {a.asname: node.module for node in imports for a in node.names if a.asname}
+    nodes = [node for node in ast.walk(trees["__init__"]) if isinstance(node, ast.ImportFrom)]
+    found = {a.asname: node.module for node in nodes for a in node.names if a.asname}
     assert sorted(found) == sorted(es.__all__)
     for name, module in found.items():
         assert getattr(es, name) is getattr(importlib.import_module(module), name)
+        assert getattr(es, name).__doc__

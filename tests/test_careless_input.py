@@ -15,39 +15,31 @@ A, B = ["a b c d e", "f g h i j", "k l m n"], ["a b c d x", "f g h y j", "k l m 
 MASKED = np.ma.array([1.0, 2.0, 999.0], mask=[0, 0, 1])
 
 
-class TestGroups:
-    @pytest.mark.parametrize(
-        "missing",
-        [None, float("nan"), np.float32("nan"), np.datetime64("NaT"), Decimal("nan"), ("d", None)],
-        ids=repr,
-    )
-    def test_a_missing_label_is_no_document(self, missing):
-        groups = ["x", "y", missing]
-        for call in (
-            lambda: es.estimate(A, B, groups=groups),
-            lambda: es.compare({"A": A, "B": B}, B, groups=groups),
-            lambda: es.extract({"A": A}, B).grouped(groups),
-            lambda: es.Monitor(B, groups=groups),
-        ):
-            with pytest.raises(es.InputError, match=r"groups\[2\] is .*segment needs a label"):
-                call()
+MISSING = [None, float("nan"), np.datetime64("NaT"), Decimal("nan"), ("d", None)]
 
-    @pytest.mark.parametrize(
-        "values, dtype",
-        [(["x", None], None), ([1, None], None), ([1, None], "Int64"), (["x", None], "category"),
-         (["2024-01-01", None], "datetime64[ns]")],
-    )  # fmt: skip
-    def test_missing_labels_of_pandas(self, values, dtype):
-        column = pytest.importorskip("pandas").Series([*values, values[0]], dtype=dtype)
-        with pytest.raises(es.InputError, match=r"groups\[1\] is .*needs a label"):
-            es.estimate(A, B, groups=column)
 
-    @pytest.mark.parametrize(
-        "groups",
-        [["", "b", "b"], [("d", 1), ("d", 2), ("d", 1)], [0, 0.5, True], [(*A,), (*B,), (*A,)]],
-    )
-    def test_labels_of_any_other_kind_are_labels(self, groups):
-        assert es.estimate(A, B, groups=groups).unit == "group"
+@pytest.mark.parametrize("missing", MISSING, ids=repr)
+def test_a_missing_label_is_no_document(missing):
+    groups = ["x", missing, "y"]
+    for call in (
+        lambda: es.estimate(A, B, groups=groups),
+        lambda: es.extract({"A": A}, B).grouped(groups),
+        lambda: es.Monitor(B, groups=groups),
+    ):
+        with pytest.raises(es.InputError, match=r"groups\[1\] is .*segment needs a label"):
+            call()
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "category", "datetime64[ns]"])
+def test_missing_labels_of_pandas(dtype):
+    column = pytest.importorskip("pandas").Series([1, None, 1], dtype=dtype)
+    with pytest.raises(es.InputError, match=r"groups\[1\] is .*needs a label"):
+        es.estimate(A, B, groups=column)
+
+
+@pytest.mark.parametrize("groups", [["", "b", "b"], [("d", 1), ("d", 2), ("d", 1)]])
+def test_labels_of_any_other_kind_are_labels(groups):
+    assert es.estimate(A, B, groups=groups).unit == "group"
 
 
 class Masking(es.Mean):
@@ -62,17 +54,13 @@ MASK, MEAN = [0, 0, 1], es.Mean("m")
     "call",
     [
         lambda: es.estimate(MASKED, metric=MEAN),
-        lambda: es.estimate(np.ma.stack([MASKED, MASKED], axis=1), metric=es.Ratio("m")),
         lambda: es.estimate([MASKED[:2], MASKED[1:]], metric=es.Ratio("m")),
         lambda: es.compare({"A": [1, 2, 3], "B": MASKED}, metrics=MEAN),
         lambda: es.paired_permutation_test(MASKED, [0, 0, 0]),
-        lambda: es.paired_bootstrap_test([0, 0, 0], MASKED),
         lambda: es.SegmentStatistics(np.ma.stack([MASKED] * 2, axis=1)[None], ["A"], MEAN),
-        lambda: es.SegmentStatistics([[MASKED[1:], MASKED[1:]]], ["A"], MEAN),
         lambda: es.estimate(np.ma.array(A, mask=MASK), B),
         lambda: es.estimate(A, np.ma.array(B, mask=MASK)),
         lambda: es.estimate(A, B, groups=np.ma.array([1, 1, 2], mask=MASK)),
-        lambda: es.BLEU().statistics(np.ma.array(A, mask=MASK), B),
         lambda: es.Accumulator("bleu").update(A, B, ids=np.ma.array([1, 2, 3], mask=MASK)),
         lambda: es.bootstrap_totals(np.ma.stack([MASKED] * 2, axis=1), 3, 1),
         lambda: es.resample_shard(es.extract({"A": A}, B), np.ma.array([1, 2, 3], mask=MASK)),
@@ -117,65 +105,39 @@ def test_a_square_of_streams_is_noticed(call):
         assert not warned(lambda references=references: call(TEXTS, references))
 
 
-def test_real_references_are_almost_all_read_rightly(en_de):
-    """Pairs of neighbouring segments, and the same as streams."""
-    rows = list(zip(en_de.references["A"], en_de.references["B"], strict=True))[:400]
-    squares = [[list(a), list(b)] for a, b in zip(rows[::2], rows[1::2], strict=True)]
-    transposed = [[list(s) for s in zip(*square, strict=True)] for square in squares]
-    noticed = [
-        sum(bool(warned(lambda s=square: es.CER().statistics(["", ""], s))) for square in some)
-        for some in (squares, transposed)
-    ]
-    assert noticed[0] <= 4
-    assert noticed[1] >= 190
-
-
 def test_texts_of_references_are_a_list_of_the_callers_own():
     references = es.References([["a b c d", "x"], "e f g h"])
     before = es.estimate(["a b c d", "e f g h"], references).score
     references.texts[0] = "zzz"
-    with pytest.raises(ValueError, match="read-only"):
-        references.first[0] = 1
     assert references.texts == ["a b c d", "x", "e f g h"]
-    assert references.fingerprint == es.References([["a b c d", "x"], "e f g h"]).fingerprint
     assert es.estimate(["a b c d", "e f g h"], references).score == before
 
 
 class TestOffsets:
     """Numbers with a large offset in common lose, in double precision, what tells them apart."""
 
-    @pytest.mark.parametrize(
-        "a, b",
-        [([1e15 + x for x in SMALL], [1e15 + x + 1 for x in SMALL]),
-         ([1e15 + x for x in SMALL], [1e15 + x for x in SMALL]),
-         ([1e16 + 2.0] * 30, [1e16 + 4.0] * 30)],
-    )  # fmt: skip
-    def test_what_rounding_would_take_is_refused(self, a, b):
+    @pytest.mark.parametrize("by", [0, 1])
+    def test_what_rounding_would_take_is_refused(self, by):
+        a = [1e15 + x for x in SMALL]
+        b = [x + by for x in a]
         message = "too large for its spread: sums of 30 numbers around 1e"
         with pytest.raises(es.InputError, match=f"sum of m is {message}.*subtract what all"):
             es.compare({"A": a, "B": b}, metrics=MEAN)
         with pytest.raises(es.InputError, match=f"x1 or x2 is {message}"):
             es.paired_permutation_test(a, b)
 
-    @pytest.mark.parametrize(
-        "a, b, pvalue", [([1e16 + 2.0] * 30, [1e16 + 2.0] * 30, 1), ([0.3] * 10, [0.4] * 10, 2**-9)]
-    )
-    def test_constants(self, a, b, pvalue):
-        (d,) = es.compare({"A": a, "B": b}, metrics=MEAN)
-        assert d.pvalue == pvalue
-
-    @pytest.mark.parametrize("offset", [100.0, 1e6])
-    def test_offsets_that_sums_can_hold_change_nothing(self, offset):
+    def test_offsets_that_sums_can_hold_change_nothing(self):
         x, y = np.random.default_rng(5).normal(size=(2, 500))
         (plain,), (moved,) = (
-            es.compare({"A": x + by, "B": y + by}, metrics=MEAN, n_resamples=99)
-            for by in (0, offset)
+            es.compare({"A": x + by, "B": y + by}, metrics=MEAN, n_resamples=99) for by in (0, 1e6)
         )
         assert moved.difference == pytest.approx(plain.difference, abs=1e-7)
         assert moved.pvalue == pytest.approx(plain.pvalue, abs=1e-6)
 
     def test_what_varies_as_much_as_it_is_large_is_accepted(self):
         assert es.estimate([1e16, 1.0, -1e16, 3.0], metric=MEAN).standard_error > 1e15
+        (d,) = es.compare({"A": [1e16 + 2.0] * 30, "B": [1e16 + 2.0] * 30}, metrics=MEAN)
+        assert d.pvalue == 1
 
 
 @pytest.mark.skipif(sys.maxsize < 2**40, reason="another error on 32 bits")
@@ -184,7 +146,7 @@ def test_weights_beyond_any_memory():
         es.bootstrap_weights(10**10, 10**6)
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(nasty_corpora)
 def test_counts_of_any_text_are_possible(corpus):
     """And so are sums over documents and resamples: what is refused on load is no text's."""
@@ -199,13 +161,11 @@ def test_counts_of_any_text_are_possible(corpus):
     "metric, column, value, message",
     [
         (es.BLEU(), "correct_1", 7, r"statistics\[0, 0\] has more matches than n-grams"),
-        (es.BLEU(), "correct_4", 99, "has more matches"),
         (es.BLEU(), "sys_len", 5, "has not one unigram for each token"),
         (es.BLEU(), "total_4", 6, "has more long n-grams than short ones"),
         (es.BLEU(), "ref_len", -1, "is negative, but BLEU counts"),
         (es.BLEU(), "ref_len", 2.5, "is not a whole number, but BLEU counts"),
         (es.BLEU(), "ref_len", 2.0**60, "is too large to be a count"),
-        (es.CHRF(), "match_char_1", 99, "has more matches"),
         # More than the reference has, though the output has as many.
         (es.CHRF(), "ref_char_1", 11, "has more matches"),
         (es.CHRF(word_order=2), "hyp_word_2", 0, "has more matches"),

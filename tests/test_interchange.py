@@ -1,7 +1,6 @@
 """Statistics as files: what comes back is what was saved; everything else is refused."""
 
 import hashlib
-import json
 import os
 import zipfile
 from dataclasses import replace
@@ -9,7 +8,7 @@ from dataclasses import replace
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis.extra.numpy import arrays
 
 import evalstats as es
@@ -21,11 +20,9 @@ REFERENCES = [["the cat sat on the mat"], ["it rains", "it is raining again"], [
 METRICS = [
     es.BLEU(),
     es.BLEU(smooth_method="floor", smooth_value=0.123456789, max_ngram_order=2, lowercase=True),
-    es.BLEU(trg_lang="zh", effective_order=True),
     es.CHRF(word_order=2, beta=1.5, eps_smoothing=True),
     es.TER(normalized=True, case_sensitive=True),
     es.WER(lowercase=True),
-    es.CER(),
     es.Mean("MQM ↓", higher_is_better=False),
     es.Ratio("F1", ["tp", "n"], numerator=[2, 0], denominator=[0.1, 1], scale=100),
 ]
@@ -61,40 +58,20 @@ def made(metric="bleu", systems=("A", "B"), references=REFERENCES, **options):
     return es.extract(outputs, references, metric, **options)
 
 
-def assert_same(found, table):
-    assert np.array_equal(found.values, table.values)
-    assert found.values.dtype == table.values.dtype
-    for name in ("systems", "metric", "reference_label", "fingerprint", "segment_ids"):
-        assert getattr(found, name) == getattr(table, name), name
-    assert found.metric_signature == table.metric_signature
-
-
 @pytest.mark.parametrize("metric", METRICS, ids=lambda m: m.name)
 def test_what_is_loaded_is_what_was_saved(metric, tmp_path):
     table = made(metric, segment_ids=["doc 1", "2", "三", ""])
     table.save(tmp_path / "x.npz")
     found = SegmentStatistics.load(tmp_path / "x.npz")
-    assert_same(found, table)
-    assert_same(SegmentStatistics.load(str(tmp_path / "x.npz"), metric), table)
+    assert found == table == SegmentStatistics.load(str(tmp_path / "x.npz"), metric)
+    assert found.values.dtype == table.values.dtype
     assert np.array_equal(found.scores, table.scores)
-
-
-def test_the_comparison_is_the_same_to_the_last_bit(tmp_path, sample):
-    tables = [
-        es.extract({name: texts}, sample.references, metric)
-        for metric in ("bleu", "ter")
-        for name, texts in sample.systems.items()
-    ]
-    for i, table in enumerate(tables):
-        table.save(tmp_path / f"{i}.npz")
-    loaded = [SegmentStatistics.load(tmp_path / f"{i}.npz") for i in range(len(tables))]
-    expected = es.compare(sample.systems, sample.references, ["bleu", "ter"], n_resamples=99)
-    assert es.compare(loaded, n_resamples=99).to_dict() == expected.to_dict()
 
 
 SHAPE = (1, 3, 2)
 
 
+@settings(max_examples=30)
 @given(
     st.one_of(
         arrays(np.int64, SHAPE),
@@ -112,9 +89,8 @@ def test_every_number_comes_back(tmp_path_factory, values):
 
 
 def test_a_file_holds_no_text_and_is_the_same_each_time(tmp_path):
-    table = made()
-    table.save(tmp_path / "a.npz")
-    table.save(tmp_path / "b.npz")
+    for name in ("a.npz", "b.npz"):
+        made().save(tmp_path / name)
     data = (tmp_path / "a.npz").read_bytes()
     assert data == (tmp_path / "b.npz").read_bytes()
     assert b"cat" not in data
@@ -122,7 +98,6 @@ def test_a_file_holds_no_text_and_is_the_same_each_time(tmp_path):
         assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     with np.load(tmp_path / "a.npz", allow_pickle=False) as file:
         assert file["statistics"].dtype == np.uint8
-        assert json.loads(file["header"].tobytes())["systems"] == ["A", "B"]
 
 
 def test_a_metric_of_ones_own_needs_the_object(tmp_path):
@@ -163,47 +138,39 @@ def test_systems_side_by_side():
     a, b = made(), made(systems=("C",))
     joined = SegmentStatistics.join(a, b)
     assert joined.systems == ("A", "B", "C")
-    assert np.array_equal(joined.values[2], b.values[0])
-    assert joined.fingerprint == a.fingerprint
-    assert joined.metric_signature == a.metric_signature
-    assert_same(SegmentStatistics.join(a), a)
+    assert joined.values.tolist() == [*a.values.tolist(), *b.values.tolist()]
+    assert (joined.fingerprint, joined.metric_signature) == (a.fingerprint, a.metric_signature)
     unknown = replace(b, fingerprint=None)
     assert SegmentStatistics.join(a, unknown).fingerprint is None
+    with pytest.raises(es.InputError, match="join needs at least one"):
+        SegmentStatistics.join()
 
 
 @pytest.mark.parametrize(
     "other, message",
     [
         ({"metric": "chrf"}, r"same metric, got BLEU.*for \['A', 'B'\] and CHRF"),
-        ({"metric": es.BLEU(lowercase=True)}, "must have the same metric"),
-        ({"references": REFERENCES[:3] + [["d"]]}, r"same references, got fingerprint sha256:"),
-        ({"references": REFERENCES[:3] + [["c", "d"]]}, "against the same references"),
+        ({"references": [*REFERENCES[:3], ["d"]]}, r"same references, got fingerprint sha256:"),
         ({"segment_ids": list("abce")}, r"segment 3 is 'd' for \['A', 'B'\] and 'e' for"),
         ({"systems": ("A",)}, "system names must differ, got 'A' more than once"),
-        (lambda c: replace(c, values=c.values[:, :3], fingerprint=None, segment_ids=None),
-         r"got 4 for \['A', 'B'\] and 3 for \['C'\]"),
     ],
-)  # fmt: skip
+)
 def test_what_does_not_belong_together_is_refused(other, message):
-    first = made(segment_ids=list("abcd"))
-    if callable(other):
-        second = other(made(systems=("C",)))
-    else:
-        second = made(**{"systems": ("C",), **other})
+    second = made(**{"systems": ("C",), **other})
     with pytest.raises(es.InputError, match=message):
-        SegmentStatistics.join(first, second)
+        SegmentStatistics.join(made(segment_ids=list("abcd")), second)
 
 
 def test_references_are_the_same_under_all_metrics_and_in_all_groups():
     other = made("ter", references=REFERENCES[:3] + [["d"]])
     with pytest.raises(es.InputError, match=r"same references, got fingerprint .* for BLEU and"):
         es.compare([made(), other])
-    a, b = made().grouped(list("xxyy")), made(systems=("C",)).grouped(list("xyyy"))
+    table, third = made(), made(systems=("C",))
     with pytest.raises(es.InputError, match="same references"):
-        SegmentStatistics.join(a, b)
+        SegmentStatistics.join(table.grouped(list("xxyy")), third.grouped(list("xyyy")))
+    with pytest.raises(es.InputError, match=r"got 4 for \['A', 'B'\] and 3 for \['C'\]"):
+        SegmentStatistics.join(table, third.select([0, 1, 2]))
     assert made(es.Mean("x")).grouped(list("xxyy")).fingerprint is None
-    with pytest.raises(es.InputError, match="join needs at least one"):
-        SegmentStatistics.join()
 
 
 def test_fingerprints_tell_references_apart():
@@ -219,24 +186,23 @@ def test_fingerprints_tell_references_apart():
     assert prints[0] == "sha256:" + hashlib.sha256(by_hand).hexdigest()
 
 
-@pytest.mark.parametrize(
-    "ids, message",
-    [
+def test_bad_ids():
+    for ids, message in (
         ("abcd", "must be a list of strings, one a segment, got a bare str"),
         (list("abc"), "has 3 names but there are 4 segments"),
-        (list("abca"), "must differ, got 'a' more than once"),
         ([1, 2, 3, 4], "must be strings, got int 1"),
-    ],
-)
-def test_bad_ids(ids, message):
-    with pytest.raises(es.InputError, match=f"segment_ids {message}"):
-        made(segment_ids=ids)
+    ):
+        with pytest.raises(es.InputError, match=f"segment_ids {message}"):
+            made(segment_ids=ids)
 
 
 def test_nothing_is_left_half_written(tmp_path, monkeypatch):
-    path = tmp_path / "x.npz"
+    path, other = tmp_path / "x.npz", tmp_path / "y"
     made().save(path)
     before = path.read_bytes()
+    other.touch()
+    # Others may read what the umask lets them.
+    assert path.stat().st_mode == other.stat().st_mode
 
     def interrupted(_):
         raise KeyboardInterrupt
@@ -245,14 +211,7 @@ def test_nothing_is_left_half_written(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         made("ter").save(path)
     assert path.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [path]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="modes are POSIX")
-def test_others_may_read_what_the_umask_lets_them(tmp_path):
-    made().save(tmp_path / "x.npz")
-    (tmp_path / "y").touch()
-    assert len({(tmp_path / name).stat().st_mode & 0o777 for name in ("x.npz", "y")}) == 1
+    assert sorted(tmp_path.iterdir()) == [path, other]
 
 
 def test_what_cannot_be_written(tmp_path):

@@ -9,16 +9,19 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from docs import draw, examples, fill
+from evalstats.cli.parser import parsed
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *PAGES]}
+_NO_PROSE = re.compile(r"`[^`\n]+`|\$\$.*?\$\$|\$[^$\n]+\$|<!--.*?-->|\]\([^)]*\)", re.DOTALL)
 _FENCE = re.compile(r"^ *```(\w*)[^\n]*\n(.*?)^ *```$", re.DOTALL | re.MULTILINE)
 #: Programs that a page names and no test starts: `.ci/run` does, or they are somebody else's.
 ELSEWHERE = (
@@ -39,21 +42,23 @@ def blocks(text):
 
 
 def commands():
-    """Return every block of commands with what has to be printed, None where nothing is shown."""
-    return [
-        pytest.param(fill.ours(block), shown, id=f"{name}: {block[:60]}")
-        for name, text in TEXTS.items()
-        for block, shown in fill.commands(text)
-        if fill.ours(block)
-    ]
+    """Yield every block of commands with what has to be printed, None where nothing is shown."""
+    for name, text in TEXTS.items():
+        for block, shown in fill.commands(text):
+            if lines := fill.ours(block):
+                is_quick = shown is not None or name == "README.md"
+                marks = () if is_quick else (pytest.mark.thorough,)
+                yield pytest.param(lines, shown, id=f"{name}: {block[:60]}", marks=marks)
 
 
-def test_other_commands_are_somebody_elses():
+def test_commands_can_be_typed_and_others_are_somebody_elses():
     for text in TEXTS.values():
         for kind, block in blocks(text):
             lines = block.splitlines() if kind in ("sh", "bash", "console") else []
             for line in lines:
                 assert not line or line.startswith(("evalstats ", *ELSEWHERE)), line
+            for line in fill.ours(block) if lines else ():
+                assert parsed(shlex.split(line, comments=True)[1:]).command in line
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +68,7 @@ def folder(tmp_path_factory):
     return found
 
 
-@pytest.mark.parametrize("lines, expected", commands())
+@pytest.mark.parametrize("lines, expected", list(commands()))
 def test_commands_print_what_the_page_shows(lines, expected, folder, monkeypatch):
     monkeypatch.chdir(folder)
     for line in lines:
@@ -74,20 +79,20 @@ def test_commands_print_what_the_page_shows(lines, expected, folder, monkeypatch
 
 def defined(module):
     """Return the names of a module, without importing what may need a framework."""
+    path = ROOT / f"{module.replace('.', '/')}.py"
     if not module.startswith("evalstats.integrations."):
         return set(dir(importlib.import_module(module)))
-    path = ROOT / f"{module.replace('.', '/')}.py"
     nodes = ast.parse(path.read_text(encoding="utf-8")).body
     return {node.name for node in nodes if isinstance(node, (ast.ClassDef, ast.FunctionDef))}
 
 
-@pytest.mark.parametrize("name", TEXTS)
-def test_python_without_prompts_is_python_and_names_what_there_is(name):
-    for kind, content in blocks(TEXTS[name]):
-        if kind in ("python", "py") and ">>>" not in content:
-            for node in ast.walk(ast.parse(content)):
-                if isinstance(node, ast.ImportFrom) and node.module.startswith("evalstats"):
-                    assert {alias.name for alias in node.names} <= defined(node.module)
+def test_python_without_prompts_is_python_and_names_what_there_is():
+    for text in TEXTS.values():
+        for kind, content in blocks(text):
+            if kind in ("python", "py") and ">>>" not in content:
+                for node in ast.walk(ast.parse(content)):
+                    if isinstance(node, ast.ImportFrom) and node.module.startswith("evalstats"):
+                        assert {alias.name for alias in node.names} <= defined(node.module)
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -96,25 +101,20 @@ def test_every_number_of_the_prose_is_printed_by_something_that_runs(name):
     measured = re.compile(r"<!-- (?:calibration|measured): .*?<!-- end -->", re.DOTALL)
     printed = "".join(content for _, content in blocks(text)) + "".join(measured.findall(text))
     prose = measured.sub(" ", _FENCE.sub(" ", text))
-    prose = re.sub(
-        r"`[^`\n]+`|\$\$.*?\$\$|\$[^$\n]+\$|<!--.*?-->|\]\([^)]*\)", " ", prose, flags=re.S
-    )
+    prose = _NO_PROSE.sub(" ", prose)
     found = {number + percent for number, percent in NUMBER.findall(prose)} - GIVEN
     assert {x for x in found if x.rstrip("%") not in printed.replace("−", "-")} == set()
 
 
 def test_the_site_is_short_enough_to_be_read():
-    prose = [_FENCE.sub(" ", TEXTS[path.name]) for path in PAGES]
-    prose = [re.sub(r"<!--.*?-->", " ", text, flags=re.DOTALL) for text in prose]
+    prose = [re.sub(r"<!--.*?-->", " ", _FENCE.sub(" ", TEXTS[p.name]), flags=re.S) for p in PAGES]
     assert len(PAGES) <= 18
     assert sum(len(re.findall(r"\S*\w\S*", text)) for text in prose) <= 14_000
     assert len(TEXTS["README.md"].splitlines()) <= 90
-
-
-def test_blocks_fit_their_boxes():
     for name, text in TEXTS.items():
-        for _, block in blocks(text):
-            assert [line for line in block.splitlines() if len(line) > 108] == [], name
+        lines = [line for _, block in blocks(text) for line in block.splitlines()]
+        # Longer ones do not fit their boxes.
+        assert [line for line in lines if len(line) > 108] == [], name
 
 
 def test_every_page_is_in_the_map_and_every_link_leads_somewhere():
@@ -134,6 +134,7 @@ def test_code_names_pages_that_there_are():
             assert (ROOT / page).is_file(), f"{path}: {page}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", draw.FIGURES)
 def test_figures_show_the_numbers_of_today(name):
     matplotlib = pytest.importorskip("matplotlib")
@@ -144,8 +145,5 @@ def test_figures_show_the_numbers_of_today(name):
 
 
 def test_figures_are_those_that_pages_show():
-    shown_somewhere = {
-        x for text in TEXTS.values() for x in re.findall(r"figures/(\w+)\.svg", text)
-    }
-    assert shown_somewhere == set(draw.FIGURES)
-    assert {path.stem for path in draw.FOLDER.glob("*.svg")} == set(draw.FIGURES)
+    shown = set(re.findall(r"figures/(\w+)\.svg", "".join(TEXTS.values())))
+    assert shown == {path.stem for path in draw.FOLDER.glob("*.svg")} == set(draw.FIGURES)

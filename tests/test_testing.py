@@ -11,15 +11,13 @@ MEAN = es.Mean("judge")
 ERRORS = es.Mean("errors", higher_is_better=False)
 
 
-def statistics(scores, name, metric=MEAN):
-    return es.extract({name: scores}, metric=metric)
-
-
-def failures(trials, make, **options):
-    """Count the trials in which the gate fails."""
+def failures(shift, n=80, **options):
+    """Return in how many of 9 trials the gate fails."""
     count = 0
-    for trial in range(trials):
-        new, old = make(np.random.default_rng([7, trial]))
+    for trial in range(9):
+        rng = np.random.default_rng([7, trial])
+        old = rng.normal(size=n)
+        new = old + shift + rng.normal(scale=0.5, size=n)
         try:
             es.assert_not_worse(new, old, None, MEAN, n_resamples=499, rng=trial, **options)
         except AssertionError:
@@ -27,33 +25,13 @@ def failures(trials, make, **options):
     return count
 
 
-def pair(shift, n=80):
-    def make(rng):
-        old = rng.normal(size=n)
-        return old + shift + rng.normal(scale=0.5, size=n), old
-
-    return make
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("shift", "margin"), [(0.0, None), (-0.2, 0.2)])
-def test_it_is_wrong_as_seldom_as_it_says(shift, margin):
-    """An unchanged system fails, a loss of the margin passes: 400 trials at 0.1.
-
-    Binomial(400, 0.1) is outside 17..66 with probability 1e-4. The bootstrap bound is approximate:
-    of 4,000 trials with a margin 0.093 passed.
-    """
-    failed = failures(400, pair(shift), margin=margin, significance_level=0.1)
-    assert 17 <= (failed if margin is None else 400 - failed) <= 66
-
-
 def test_a_large_loss_is_seen_and_a_small_one_within_the_margin_is_let_through():
     # Standard error 0.5/√80 = 0.056: these are 5 and 9 of them.
-    assert failures(20, pair(-0.3)) == 20
-    assert failures(20, pair(-0.3), margin=0.8) == 0
+    assert failures(-0.3) == 9
+    assert failures(-0.3, margin=0.8) == 0
     # Few segments: no evidence of a loss, and none of its absence.
-    assert failures(20, pair(-0.1, n=6), margin=0.2) >= 15
-    assert failures(20, pair(0.0, n=6)) <= 5
+    assert failures(-0.1, n=6, margin=0.2) >= 6
+    assert failures(0.0, n=6) <= 3
 
 
 @pytest.mark.parametrize("metric, sign", [(MEAN, 1), (ERRORS, -1)], ids=["higher", "lower"])
@@ -68,15 +46,16 @@ def test_direction(metric, sign):
 
 
 def test_p_value_and_bound_are_those_of_compare(sample):
-    new, old = sample.systems["slightly-better"], sample.systems["baseline"]
-    options = {"groups": sample.documents, "n_resamples": 199, "rng": 3}
-    found = es.assert_not_worse(new, old, sample.references, "ter", **options)
+    new, old = sample.systems["slightly-better"][:60], sample.systems["baseline"][:60]
+    references = sample.references[:60]
+    options = {"groups": sample.documents[:60], "n_resamples": 199, "rng": 3}
+    found = es.assert_not_worse(new, old, references, "wer", **options)
     (expected,) = es.compare(
-        {"baseline": old, "system": new}, sample.references, "ter", baseline="baseline",
+        {"baseline": old, "system": new}, references, "wer", baseline="baseline",
         alternative="greater", confidence_level=0.9, **options,
     )  # fmt: skip
     assert found == expected
-    assert es.assert_not_worse(old, list(old), sample.references, "ter").pvalue == 1
+    assert es.assert_not_worse(old, list(old), references, "wer").pvalue == 1
 
 
 def test_a_saved_baseline(tmp_path, sample):
@@ -89,27 +68,26 @@ def test_a_saved_baseline(tmp_path, sample):
         es.assert_not_worse(new, old, [r[:1] for r in sample.references])
 
 
-@pytest.mark.parametrize(
-    ("margin", "parts"),
-    [
-        (None, ["system is significantly worse than baseline: judge ↑ -0.98\n",
-                "system 18.5250, baseline 19.5000\n", "-0.9750, at worst -1.", "(one-sided, 95 %)\n",
-                "<0.0001 of a loss as large by chance, at most 0.05\n", "Only 40 segments",
-                "judge|mean|test:bootstrap|alt:less|"]),
-        (1, ["system is not shown to be as good as baseline: judge ↑ -0.98, "
-             "a loss of 1 or more is not ruled out\n", "is the smallest that can be claimed"]),
-    ],
-)  # fmt: skip
-def test_messages(margin, parts):
+def test_messages():
     old, new = np.arange(40.0), np.arange(40.0) - np.arange(40) % 3
-    with pytest.raises(AssertionError) as caught:
-        es.assert_not_worse(new, old, None, MEAN, margin=margin)
-    places = [str(caught.value).find(part) for part in parts]
-    assert -1 not in places
-    assert places == sorted(places)
+    for margin, parts in (
+        (None, [
+            "system is significantly worse than baseline: judge ↑ -0.98\n", "system 18.5250",
+            "-0.9750, at worst -1.", "<0.0001 of a loss as large by chance", "judge|mean|",
+        ]),
+        (1, ["is not shown to be as good as", "is the smallest that can be claimed"]),
+    ):  # fmt: skip
+        with pytest.raises(AssertionError) as caught:
+            es.assert_not_worse(new, old, None, MEAN, margin=margin)
+        places = [str(caught.value).find(part) for part in parts]
+        assert -1 not in places
+        assert places == sorted(places)
 
 
-A, B = statistics([1, 2, 3.0], "A"), statistics([1, 2, 3.0], "B")
+A, B, SHORT = (
+    es.extract({name: scores}, metric=MEAN)
+    for name, scores in (("A", [1, 2, 3.0]), ("B", [1, 2, 3.0]), ("B", [1.0, 2]))
+)
 
 
 @pytest.mark.parametrize(
@@ -119,10 +97,8 @@ A, B = statistics([1, 2, 3.0], "A"), statistics([1, 2, 3.0], "B")
         ((A, B, ["r"] * 3), {}, "references must be left out when SegmentStatistics"),
         ((A, B.join(A, B)), {}, r"baseline must hold one system, got \['A', 'B'"),
         ((A, B), {"margin": 0}, "margin must be above 0, got 0: it is a size"),
-        ((A, B), {"margin": -1}, "margin must be above 0, got -1: it is a size"),
         ((A, B), {"significance_level": 0.5}, "significance_level must be between 0 and 0.5, got"),
-        ((A, B), {"significance_level": 0}, "significance_level must be between 0 and 0.5, got"),
-        ((A, statistics([1.0, 2], "B")), {}, "must have the same segments, got 2 for"),
+        ((A, SHORT), {}, "must have the same segments, got 2 for"),
     ],
 )
 def test_bad_input(arguments, options, message):

@@ -3,7 +3,7 @@
 - `options`: what can be typed, a table of commands and one of options
 - `parser`: what is typed becomes options, help or an error
 - `metrics`: options of metrics, and the metrics that they make
-- `inputs`: what is analysed, as tables by task: `texts` and files of statistics, or `logs`
+- `inputs`: what is analysed, as tables by task: texts and files of statistics, or `logs`
 - `commands`: the call that each command is
 - `output`: where a result goes, and in which form
 
@@ -20,18 +20,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from evalstats.cli.commands import COMMANDS, exit_code
-from evalstats.cli.inputs import files_of
+from evalstats.cli.inputs import files_of, texts_of
 from evalstats.cli.options import flag_of
 from evalstats.cli.output import (
-    Destination,
-    Progress,
     UnwritableError,
+    destination,
     form_of,
+    on_terminal,
     rendered,
     to_stdout,
 )
 from evalstats.cli.parser import one_line, parsed
-from evalstats.cli.texts import texts_of
 from evalstats.errors import InputError
 
 #: Python that the library's messages speak, and what is typed in its place.
@@ -43,7 +42,6 @@ _PYTHON = {
     r"^metric must": "-m must",
     r"take the place of the outputs: metric=.*": "go as --scores, or alone as a table",
     r"^directions: ": "--higher-is-better, --lower-is-better: ",
-    r"give margin$": "give --margin, or choose metrics with -m",
     r"; leave it out to test for a loss of any size": "",
     r"to_text\(verbose=True\)": "--verbose",
     r"to_text\(matrix=True\), to_csv\(\)": "--matrix, -f csv",
@@ -60,21 +58,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, 2 for bad input, or that of a gate."""
     options = parsed(sys.argv[1:] if arguments is None else arguments)
     try:
-        is_result = hasattr(options, "format")
-        form = form_of(options.output, options.format) if is_result else ""
-        with Destination(options.output, files_of(options)) as destination:
-            with Progress(sys.stderr) as progress:
+        form = "" if options.command == "extract" else form_of(options.output, options.format)
+        with destination(options.output, files_of(options)) as write:
+            with on_terminal(sys.stderr) as progress:
                 result: Any = COMMANDS[options.command](options, progress)
-            if not is_result:
+            if result is None:
                 return 0
-            if getattr(options, "describe", False):
-                destination.write(result.describe())
+            if options.describe:
+                write(result.describe())
                 return 0
             names = ("verbose", "matrix", "caption", "label")
-            how = {name: getattr(options, name, None) for name in names}
             texts = texts_of(options) if form == "html" else None
+            how = {name: getattr(options, name) for name in names}
             content = rendered(result, form, texts, **how)
-            destination.write(as_typed(str(content), options) if form == "text" else content)
+            write(as_typed(str(content), options) if form == "text" else content)
             return exit_code(result, options)
     except InputError as error:
         _complain(f"evalstats {options.command}: error: {as_typed(str(error), options)}")

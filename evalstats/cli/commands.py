@@ -13,10 +13,8 @@ from evalstats.analysis.compare import compare
 from evalstats.analysis.gate import gated
 from evalstats.analysis.options import Options
 from evalstats.analysis.suite import as_tasks
-from evalstats.cli.inputs import read
+from evalstats.cli.inputs import Input, read
 from evalstats.cli.options import options_of
-from evalstats.cli.output import Progress
-from evalstats.cli.texts import Input
 from evalstats.data import load_sample
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
@@ -24,44 +22,43 @@ from evalstats.resampling.executors import Reporting
 from evalstats.results.forms import Result
 from evalstats.results.ranking import Rankings
 from evalstats.results.results import Comparison
+from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines
-from evalstats.statistics.names import as_segment_ids
 
 #: Options under the heading of a test that the call does not have.
 _OURS = {"baseline", "composite", "undecided"}
+#: What says how the segments, and the tasks, make a whole.
+_PARTS = ("aggregate", "groups", "strata")
 _UNDECIDED = 3
 
 
-def _asked(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments of the call that were given, checked before the work."""
+def _asked(
+    options: argparse.Namespace, progress: Progress, least: int = 1
+) -> tuple[Input, dict[str, Any]]:
+    """Return what is analysed, and the other arguments of the call, checked before the work."""
     names = {option.name for option in options_of(options.command)["test"]} - _OURS
-    given = {name: getattr(options, name) for name in names}
-    given = {name: value for name, value in given.items() if value is not None}
-    known = {field.name for field in fields(Options)}
-    spelled = {"seed" if name == "rng" else name: value for name, value in given.items()}
-    Options(**{name: value for name, value in spelled.items() if name in known})
-    return given
-
-
-def _parts(found: Input, options: argparse.Namespace) -> dict[str, Any]:
-    """Return how the segments go together."""
-    aggregate = {"aggregate": options.aggregate} if options.aggregate else {}
-    return {"groups": found.groups, "strata": found.strata, **aggregate}
+    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    known = {"seed" if name == "rng" else name: value for name, value in given.items()}
+    Options(**{field.name: known[field.name] for field in fields(Options) if field.name in known})
+    found = read(options, progress, least)
+    given |= {name: value for name, value in found.labels.items() if value is not None}
+    if options.baseline:
+        given["baseline"] = found.system(options.baseline)
+    if options.aggregate:
+        given["aggregate"] = options.aggregate
+    return found, given
 
 
 def _compare(options: argparse.Namespace, progress: Progress) -> Comparison:
-    asked = _asked(options) | {"executor": Reporting(None, progress)}
-    found = read(options, progress, 2)
-    baseline = found.system(getattr(options, "baseline", None))
-    tasks = as_tasks(found.tasks, **_parts(found, options))
-    return tasks.compare(baseline=baseline, **asked).noting(*found.notes)
+    found, asked = _asked(options, progress, 2)
+    tasks = as_tasks(found.tasks, *(asked.pop(name, None) for name in _PARTS))
+    return tasks.compare(executor=Reporting(None, progress), **asked).noting(*found.notes)
 
 
 def _estimate(options: argparse.Namespace, progress: Progress) -> Result:
-    asked = _asked(options) | {"executor": Reporting(None, progress)}
-    found = read(options, progress)
-    tasks = as_tasks(found.tasks, **_parts(found, options))
-    return tasks.estimate(**asked).noting(*found.notes)
+    found, asked = _asked(options, progress)
+    tasks = as_tasks(found.tasks, *(asked.pop(name, None) for name in _PARTS))
+    return tasks.estimate(executor=Reporting(None, progress), **asked).noting(*found.notes)
 
 
 def _rank(options: argparse.Namespace, progress: Progress) -> Result:
@@ -79,22 +76,14 @@ def _rank(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def _power(options: argparse.Namespace, progress: Progress) -> Result:
-    asked = _asked(options)
-    found = read(options, progress, 2)
-    return evalstats.power(
-        found.only(),
-        baseline=found.system(options.baseline),
-        progress=progress,
-        **_parts(found, options),
-        **asked,
-    ).noting(*found.notes)
+    found, asked = _asked(options, progress, 2)
+    return evalstats.power(found.only(), progress=progress, **asked).noting(*found.notes)
 
 
 def _gate(options: argparse.Namespace, progress: Progress) -> Result:
-    asked = _asked(options)
     if options.baseline is None:
         raise InputError("give --baseline, what is in use: a log, a file of outputs, or a name")
-    if not {"margin", "recovery"} & set(asked):
+    if options.margin is None and options.recovery is None:
         raise InputError("give --margin, the loss that is too much, or --recovery, what to keep")
     for name in ("logs", "input"):
         given = getattr(options, name)
@@ -106,21 +95,19 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
     is_name = not Path(options.baseline).exists()
     if options.systems and is_name and not matches(options.baseline, options.systems):
         options.systems.append(options.baseline)
-    found = read(options, progress, 2)
-    baseline = found.system(options.baseline)
+    found, asked = _asked(options, progress, 2)
     if len(found.systems) > 2:
         raise InputError(
             f"a gate is of one system and its baseline, and there are {', '.join(found.systems)}: "
             f"choose with --systems"
         )
-    return gated(found.tasks, str(baseline), groups=found.groups, notes=found.notes, **asked)
+    return gated(found.tasks, notes=found.notes, **asked)
 
 
 def exit_code(result: object, options: argparse.Namespace) -> int:
     """Return the exit code of a result: 0 but for gates."""
     code = int(getattr(result, "exit_code", 0))
-    settled = {"pass": 0, "fail": 1}.get(getattr(options, "undecided", None) or "")
-    return code if code != _UNDECIDED or settled is None else settled
+    return {"pass": 0, "fail": 1}.get(options.undecided, code) if code == _UNDECIDED else code
 
 
 def _show(options: argparse.Namespace, progress: Progress) -> Result:
@@ -137,16 +124,12 @@ def _extract(options: argparse.Namespace, progress: Progress) -> None:
         raise InputError("-m needs one metric: a file holds the statistics of one")
     ids = tuple(read_lines(options.ids)) if options.ids else None
     (table,) = read(options, progress).only()
-    if ids is not None:
-        as_segment_ids(ids, table.n_segments)
     replace(table, segment_ids=ids).save(options.output)
 
 
 def _audit(options: argparse.Namespace, progress: Progress) -> Result:
-    asked = _asked(options)
-    found = read(options, progress, 2)
-    baseline = found.system(options.baseline)
-    return evalstats.audit(found.only(), baseline=baseline, progress=progress, **asked)
+    found, asked = _asked(options, progress, 2)
+    return evalstats.audit(found.only(), progress=progress, **asked)
 
 
 def _demo(options: argparse.Namespace, progress: Progress) -> Result:

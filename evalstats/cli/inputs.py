@@ -1,29 +1,72 @@
-"""What is analysed: texts, files of statistics or logs, and no options of another kind."""
+"""What is analysed, as tables by task: texts, files of statistics or logs."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from evalstats.analysis.inputs import as_pairs
-from evalstats.cli.metrics import METRIC_OPTIONS
+from evalstats.analysis.inputs import as_pairs, given_tables
+from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
 from evalstats.cli.options import flag_of
-from evalstats.cli.output import STANDARD, Progress
-from evalstats.cli.texts import Input, of_statistics, of_texts
+from evalstats.cli.output import STANDARD
 from evalstats.errors import InputError
 from evalstats.logs.words import matches, meant
+from evalstats.statistics.extraction import Progress, extract_files
+from evalstats.statistics.files import Lines, read_lines, system_names, test_set_files
+from evalstats.statistics.names import as_names, group_codes
+from evalstats.statistics.segments import SegmentStatistics
 
-#: Options that name files to read.
-_FILES = ("logs", "input", "references", "scores", "groups", "strata", "ids")
+#: Options that name labels of segments, and those that name files to read.
+_LABELS = ("groups", "strata")
+_FILES = ("logs", "input", "references", "scores", *_LABELS, "ids")
 _OF_LOGS = ("task", "filter", "missing", "epochs", "lower_is_better", "higher_is_better")
-_OF_TEXTS = ("references", "test_set", "language_pair", "scores")
+_OF_TEXTS = (
+    *("references", "test_set", "language_pair", "scores"),
+    *(name for names in METRIC_OPTIONS.values() for name in names),
+)
+
+
+@dataclass(frozen=True)
+class Input:
+    """Tables by task, "" being the only one of texts, labels of segments, and notes on logs.
+
+    A label is one string a segment, or the name of labels that the tables have. `paths` has the
+    system of each file that holds one.
+    """
+
+    tasks: dict[str, list[SegmentStatistics]]
+    labels: dict[str, Any]
+    notes: tuple[str, ...] = ()
+    paths: dict[str, str] | None = None
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of all systems."""
+        return next(iter(self.tasks.values()))[0].systems
+
+    def system(self, name: str) -> str:
+        """Return the system that a name or the path of its file stands for."""
+        if name in self.systems:
+            return name
+        for of in (Path, lambda path: Path(path).name):  # the whole path, or the end of only one
+            found = {s for path, s in (self.paths or {}).items() if of(path) == of(name)}
+            if len(found) == 1:
+                return found.pop()
+        raise InputError(f"--baseline: there is no {name!r}; {meant(name, self.systems)}")
+
+    def only(self) -> list[SegmentStatistics]:
+        """Return the tables of the only task."""
+        if len(self.tasks) > 1:
+            raise InputError(f"--task and --filter must choose one of {', '.join(self.tasks)}")
+        return next(iter(self.tasks.values()))
 
 
 def files_of(options: argparse.Namespace) -> list[str]:
     """Return the files that are read, of which standard input can be one."""
-    given = [getattr(options, name, None) or [] for name in _FILES]
+    given = [getattr(options, name) or [] for name in _FILES]
     files = [path for some in given for path in ([some] if isinstance(some, str) else some)]
     if files.count(STANDARD) > 1:
         raise InputError("- is standard input, which can be read once; give files for the others")
@@ -31,62 +74,130 @@ def files_of(options: argparse.Namespace) -> list[str]:
 
 
 def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Input:
-    """Read what was given; what costs nothing is checked before what costs seconds.
-
-    `least` is the number of systems that the command needs.
-    """
-    paths = getattr(options, "logs", None)
+    """Read what was given, and nothing of another kind, of at least so many systems."""
+    paths = options.logs
     if not paths:
-        return _chosen(_of_texts(options, progress, least), options)
+        return _of_texts(options, progress, least)
     if options.input:
         raise InputError(f"give either {paths[0]} or texts as -i, not both; scores go as --scores")
     kinds = {Path(path).suffix == ".npz" for path in paths}
     if len(kinds) > 1:
         raise InputError(f"give files of statistics (.npz) or logs, not both: {' '.join(paths)}")
-    metric_options = [name for names in METRIC_OPTIONS.values() for name in names]
-    _refuse(options, (*_OF_TEXTS, *metric_options), f"is for texts: {paths[0]} has its own")
+    _refuse(options, _OF_TEXTS, f"is for texts: {paths[0]} has its own")
     if kinds == {True}:
         _refuse(options, (*_OF_LOGS, "metrics", "names"), f"says nothing of {paths[0]}")
-        found = _chosen(of_statistics(options), options)
+        found = _of_statistics(options)
     else:
         # Texts, the most of what is compared, need not wait for the readers of logs.
         from evalstats.cli.logs import of_logs
 
-        found = of_logs(options)
+        labels = {name: getattr(options, name) for name in _LABELS}
+        joined = of_logs(options, [label for label in labels.values() if label])
+        found = Input(joined.tasks, labels, tuple(joined.notes), joined.paths)
     if least > 1:
         as_pairs(found.systems, None, options.command)
     return found
-
-
-def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> Input:
-    """Read texts, with scores from elsewhere beside them."""
-    if not getattr(options, "scores", None):
-        _refuse(options, _OF_LOGS, "is for logs and tables of scores, and none is given")
-        return of_texts(options, progress, least)
-    from evalstats.cli.logs import scores_beside
-
-    found = of_texts(options, progress, least)
-    return replace(found, tasks={"": found.only() + scores_beside(options, found.only())})
-
-
-def _chosen(found: Input, options: argparse.Namespace) -> Input:
-    """Return the systems that are wanted, in the order of the patterns."""
-    patterns = getattr(options, "systems", None)
-    if not patterns:
-        return found
-    names = found.systems
-    for pattern in patterns:
-        if not any(matches(name, [pattern]) for name in names):
-            raise InputError(f"--systems: there is no {pattern!r}; {meant(pattern, names)}")
-    places = [i for p in patterns for i, name in enumerate(names) if matches(name, [p])]
-    places = list(dict.fromkeys(places))
-    chosen = tuple(names[i] for i in places)
-    (tables,) = found.tasks.values()
-    tables = [replace(table, values=table.values[places], systems=chosen) for table in tables]
-    return replace(found, tasks={"": tables})
 
 
 def _refuse(options: argparse.Namespace, names: Iterable[str], why: str) -> None:
     for name in names:
         if getattr(options, name, None) is not None:
             raise InputError(f"{flag_of(name)} {why}")
+
+
+def _of_statistics(options: argparse.Namespace) -> Input:
+    tables = [SegmentStatistics.load(path) for path in options.logs]
+    labels: dict[str, Any] = {}
+    for name in _LABELS:
+        given = getattr(options, name)
+        is_label = given is None or given in tables[0].labels
+        labels[name] = given if is_label else read_lines(given)
+    files = zip(options.logs, tables, strict=True)
+    paths = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
+    return Input({"": _chosen(given_tables(tables), options)}, labels, paths=paths)
+
+
+def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> Input:
+    """Read and extract texts, one table a metric; what costs nothing is checked before."""
+    if not options.scores:
+        _refuse(options, _OF_LOGS, "is for logs and tables of scores, and none is given")
+    metrics = metrics_of(options)
+    if not options.input:
+        raise InputError("outputs are missing: give -i FILE ..., or paths of logs")
+    names = tuple(system_names(options.input, options.names))
+    if least > 1:
+        as_pairs(names, None, options.command)
+    files = {name: getattr(options, name) for name in _LABELS}
+    labels = {name: read_lines(path) if path else None for name, path in files.items()}
+    references = _references(options)
+    n_segments = len(references[0])
+    for name, given in labels.items():
+        if given is not None:
+            group_codes(given, n_segments, name)
+    systems = {name: Lines(path) for name, path in zip(names, options.input, strict=True)}
+    for path, lines in zip(options.input, systems.values(), strict=True):
+        if len(lines) != n_segments:
+            raise InputError(f"{path} has {len(lines)} lines but the references have {n_segments}")
+    as_names(names)
+    tables = extract_files(systems, references, metrics, progress)
+    if options.scores:
+        from evalstats.cli.logs import scores_beside
+
+        # Standard input cannot be read again.
+        again = [] if STANDARD in (options.references or []) else _references(options)
+        tables = tables + scores_beside(options, tables[0], again)
+    paths = dict(zip(options.input, names, strict=True))
+    return Input({"": _chosen(tables, options)}, labels, paths=paths)
+
+
+def _chosen(
+    tables: list[SegmentStatistics], options: argparse.Namespace
+) -> list[SegmentStatistics]:
+    """Return the systems that are wanted, in the order of the patterns."""
+    if not options.systems:
+        return tables
+    names = tables[0].systems
+    for pattern in options.systems:
+        if not any(matches(name, [pattern]) for name in names):
+            raise InputError(f"--systems: there is no {pattern!r}; {meant(pattern, names)}")
+    places = [i for p in options.systems for i, name in enumerate(names) if matches(name, [p])]
+    places = list(dict.fromkeys(places))
+    chosen = tuple(names[i] for i in places)
+    return [replace(table, values=table.values[places], systems=chosen) for table in tables]
+
+
+def _references(options: argparse.Namespace) -> list[Lines]:
+    files = _reference_files(options)
+    streams = [Lines(path) for path in files]
+    if len(set(map(len, streams))) > 1:
+        found = ", ".join(f"{p} has {len(lines)}" for p, lines in zip(files, streams, strict=True))
+        raise InputError(f"references must have the same number of lines: {found}")
+    return streams
+
+
+def texts_of(options: argparse.Namespace) -> dict[str, list[str]] | None:
+    """Return what a report shows of segments: references and outputs, where they are in files."""
+    if options.command != "compare" or not options.input:
+        return None
+    files = _reference_files(options)
+    numbers = [f" {i + 1}" for i in range(len(files))] if len(files) > 1 else [""]
+    named = {f"reference{number}": path for number, path in zip(numbers, files, strict=True)}
+    names = system_names(options.input, options.names)
+    for name, path in zip(names, options.input, strict=True):
+        if not options.systems or matches(name, options.systems):
+            named[name] = path
+    # Standard input cannot be read again.
+    return {name: read_lines(path) for name, path in named.items() if path != STANDARD}
+
+
+def _reference_files(options: argparse.Namespace) -> list[str]:
+    """Return the files of references, or those of sacreBLEU's test set."""
+    if options.references and options.test_set:
+        raise InputError("give either -r/--references or -t/--test-set, not both")
+    if options.references:
+        return list(options.references)
+    if not options.test_set:
+        raise InputError("references are missing: give -r FILE ..., or -t NAME -l SRC-TRG")
+    if not options.language_pair:
+        raise InputError("-t/--test-set needs -l/--language-pair, for example -l en-de")
+    return list(test_set_files(options.test_set, options.language_pair))

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from evalstats.cli.output import STANDARD
-from evalstats.cli.texts import LABELS, Input, references_of
 from evalstats.errors import InputError
 from evalstats.logs.files import fingerprint, without_suffix
-from evalstats.logs.joining import joined
+from evalstats.logs.joining import Joined, joined
 from evalstats.logs.log import Log, log_of
 from evalstats.logs.reading import read_log
 from evalstats.logs.rows import Items, Key, Rows
@@ -21,18 +20,15 @@ from evalstats.statistics.files import Lines
 from evalstats.statistics.segments import SegmentStatistics
 
 
-def of_logs(options: argparse.Namespace) -> Input:
-    """Read logs and tables of scores."""
+def of_logs(options: argparse.Namespace, labels: Sequence[str]) -> Joined:
+    """Read logs and tables of scores, with labels of their items."""
     paths = options.logs
     if wrong := [p for p in paths if p == STANDARD or p.removesuffix(".gz").endswith(".txt")]:
         raise InputError(
             f"{wrong[0]} is neither statistics (.npz) nor a log or a table of scores; give outputs "
             f"as -i"
         )
-    labels = {name: getattr(options, name, None) for name in LABELS}
-    wanted = [label for label in labels.values() if label]
-    found = joined(_named(options), labels=wanted, **_selection(options))
-    return Input(found.tasks, **labels, notes=tuple(found.notes), paths=found.paths)
+    return joined(_named(options), labels=labels, **_selection(options))
 
 
 def shown(options: argparse.Namespace) -> Result:
@@ -105,17 +101,14 @@ def _named(options: argparse.Namespace) -> Any:
 
 
 def scores_beside(
-    options: argparse.Namespace, of_texts: Sequence[SegmentStatistics]
+    options: argparse.Namespace, of_texts: SegmentStatistics, references: list[Lines]
 ) -> list[SegmentStatistics]:
     """Return scores of the same systems and lines as texts, one table a metric."""
-    names, where = of_texts[0].systems, ", ".join(options.scores)
     wanted = {name: value for name, value in _selection(options).items() if name != "metric"}
-    found = joined(options.scores, **wanted)
-    # Standard input cannot be read again.
-    references = [] if STANDARD in (options.references or []) else references_of(options)
+    where = ", ".join(options.scores)
     return [
-        _of_lines(table, names, of_texts[0].n_segments, where, references)
-        for tables in found.tasks.values()
+        _of_lines(table, of_texts.systems, of_texts.n_segments, where, references)
+        for tables in joined(options.scores, **wanted).tasks.values()
         for table in tables
     ]
 

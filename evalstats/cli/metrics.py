@@ -63,19 +63,14 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
         if name not in NAMED:
             as_metric(name)  # which says what there is
     given = _given(options, {NAMED[name].func for name in names})
-    if BLEU in given:
-        _add_language(given[BLEU], options.language_pair)
-        _check_smoothing(given[BLEU])
     metrics: list[Metric] = []
     for name in names:
-        make = NAMED[name]
+        make, asked = NAMED[name], given[NAMED[name].func]
         for field, value in make.keywords.items():
-            if given[make.func].get(field, value) != value:
+            if asked.get(field, value) != value:
                 flag = flag_of(f"{make.func.__name__.lower()}_{field}")
-                raise InputError(
-                    f"{flag} {given[make.func][field]} contradicts -m {name}, which has {value}"
-                )
-        metric = make(**given[make.func])
+                raise InputError(f"{flag} {asked[field]} contradicts -m {name}, which has {value}")
+        metric = make(**asked)
         if metric in metrics:
             raise InputError(f"-m must name different metrics, got {' '.join(names)}")
         metrics.append(metric)
@@ -87,26 +82,22 @@ def _given(options: argparse.Namespace, kinds: set[Any]) -> dict[Any, dict[str, 
     given: dict[Any, dict[str, Any]] = {kind: {} for kind in kinds}
     for kind, taken in METRIC_OPTIONS.items():
         for option, field in taken.items():
-            value = getattr(options, option)
-            if value is None:
-                continue
-            if kind not in given:
-                raise InputError(
-                    f"{flag_of(option)} has no effect without -m {kind.__name__.lower()}"
-                )
-            given[kind][field.name] = value
+            if (value := getattr(options, option)) is not None:
+                if kind not in given:
+                    metric = kind.__name__.lower()
+                    raise InputError(f"{flag_of(option)} has no effect without -m {metric}")
+                given[kind][field.name] = value
+    if BLEU in given:
+        _check_bleu(given[BLEU], options.language_pair)
     return given
 
 
-def _add_language(bleu: dict[str, Any], language_pair: str | None) -> None:
-    if language_pair is None:
-        return
-    target = language_pair.partition("-")[2]
-    if bleu.setdefault("trg_lang", target) != target:
-        raise InputError(f"--trg-lang {bleu['trg_lang']} contradicts -l {language_pair}")
-
-
-def _check_smoothing(bleu: dict[str, Any]) -> None:
+def _check_bleu(bleu: dict[str, Any], language_pair: str | None) -> None:
+    """Add the language of the texts; refuse what contradicts it, and a value without a method."""
+    if language_pair is not None:
+        target = language_pair.partition("-")[2]
+        if bleu.setdefault("trg_lang", target) != target:
+            raise InputError(f"--trg-lang {bleu['trg_lang']} contradicts -l {language_pair}")
     method = bleu.get("smooth_method", BLEU.smooth_method)
     if "smooth_value" in bleu and NAMED_SMOOTHING[method].value is None:
         raise InputError(

@@ -6,13 +6,14 @@ import io
 import os
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
 from evalstats.errors import InputError
 from evalstats.results.page import Texts, document
+from evalstats.statistics.extraction import Progress
 
 #: What stands for standard input or standard output in place of a file.
 STANDARD = "-"
@@ -32,72 +33,55 @@ class UnwritableError(Exception):
     """Standard output takes no more: its reader has gone, or a disk is full."""
 
 
-class Destination:
-    """A file, or standard output for `None` and ``"-"``; entered before the work that fills it.
+@contextmanager
+def destination(
+    path: str | None, inputs: Sequence[str] = ()
+) -> Iterator[Callable[[str | bytes], None]]:
+    """Yield what writes to a file, tried before without changing it, or to standard output.
 
-    Parameters
-    ----------
-    path : str or None
-    inputs : sequence of str
-        Files that it may not be.
-
-    Raises
-    ------
-    InputError
-        For what cannot be written, and for one of the inputs.
+    The file may be none of the inputs. One that was not there is not there when the work fails.
     """
+    if path in (None, STANDARD):
+        if sys.stdout is None:
+            raise InputError("standard output is closed; give -o FILE")
+        yield lambda content: to_stdout(str(content).rstrip("\n") + "\n")
+        return
+    target = Path(str(path))
+    for other in inputs:
+        if _is_same(target, other):
+            raise InputError(f"-o {path} is the input {other}; give another file")
 
-    def __init__(self, path: str | None, inputs: Sequence[str] = ()) -> None:
-        self._path = None if path in (None, STANDARD) else path
-        self._inputs = inputs
-        self._is_new = False
-
-    def __enter__(self) -> Destination:
-        """Try to write, without changing what is there."""
-        if self._path is None:
-            if sys.stdout is None:
-                raise InputError("standard output is closed; give -o FILE")
-            return self
-        for other in self._inputs:
-            if _is_same(self._path, other):
-                raise InputError(f"-o {self._path} is the input {other}; give another file")
-        try:
-            self._is_new = not os.path.lexists(self._path)
-            # To open a pipe or a device already does something to it.
-            if self._is_new or Path(self._path).is_dir() or Path(self._path).is_file():
-                with open(self._path, "ab"):
-                    pass
-        except OSError as error:
-            raise self._unwritable(error) from None
-        return self
-
-    def __exit__(self, kind: object, *rest: object) -> None:
-        """Remove the empty file that trying made, if the work came to nothing."""
-        if kind is not None and self._is_new and self._path is not None:
-            with suppress(OSError):
-                Path(self._path).unlink()
-
-    def write(self, content: str | bytes) -> None:
-        """Write a figure, or a text that ends in one line feed."""
+    def write(content: str | bytes) -> None:
         if isinstance(content, str):
-            content = content.rstrip("\n") + "\n"
-            if self._path is None:
-                to_stdout(content)
-                return
-            content = content.encode()
-        assert self._path is not None
-        try:
-            Path(self._path).write_bytes(content)
-        except OSError as error:
-            raise self._unwritable(error) from None
+            content = (content.rstrip("\n") + "\n").encode()
+        with _writing(target):
+            target.write_bytes(content)
 
-    def _unwritable(self, error: OSError) -> InputError:
-        return InputError(f"cannot write {self._path}: {error.strerror}")
-
-
-def _is_same(path: str, other: str) -> bool:
+    is_new = not os.path.lexists(target)
+    with _writing(target):
+        # To open a pipe or a device already does something to it.
+        if is_new or target.is_dir() or target.is_file():
+            target.open("ab").close()
     try:
-        return os.path.samefile(path, other)
+        yield write
+    except BaseException:
+        if is_new:
+            with suppress(OSError):
+                target.unlink()
+        raise
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write {target}: {error.strerror}") from None
+
+
+def _is_same(path: Path, other: str) -> bool:
+    try:
+        return path.samefile(other)
     except OSError:  # What is not there is reported where it is read.
         return False
 
@@ -115,18 +99,16 @@ def to_stdout(text: str = "") -> None:
 
 def form_of(output: str | None, format: str | None) -> str:
     """Return the form that was asked for, or that of the file's suffix; they have to agree."""
-    suffix = "" if output in (None, STANDARD) else Path(str(output)).suffix.lower()
-    of_suffix = _SUFFIXES.get(suffix)
-    if format is None:
-        if (suffix and of_suffix is None) or (output not in (None, STANDARD) and not suffix):
-            raise InputError(
-                f"-o {output} does not say its form; end it in one of {' '.join(_SUFFIXES)}, or "
-                f"give -f"
-            )
-        return of_suffix or "text"
-    if of_suffix not in (None, format):
+    if output in (None, STANDARD):
+        return format or "text"
+    of_suffix = _SUFFIXES.get(Path(str(output)).suffix.lower())
+    if format and of_suffix not in (None, format):
         raise InputError(f"-o {output} is a file of {of_suffix}, but -f asks for {format}")
-    return format
+    if form := format or of_suffix:
+        return form
+    raise InputError(
+        f"-o {output} does not say its form; end it in one of {' '.join(_SUFFIXES)}, or give -f"
+    )
 
 
 def rendered(result: Any, form: str, texts: Texts | None = None, **how: Any) -> str | bytes:
@@ -158,29 +140,25 @@ def _figure(result: Any, form: str) -> bytes:
     return buffer.getvalue()
 
 
-class Progress:
-    """A line on a terminal that says how far long work has come."""
+@contextmanager
+def on_terminal(stream: TextIO | None) -> Iterator[Progress]:
+    """Yield what says on a line of a terminal how far long work has come."""
+    start, shown = time.monotonic(), ""
 
-    def __init__(self, stream: TextIO | None) -> None:
-        self._stream = stream if stream is not None and stream.isatty() else None
-        self._start = time.monotonic()
-        self._shown = ""
-
-    def __enter__(self) -> Progress:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._shown:
-            self._write("")
-
-    def __call__(self, done: int, total: int, label: str) -> None:
-        """Say how much of some work is done."""
+    def say(done: int, total: int, label: str) -> None:
+        nonlocal shown
         line = f"{label} {100 * done // total} %"
-        if line != self._shown and time.monotonic() - self._start > _QUIET_SECONDS:
-            self._shown = line
-            self._write(line)
+        if line != shown and time.monotonic() - start > _QUIET_SECONDS:
+            shown = line
+            write(line)
 
-    def _write(self, line: str) -> None:
-        if self._stream is not None:
-            self._stream.write(f"\r\x1b[K{line}")
-            self._stream.flush()
+    def write(line: str) -> None:
+        if stream is not None and stream.isatty():
+            stream.write(f"\r\x1b[K{line}")
+            stream.flush()
+
+    try:
+        yield say
+    finally:
+        if shown:
+            write("")

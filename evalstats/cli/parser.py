@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import Any, NoReturn
 
 from evalstats.cli.metrics import metric_options
-from evalstats.cli.options import COMMANDS, Option, options_of
+from evalstats.cli.options import COMMANDS, OPTIONS, Option, options_of
 from evalstats.cli.output import to_stdout
 from evalstats.logs.words import meant
 from evalstats.results.signatures import version
@@ -30,7 +30,9 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     for options in _options(command).values():
         for option in options:
             parser.add_argument(*option.flags, **_settings(option))
-    found = parser.parse_args(rest)
+    # What another command is asked is not asked here: all options have a value, or None.
+    every = {option.name: None for options in OPTIONS.values() for option in options}
+    found = parser.parse_args(rest, argparse.Namespace(**every))
     if found.help or found.help_all:
         to_stdout(_help(command, found.help_all))
         raise SystemExit(0)
@@ -45,12 +47,9 @@ def one_line(message: str) -> str:
 class _Once(argparse.Action):
     """Store a value; a second one would silently replace the first."""
 
-    _is_given = False
-
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
-        if self._is_given:
+        if getattr(namespace, self.dest) is not None:
             raise argparse.ArgumentError(self, "is given more than once")
-        self._is_given = True
         setattr(namespace, self.dest, values)
 
 
@@ -105,14 +104,12 @@ _TYPES: dict[str, Callable[[str], Any]] = {
 def _overview() -> str:
     """Return the help of all commands."""
     rows = (_entry(name, command.about, 14) for name, command in COMMANDS.items())
-    return "\n".join(
-        [
-            "usage: evalstats COMMAND ...", "",
-            "Is this difference real? Scores with intervals, differences with p-values.", "",
-            *rows, "",
-            "evalstats COMMAND --help says how; evalstats --version prints the version.", "",
-        ]
-    )  # fmt: skip
+    return (
+        "usage: evalstats COMMAND ...\n\n"
+        "Is this difference real? Scores with intervals, differences with p-values.\n\n"
+        + "".join(f"{row}\n" for row in rows)
+        + "\nevalstats COMMAND --help says how; evalstats --version prints the version.\n"
+    )
 
 
 def _help(name: str, everything: bool) -> str:

@@ -4,9 +4,9 @@
 - `values`: the numbers in it
 - `runs`: several runs of a system, side by side
 - `names`: names of systems and segments, labels of groups
-- `extraction`, `extraction_of_files`: texts to statistics
+- `extraction`: texts to statistics
 - `interchange`, `archives`: statistics as files
-- `files`, `sacrebleu_sets`: files of texts, and the test sets that sacreBLEU knows
+- `files`: files of texts, and the test sets that sacreBLEU knows
 
 May import `text`, `metrics`, `resampling` and `results`.
 """

@@ -75,7 +75,7 @@ def read_archive(
             raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
         if not stat.S_ISREG(found.st_mode):
             raise OSError("it is not a regular file")
-        with Path(path).open("rb") as file, zipfile.ZipFile(checked_directory(file)) as archive:
+        with Path(path).open("rb") as file, zipfile.ZipFile(_checked(file)) as archive:
             members = _members(archive, found.st_size, kinds)
         if _HEADER not in members:
             raise ValueError(f"expected {_HEADER}.npy in it, found {', '.join(members)[:99]!r}")
@@ -93,7 +93,7 @@ def read_archive(
     return header, members
 
 
-def checked_directory(file: BinaryIO, most: int = _MOST_DIRECTORY) -> BinaryIO:
+def _checked(file: BinaryIO) -> BinaryIO:
     """Return a file that ends as a zip file without comment does, with a short directory."""
     file.seek(0, os.SEEK_END)
     file.seek(max(0, file.tell() - 98))
@@ -104,7 +104,7 @@ def checked_directory(file: BinaryIO, most: int = _MOST_DIRECTORY) -> BinaryIO:
         size = max(size % 0xFFFFFFFF, int.from_bytes(tail[40:48], "little"))
     if tail[76:80] != b"PK\5\6" or tail[96:] != b"\0\0":
         raise ValueError("it does not end as an archive does")
-    if size > most:
+    if size > _MOST_DIRECTORY:
         raise ValueError(f"its directory claims {size:,} bytes")
     return file
 

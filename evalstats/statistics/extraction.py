@@ -1,4 +1,7 @@
-"""From texts to statistics: every system under every metric, each reference prepared once."""
+"""From texts to statistics: every system under every metric, each reference prepared once.
+
+Lists of texts are read whole; files some segments at a time, so that few texts are in memory.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +14,29 @@ from numpy.typing import NDArray
 
 from evalstats.checks import also_called, check_same_index, listed, refuse_masked
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics import Metric, as_metric
-from evalstats.resampling.executors import Reporting, Workers, as_workers, run_all
+from evalstats.metrics import BLEU, CHRF, Metric, as_metric
+from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
+from evalstats.resampling.executors import Reporting, Workers, as_workers, run_all, usable_cores
+from evalstats.statistics.files import Lines
+from evalstats.statistics.interchange import narrowest
 from evalstats.statistics.names import as_names, as_segment_ids
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
-from evalstats.text.references import References, as_references
+from evalstats.text.ragged import blocks
+from evalstats.text.references import (
+    Encoded,
+    References,
+    as_references,
+    encoded,
+    fingerprint_of,
+)
 
 Progress = Callable[[int, int, str], None]
 Metrics = str | Metric | Sequence[str | Metric]
+#: A block of files has so many bytes of the references, at most: few enough that an interruption
+#: need not wait long, and that what is made of them stays near the core.
+_BLOCK_BYTES = 1 << 20
+_BLOCK_LINES = 1 << 15
 
 
 @also_called(metrics="metric")
@@ -192,3 +209,47 @@ def rows_of(metric: Metric, texts: Any, references: Any) -> NDArray[Any]:
             f"{metric.name}.statistics must return shape (N, k) = {expected}, got {rows.shape}"
         )
     return rows
+
+
+def extract_files(
+    systems: Mapping[str, Lines],
+    references: Sequence[Lines],
+    metrics: Sequence[Metric],
+    progress: Progress | None = None,
+) -> list[SegmentStatistics]:
+    """Extract what `extract_all` gives for the lines of files, one table a metric."""
+
+    def work(block: tuple[int, int]) -> tuple[list[NDArray[Any]], Encoded]:
+        """Return the rows of each metric, `(S, n, k)`, and the references' bytes."""
+        columns = [lines.texts(*block) for lines in references]
+        prepared = References(columns[0] if len(columns) == 1 else list(zip(*columns, strict=True)))
+        rows: list[list[NDArray[Any]]] = [[] for _ in metrics]
+        for name, lines in systems.items():
+            texts = lines.texts(*block)
+            for metric, found in zip(metrics, rows, strict=True):
+                # All of them are kept: in the narrowest integers that hold them.
+                found.append(narrowest(_rows({True: prepared}, (metric, name, texts))))
+        return [np.stack(found) for found in rows], encoded(prepared.texts)
+
+    pieces = list(blocks(references[0].edges, _BLOCK_BYTES, _BLOCK_LINES))
+    threads = usable_cores() if all(_is_vectorised(metric) for metric in metrics) else 1
+    say = progress or (lambda done, total, label: None)
+    parts = run_all(work, pieces, threads, lambda done, total: say(done, total, "extracting"))
+    counts = np.full(len(references[0]), len(references))
+    fingerprint = fingerprint_of(counts, [texts for _, texts in parts])
+    rows = [rows for rows, _ in parts]
+    del parts  # and the bytes of the references with them
+    tables = []
+    for metric, found in zip(metrics, zip(*rows, strict=True), strict=True):
+        values = np.concatenate(found, axis=1, dtype=np.result_type(np.int32, *found))
+        known = (str(len(references)), fingerprint)
+        tables.append(SegmentStatistics(values, tuple(systems), metric, *known))
+    return tables
+
+
+def _is_vectorised(metric: Metric) -> bool:
+    """Say whether a metric is NumPy's work for the most part, which threads do speed up."""
+    if isinstance(metric, BLEU):
+        # Other tokenisers promise nothing about threads.
+        return metric.tokenizer in BUNDLED_TOKENIZERS
+    return isinstance(metric, CHRF)

@@ -1,4 +1,4 @@
-"""Text files, one segment a line, read as sacreBLEU's command line reads them."""
+"""Text files, one segment a line, read as sacreBLEU's command line reads them; its test sets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import sys
 import zlib
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -127,14 +126,6 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     return lines.texts(0, len(lines))
 
 
-def check_parallel(columns: Sequence[Lines], paths: Sequence[str], name: str) -> None:
-    """Refuse files that have not the same number of lines."""
-    if any(len(one) != len(other) for one, other in pairwise(columns)):
-        pairs = zip(paths, columns, strict=True)
-        found = ", ".join(f"{path} has {len(lines)}" for path, lines in pairs)
-        raise InputError(f"{name} must have the same number of lines: {found}")
-
-
 def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]:
     """Return the names given, or the file names without their last suffix."""
     if names is not None and len(names) != len(paths):
@@ -150,3 +141,34 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
                 f"give different --names"
             )
     return chosen
+
+
+def test_set_files(test_set: str, langpair: str) -> list[str]:
+    """Return the reference files of one of sacreBLEU's test sets; downloads what is not cached."""
+    from sacrebleu import utils
+    from sacrebleu.dataset import DATASETS
+
+    if test_set not in DATASETS:
+        raise InputError(
+            f"test set {test_set!r} is not one of sacreBLEU's; `sacrebleu --list` prints them"
+        )
+    pairs = sorted(DATASETS[test_set].langpairs)
+    if langpair not in pairs:
+        raise InputError(
+            f"language pair {langpair!r} is not in {test_set}; it has {', '.join(pairs)}"
+        )
+    try:
+        files: list[str] = utils.get_reference_files(test_set, langpair)
+    # sacreBLEU ends the process when a download fails its checks.
+    except (OSError, SystemExit) as error:
+        # Without a network the texts may still be there, though not what they were made from.
+        cache = Path(utils.SACREBLEU_DIR, test_set)
+        pattern = f"{test_set.replace('/', '_')}.{langpair}.ref*"
+        files = sorted(str(path) for path in cache.glob(pattern))
+        if not files:
+            raise InputError(
+                f"test set {test_set}/{langpair} is not cached and could not be downloaded: {error}"
+            ) from error
+    if not files:
+        raise InputError(f"test set {test_set}/{langpair} has no references")
+    return files
