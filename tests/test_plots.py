@@ -9,7 +9,6 @@ import pytest
 import evalstats as es
 from evalstats.results.figures import BLUE, GREY, VERMILLION, WIDTH
 from evalstats.results.ranking import Rankings
-from evalstats.training.curves import curve
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -282,7 +281,6 @@ BOTH = es.compare(outputs(2), metrics=[METRIC, es.Mean("other")], n_resamples=9)
     (lambda: RESULTS[26][0].plot(), "325 differences are too many rows; use plot_pvalues"),
     (lambda: es.Comparison.from_json(PAIRS.to_json()).plot_replicates(), "there are no replicates"),
     (lambda: es.Monitor(None, METRIC).plot(), "nothing to draw yet; call check first"),
-    (lambda: curve([], RUNS[3].selected, 9, "segment"), "no checks to draw; call Monitor"),
 ])  # fmt: skip
 def test_bad_input(call, message):
     with pytest.raises(es.InputError, match=message):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.figures import (
     BLUE,
@@ -40,8 +39,6 @@ def curve(
     Filled markers are real improvements; the others are open, and left out beyond 60 checks. Up to
     25 checks have a bar each, more a band.
     """
-    if not checks:
-        raise InputError("there are no checks to draw; call Monitor.check first")
     axes = own_axes(ax, 2.5)
     _draw_checks(axes, checks)
     _draw_selected(axes, checks, selected)
