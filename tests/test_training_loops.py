@@ -17,27 +17,21 @@ from evalstats.integrations.loop import checked
 
 
 def test_a_loop_logs_saves_and_stops(sample, tmp_path):
-    outputs = {
-        step: sample.systems["clearly-better" if step >= 20 else "baseline"] for step in range(200)
-    }
     logged, path = [], tmp_path / "monitor.json"
 
-    def make(now):
-        return LoopCallback(
+    def run(first, last):
+        """Train from one step to another; return the one at which it stops."""
+        now = first
+        callback = LoopCallback(
             es.Monitor(sample.references, "chrf", patience=3),
-            lambda: outputs[now[0]],
+            lambda: sample.systems["clearly-better" if now >= 20 else "baseline"],
             every=10,
             log=lambda values, step: logged.append((step, values)),
             path=path,
         )
-
-    def run(first, last):
-        now = [first]
-        callback = make(now)
-        for step in range(first, last):
-            now[0] = step
-            if callback(step):
-                return step
+        for now in range(first, last):
+            if callback(now):
+                return now
         return None
 
     assert run(1, 35) is None
