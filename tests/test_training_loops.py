@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.integrations.labels import LabelledSet, fingerprint
+from evalstats.integrations.labels import LabelledSet, decoded, fingerprint
 from evalstats.integrations.loop import MonitorCallback as LoopCallback
 from evalstats.integrations.loop import checked
 
@@ -115,6 +115,17 @@ def test_a_fingerprint_of_labels_knows_no_padding():
     assert fingerprint((ids(texts), np.arange(3))) != fingerprint(ids(texts))
     assert fingerprint(np.array([0.5, 1.0])) != fingerprint(np.array([1.0, 0.5]))
     assert fingerprint(same[3]) == fingerprint(same[4]) == mine
+
+
+def test_token_ids_are_decoded_and_other_predictions_refused():
+    rows = ids(["ab", "c"])
+    for predictions in (rows, (rows, None)):
+        assert decoded(predictions, Letters()) == ["ab", "c"]
+    assert decoded(rows, len) == 2
+    with pytest.raises(es.InputError, match="use Seq2SeqTrainer with predict_with_generate=True"):
+        decoded(np.zeros((1, 4, 12)), Letters())
+    with pytest.raises(es.InputTypeError, match="tokenizer or a function, got str"):
+        decoded(rows, "tokenizer")
 
 
 def test_labels_that_are_no_text_tell_sets_apart():

@@ -230,16 +230,3 @@ def test_compute_metrics_scores_other_sets_against_their_labels(trainer):
     running.compute_metrics = compute_metrics(references, "chrf", tokenizer.batch_decode)
     assert "eval_chrf2" in running.evaluate(mine)
     assert "eval_chrf2" not in running.evaluate(other)
-
-
-def test_what_cannot_be_decoded_is_reported(trainer):
-    from evalstats.integrations.transformers import decoded
-
-    _, tokenizer, _ = trainer
-    ids = np.array([[4, 5, 2, -100]])
-    assert decoded(ids, tokenizer) == decoded((ids, None), tokenizer) == ["a b"]
-    assert decoded(ids, lambda rows: [f"{len(row)} tokens" for row in rows]) == ["4 tokens"]
-    with pytest.raises(es.InputError, match="use Seq2SeqTrainer with predict_with_generate=True"):
-        decoded(np.zeros((1, 4, 12)), tokenizer)
-    with pytest.raises(es.InputTypeError, match="tokenizer or a function, got str"):
-        decoded(ids, "tokenizer")
