@@ -43,6 +43,9 @@ def test_a_loop_logs_saves_and_stops(sample, tmp_path):
         10, 20, 30, 40, 50
     ]  # fmt: skip
     assert list(tmp_path.iterdir()) == [path]
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(es.InputError, match="must hold the state of a monitor, got JSONDecodeErr"):
+        run(1, 2)
 
 
 def test_a_step_that_is_evaluated_again_is_no_check(sample):

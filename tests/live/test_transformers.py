@@ -29,17 +29,13 @@ def trainer(tmp_path):
     )
 
     torch.set_num_threads(1)
-    inner = Tokenizer(
-        models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<unk>")
-    )
+    vocabulary = {word: i for i, word in enumerate(WORDS)}
+    inner = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     inner.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=inner,
-        pad_token="<pad>",
-        bos_token="<s>",
-        eos_token="</s>",
+        tokenizer_object=inner, pad_token="<pad>", bos_token="<s>", eos_token="</s>",
         unk_token="<unk>",
-    )
+    )  # fmt: skip
     letters = np.random.default_rng(0).integers(4, 12, size=(N_SEGMENTS, 4))
     sources = [" ".join(WORDS[i] for i in row) for row in letters]
     references = ["a b c d e f g h"] * N_SEGMENTS
@@ -76,21 +72,12 @@ def trainer(tmp_path):
             disable_tqdm=True, save_strategy=options.pop("save_strategy", "no"), **options,
         )  # fmt: skip
         return Seq2SeqTrainer(
-            model=model,
-            args=arguments,
-            train_dataset=data,
-            eval_dataset=eval_dataset or data,
-            data_collator=collate,
-            callbacks=callbacks,
-            compute_metrics=compute_metrics,
-        )
+            model=model, args=arguments, train_dataset=data, eval_dataset=eval_dataset or data,
+            data_collator=collate, callbacks=callbacks, compute_metrics=compute_metrics,
+        )  # fmt: skip
 
     make.encode = encode
     return make, tokenizer, references
-
-
-def evaluations(trainer, key="eval_loss"):
-    return [entry for entry in trainer.state.log_history if key in "".join(entry)]
 
 
 def test_trainer_resumes_where_it_was(trainer, tmp_path):
@@ -133,11 +120,6 @@ def test_trainer_checks_the_monitored_set_only(trainer, tmp_path):
     other, mine = make.encode(others), make.encode(references)
     sets = {"other": other, "mine": mine, "short": other[:5]}
     saving = {"save_strategy": "steps", "save_steps": 2}
-    unnamed = MonitorCallback(es.Monitor(references, "chrf"), tokenizer)
-    with pytest.raises(
-        es.InputError, match=r"several evaluation sets have 12 segments; .* labels="
-    ):
-        make(0.0, 1, [unnamed], unnamed.compute_metrics, eval_dataset=sets).train()
     labels = [row["labels"] for row in mine]
     watch = MonitorCallback(es.Monitor(references, "chrf"), tokenizer, labels=labels)
     running = make(3e-2, 10, [watch], watch.compute_metrics, eval_dataset=sets, **saving)
@@ -148,7 +130,7 @@ def test_trainer_checks_the_monitored_set_only(trainer, tmp_path):
     ):
         running.train()
     assert [check.step for check in watch.monitor.checks] == list(range(2, 21, 2))
-    evaluated = {k: v for entry in evaluations(running, "") for k, v in entry.items()}
+    evaluated = {k: v for entry in running.state.log_history for k, v in entry.items()}
     assert evaluated["eval_mine_chrf2"] == watch.monitor.last.score
     assert "eval_other_chrf2" in evaluated
     assert not any("improved" in key for key in evaluated if not key.startswith("eval_mine"))
@@ -167,12 +149,8 @@ def test_trainer_checks_the_monitored_set_only(trainer, tmp_path):
     # Padded to another length, these are the same labels.
     assert running.evaluate(mine, max_length=15)["eval_chrf2"] != before["eval_chrf2"]
     assert watch.monitor.state_dict() == state
-    path = tmp_path / "checkpoint-2" / STATE_FILE
-    assert len(json.loads(path.read_text())["labels"]) == 64
-    path.write_text("{", encoding="utf-8")
-    watch.monitor = es.Monitor(references, "chrf")
-    with pytest.raises(es.InputError, match="must hold the state of a monitor, got JSONDecodeErr"):
-        running.train(resume_from_checkpoint=str(path.parent))
+    saved = json.loads((tmp_path / "checkpoint-2" / STATE_FILE).read_text())
+    assert len(saved["labels"]) == 64
 
 
 def test_checks_are_logged_and_the_best_model_is_kept(trainer, tmp_path):
@@ -187,7 +165,8 @@ def test_checks_are_logged_and_the_best_model_is_kept(trainer, tmp_path):
         greater_is_better=True,
     )  # fmt: skip
     running.train()
-    logged, checks = evaluations(running), watch.monitor.checks
+    logged = [entry for entry in running.state.log_history if "eval_loss" in entry]
+    checks = watch.monitor.checks
     assert [check.step for check in checks] == [entry["step"] for entry in logged]
     for check, entry in zip(checks, logged, strict=True):
         for key, value in check.to_log("eval_").items():
