@@ -1,11 +1,10 @@
 """evaluatio 0.5.2 under `evalstats.compat.evaluatio`: its numbers, and errors for its silences.
 
 Every number here that is called evaluatio's comes from a run of the package (0.5.2, its wheel from
-PyPI), 10^6 resamples where it draws. `live/test_evaluatio.py` runs it side by side.
+PyPI). `live/test_evaluatio.py` runs it side by side.
 """
 
 import importlib
-import math
 
 import numpy as np
 import pytest
@@ -141,51 +140,48 @@ def test_numbers_are_evaluatios(call, expected):
     assert not isinstance(found, np.generic)
 
 
-DRAWN = 99_999
+def test_permutations_are_of_all_signs():
+    assert paired_permutation_test(X1, X2, 1, exact=True) == 0.421875
+    # evaluatio gave 0.8049: sums that are equal but for rounding are no ties there.
+    assert paired_permutation_test(X1, X2, 1, False, exact=True) == 0.8359375
+    # Five standard errors.
+    assert abs(paired_permutation_test(X1, X2, 9999) - 0.421875) < 0.025
+    scores = [
+        [sacrebleu.sentence_chrf(text, row).score for text, row in zip(texts, ROWS, strict=True)]
+        for texts in (GOOD, BAD)
+    ]
+    for two_tailed in (True, False):
+        found = chrf.chrf_permutation_test(ROWS, GOOD, BAD, 99, two_tailed)
+        assert found == paired_permutation_test(*scores, 99, two_tailed)
 
 
 @pytest.mark.parametrize(
-    "call, theirs",
+    "arguments, theirs",
     [
-        (lambda: paired_bootstrap_test(X1, X2, DRAWN), 0.3434),
-        (lambda: paired_permutation_test(X1, X2, DRAWN, exact=True), 0.421875),
-        # Exact. evaluatio gave 0.8049: sums that are equal but for rounding are no ties there.
-        (lambda: paired_permutation_test(X1, X2, DRAWN, False), 0.8359375),
-        (lambda: chrf.chrf_permutation_test(ROWS, GOOD, BAD, DRAWN), 0.2499),
-        (lambda: chrf.chrf_permutation_test(ROWS, GOOD, BAD, DRAWN, False), 0.1249),
-        # Exact, by enumerating the 256 resamples; evaluatio gave 0.06353 and 0.06297.
-        (lambda: bleu.bleu_bootstrap_test(ROWS, GOOD, BAD, DRAWN), 0.0625),
+        ((1000, 0.05), (70.58561, 65.18348, 78.20546)),
+        ((999, 0.1, sacrebleu.CHRF(word_order=2), 7), (71.986013, 67.793419, 78.262321)),
     ],
 )
-def test_pvalues_are_evaluatios(call, theirs):
-    """10^5 draws of each against evaluatio's 10^6: 5 standard errors, false alarm below 1e-6."""
-    error = math.sqrt(theirs * (1 - theirs) * 1.1e-5)
-    assert abs(call() - theirs) < 5 * error + 1e-4
+def test_chrf_has_evaluatios_draws(arguments, theirs):
+    """Deterministic in `seed`; evaluatio's arithmetic is float32."""
+    assert chrf.chrf_ci(ROWS, GOOD, *arguments) == pytest.approx(theirs, abs=2e-5)
 
 
 @pytest.mark.parametrize(
-    "call, theirs, neighbour",
+    "module, prefix, pairs, split",
     [
-        (lambda: error_rate_ci(COUNTS, EXPOSURE, DRAWN, 0.05), (0.3095238, 2 / 13, 0.452), 0.003),
-        (lambda: wer.word_error_rate_ci(*KEPT, DRAWN, 0.1), (0.2777778, 0.1428571, 0.3636364), 0),
-        (lambda: uer.universal_error_rate_ci(*SPLIT, DRAWN, 0.1), (5 / 18, 1 / 7, 4 / 11), 0),
-        # 0.9492 of the resamples are below that upper bound: its neighbour 0.3 is as good.
-        (lambda: cer.character_error_rate_ci(*KEPT, DRAWN, 0.1), (20 / 77, 8 / 37, 10 / 33), 3e-3),
-        (lambda: bleu.bleu_ci(ROWS, GOOD, DRAWN, 0.05), (57.0757748, 31.2040006, 100.0), 0),
-        # Deterministic in `seed`; evaluatio's arithmetic is float32.
-        (lambda: chrf.chrf_ci(ROWS, GOOD, 1000, 0.05), (70.58561, 65.18348, 78.20546), 2e-5),
-        (
-            lambda: chrf.chrf_ci(ROWS, GOOD, 999, 0.1, sacrebleu.CHRF(word_order=2), 7),
-            (71.986013, 67.793419, 78.262321),
-            2e-5,
-        ),
+        (wer, "word", KEPT, str.split),
+        (cer, "character", KEPT, list),
+        (uer, "universal", SPLIT, list),
     ],
+    ids=["words", "characters", "tokens"],
 )
-def test_intervals_are_evaluatios(call, theirs, neighbour):
-    """The distributions are discrete: at 10^5 draws a bound is evaluatio's or its neighbour."""
-    found = call()
+def test_intervals_of_rates_are_those_of_their_counts(module, prefix, pairs, split):
+    edits = getattr(module, f"{prefix}_edit_distance_per_pair")(*pairs)
+    expected = error_rate_ci(edits, [len(split(text)) for text in pairs[0]], 99, 0.1, rng=3)
+    found = getattr(module, f"{prefix}_error_rate_ci")(*pairs, 99, 0.1, rng=3)
+    assert found == expected
     assert isinstance(found, ConfidenceInterval)
-    assert found == pytest.approx(theirs, rel=1e-6, abs=neighbour)
 
 
 def test_bounds_are_order_statistics():

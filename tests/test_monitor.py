@@ -26,14 +26,6 @@ def watched(scores, metric=None, **options):
     return monitor
 
 
-def look(metric, best, new):
-    """The second of two checks, of statistics `(N, k)`."""
-    monitor = es.Monitor([""] * len(best) if metric.uses_references else None, metric)
-    for step, rows in enumerate((best, new)):
-        monitor.check(step, es.SegmentStatistics(rows[None], ["run"], metric))
-    return monitor.last
-
-
 # What a check says
 
 
@@ -51,29 +43,19 @@ def test_numbers_are_those_of_estimate_and_compare(sample, metric):
     assert [check.compared_with for check in checks] == [None, 0, 0, 20]
     assert [check.best.step for check in checks] == [0, 0, 20, 20]
     assert [check.highest.step for check in checks] == [0, 10, 20, 20]
-    result = es.compare(sample.systems, sample.references, metric, method="t", baseline="baseline")
+    result = es.compare(
+        sample.systems, sample.references, metric, method="t", test="t", baseline="baseline"
+    )
     differences = {d.system: d for d in result}
     for check, name in zip(checks[1:3], names[1:3], strict=True):
         d = differences[name]
         assert check.difference == pytest.approx(d.difference, abs=1e-12)
         assert (check.difference_low, check.difference_high) == pytest.approx((d.low, d.high))
+        # Half of the two-sided one.
+        assert check.pvalue == pytest.approx(d.pvalue / 2)
     assert checks[2].difference * (1 if checks[2].higher_is_better else -1) > 0
     assert checks[3].difference == -checks[2].difference
     assert checks[3].pvalue == pytest.approx(1, abs=1e-3)
-
-
-def test_pvalue_is_half_of_compares(sample):
-    """9,999 resamples: 4 Monte-Carlo standard errors of a halved p-value, and 0.01 for the t."""
-    metric = "chrf"
-    table = es.extract(sample.systems, sample.references, metric)
-    result = es.compare(table, baseline="baseline")
-    best, _, new, _ = table.values
-    (d,) = (d for d in result if d.system == table.systems[2])
-    p = look(table.metric, best, new).pvalue
-    one_sided = d.pvalue / 2 if d.winner == d.system else 1 - d.pvalue / 2
-    assert p == pytest.approx(one_sided, abs=0.01 + 4 * d.pvalue_error)
-    # The other way round it is the other tail.
-    assert look(table.metric, new, best).pvalue == pytest.approx(1 - p)
 
 
 def test_pvalue_of_a_mean_is_the_paired_t_test():
@@ -122,16 +104,6 @@ def test_where_segments_say_little_or_all(first, second, pvalue):
     again = watched([])
     again.load_state_dict(json.loads(json.dumps(monitor.state_dict())))
     assert again.checks == monitor.checks
-
-
-def test_small_steps_add_up():
-    """Improvements too small to be seen one by one are seen against the best step."""
-    scores = noise(3, 40)[0] + np.linspace(0, 2, 40)[:, None]
-    monitor = watched(scores, patience=100)
-    claims = [check for check in monitor.checks if check.improved]
-    assert len(claims) >= 2
-    assert all(check.step - check.compared_with > 1 for check in claims)
-    assert monitor.last.checks_without_improvement == 39 - claims[-1].step
 
 
 def test_lower_is_better():
@@ -322,13 +294,10 @@ def test_a_restart_changes_nothing(at):
         ((["a"],), {"patience": 0}, "patience must be at least 1"),
         ((["a"],), {"significance_level": 1.0}, "significance_level must be between 0 and 1"),
         ((["a"],), {"significance_level": 1e-5}, "give a significance_level of at least 0.0018"),
-        ((["a"],), {"expected_checks": 0}, "expected_checks must be at least 1"),
         ((["a"],), {"expected_checks": 10**6}, "expect at most 1,474 checks"),
-        ((["a"],), {"confidence_level": 0}, "confidence_level must be between"),
         ((["a"],), {"groups": [1, 2]}, "groups has 2 labels but there are 1 segments"),
         ((None,), {}, "references is None; BLEU needs one entry"),
         ((["a"], es.Mean("x")), {}, "references must be None: x does not use any"),
-        ((["a"], "blue"), {}, "metric must be one of"),
     ],
 )
 def test_bad_options(arguments, options, message):
@@ -348,9 +317,7 @@ def test_bad_checks_change_nothing():
     part = es.Accumulator(metric)
     part.update(["a", "c"], references)
     cases = [
-        ((0, ["a"]), "references has 2 entries but hypotheses has 1"),
         ((-1, ["a", "c"]), "step must be at least 0"),
-        (("1", ["a", "c"]), "step must be an integer"),
         ((0, es.extract({"A": ["a", "c"], "B": ["a", "b"]}, references, metric)), "one system, got 2"),
         ((0, es.extract({"A": ["a"]}, ["a b"], metric)), "hypotheses has 1 segments, expected 2"),
         ((0, es.extract({"A": ["a", "c"]}, references, "cer")), "must be statistics under WER"),
@@ -381,8 +348,6 @@ def test_bad_checks_change_nothing():
         ({"references": [["a", "b"], ["c"]]}, "different references"),
         ({"groups": [1, 1]}, "different references or groups"),
         ({"significance_level": 0.1}, "significance_level: 0.05 there"),
-        ({"expected_checks": 9}, "expected_checks: 50 there, 9 here"),
-        ({"n_resamples": 9}, "different n_resamples"),
         ({"rng": 1}, "different rng"),
     ],
 )

@@ -38,13 +38,6 @@ doc_to_text: ""
 doc_to_target: "{{text}}"
 metric_list: [{metric: word_perplexity}, {metric: byte_perplexity}, {metric: bits_per_byte}]
 """,
-    "labels": CHOICE
-    + """
-process_results: !function own.pair
-metric_list:
-  - {metric: macro, aggregation: !function own.macro_f1, higher_is_better: true}
-  - {metric: worst, aggregation: !function own.worst, higher_is_better: true}
-""",
 }
 COMMON = """
 task: {task}
@@ -57,24 +50,7 @@ group: {name}
 task: [{tasks}]
 aggregate_metric_list: [{{metric: acc, weight_by_size: {by_size}}}]
 """
-OWN = """
-def pair(doc, results):
-    found = max(range(len(results)), key=lambda i: results[i][0])
-    return {"macro": (doc["gold"], found), "worst": float(found == doc["gold"])}
-
-def macro_f1(items):
-    scores = []
-    for k in sorted({label for pair in items for label in pair}):
-        hits = sum(gold == found == k for gold, found in items)
-        scores.append(2 * hits / sum((gold == k) + (found == k) for gold, found in items))
-    return sum(scores) / len(scores)
-
-def worst(items):
-    return min(items)
-"""
-
-
-SIZES = {"qa": (150, 4), "yes_no": (90, 2), "labels": (80, 3), "pick": (20, 2), "choose": (50, 2)}
+SIZES = {"qa": (150, 4), "yes_no": (90, 2), "pick": (20, 2), "choose": (50, 2)}
 
 
 def documents(task, rng):
@@ -125,7 +101,6 @@ def harness(tmp_path_factory):
 
     tasks = folder / "tasks"
     tasks.mkdir()
-    (tasks / "own.py").write_text(OWN)
     rng = random.Random(5)
     for task, text in TASKS.items():
         path = tasks / f"{task}.jsonl"
@@ -136,7 +111,7 @@ def harness(tmp_path_factory):
     manager = TaskManager(include_path=str(tasks), include_defaults=False)
     found = simple_evaluate(
         Guesser(),
-        tasks=["mt", "lm", "labels", "micro", "macro"],
+        tasks=["mt", "lm", "micro", "macro"],
         task_manager=manager,
         bootstrap_iters=0,
         log_samples=True,
@@ -157,18 +132,12 @@ def filled(harness):
     return with_uncertainty(harness[0])
 
 
-def test_every_error_is_a_number_but_that_of_a_minimum(harness, filled):
-    names = {task: list(own) for task, own in filled["results"].items()}
-    assert names == {task: list(own) for task, own in harness[0]["results"].items()}
-    missing = [
-        (task, name)
-        for task, own in filled["results"].items()
-        for name, value in own.items()
-        if "_stderr," in name and not isinstance(value, float)
-    ]
-    assert missing == [("labels", "worst_stderr,none")]
-    (note,) = filled["uncertainty"]["notes"]
-    assert note.startswith("labels: worst: it is aggregated by worst, which is not known to be")
+def test_every_error_is_a_number(harness, filled):
+    for task, own in harness[0]["results"].items():
+        assert list(filled["results"][task]) == list(own)
+        errors = [value for name, value in filled["results"][task].items() if "_stderr," in name]
+        assert all(isinstance(value, float) for value in errors)
+    assert filled["uncertainty"]["notes"] == []
 
 
 def error(filled, task, metric, part="results"):
@@ -180,7 +149,7 @@ def error(filled, task, metric, part="results"):
     [("qa", "acc", None), ("yes_no", "acc", None), ("mt", "bleu", "bleu"), ("mt", "ter", "ter"),
      ("lm", "word_perplexity", "weighted_perplexity"), ("lm", "bits_per_byte", "bits_per_byte"),
      ("yes_no", "f1", "f1_score"), ("yes_no", "mcc", "matthews_corrcoef"),
-     ("qa", "brier_score", "brier_score"), ("labels", "macro", "macro_f1")],
+     ("qa", "brier_score", "brier_score")],
 )  # fmt: skip
 def test_errors_are_those_of_the_harness(harness, filled, task, metric, function):
     """Of means its own; of others its bootstrap.
@@ -194,9 +163,8 @@ def test_errors_are_those_of_the_harness(harness, filled, task, metric, function
     if function is None:
         expected = pytest.approx(metrics.mean_stderr(rows), rel=1e-9)
     else:
-        space = {**vars(metrics)}
-        exec(OWN, space)  # the task's own functions, from above
-        expected = pytest.approx(metrics.bootstrap_stderr(space[function], rows, 400), rel=0.2)
+        by_bootstrap = metrics.bootstrap_stderr(getattr(metrics, function), rows, 400)
+        expected = pytest.approx(by_bootstrap, rel=0.2)
     assert error(filled, task, metric) == expected
 
 
@@ -227,8 +195,7 @@ def test_the_harness_prints_the_numbers(filled):
 def test_folders_are_read_with_every_score(harness):
     results, output = harness
     run = es.read_log(output)
-    assert (run.name, run.disagreements, run.incomplete) == ("guesser 1", (), {})
-    assert [text.split(":")[0] for text in run.skipped] == ["labels"]
+    assert (run.name, run.disagreements, run.skipped) == ("guesser 1", (), ())
     assert run.groups == {"micro": ("qa", "yes_no"), "macro": ("pick", "choose")}
     stated = {
         (task, *name.split(",")): value
@@ -236,7 +203,6 @@ def test_folders_are_read_with_every_score(harness):
         for name, value in own.items()
         if "," in name and "_stderr" not in name and task not in run.groups
     }
-    del stated["labels", "worst", "none"]
     found = {tuple(key): float(table.scores[0]) for key, table in run.tables.items()}
     # Probabilities are printed, and rounded, in files.
     assert found == pytest.approx(stated, rel=1e-7)
