@@ -129,6 +129,7 @@ def test_scores_by_hand(config, response, expected, score):
         ({"smooth": "epsilon"}, "smooth must be one of method0, .*; got 'epsilon'"),
         ({"max_n_gram": 0}, "max_n_gram must be at least 1, got 0"),
         ({"weights": [1, 1, 1, 1]}, "weights must sum to 1, got 4"),
+        ({"weights": [0.5, 0.5]}, "weights has 2 entries but max_n_gram is 4"),
         ({"weights": [[0.25] * 4] * 4}, "weights must be one list of numbers"),
         ({"weight": [0.25] * 4}, "config has no 'weight'; it may have mode, max_n_gram"),
         ("sentence", "config must be a dict, got str"),

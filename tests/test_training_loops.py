@@ -139,6 +139,8 @@ def test_labels_that_are_no_text_tell_sets_apart():
         assert not the_set.holds(numbers[1:], 19, training=True)
     assert the_set.fingerprint is None
     assert the_set.holds(numbers, 20, training=True)
+    # Once it was seen, others are no surprise.
+    assert not the_set.holds(numbers[1:], 19, training=True)
     assert not the_set.holds(numbers[::-1], 20, training=False)
     with pytest.raises(es.InputError, match="several evaluation sets have 20 segments"):
         the_set.holds(numbers[::-1], 20, training=True)
