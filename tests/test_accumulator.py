@@ -48,7 +48,7 @@ def parts(draw, n, padded):
     return [rows[a:b] for a, b in pairwise(edges)]
 
 
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(st.data(), nasty_corpora, st.sampled_from(METRICS), st.booleans())
 def test_any_split_and_any_order_of_merging_gives_the_same_bits(data, corpus, metric, ids):
     hypotheses, references = (column * 2 for column in corpus)
@@ -63,7 +63,7 @@ def check_splits(data, metric, hypotheses, references, ids):
     same(whole, reduce(es.Accumulator.merge, pieces))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(
     st.data(),
     st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=2, max_size=20),
@@ -73,7 +73,7 @@ def test_fractions_are_summed_exactly_too(data, scores, ids):
     check_splits(data, es.Mean("judge"), scores, None, ids)
 
 
-@pytest.mark.parametrize("metric", ["bleu", "chrf++", "wer"])
+@pytest.mark.parametrize("metric", ["bleu", "wer"])
 def test_with_ids_it_is_estimate_on_the_whole_corpus(sample, metric):
     texts, references = sample.systems["baseline"], sample.references
     order = np.random.default_rng(0).permutation(len(texts))
@@ -98,28 +98,23 @@ def test_padding_counts_once_with_ids_and_twice_without():
 def test_names_are_ids():
     parts = [es.Accumulator("wer") for _ in range(2)]
     parts[0].update(["a"], ["b"], ids=["doc-1"])
-    parts[1].update(["a", "c c"], ["b", "c c"], ids=np.array(["doc-1", "document-2"]))
-    assert parts[0].merge(parts[1]).ids == ["doc-1", "document-2"]
-
-
-def test_names_that_end_in_nul_are_names():
-    part = es.Accumulator(es.Mean("m"))
-    part.update([1.0, 2.0], ids=["a\0", "a"])
-    assert pickle.loads(pickle.dumps(part)).ids == ["a", "a\0"]
+    # NumPy's own strings would lose the NUL.
+    parts[1].update(["a", "c c"], ["b", "c c"], ids=np.array(["doc-1", "doc-1\0"], dtype=object))
+    assert pickle.loads(pickle.dumps(parts[0].merge(parts[1]))).ids == ["doc-1", "doc-1\0"]
 
 
 def test_threads_lose_no_batch():
     part = es.Accumulator(es.Mean("m"))
 
     def work(first):
-        for i in range(first, first + 200):
+        for i in range(first, first + 50):
             part.update(np.full(5, float(i)), ids=range(5 * i, 5 * i + 5))
             len(part)
 
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(work, range(0, 800, 200)))
-    assert len(part) == 4000
-    assert part.compute() == np.mean(np.arange(800))
+        list(pool.map(work, range(0, 200, 50)))
+    assert len(part) == 1000
+    assert part.compute() == np.mean(np.arange(200))
 
 
 def test_one_id_with_two_statistics_is_an_error():
@@ -177,29 +172,20 @@ def test_a_bad_batch_changes_nothing():
     assert (len(part), part.compute()) == (1, pytest.approx(100))
 
 
-def batches_of(sample, size, n=48):
-    """Outputs, and as many references of each as there are segments in a batch."""
-    texts, references = sample.systems["baseline"], sample.references
-    for i in range(0, n, size):
-        yield texts[i : i + size], [(references[j] * size)[:size] for j in range(i, i + size)]
-
-
-@pytest.mark.parametrize("size", [2, 4])
-def test_streams_in_square_batches_are_noticed(sample, size):
+def test_streams_in_square_batches_are_noticed(sample):
     """As many streams as segments: lengths cannot tell the layouts apart, texts can."""
     right, wrong = es.Accumulator("chrf"), es.Accumulator("chrf")
+    pairs = list(zip(sample.systems["baseline"], sample.references, strict=True))[:24]
+    batches = [tuple(zip(*pairs[i : i + 2], strict=True)) for i in range(0, len(pairs), 2)]
 
     def fill(part, layout):
-        for texts, entries in batches_of(sample, size):
-            part.update(texts, layout(entries))
+        for texts, entries in batches:
+            part.update(texts, layout(zip(*entries, strict=True)))
 
-    def streams(entries):
-        return [list(stream) for stream in zip(*entries, strict=True)]
-
-    fill(right, list)
+    fill(right, lambda streams: list(zip(*streams, strict=True)))
     with pytest.warns(UserWarning, match=r"look like sacreBLEU's layout.*from_streams") as seen:
-        fill(wrong, streams)
+        fill(wrong, list)
     assert {Path(warned.filename) for warned in seen} == {Path(__file__)}
     assert wrong.compute() < right.compute()
     # Whoever says what it is is not asked.
-    fill(es.Accumulator("chrf"), lambda entries: es.References(streams(entries)))
+    fill(wrong, lambda streams: es.References(list(streams)))

@@ -1,11 +1,10 @@
 """evaluatio 0.5.2 under `evalstats.compat.evaluatio`: its numbers, and errors for its silences.
 
 Every number here that is called evaluatio's comes from a run of the package (0.5.2, its wheel from
-PyPI), 10^6 resamples where it draws. `live/test_evaluatio.py` runs it side by side.
+PyPI). `live/test_evaluatio.py` runs it side by side.
 """
 
 import importlib
-import math
 
 import numpy as np
 import pytest
@@ -54,33 +53,13 @@ GOOD = ["the cat sits on the mat", "it is raining again", "we went home", "no"]
 BAD = ["a cat sits on a mat", "it rained today", "we are going home late", "no"]
 PVALUES = [0.03, 0.04, 0.001, 0.8, 0.02]
 
-PER_TOKEN = "{0}_edit_distance_per_pair {0}_error_rate {0}_error_rate_ci {0}_error_rate_per_pair"
-#: Every public function, by module.
-FUNCTIONS = {
-    "alignment": "optimal_alignment",
-    "effect_size.cohen": "cohens_d_independent cohens_d_paired",
-    "inference.ci": "bootstrap_confidence_interval error_rate_ci",
-    "inference.hypothesis": "paired_bootstrap_test paired_permutation_test",
-    "inference.multiple_testing": "bonferroni_correction holm_correction",
-    "metrics.bleu": "bleu_bootstrap_test bleu_ci",
-    "metrics.cer": PER_TOKEN.format("character"),
-    "metrics.chrf": "chrf_ci chrf_permutation_test",
-    "metrics.pier": "poi_edit_distance poi_error_rate",
-    "metrics.uer": PER_TOKEN.format("universal"),
-    "metrics.wer": PER_TOKEN.format("word"),
-}
 
-
-@pytest.mark.parametrize("module, names", FUNCTIONS.items(), ids=FUNCTIONS)
-def test_modules_and_names(module, names):
-    found = importlib.import_module(f"evalstats.compat.evaluatio.{module}")
-    assert set(names.split()) <= set(found.__all__)
-    for name in found.__all__:
-        assert getattr(found, name).__doc__
-    with pytest.raises((AttributeError, ImportError), match="nothing"):
-        _ = found.nothing
-    with pytest.raises(ImportError, match="nothing"):
-        importlib.import_module("evalstats.compat.evaluatio.metrics.nothing")
+def test_modules_have_names_and_no_others():
+    for path in ("metrics.wer", "effect_size.cohen", "alignment"):
+        module = importlib.import_module(f"evalstats.compat.evaluatio.{path}")
+        assert all(getattr(module, name).__doc__ for name in module.__all__)
+        with pytest.raises(AttributeError, match="nothing"):
+            _ = module.nothing
 
 
 def spans(reference, hypothesis):
@@ -99,6 +78,11 @@ NUMBERS = [
     (lambda: wer.word_edit_distance_per_pair(REFERENCES, HYPOTHESES), [2, 2, 1, 2, 0]),
     (lambda: wer.word_error_rate_per_pair(REFERENCES, HYPOTHESES), [1 / 3, 0.4, 0.25, INF, 0]),
     (lambda: wer.word_error_rate(REFERENCES, HYPOTHESES), 0.3888888888888889),
+    # evaluatio's own tests ask for NaN where there is nothing on either side.
+    (lambda: wer.word_error_rate_per_pair([""], [""]), [NAN]),
+    (lambda: cer.character_error_rate([], []), NAN),
+    (lambda: cer.character_error_rate_per_pair([], []), []),
+    (lambda: uer.universal_error_rate([[]], [["a"]]), INF),
     # The information separators are no whitespace in Unicode; Python would split there.
     (lambda: wer.word_edit_distance_per_pair(["a\x1cb", "a\x85b"], ["a b", "a b"]), [2, 0]),
     (lambda: cer.character_edit_distance_per_pair(REFERENCES, HYPOTHESES), [6, 6, 6, 3, 2]),
@@ -130,6 +114,11 @@ NUMBERS = [
         0.5,
     ),
     (lambda: pier.poi_error_rate([["a"]], [["b"]], [[False]]), NAN),
+    # Flags belong to the reference, as evaluatio documents it. Its number is that with the first
+    # two arguments swapped.
+    (lambda: pier.poi_error_rate([list("abc")], [list("ax")], [[False, True, True]]), 1.0),
+    (lambda: pier.poi_error_rate([list("ab")], [list("abc")], [[True, True]]), 0.5),
+    (lambda: pier.poi_edit_distance([], ["a"], []), 0),
     (lambda: cohens_d_independent(X1, X2), -0.1384318659686041),
     (lambda: cohens_d_paired(X1, X2), -0.33154882463308083),
     (lambda: holm_correction(PVALUES).adjusted_pvalues, [0.09, 0.09, 0.005, 0.8, 0.08]),
@@ -137,92 +126,62 @@ NUMBERS = [
     # At most alpha, not below it.
     (lambda: bonferroni_correction(PVALUES, alpha=0.2).rejected, [True, True, True, False, True]),
     (lambda: holm_correction(p for p in [0.0, 1.0]).adjusted_pvalues, [0.0, 1.0]),
+    (lambda: bonferroni_correction([]).adjusted_pvalues, []),
 ]
 
 
 @pytest.mark.parametrize("call, expected", NUMBERS)
 def test_numbers_are_evaluatios(call, expected):
-    if isinstance(expected, list) and expected and not isinstance(expected[0], (int, float)):
-        assert call() == expected
-    else:
-        assert np.asarray(call()) == pytest.approx(np.asarray(expected), rel=1e-12, nan_ok=True)
-
-
-def test_flags_belong_to_the_reference():
-    """evaluatio's rate wants them for the hypothesis, against its documentation and its distance."""
-    references, hypotheses, flags = [list("abc")], [list("ax")], [[False, True, True]]
-    assert pier.poi_error_rate(references, hypotheses, flags) == 1.0
-    assert pier.poi_edit_distance(references[0], hypotheses[0], flags[0]) == 2
-    # Its number, 0.5 for these two flags, with the first two arguments swapped.
-    assert pier.poi_error_rate([list("ab")], [list("abc")], [[True, True]]) == 0.5
-
-
-@pytest.mark.parametrize(
-    "prefix, module", [("word", wer), ("character", cer), ("universal", uer)], ids=["w", "c", "u"]
-)
-def test_empty_references(prefix, module):
-    """evaluatio's own tests ask for NaN where there is nothing on either side."""
-    empty, full = ([""], ["a"]) if prefix != "universal" else ([[]], [["a"]])
-    per_pair = getattr(module, f"{prefix}_error_rate_per_pair")
-    rate = getattr(module, f"{prefix}_error_rate")
-    assert per_pair(empty, full) == [rate(empty, full)] == [INF]
-    assert math.isnan(per_pair(empty, empty)[0])
-    assert math.isnan(rate(empty, empty))
-    assert math.isnan(rate([], []))
-    assert per_pair([], []) == []
-    assert getattr(module, f"{prefix}_edit_distance_per_pair")([], []) == []
-
-
-DRAWN = 99_999
-
-
-@pytest.mark.parametrize(
-    "call, theirs",
-    [
-        (lambda: paired_bootstrap_test(X1, X2, DRAWN), 0.3434),
-        (lambda: paired_permutation_test(X1, X2, DRAWN), 0.42193),
-        (lambda: paired_permutation_test(X1, X2, DRAWN, exact=True), 0.421875),
-        (lambda: paired_permutation_test(X2, X1, DRAWN, False), 0.2109),
-        # Exact. evaluatio gave 0.8049: sums that are equal but for rounding are no ties there.
-        (lambda: paired_permutation_test(X1, X2, DRAWN, False), 0.8359375),
-        (lambda: chrf.chrf_permutation_test(ROWS, GOOD, BAD, DRAWN), 0.2499),
-        (lambda: chrf.chrf_permutation_test(ROWS, GOOD, BAD, DRAWN, False), 0.1249),
-        # Exact, by enumerating the 256 resamples; evaluatio gave 0.06353 and 0.06297.
-        (lambda: bleu.bleu_bootstrap_test(ROWS, GOOD, BAD, DRAWN), 0.0625),
-        # Five equal signs: evaluatio gives the least p-value there is.
-        (lambda: paired_bootstrap_test([0.85, 0.9, 0.78, 0.92], [0.8, 0.85, 0.75, 0.88], DRAWN), 0),
-    ],
-)
-def test_pvalues_are_evaluatios(call, theirs):
-    """10^5 draws of each against evaluatio's 10^6: 5 standard errors, false alarm below 1e-6."""
-    error = math.sqrt(theirs * (1 - theirs) * 1.1e-5)
-    assert abs(call() - theirs) < 5 * error + 1e-4
-
-
-@pytest.mark.parametrize(
-    "call, theirs, neighbour",
-    [
-        (lambda: bootstrap_confidence_interval(X1, DRAWN, 0.05), (0.78, 0.71125, 0.8475), 0.0013),
-        (lambda: error_rate_ci(COUNTS, EXPOSURE, DRAWN, 0.05), (0.3095238, 2 / 13, 0.452), 0.003),
-        (lambda: wer.word_error_rate_ci(*KEPT, DRAWN, 0.1), (0.2777778, 0.1428571, 0.3636364), 0),
-        (lambda: uer.universal_error_rate_ci(*SPLIT, DRAWN, 0.1), (5 / 18, 1 / 7, 4 / 11), 0),
-        # 0.9492 of the resamples are below that upper bound: its neighbour 0.3 is as good.
-        (lambda: cer.character_error_rate_ci(*KEPT, DRAWN, 0.1), (20 / 77, 8 / 37, 10 / 33), 3e-3),
-        (lambda: bleu.bleu_ci(ROWS, GOOD, DRAWN, 0.05), (57.0757748, 31.2040006, 100.0), 0),
-        # Deterministic in `seed`; evaluatio's arithmetic is float32.
-        (lambda: chrf.chrf_ci(ROWS, GOOD, 1000, 0.05), (70.58561, 65.18348, 78.20546), 2e-5),
-        (
-            lambda: chrf.chrf_ci(ROWS, GOOD, 999, 0.1, sacrebleu.CHRF(word_order=2), 7),
-            (71.986013, 67.793419, 78.262321),
-            2e-5,
-        ),
-    ],
-)
-def test_intervals_are_evaluatios(call, theirs, neighbour):
-    """The distributions are discrete: at 10^5 draws a bound is evaluatio's or its neighbour."""
     found = call()
+    if isinstance(expected, list) and expected and not isinstance(expected[0], (int, float)):
+        assert found == expected
+    else:
+        assert np.asarray(found) == pytest.approx(np.asarray(expected), rel=1e-12, nan_ok=True)
+    assert not isinstance(found, np.generic)
+
+
+def test_permutations_are_of_all_signs():
+    assert paired_permutation_test(X1, X2, 1, exact=True) == 0.421875
+    # evaluatio gave 0.8049: sums that are equal but for rounding are no ties there.
+    assert paired_permutation_test(X1, X2, 1, False, exact=True) == 0.8359375
+    # Five standard errors.
+    assert abs(paired_permutation_test(X1, X2, 9999) - 0.421875) < 0.025
+    scores = [
+        [sacrebleu.sentence_chrf(text, row).score for text, row in zip(texts, ROWS, strict=True)]
+        for texts in (GOOD, BAD)
+    ]
+    for two_tailed in (True, False):
+        found = chrf.chrf_permutation_test(ROWS, GOOD, BAD, 99, two_tailed)
+        assert found == paired_permutation_test(*scores, 99, two_tailed)
+
+
+@pytest.mark.parametrize(
+    "arguments, theirs",
+    [
+        ((1000, 0.05), (70.58561, 65.18348, 78.20546)),
+        ((999, 0.1, sacrebleu.CHRF(word_order=2), 7), (71.986013, 67.793419, 78.262321)),
+    ],
+)
+def test_chrf_has_evaluatios_draws(arguments, theirs):
+    """Deterministic in `seed`; evaluatio's arithmetic is float32."""
+    assert chrf.chrf_ci(ROWS, GOOD, *arguments) == pytest.approx(theirs, abs=2e-5)
+
+
+@pytest.mark.parametrize(
+    "module, prefix, pairs, split",
+    [
+        (wer, "word", KEPT, str.split),
+        (cer, "character", KEPT, list),
+        (uer, "universal", SPLIT, list),
+    ],
+    ids=["words", "characters", "tokens"],
+)
+def test_intervals_of_rates_are_those_of_their_counts(module, prefix, pairs, split):
+    edits = getattr(module, f"{prefix}_edit_distance_per_pair")(*pairs)
+    expected = error_rate_ci(edits, [len(split(text)) for text in pairs[0]], 99, 0.1, rng=3)
+    found = getattr(module, f"{prefix}_error_rate_ci")(*pairs, 99, 0.1, rng=3)
+    assert found == expected
     assert isinstance(found, ConfidenceInterval)
-    assert found == pytest.approx(theirs, rel=1e-6, abs=neighbour)
 
 
 def test_bounds_are_order_statistics():
@@ -260,30 +219,22 @@ def replicates(hypotheses, references, effective_order, iterations, rng):
 def test_bleu_by_the_obvious_path(effective_order, sample):
     references = sample.references[:9]
     worse, better = (sample.systems[name][:9] for name in ("clearly-better", "baseline"))
-    drawn = [replicates(texts, references, effective_order, 100, 5) for texts in (worse, better)]
-    ci = es.bleu_ci(references, worse, 100, 0.1, effective_order, rng=5)
-    # The 5th and the 96th of 100: floor(0.05·99) and ceil(0.95·99), from 0.
-    assert (ci.lower, ci.upper) == pytest.approx(np.sort(drawn[0])[[4, 95]], abs=1e-9)
-    assert len(set(drawn[0].round(9))) > 90
+    drawn = [replicates(texts, references, effective_order, 60, 5) for texts in (worse, better)]
+    ci = es.bleu_ci(references, worse, 60, 0.1, effective_order, rng=5)
+    # The 3rd and the 58th of 60: floor(0.05·59) and ceil(0.95·59), from 0.
+    assert (ci.lower, ci.upper) == pytest.approx(np.sort(drawn[0])[[2, 57]], abs=1e-9)
+    assert len(set(drawn[0].round(9))) > 54
     twin = naive.sacrebleu_twin(es.BLEU(effective_order=effective_order))
     observed = [twin.corpus_score(t, naive.streams(references)).score for t in (worse, better)]
     assert ci.mean == pytest.approx(observed[0])
     assert observed[0] < observed[1]  # of these nine
-    p = (np.count_nonzero(drawn[1] - drawn[0] <= 1e-9) + 1) / 101
+    p = (np.count_nonzero(drawn[1] - drawn[0] <= 1e-9) + 1) / 61
     for pair in ((worse, better), (better, worse)):
-        assert es.bleu_bootstrap_test(references, *pair, 100, effective_order, rng=5) == p
+        assert es.bleu_bootstrap_test(references, *pair, 60, effective_order, rng=5) == p
+    assert es.bleu_bootstrap_test(ROWS, iter(GOOD), GOOD, 99) == 1.0
     # Two perfect outputs of two tokens: evaluatio gives 100 either way, sacreBLEU 0 without.
     short = es.bleu_ci([["a b"], ["c d"]], ["a b", "c d"], 10, 0.05, effective_order)
     assert short.mean == (100 if effective_order else 0)
-
-
-def test_bleu_of_identical_systems_and_of_a_clear_winner():
-    assert es.bleu_bootstrap_test(ROWS, GOOD, GOOD, 99) == 1.0
-    longer, worse = ["the cat sat on the mat"] * 20, ["a dog lay on a rug"] * 20
-    assert es.bleu_bootstrap_test(longer, longer, worse, 999) == 0.001
-    assert es.bleu_bootstrap_test(longer, worse, longer, 999) == 0.001
-    ci = es.bleu_ci((r for r in ROWS), (h for h in BAD), 20, 0.05)
-    assert ci == es.bleu_ci(ROWS, BAD, 20, 0.05)
 
 
 def test_chrf_with_draws_of_ours():
@@ -310,14 +261,11 @@ RESAMPLED = {
 @pytest.mark.parametrize("call", RESAMPLED.values(), ids=RESAMPLED)
 def test_everything_resampled_is_seeded(call):
     assert call() == call()
-    assert call(rng=1) == call(rng=1)
-    assert len({call(rng=seed) for seed in range(6)}) > 1
     assert call(rng=np.random.default_rng(3)) == call(rng=np.random.default_rng(3))
-    assert len({call(rng=None) for _ in range(6)}) > 1
+    for seeds in (range(6), [None] * 6):
+        assert len({call(rng=seed) for seed in seeds}) > 1
     with pytest.raises(es.InputError, match="rng must be"):
         call(rng=-1)
-    with pytest.raises(TypeError):
-        call(rng="12345")
 
 
 LENGTHS = "must be the same length, got"
@@ -334,15 +282,15 @@ LENGTHS = "must be the same length, got"
         (holm_correction, (PVALUES, 0), "alpha must be between 0 and 1, got 0"),
         (holm_correction, ([0.4, -0.1],), r"pvalues\[1\] must be between 0 and 1, got -0.1"),
         (wer.word_error_rate, (["a"], ["a", "b"]), f"references, hypotheses {LENGTHS} 1, 2"),
-        (pier.poi_edit_distance, ([], ["a"], []), "references is empty; a point of interest is"),
-        (pier.poi_edit_distance, (["a"], ["a"], [True, False]), "one flag for each of the 1"),
         (pier.poi_error_rate, ([["a"], ["b"]], [["a"], ["b"]], [[True]]), f"{LENGTHS} 2, 2, 1"),
         (pier.poi_error_rate, ([list("abc")], [list("ab")], [[True] * 2]), r"interest\[0\] must"),
-        (chrf.chrf_ci, ([["a"], ["b", "c"]], ["a", "b"], 9, 0.05), "same number of references"),
         (chrf.chrf_ci, (ROWS, GOOD, 9, 0.05, None, -1), "seed must be at least 0, got -1"),
         (chrf.chrf_permutation_test, (ROWS, GOOD, BAD[:3], 10), f"hypotheses2 {LENGTHS} 4, 3"),
-        (es.bleu_ci, (ROWS, GOOD[:3], 9, 0.05), "references has 4 entries but hypot"),
         (es.bleu_bootstrap_test, (ROWS, GOOD, BAD[:3], 9), f"hyp1, hyp2 {LENGTHS} 4, 3"),
+        (wer.word_error_rate, ("ab", "ab"), "references must be a list of strings"),
+        (pier.poi_edit_distance, (["a"], ["a"], [1]), r"interest\[0\] must be True or F"),
+        (error_rate_ci, ([1.5], [1], 10, 0.05), "counts must be integers, got float64"),
+        (chrf.chrf_ci, (ROWS, GOOD, 9, 0.05, "chrf"), "chrf must be a sacrebleu.CHRF"),
     ],
 )
 def test_errors_name_the_argument(function, arguments, message):
@@ -350,33 +298,10 @@ def test_errors_name_the_argument(function, arguments, message):
         function(*arguments)
 
 
-@pytest.mark.parametrize(
-    "function, arguments, message",
-    [
-        (wer.word_error_rate, ("ab", "ab"), "references must be a list of strings"),
-        (uer.universal_error_rate, (["ab"], [["a"]]), r"references\[0\] must be a list"),
-        (pier.poi_edit_distance, (["a"], ["a"], [1]), r"interest\[0\] must be True or F"),
-        (error_rate_ci, ([1.5], [1], 10, 0.05), "counts must be integers, got float64"),
-        (paired_permutation_test, ([1, 2], [2, 3], 9, "x"), "two_tailed must be True or False"),
-        (cohens_d_independent, (["a", "b"], [1, 2]), "x1 must be numbers"),
-        (chrf.chrf_ci, (ROWS, GOOD, 9, 0.05, "chrf"), "chrf must be a sacrebleu.CHRF"),
-    ],
-)
-def test_wrong_types_stay_type_errors(function, arguments, message):
-    with pytest.raises(TypeError, match=message):
-        function(*arguments)
-
-
-def test_results_are_what_they_were():
+def test_results_say_what_they_are():
     ci = bootstrap_confidence_interval([0.5, 0.75], 10, 0.5)
     assert repr(ci).startswith("ConfidenceInterval(mean=0.625, lower=")
-    assert ConfidenceInterval is es.ConfidenceInterval
+    assert {type(value) for value in (*ci, paired_bootstrap_test(X1, X2, 9))} == {float}
     holm = holm_correction(PVALUES)
     assert isinstance(holm, MultipleTestingResult)
     assert (holm.method, holm.alpha) == ("holm", 0.05)
-    assert bonferroni_correction([]).method == "bonferroni"
-    assert (es.cohens_d, es.cohens_d_paired) == (cohens_d_independent, cohens_d_paired)
-    assert type(wer.word_edit_distance_per_pair(["a"], ["b"])[0]) is int
-    floats = [wer.word_error_rate_per_pair(["a"], ["b"])[0], wer.word_error_rate(["a"], ["b"])]
-    floats += [pier.poi_error_rate([["a"]], [["b"]], [[True]]), paired_bootstrap_test(X1, X2, 9)]
-    assert {type(value) for value in [*floats, cohens_d_paired(X1, X2), *ci]} == {float}

@@ -2,7 +2,6 @@
 
 import doctest
 import inspect
-import math
 import warnings
 from fractions import Fraction
 from pathlib import Path
@@ -49,7 +48,7 @@ def outcome(call):
 
 
 @pytest.mark.parametrize("method", [None, *METHODS])
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(
     corpora,
     weight_rows,
@@ -86,49 +85,13 @@ def test_every_score_is_nltk_s(theirs, method, corpus, weights, auto_reweigh, pa
         assert type(np.ravel(result)[0]) is type(np.ravel(expected)[0])
 
 
-@settings(max_examples=15)
-@given(corpora, st.integers(1, 6))
-def test_helpers_are_nltk_s(theirs, corpus, n):
-    for hypothesis, references in corpus:
-        fraction = ours.modified_precision(references, hypothesis, n)
-        expected = theirs.modified_precision(references, hypothesis, n)
-        assert (fraction.numerator, fraction.denominator) == (
-            expected.numerator,
-            expected.denominator,
-        )
-        length = len(hypothesis)
-        closest = ours.closest_ref_length(iter(references), length)
-        assert closest == theirs.closest_ref_length(references, length)
-        penalty = ours.brevity_penalty(closest, length)
-        assert penalty == theirs.brevity_penalty(closest, length)
-
-
-#: Method, reference, output, and the score that NLTK publishes or gives; NaN where it raises.
-METHOD_4 = ("method4", "It is a place of quiet contemplation .", "It is .", 0.044267)
-RECORDED = {
-    "a": [0.0032570, 0.0108905, 0.0064756, 0.0183156, 0.0035248, math.nan, 0.0035248],
-    "a b": [0.0705600, 0.1577768, 0.1326740, 0.0493985, 0.0871151, math.nan, 0.0972620],
-    "a b c": [0.2887157, 0.4317306, 0.4317306, 0.2955844, 0.3610430, 0.5134171, 0.3833522],
-}
-VALUES = [METHOD_4] + [
-    (method, "a b c d e", text, value)
-    for text, values in RECORDED.items()
-    for method, value in zip(METHODS[1:], values, strict=True)
-]
-
-
-@pytest.mark.parametrize("method, reference, text, value", VALUES)
-def test_published_and_recorded_values(method, reference, text, value):
-    smooth = getattr(ours.SmoothingFunction(), method)
-
-    def score():
-        return ours.sentence_bleu([reference.split()], text.split(), smoothing_function=smooth)
-
-    if math.isnan(value):
-        with pytest.raises(es.InputError, match="method6 needs a match of three tokens"):
-            score()
-    else:
-        assert score() == pytest.approx(value, abs=1e-6)
+def test_precisions_are_the_fractions_that_they_were_counted_as():
+    half = ours.modified_precision([list("ab")], list("abcd"), 1)
+    assert (half.numerator, half.denominator) == (2, 4)
+    assert half == Fraction(1, 2) != half + 1
+    assert hash(half) == hash(Fraction(1, 2))
+    assert ours.closest_ref_length(iter([list("abc"), ["a"]]), 2) == 1
+    assert ours.brevity_penalty(3, 0) == 0 < ours.brevity_penalty(3, 2) < 1
 
 
 def examples_of(module):
@@ -165,33 +128,18 @@ def test_nltk_s_own_doctests_pass_with_only_the_import_changed(theirs):
     assert runner.tries > 50
 
 
-def test_warning_says_which_order_has_no_match():
-    with pytest.warns(UserWarning, match="0 counts of 4-gram overlaps"):
-        score = ours.sentence_bleu([list("abc")], list("abc"))
-    assert 0 < score < 1e-70
-    with pytest.warns(UserWarning, match="0 counts of .-gram overlaps") as caught:
-        ours.corpus_bleu([[list("abx")]], [list("bca")])
-    assert len(caught) == 3
-
-
-def test_warnings_point_at_the_caller_s_line():
+def test_warnings_say_which_order_has_no_match_at_the_caller_s_line():
     text, method0 = list("ab"), ours.SmoothingFunction().method0
     for call in (
         lambda: ours.sentence_bleu([text], text),
         lambda: ours.corpus_bleu([[text]], [text], smoothing_function=method0),
-        lambda: method0([ours.Precision(0, 2)]),
+        lambda: method0([1, 1, 1, ours.Precision(0, 2)]),
         lambda: BLEUScore({"smooth": "method0"}).compute_one({"response": "a b", "expected_text": "a b"}),
     ):  # fmt: skip
-        with pytest.warns(UserWarning, match="0 counts of") as caught:
+        with pytest.warns(UserWarning, match="0 counts of .-gram overlaps") as caught:
             call()
         assert {warning.filename for warning in caught} == {__file__}
-
-
-def test_k_of_zero_is_an_error_of_nltks_kind():
-    zero, text = ours.SmoothingFunction(k=0), list("cb")
-    with pytest.raises(ZeroDivisionError, match="k makes a precision infinite") as caught:
-        ours.sentence_bleu([text], text, smoothing_function=zero.method4)
-    assert isinstance(caught.value, es.InputError)
+        assert "0 counts of 4-gram" in str(caught[-1].message)
 
 
 def test_smoothing_functions_of_ones_own_are_called_as_nltk_calls_them(theirs):
@@ -207,8 +155,7 @@ def test_smoothing_functions_of_ones_own_are_called_as_nltk_calls_them(theirs):
     # 7/7, 3/5, 1/3, 0/2: the second sentence has no four-gram, which NLTK counts as one.
     assert [(p.numerator, p.denominator) for p in seen["p_n"]] == [(7, 7), (3, 5), (1, 3), (0, 2)]
     assert all(isinstance(p, Fraction) for p in seen["p_n"])
-    assert seen["references"] == references[-1]
-    assert seen["hypothesis"] == hypotheses[-1]
+    assert (seen["references"], seen["hypothesis"]) == (references[-1], hypotheses[-1])
     assert seen["hyp_len"] == 7
     assert score == theirs.corpus_bleu(references, hypotheses, smoothing_function=own)
     strange = theirs.SmoothingFunction().method5
@@ -217,27 +164,14 @@ def test_smoothing_functions_of_ones_own_are_called_as_nltk_calls_them(theirs):
     )
 
 
-def test_precisions_compare_and_hash_as_the_fractions_they_are():
-    half = ours.Precision(2, 4)
-    assert half == Fraction(1, 2) == half
-    assert half == 0.5
-    assert half != Fraction(2, 3)
-    assert hash(half) == hash(Fraction(1, 2))
-    assert half + Fraction(1, 4) == 0.75
-    assert half < 1
-
-
 @pytest.mark.parametrize(
     "function, arguments, error, message",
     [
         (ours.corpus_bleu, ([[["a"]]], []), AssertionError, "has 1 entries but hypotheses has 0"),
         (ours.corpus_bleu, ([], []), ZeroDivisionError, "hypotheses is empty"),
         (ours.sentence_bleu, ([], ["a"]), es.InputError, r"list_of_references\[0\] is empty"),
-        (ours.sentence_bleu, ([["a"]], "a cat"), es.InputTypeError, r"list\(text\)"),
         (ours.sentence_bleu, (["a cat"], ["a"]), es.InputTypeError, r"references\[0\]\[0\] must"),
-        (ours.sentence_bleu, ("a cat", ["a"]), es.InputTypeError, "bare str"),
         (ours.sentence_bleu, ([["a"]], None), es.InputTypeError, r"hypotheses\[0\] must be a list"),
-        (ours.sentence_bleu, ([["a"]], [["a"]]), es.InputTypeError, "hashable tokens"),
         (ours.sentence_bleu, ([["a"]], ["a"], ()), es.InputError, "weights is empty"),
         (
             ours.sentence_bleu,
@@ -245,9 +179,13 @@ def test_precisions_compare_and_hash_as_the_fractions_they_are():
             AssertionError,
             "three orders or more",
         ),
+        (
+            ours.sentence_bleu,
+            ([list("cb")], list("cb"), ours.UNIFORM, ours.SmoothingFunction(k=0).method4),
+            ZeroDivisionError,
+            "k makes a precision infinite",
+        ),
         (ours.modified_precision, ([["a"]], ["a"], 0), es.InputError, "n must be at least 1"),
-        (ours.modified_precision, ([["a"]], ["a"], -1), es.InputError, "n must be at least 1"),
-        (ours.modified_precision, (["a"], ["a"], 1), es.InputTypeError, r"references\[0\] must be"),
     ],
 )
 def test_errors_are_named(function, arguments, error, message):
@@ -257,8 +195,9 @@ def test_errors_are_named(function, arguments, error, message):
 
 
 def test_any_ordered_tokens_are_taken():
-    expected = ours.sentence_bleu([list("abcd")], list("abcd"))
-    assert expected == 1.0
-    assert ours.sentence_bleu([tuple("abcd")], np.array(list("abcd"))) == expected
-    assert ours.bleu([[1, 2, 3, 4]], (1, 2, 3, 4)) == expected
+    for references, hypothesis in (
+        ([tuple("abcd")], np.array(list("abcd"))),
+        ([[1, 2, 3, 4]], (1, 2, 3, 4)),
+    ):
+        assert ours.bleu(references, hypothesis) == 1.0
     assert ours.bleu is ours.sentence_bleu

@@ -1,10 +1,12 @@
 """compat.sacrebleu against sacreBLEU itself: equal to the last bit, defects and errors apart."""
 
+import importlib
 import inspect
 import json
 import os
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -77,7 +79,7 @@ def as_plain(outcome):
 
 @by_options
 @given(corpus=nasty_corpora, n=st.sampled_from([2, 39, 80]))
-@settings(max_examples=8)
+@settings(max_examples=5)
 def test_scores_and_their_intervals(name, options, corpus, n):
     theirs, our = twins = make_twins(name, options)
     hypotheses, references = corpus
@@ -110,7 +112,7 @@ def test_scores_and_their_intervals(name, options, corpus, n):
 
 @by_options
 @given(corpus=nasty_corpora, test=st.sampled_from(["ar", "bs"]), data=st.data())
-@settings(max_examples=8)
+@settings(max_examples=5)
 def test_paired_tests_of_small_corpora_full_of_ties(name, options, corpus, test, data):
     twins = make_twins(name, options)
     hypotheses, references = corpus
@@ -134,26 +136,32 @@ N = 21
 
 
 @pytest.fixture(scope="module")
-def systems(sample):
-    names = ("baseline", "slightly-better", "clearly-better")
-    return [(name, sample.systems[name][:N]) for name in names]
+def rows(sample):
+    """Short segments, for whose TER sacreBLEU does not need seconds."""
+    return [i for i, known in enumerate(sample.references) if len(known[0]) < 60][:N]
 
 
 @pytest.fixture(scope="module")
-def streams(sample):
-    return naive.streams(sample.references[:N])
+def systems(sample, rows):
+    names = ("baseline", "slightly-better", "clearly-better")
+    return [(name, [sample.systems[name][i] for i in rows]) for name in names]
+
+
+@pytest.fixture(scope="module")
+def streams(sample, rows):
+    return naive.streams([sample.references[i] for i in rows])
 
 
 @pytest.mark.parametrize(
     "test, intervals, seed, n_ways",
-    [("bs", -1, "12345", 4), ("ar", -1, "7", 1), ("ar", 99, "12345", 1)],
+    [("bs", -1, "12345", 4), ("ar", -1, "7", 1), ("ar", 30, "12345", 1)],
 )
 def test_paired_test(systems, streams, monkeypatch, test, intervals, seed, n_ways):
     monkeypatch.setenv("SACREBLEU_SEED", seed)
     expected = as_plain(
         paired(
             sacre_significance, systems, {"b": sacre.BLEU(), "c": sacre.CHRF(), "t": sacre.TER()},
-            streams, test, 100, intervals,
+            streams, test, 50, intervals,
         )
     )  # fmt: skip
     # By explicit references, by the metric's own, and with sacreBLEU's own metric objects.
@@ -164,9 +172,8 @@ def test_paired_test(systems, streams, monkeypatch, test, intervals, seed, n_way
         ({str(m): m(references=streams) for m in (sacre.BLEU, sacre.CHRF, sacre.TER)}, None),
     )
     for metrics, references in ways[:n_ways]:
-        assert (
-            as_plain(PairedTest(systems, metrics, references, test, 100, intervals)()) == expected
-        )
+        found = PairedTest(systems, metrics, references, test, 50, intervals)()
+        assert as_plain(found) == expected
     results = expected[1]["BLEU"]
     assert results[0]["p_value"] is None
     assert 0 < results[1]["p_value"] < 1
@@ -174,23 +181,14 @@ def test_paired_test(systems, streams, monkeypatch, test, intervals, seed, n_way
 
 
 @pytest.mark.parametrize("test", ["bs", "ar"])
-@pytest.mark.parametrize("block", [1, 32 * N, 100 * N])
-def test_block_size_and_jobs_change_nothing(systems, streams, monkeypatch, test, block):
-    expected = as_plain(PairedTest(systems, {"": ours.CHRF()}, streams, test, 103, 50)())
-    monkeypatch.setattr(sacrebleu_draws, "_BLOCK", block)
-    found = PairedTest(systems, {"": ours.CHRF()}, streams, test, 103, 50, n_jobs=4)
-    assert as_plain(found()) == expected
-    assert found.n_jobs == 4
+def test_block_size_and_jobs_change_nothing(systems, streams, monkeypatch, test):
+    def run(**options):
+        return as_plain(PairedTest(systems, {"": ours.CHRF()}, streams, test, 103, 50, **options)())
 
-
-def test_thirds_of_words_are_rounded_as_sacrebleu_rounds_them(sample):
-    references = [[*row, "three words more"] for row in sample.references[:60]]
-    hypotheses = sample.systems["baseline"][:60]
-    expected, found = (
-        m.corpus_score(hypotheses, naive.streams(references), n_bootstrap=200)
-        for m in (sacre.TER(), ours.TER())
-    )
-    assert vars(found) == vars(expected)
+    expected = run()
+    for block in (1, 32 * N, 100 * N):
+        monkeypatch.setattr(sacrebleu_draws, "_BLOCK", block)
+        assert run(n_jobs=4) == expected
 
 
 def test_sums_that_float32_cannot_hold_are_rounded_as_sacrebleu_rounds_them():
@@ -250,15 +248,14 @@ def test_defaults_and_names_are_sacrebleus():
 
 @pytest.mark.parametrize("test", ["bs", "ar"])
 def test_identical_systems(systems, streams, test):
-    pair = [systems[0], ("copy", list(systems[0][1]))]
+    pair = [systems[0], ("copy", systems[0][1])]
     theirs, faithful, corrected = (
-        paired(module, pair, {"": metric}, streams, test, 99, **how)[1]["BLEU"][1].p_value
-        for module, metric, how in (
-            (sacre_significance, sacre.BLEU(), {}),
-            (ours.significance, ours.BLEU(), {"faithful": True}),
-            (ours.significance, ours.BLEU(), {}),
+        paired(module, pair, {"": sacre.BLEU()}, streams, test, 99, **how)[1]["BLEU"][1].p_value
+        for module, how in (
+            (sacre_significance, {}), (ours.significance, {"faithful": True}),
+            (ours.significance, {}),
         )
-    )
+    )  # fmt: skip
     assert (faithful, corrected) == (0.01, 1.0)
     assert theirs == pytest.approx(faithful)
 
@@ -283,14 +280,15 @@ def test_fraction_of_k_in_add_k_smoothing(systems, streams):
     options = {"smooth_method": "add-k", "smooth_value": 0.9}
     few = [(name, texts[:12]) for name, texts in systems]
     shorter = [stream[:12] for stream in streams]
-    theirs = paired(sacre_significance, few, {"": sacre.BLEU(**options)}, shorter, "ar", 500)
-    metrics = {"": ours.BLEU(**options)}
-    faithful, corrected = (
-        paired(ours.significance, few, metrics, shorter, "ar", 500, faithful=f)
-        for f in (True, False)
-    )
-    assert as_plain(faithful) == as_plain(theirs)
-    assert corrected[1]["BLEU"][1].p_value != faithful[1]["BLEU"][1].p_value
+    theirs, faithful, corrected = (
+        as_plain(paired(module, few, {"": metric(**options)}, shorter, "ar", 500, **how))
+        for module, metric, how in (
+            (sacre_significance, sacre.BLEU, {}), (ours.significance, ours.BLEU, {"faithful": True}),
+            (ours.significance, ours.BLEU, {}),
+        )
+    )  # fmt: skip
+    assert faithful == theirs
+    assert corrected[1]["BLEU"][1]["p_value"] != faithful[1]["BLEU"][1]["p_value"]
 
 
 # Errors: nothing is truncated or read character by character.
@@ -328,10 +326,9 @@ def pair_of(named_systems=SYSTEMS, metrics=TWICE, references=(("a", "b"),), **op
     "function, options, message",
     [
         (pair_of, {"test_type": "t"}, "test_type must be one of ar, bs; got 't'"),
-        (pair_of, {"n_samples": -1}, "n_samples must be at least 0, got -1"),
         (pair_of, {"named_systems": {"A": ["a"]}}, "named_systems must be a list of .* got dict"),
         (pair_of, {"named_systems": [("A", "abc")]}, "outputs of system 'A' must be a list"),
-        (pair_of, {"named_systems": [("A", ["a", "b"]), ("B", ["a"])]}, "'A' has 2, 'B' has 1"),
+        (pair_of, {"named_systems": [*SYSTEMS, ("C", ["a"])]}, "system 'C': hypotheses has 1 seg"),
         (pair_of, {}, "two .* called BLEU"),
         (pair_of, {"metrics": KEPT, "references": None}, "system 'A': hypotheses has 2 segments"),
         (ours.BLEU, {"tokenize": "x"}, "tokenize must be one of .*; got 'x'"),
@@ -346,7 +343,7 @@ def test_numbers_and_seeds_of_an_interval(monkeypatch):
     score = ours.BLEU().corpus_score
     with pytest.raises(es.InputError, match="n_bootstrap must be at least 1, got 0"):
         score(["a"], [["a"]], n_bootstrap=0)
-    for value in ("-1", "x", ""):
+    for value in ("-1", "x"):
         monkeypatch.setenv("SACREBLEU_SEED", value)
         with pytest.raises(es.InputError, match=f"SACREBLEU_SEED must be .*, got '{value}'"):
             score(["a"], [["a"]], n_bootstrap=2)
@@ -363,36 +360,6 @@ def test_text_that_looks_tokenised(caplog):
         assert bool(caplog.records) == warned
     ours.BLEU().corpus_score(texts[1:], [texts[1:]])
     assert not caplog.records
-
-
-@pytest.mark.slow
-def test_sacrebleus_own_tests(tmp_path):
-    """The tests in sacreBLEU's source distribution, with the import changed and nothing else.
-
-    `pip download --no-deps --no-binary :all: sacrebleu`, unpack, and name the folder in
-    SACREBLEU_SOURCE.
-    """
-    source = os.environ.get("SACREBLEU_SOURCE")
-    if not source:
-        pytest.skip("needs SACREBLEU_SOURCE, the unpacked source distribution of sacreBLEU")
-    folder = tmp_path / "test"
-    folder.mkdir()
-    data = "wmt17_en_de_systems.pkl.bz2"
-    (folder / data).write_bytes(Path(source, "test", data).read_bytes())
-    for name in ("bleu", "chrf", "ter", "sentence_bleu", "significance", "tokenizer_ter"):
-        text = Path(source, "test", f"test_{name}.py").read_text(encoding="utf-8")
-        text = text.replace(
-            "import sacrebleu\n", "import evalstats.compat.sacrebleu as sacrebleu\n"
-        )
-        text = text.replace("from sacrebleu.", "from evalstats.compat.sacrebleu.")
-        (folder / f"test_{name}.py").write_text(text, encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": str(Path(es.__file__).parents[1])}
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout
-    assert "130 passed" in done.stdout
 
 
 def derived(parent):
@@ -417,12 +384,17 @@ def test_a_class_of_ones_own_counts_and_scores_itself(name, test):
     hypotheses = ["the cat sat on a mat", "it rains", "a dog ran home again today"]
     streams = [["the cat sat on the mat", "it is raining", "a dog ran home today"]]
     systems = [("a", hypotheses), ("b", streams[0])]
-    theirs = getattr(sacre, name)
-    for parent, mine in (
-        (theirs(), type("Same", (METRICS[name],), {})()),
-        (derived(theirs), derived(METRICS[name])),
-        (derived(theirs), derived(theirs)),
-    ):
+    theirs, our = make_twins(name, {})
+    rows = [
+        (theirs, type("Same", (METRICS[name],), {})()),
+        (derived(type(theirs)), derived(METRICS[name])),
+        (derived(type(theirs)), derived(type(theirs))),
+    ]
+    if name == "BLEU":  # with a tokeniser of one's own
+        our.tokenizer = " ".join
+        rows += [(sacre.BLEU(), our)]
+        rows[-1][0].tokenizer = our.tokenizer
+    for parent, mine in rows:
         expected, found = (
             as_plain(paired(module, systems, {name: metric}, streams, test, 100))
             for module, metric in ((sacre_significance, parent), (ours.significance, mine))
@@ -430,49 +402,25 @@ def test_a_class_of_ones_own_counts_and_scores_itself(name, test):
         assert found == expected
 
 
-class Tokenizer13a:
-    """A tokeniser of one's own by the name of sacreBLEU's."""
-
-    def __call__(self, line):
-        return " ".join(line)
-
-
-@pytest.mark.parametrize("tokenizer", [" ".join, Tokenizer13a()], ids=["function", "class"])
-def test_a_tokenizer_of_ones_own(tokenizer):
-    texts = ["the cat", "a dog"], [["the hat", "a dog"]]
-    scores = []
-    for metric in (ours.BLEU(), sacre.BLEU()):
-        metric.tokenizer = tokenizer
-        scores.append(metric.corpus_score(*texts).score)
-    assert scores[0] == scores[1] != ours.corpus_bleu(*texts).score
-
-
 def test_other_modules_hold_sacrebleus_own_objects():
-    """In a fresh interpreter: by import, from the module, and as attributes of the package."""
-    code = """
-import evalstats.compat.sacrebleu as sacrebleu
-assert sacrebleu.metrics.BLEU is sacrebleu.BLEU is not __import__("sacrebleu").BLEU
-from evalstats.compat.sacrebleu.metrics.bleu import BLEU
-from evalstats.compat.sacrebleu.metrics.chrf import CHRF
-from evalstats.compat.sacrebleu.metrics.ter import TER
-assert (BLEU, CHRF, TER) == (sacrebleu.BLEU, sacrebleu.CHRF, sacrebleu.TER)
-"""
     for path in (
         "utils.Color",
-        "metrics.base.Score",
         "metrics.bleu.BLEUScore",
         "dataset.DATASETS",
-        "tokenizers.tokenizer_base",
         "tokenizers.tokenizer_13a.Tokenizer13a",
-        "version.__version__",
     ):
         module, _, name = path.rpartition(".")
-        code += f"""
-from evalstats.compat.sacrebleu.{module} import {name} as ours
-from sacrebleu.{module} import {name} as theirs
-assert ours is theirs is sacrebleu.{path}
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
+        found, theirs = (
+            getattr(importlib.import_module(f"{package}.{module}"), name)
+            for package in ("evalstats.compat.sacrebleu", "sacrebleu")
+        )
+        assert found is theirs is attrgetter(path)(ours)
+    from evalstats.compat.sacrebleu.metrics.bleu import BLEU
+    from evalstats.compat.sacrebleu.metrics.chrf import CHRF
+    from evalstats.compat.sacrebleu.metrics.ter import TER
+
+    assert (BLEU, CHRF, TER) == (ours.BLEU, ours.CHRF, ours.TER)
+    assert ours.BLEU is METRICS["BLEU"] is not sacrebleu.BLEU
 
 
 def command(arguments, folder, module="evalstats.compat.sacrebleu"):
@@ -487,15 +435,11 @@ def command(arguments, folder, module="evalstats.compat.sacrebleu"):
 
 
 @pytest.fixture(scope="module")
-def folder(sample, tmp_path_factory):
-    """Files for the command line; each system has lines to be told from the others'."""
+def folder(systems, streams, tmp_path_factory):
+    """Files for the command line."""
     made = tmp_path_factory.mktemp("files")
-    for i, stream in enumerate(naive.streams(sample.references[:N])):
-        (made / f"ref{i}").write_text("\n".join(stream) + "\n", encoding="utf-8")
-    for name, texts in sample.systems.items():
-        (made / name).write_text("\n".join(texts[:N]) + "\n", encoding="utf-8")
-    rows = zip(*(texts[:N] for texts in sample.systems.values()), strict=True)
-    (made / "columns").write_text("\n".join(map("\t".join, rows)) + "\n", encoding="utf-8")
+    for name, texts in (*systems, ("ref0", streams[0]), ("ref1", streams[1])):
+        (made / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
     return made
 
 
@@ -518,21 +462,18 @@ def test_paired_tests_of_the_command_line(folder, systems, streams):
     ]
 
 
-def test_the_command_line_introduces_itself_as_sacrebleu(folder):
-    # In a process of its own, of which sacreBLEU changes how it handles SIGPIPE.
-    assert command("--version", folder) == (0, f"sacrebleu {sacrebleu.__version__}\n", "")
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "arguments",
     [
         "ref0 ref1 -i baseline slightly-better -par -parn 60 -m ter chrf bleu -f latex -sh -cw 2 -nc",
         "ref0 -i baseline -pbs",
+        "--version",
         "ref0 -i baseline -m bleu chrf --confidence -cin 50 -f text",
     ],
 )
 def test_the_command_line_prints_what_sacrebleus_prints(folder, arguments):
-    expected = command(arguments, folder, "sacrebleu")
-    assert command(arguments, folder)[:2] == expected[:2]
-    assert expected[1] or expected[0]
+    status, output, _ = command(arguments, folder, "sacrebleu")
+    expected = status, output.replace("__main__.py", "sacrebleu")
+    assert command(arguments, folder)[:2] == expected
+    assert output or status

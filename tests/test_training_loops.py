@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.integrations.labels import LabelledSet, fingerprint
+from evalstats.integrations.labels import LabelledSet, decoded, fingerprint
 from evalstats.integrations.loop import MonitorCallback as LoopCallback
 from evalstats.integrations.loop import checked
 
@@ -17,27 +17,21 @@ from evalstats.integrations.loop import checked
 
 
 def test_a_loop_logs_saves_and_stops(sample, tmp_path):
-    outputs = {
-        step: sample.systems["clearly-better" if step >= 20 else "baseline"] for step in range(200)
-    }
     logged, path = [], tmp_path / "monitor.json"
 
-    def make(now):
-        return LoopCallback(
+    def run(first, last):
+        """Train from one step to another; return the one at which it stops."""
+        now = first
+        callback = LoopCallback(
             es.Monitor(sample.references, "chrf", patience=3),
-            lambda: outputs[now[0]],
+            lambda: sample.systems["clearly-better" if now >= 20 else "baseline"],
             every=10,
             log=lambda values, step: logged.append((step, values)),
             path=path,
         )
-
-    def run(first, last):
-        now = [first]
-        callback = make(now)
-        for step in range(first, last):
-            now[0] = step
-            if callback(step):
-                return step
+        for now in range(first, last):
+            if callback(now):
+                return now
         return None
 
     assert run(1, 35) is None
@@ -49,6 +43,9 @@ def test_a_loop_logs_saves_and_stops(sample, tmp_path):
         10, 20, 30, 40, 50
     ]  # fmt: skip
     assert list(tmp_path.iterdir()) == [path]
+    path.write_text("{", encoding="utf-8")
+    with pytest.raises(es.InputError, match="must hold the state of a monitor, got JSONDecodeErr"):
+        run(1, 2)
 
 
 def test_a_step_that_is_evaluated_again_is_no_check(sample):
@@ -123,19 +120,32 @@ def test_a_fingerprint_of_labels_knows_no_padding():
     assert fingerprint(same[3]) == fingerprint(same[4]) == mine
 
 
+def test_token_ids_are_decoded_and_other_predictions_refused():
+    rows = ids(["ab", "c"])
+    for predictions in (rows, (rows, None)):
+        assert decoded(predictions, Letters()) == ["ab", "c"]
+    assert decoded(rows, len) == 2
+    with pytest.raises(es.InputError, match="use Seq2SeqTrainer with predict_with_generate=True"):
+        decoded(np.zeros((1, 4, 12)), Letters())
+    with pytest.raises(es.InputTypeError, match="tokenizer or a function, got str"):
+        decoded(rows, "tokenizer")
+
+
 def test_labels_that_are_no_text_tell_sets_apart():
     references, numbers = [f"text {i}" for i in range(20)], np.arange(20)
     the_set = LabelledSet(references, es.CHRF(), Letters(), None)
-    assert the_set.holds(numbers, 20, remember=False)
+    assert the_set.holds(numbers, 20, training=False)
     with pytest.warns(UserWarning, match="19 segments is passed by: there are references of 20"):
-        assert not the_set.holds(numbers[1:], 19, remember=True)
+        assert not the_set.holds(numbers[1:], 19, training=True)
     assert the_set.fingerprint is None
-    assert the_set.holds(numbers, 20, remember=True)
-    assert not the_set.holds(numbers[::-1], 20, remember=True)
+    assert the_set.holds(numbers, 20, training=True)
+    # Once it was seen, others are no surprise.
+    assert not the_set.holds(numbers[1:], 19, training=True)
+    assert not the_set.holds(numbers[::-1], 20, training=False)
     with pytest.raises(es.InputError, match="several evaluation sets have 20 segments"):
-        the_set.holds(numbers[::-1], 20, remember=True, alone=True)
+        the_set.holds(numbers[::-1], 20, training=True)
     assert the_set.scored_by_labels(["a"] * 20, numbers) == {}
     # Scores that come from elsewhere need no references.
     found = LabelledSet(None, es.Mean("judge"), Letters(), None)
-    assert found.holds(numbers, 20, remember=True)
+    assert found.holds(numbers, 20, training=True)
     assert found.scored_by_labels([1.0, 3.0], numbers[:2])["judge"] == 2

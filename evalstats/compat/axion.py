@@ -75,16 +75,6 @@ class Dataset:
     name: str = "dataset"
 
 
-def _as_items(inputs: Any, name: str) -> list[DatasetItem]:
-    """Return the items of a `Dataset`, a sequence of items or dicts, or a data frame."""
-    if isinstance(inputs, Dataset):
-        inputs = inputs.items
-    elif hasattr(inputs, "to_dict") and hasattr(inputs, "columns"):
-        inputs = inputs.to_dict("records")
-    entries = listed(inputs, name, "dataset items")
-    return [_as_item(entry, f"{name}[{i}]") for i, entry in enumerate(entries)]
-
-
 def _as_item(entry: object, name: str) -> DatasetItem:
     """Return an item, made of a dict if need be; keys that are no fields are ignored, as in axion.
 
@@ -113,39 +103,20 @@ class MetricEvaluationResult:
         return f"score: {self.score}" + (f"\n{self.explanation}" if self.explanation else "")
 
 
-#: What axion's metrics take as well, and one without a model has no use for.
-_UNUSED = {
-    "description", "embed_model", "embed_model_name", "examples", "input_model", "instruction",
-    "llm", "llm_provider", "metric_category", "metric_description", "model_name",
-    "optional_fields", "output_model", "required_fields", "tags",
-}  # fmt: skip
-
-
 class AxionMetric(ABC):
     """What the metrics share.
 
     `threshold` is the least score that passes, unless the runner sets it, by default the metric's
-    own; `metric_name` or `name` take the place of the metric's name in results. What axion's
-    metrics take for their models, `model_name` and the like, has no effect.
+    own; `metric_name` takes the place of the metric's name in results.
     """
 
     name: str
-    aliases: ClassVar[tuple[str, ...]]
     default_threshold: ClassVar[float]
 
-    def __init__(
-        self,
-        *,
-        threshold: float | None = None,
-        metric_name: str | None = None,
-        name: str | None = None,
-        **options: Any,
-    ) -> None:
+    def __init__(self, *, threshold: float | None = None, metric_name: str | None = None) -> None:
         least = self.default_threshold if threshold is None else threshold
         self.threshold = real(least, "threshold", 0.0)
-        self.name = metric_name or name or type(self).name
-        for option in sorted(set(options) - _UNUSED):
-            raise InputTypeError(f"{type(self).__name__} has no option {option!r}")
+        self.name = metric_name or type(self).name
 
     async def execute(self, item: DatasetItem, **kwargs: Any) -> MetricEvaluationResult:
         """Score one item; raises `InputError` where `MetricRunner` records it."""
@@ -155,9 +126,13 @@ class AxionMetric(ABC):
     def measure(self, pairs: Pairs) -> list[MetricEvaluationResult]:
         """Score candidates against their references, of which there is at least one pair."""
 
-    def known_as(self) -> tuple[str, ...]:
-        """Return all names that thresholds may call the metric by."""
-        return tuple(dict.fromkeys((*self.aliases, self.name)))
+    def is_called(self, name: str) -> bool:
+        """Return whether this is the metric's name or class: `SentenceBleu`, `sentence_bleu`."""
+        return _plain(name) in (_plain(self.name), _plain(type(self).__name__))
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace(" ", "").replace("_", "")
 
 
 class SentenceBLEU(AxionMetric):
@@ -170,7 +145,6 @@ class SentenceBLEU(AxionMetric):
     """
 
     name = "Sentence BLEU"
-    aliases = ("SentenceBLEU", "SentenceBleu", "sentence_bleu", name)
     default_threshold = 0.5
 
     def __init__(
@@ -215,7 +189,6 @@ class LevenshteinRatio(AxionMetric):
     """
 
     name = "Levenshtein Ratio"
-    aliases = ("LevenshteinRatio", "levenshtein_ratio", name)
     default_threshold = 0.2
 
     def __init__(
@@ -300,11 +273,11 @@ class MetricRunner:
                     f"metrics[{i}] must be a metric of evalstats.compat.axion, "
                     f"got {type(metric).__name__}"
                 )
-        known = [name for metric in self.metrics for name in metric.known_as()]
         self.thresholds: dict[str, float] = {}
         for name, value in (thresholds or {}).items():
-            if name not in known:
-                raise InputError(f"thresholds names {name!r}; the metrics are {', '.join(known)}")
+            if not any(metric.is_called(name) for metric in self.metrics):
+                known = ", ".join(metric.name for metric in self.metrics)
+                raise InputError(f"thresholds names {name!r}; the metrics are {known}")
             self.thresholds[name] = real(value, f"thresholds[{name!r}]", 0.0)
 
     async def execute_batch(
@@ -314,7 +287,13 @@ class MetricRunner:
 
         An item that cannot be scored does not affect the others. `show_progress` has no effect.
         """
-        items = _as_items(evaluation_inputs, "evaluation_inputs")
+        given = evaluation_inputs
+        if isinstance(given, Dataset):
+            given = given.items
+        elif hasattr(given, "to_dict") and hasattr(given, "columns"):
+            given = given.to_dict("records")
+        entries = listed(given, "evaluation_inputs", "dataset items")
+        items = [_as_item(x, f"evaluation_inputs[{i}]") for i, x in enumerate(entries)]
         pairs, problems = [], {}
         for i, item in enumerate(items):
             try:
@@ -323,7 +302,7 @@ class MetricRunner:
                 problems[i] = f"Error executing metric: {error}"
         results = [TestResult(item, []) for item in items]
         for metric in self.metrics:
-            set_here = [self.thresholds[n] for n in metric.known_as() if n in self.thresholds]
+            set_here = [least for name, least in self.thresholds.items() if metric.is_called(name)]
             least = [*set_here, metric.threshold][0]
             scored = iter(metric.measure(pairs) if pairs else [])
             for i, item in enumerate(items):

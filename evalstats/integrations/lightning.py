@@ -33,10 +33,10 @@ class Outputs(dict[str, list[Any]]):
                 "validation_step must return a dictionary with 'hypotheses', the outputs of the "
                 "batch (and 'ids', their positions among the references)"
             )
-        given = [
+        names = [
             name for name in ("hypotheses", "ids", "references") if found.get(name) is not None
         ]
-        columns = cls({name: listed(found[name], f"'{name}'", "segments") for name in given})
+        columns = cls({name: listed(found[name], f"'{name}'", "segments") for name in names})
         check_same_length(**columns)
         if "ids" in columns:
             columns["ids"] = [int(i) for i in columns["ids"]]

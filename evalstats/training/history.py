@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import ldexp
 from typing import Any
 
@@ -64,33 +64,6 @@ class Rules:
         """Return whether the patience is used up."""
         return self.patience is not None and checks_without_improvement >= self.patience
 
-    def make_check(
-        self, previous: Checkpoint | None, now: StepScore, **measured: Any
-    ) -> Checkpoint:
-        """Return a check with all that follows from its numbers and from the check before."""
-        best = highest = now
-        improved, waited = False, 0
-        if previous is not None:
-            improved = measured["pvalue"] <= measured["level"]
-            waited = 0 if improved else previous.checks_without_improvement + 1
-            best = now if improved else previous.best
-            sign = 1 if self.metric.higher_is_better else -1
-            if sign * now.score <= sign * previous.highest.score:
-                highest = previous.highest
-        return Checkpoint(
-            **now._asdict(),
-            **measured,
-            confidence_level=self.confidence_level,
-            metric=self.metric.name,
-            compared_with=None if previous is None else previous.best.step,
-            improved=improved,
-            best=best,
-            highest=highest,
-            checks_without_improvement=waited,
-            should_stop=self.stops(waited),
-            higher_is_better=bool(self.metric.higher_is_better),
-        )
-
 
 @dataclass(frozen=True)
 class Best:
@@ -134,31 +107,45 @@ class History:
         new = Best.of(rules, rows)
         in_bag, out_of_bag = bags.scores(metric, rows)
         low, high = rules.interval(new.score, new.spread)
+        previous, so_far = self.checks[-1] if self.checks else None, self.so_far
+        now = standing = StepScore(step, new.score)
         difference, bounds, pvalue, level = 0.0, (0.0, 0.0), 1.0, 0.0
-        if best is None or self.so_far is None:
+        improved, waited = False, 0
+        if previous is None or best is None or so_far is None:
             so_far = BestSoFar.start(step, new.score, in_bag, out_of_bag)
         else:
             better = metric.higher_is_better
-            so_far = self.so_far.update(step, new.score, in_bag, out_of_bag, better)
-            difference = new.score - best.score
-            bounds, pvalue = _compared(best, new, rules)
+            so_far = so_far.update(step, new.score, in_bag, out_of_bag, better)
+            difference = new.score - previous.best.score
+            bounds, pvalue = _compared(best, new, difference, rules)
             gain = (1 if better else -1) * (new.influence - best.influence)
             level, boundary = boundary.look(gain, rules.spent(len(self.checks)), rules.seed)
-        check = rules.make_check(
-            self.checks[-1] if self.checks else None,
-            StepScore(step, new.score),
+            improved = pvalue <= level
+            if improved:
+                boundary = Boundary.start(rules.spent(len(self.checks)))
+            else:
+                standing, waited = previous.best, previous.checks_without_improvement + 1
+        check = Checkpoint(
+            **now._asdict(),
+            metric=metric.name,
             low=low,
             high=high,
             standard_error=new.spread.error,
+            compared_with=None if previous is None else previous.best.step,
             difference=difference,
             difference_low=bounds[0],
             difference_high=bounds[1],
             pvalue=pvalue,
             level=level,
+            improved=improved,
+            best=standing,
+            highest=StepScore(so_far.step, so_far.score),
+            checks_without_improvement=waited,
+            should_stop=rules.stops(waited),
+            higher_is_better=bool(metric.higher_is_better),
+            confidence_level=rules.confidence_level,
         )
-        if check.improved:
-            boundary = Boundary.start(rules.spent(len(self.checks)))
-        kept = new if check.improved or best is None else best
+        kept = new if standing is now else best
         return History((*self.checks, check), kept, so_far, boundary, self.segment_ids or ids)
 
     def selected(self) -> Selected:
@@ -210,8 +197,7 @@ class History:
         rows = np.array(state["best_rows"])
         if rows.dtype.kind not in "if" or rows.shape[1:] != (len(rules.metric.columns),):
             raise ValueError(f"best_rows are {rows.dtype} of shape {rows.shape}")
-        # The same score to the last bit, also where another machine adds in another order.
-        best = replace(Best.of(rules, rows), score=checks[-1].best.score)
+        best = Best.of(rules, rows)
         fields: dict[str, Any] = {
             k: np.array(v) if isinstance(v, list) else v for k, v in state["so_far"].items()
         }
@@ -224,7 +210,9 @@ class History:
         return cls(checks, best, so_far, boundary, state["segment_ids"])
 
 
-def _compared(best: Best, new: Best, rules: Rules) -> tuple[tuple[float, float], float]:
+def _compared(
+    best: Best, new: Best, difference: float, rules: Rules
+) -> tuple[tuple[float, float], float]:
     """Return the interval of the difference, and the one-sided p-value of "no better".
 
     A paired t test on influence values; 0/1 scores have Tango's interval and McNemar's test. No
@@ -242,7 +230,6 @@ def _compared(best: Best, new: Best, rules: Rules) -> tuple[tuple[float, float],
         bounds = counts.tango(gained, lost, n, quantile)
         found = student.pvalue(distance, 1.0, np.inf, alternative)
     else:
-        difference = new.score - best.score
         spread = student.spread(new.influence - best.influence, rules.sizes)
         sizes = np.ones(n) if rules.sizes is None else rules.sizes
         worth = student.kish(sizes[differs]) if m else np.inf

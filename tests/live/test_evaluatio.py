@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import math
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,28 +11,25 @@ import pytest
 import sacrebleu
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as nst
 
 from tests.conftest import nasty_texts
 
 pytest.importorskip("evaluatio", reason="needs the extra peers")
 
-MODULES = ["alignment", "effect_size.cohen", "inference.ci", "inference.hypothesis",
-           "inference.multiple_testing", "metrics.bleu", "metrics.cer", "metrics.chrf",
-           "metrics.pier", "metrics.uer", "metrics.wer"]  # fmt: skip
-OURS, THEIRS = (
-    SimpleNamespace(
-        **{
-            name.rpartition(".")[2]: importlib.import_module(f"{package}.{name}")
-            for name in MODULES
-        }
-    )
-    for package in ("evalstats.compat.evaluatio", "evaluatio")
-)
+MODULES = """alignment effect_size.cohen inference.ci inference.hypothesis
+inference.multiple_testing metrics.bleu metrics.cer metrics.chrf metrics.pier metrics.uer
+metrics.wer"""
+
+
+def modules_of(package):
+    found = [importlib.import_module(f"{package}.{name}") for name in MODULES.split()]
+    return SimpleNamespace(**{module.__name__.rpartition(".")[2]: module for module in found})
+
+
+OURS, THEIRS = map(modules_of, ("evalstats.compat.evaluatio", "evaluatio"))
 # evaluatio takes no lone surrogates.
-texts = st.lists(
-    st.tuples(nasty_texts, nasty_texts).filter(lambda pair: "".join(pair).isprintable() or all(
-        not 0xD800 <= ord(c) < 0xE000 for c in "".join(pair))), max_size=6)  # fmt: skip
+known_texts = nasty_texts.filter(lambda text: not re.search("[\ud800-\udfff]", text))
+texts = st.lists(st.tuples(known_texts, known_texts), max_size=6)
 tokens = st.one_of(
     st.sampled_from(["a", "b", "1", 1, 0, True, 1.0, 0.5, None, float("nan")]),
     st.tuples(st.integers(0, 1)),
@@ -101,65 +99,25 @@ def test_alignment_and_points_of_interest(reference, hypothesis_, data):
         np.testing.assert_array_equal(found, expected)
 
 
-@given(nst.arrays(float, st.integers(2, 12), elements=st.integers(-9, 9).map(float)), st.data())
-@settings(max_examples=60)
-def test_effect_sizes(x1, data):
-    x2 = data.draw(nst.arrays(float, len(x1), elements=st.integers(-9, 9).map(float)))
-    for name in ("cohens_d_independent", "cohens_d_paired"):
-        if name == "cohens_d_paired" or len(set(x1)) > 1 or len(set(x2)) > 1:
-            np.testing.assert_allclose(*both("cohen", name, x1, x2), rtol=1e-9, atol=1e-12)
-
-
-@given(st.lists(st.floats(0, 1), max_size=12), st.floats(0.001, 0.999))
-@settings(max_examples=60)
-def test_corrections(pvalues, alpha):
-    for name in ("holm_correction", "bonferroni_correction"):
-        found, expected = both("multiple_testing", name, pvalues, alpha)
-        np.testing.assert_array_equal(found.adjusted_pvalues, expected.adjusted_pvalues)
-        np.testing.assert_array_equal(found.rejected, expected.rejected)
-        assert (found.method, found.alpha) == (expected.method, expected.alpha)
-
-
-def scores_pair(seed, n):
-    rng = np.random.default_rng(seed)
-    return rng.integers(0, 10, n).astype(float), rng.integers(1, 10, n).astype(float)
-
-
-def scores_without_ties(seed, n):
-    """In evaluatio, means that are equal but for rounding are no ties."""
-    return np.random.default_rng(seed).normal([[0.0], [0.2]], size=(2, n))
-
-
 def agree(ours, theirs):
     """Two estimates from B draws each: 5 standard errors, false alarm below 1e-6 a comparison."""
     p = (ours + theirs) / 2
     return abs(ours - theirs) <= 5 * math.sqrt(2 * p * (1 - p) / B) + 1e-9
 
 
-@pytest.mark.parametrize("seed, n", [(0, 5), (1, 12), (3, 300)])
-def test_paired_tests(seed, n):
-    x1, x2 = scores_without_ties(seed, n)
+def test_paired_tests(sample):
+    rng = np.random.default_rng(3)
+    # In evaluatio, means that are equal but for rounding are no ties; sums of integers are exact.
+    x1, x2 = rng.normal([[0.0], [0.2]], size=(2, 30))
     assert agree(*both("hypothesis", "paired_bootstrap_test", x1, x2, B))
-    # Sums of integers are exact there as well.
-    x1, x2 = scores_pair(seed, n)
+    x1, x2 = rng.integers([[0], [1]], 10, size=(2, 30)).astype(float)
     for two_tailed in (True, False):
         assert agree(*both("hypothesis", "paired_permutation_test", x1, x2, B, two_tailed))
-
-
-def test_observed_scores_and_bleus_test(sample):
-    """Bounds are compared in `test_compat_evaluatio.py`, where the resamples are known."""
-    x, exposure = scores_pair(4, 40)
-    counts = x.astype(int).tolist(), exposure.astype(int).tolist()
     references = [list(row) for row in sample.references][:120]
     first, second = (sample.systems[name][:120] for name in ("baseline", "slightly-better"))
-    for call in (
-        ("ci", "bootstrap_confidence_interval", x),
-        ("ci", "error_rate_ci", *counts),
-        ("bleu", "bleu_ci", references, first),
-    ):
-        ours, theirs = both(*call, 50, 0.1)
-        assert ours.mean == pytest.approx(theirs.mean, rel=1e-12)
     assert agree(*both("bleu", "bleu_bootstrap_test", references, first, second, B))
+    ours, theirs = both("bleu", "bleu_ci", references, first, 50, 0.1)
+    assert ours.mean == pytest.approx(theirs.mean, rel=1e-12)
 
 
 @pytest.mark.parametrize("parameters", [{}, {"word_order": 2}, {"eps_smoothing": True, "beta": 3}])

@@ -62,15 +62,8 @@ def module():
     def fit(model, monitor, n_epochs, path=None, callbacks=(), trainer_options=None, **options):
         from evalstats.integrations.lightning import MonitorCallback
 
-        class Log(lightning.pytorch.loggers.logger.DummyLogger):
-            def __init__(self):
-                super().__init__()
-                self.rows = []
-
-            def log_metrics(self, metrics, step=None):
-                self.rows.append(metrics)
-
-        log = Log()
+        rows, log = [], lightning.pytorch.loggers.logger.DummyLogger()
+        log.log_metrics = lambda metrics, step=None: rows.append(metrics)
         trainer = lightning.Trainer(
             accelerator="cpu", max_epochs=n_epochs, callbacks=[MonitorCallback(monitor), *callbacks],
             logger=log, enable_checkpointing=bool(callbacks), enable_progress_bar=False,
@@ -80,7 +73,7 @@ def module():
         trainer.fit(model, **options)
         if path:
             trainer.save_checkpoint(path)
-        return [row for row in log.rows if "wer" in row]
+        return [row for row in rows if "wer" in row]
 
     return Model, fit, references
 
@@ -139,10 +132,6 @@ class Model(lightning.LightningModule):
         return {"hypotheses": [sample.systems["baseline"][i] for i in batch], "ids": batch}
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), lr=0.1)
-    def train_dataloader(self):
-        return DataLoader(range(8), batch_size=2)
-    def val_dataloader(self):
-        return DataLoader(range(41), batch_size=4)  # odd: Lightning gives one to both ranks
 
 if __name__ == "__main__":
     monitor = es.Monitor(sample.references[:41], "chrf", patience=2)
@@ -151,7 +140,8 @@ if __name__ == "__main__":
         callbacks=[MonitorCallback(monitor)], enable_checkpointing=False,
         enable_progress_bar=False, enable_model_summary=False,
     )
-    trainer.fit(Model())
+    # Odd: Lightning gives one to both ranks.
+    trainer.fit(Model(), DataLoader(range(8), batch_size=2), DataLoader(range(41), batch_size=4))
     check = monitor.last
     with open(f"{sys.argv[1]}.{trainer.global_rank}", "w") as file:
         print(check.step, check.score, check.low, check.should_stop, file=file)
@@ -161,14 +151,11 @@ if __name__ == "__main__":
 def test_lightning_on_two_ranks(sample, tmp_path):
     script = tmp_path / "train.py"
     script.write_text(RANKS, encoding="utf-8")
-    root = Path(es.__file__).parents[1]
+    environment = {"PYTHONPATH": str(Path(es.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
     subprocess.run(
-        [sys.executable, script, tmp_path / "rank"],
-        check=True,
-        timeout=300,
-        env={**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"},
-        capture_output=True,
-    )
+        [sys.executable, script, tmp_path / "rank"], check=True, timeout=300,
+        env={**os.environ, **environment}, capture_output=True,
+    )  # fmt: skip
     expected = es.Monitor(sample.references[:41], "chrf").check(0, sample.systems["baseline"][:41])
     # Two steps an epoch; the first check and two that are no better.
     for rank in range(2):
@@ -177,52 +164,28 @@ def test_lightning_on_two_ranks(sample, tmp_path):
         ]  # fmt: skip
 
 
-def test_outputs_of_all_ranks_in_order():
-    from evalstats.integrations.lightning import Outputs
-
-    def made(texts, ids=None, references=None):
-        return Outputs.of({"hypotheses": list(texts), "ids": ids, "references": references})
-
-    def together(batches, n_ranks=2):
-        return Outputs.together([made(*batch) for batch in batches], n_ranks)
-
-    ranks = [("ca", [2, 0], ["C", "A"]), ("bx", [1, 2], ["B", "O"])]
-    assert together(ranks) == made("abc", [0, 1, 2], ["A", "B", "C"])
-    assert together([("a",), ("bc",)], 1) == made("abc")
-    assert (together(ranks).missing, together(ranks[:1]).missing) == (None, 1)
-    for batches, message in (
-        ([("a",)], "must return 'ids' on 2 ranks"),
-        ([("a", [0]), ("b",)], "'ids' and 'references' for all batches or for none"),
-        ([("a", [0], ["A"]), ("b", [1])], "'ids' and 'references' for all batches"),
-        ([("a", [0, 1])], "hypotheses, ids must be the same length, got 1, 2"),
-        ([("a", None, ["A", "B"])], "hypotheses, references must be the same length"),
-        ([("a", None, "A")], "'references' must be a list .* bare str"),
-    ):
-        with pytest.raises(es.InputError, match=message):
-            together(batches)
-
-
 OTHERS = ["a b c d", "h g f e", "c c d d", "a a a b"] * 3
 
 
-@pytest.mark.parametrize("options", [
-    {"fast_dev_run": True}, {"fast_dev_run": 9}, {"limit_val_batches": 2}, {"limit_val_batches": 1},
-    {"limit_val_batches": 0.7}, {"overfit_batches": 1},
-])  # fmt: skip
-def test_a_part_of_the_set_is_no_check(module, options):
+@pytest.mark.parametrize("with_ids", [False, True])
+@pytest.mark.parametrize(
+    "options",
+    [{"fast_dev_run": True}, {"limit_val_batches": 2}, {"limit_val_batches": 0.7}],
+)
+def test_a_part_of_the_set_is_no_check(module, options, with_ids):
     model, fit, references = module
-    for with_ids in (False, True):
-        monitor = es.Monitor(references, "wer", patience=1)
-        with pytest.warns(UserWarning, match="at step [12] is no check: its outputs are of a part"):
-            fit(model(0.0, with_ids), monitor, 2, trainer_options=options)
-        assert monitor.checks == ()
-        found = fit.trainer.callback_metrics
-        # Scored where ids say which references are theirs.
-        assert ("wer" in found) == (with_ids or options == {"fast_dev_run": 9})
-        assert not any("improved" in key for key in found)
+    monitor = es.Monitor(references, "wer", patience=1)
+    with pytest.warns(UserWarning, match="at step [12] is no check: its outputs are of a part"):
+        fit(model(0.0, with_ids), monitor, 2, trainer_options=options)
+    assert monitor.checks == ()
+    found = fit.trainer.callback_metrics
+    # Scored where ids say which references are theirs.
     outputs, part = fit.trainer.lightning_module.seen, [references[i] for i in fit.part]
-    expected = es.estimate(outputs, part, "wer").score
-    assert found["wer"].item() == pytest.approx(expected, rel=1e-5)
+    expected = es.estimate(outputs, part, "wer").score if with_ids else None
+    assert {key: found[key].item() for key in found if key == "wer"} == (
+        {"wer": pytest.approx(expected, rel=1e-5)} if with_ids else {}
+    )
+    assert not any("improved" in key for key in found)
 
 
 def test_validate_is_no_check(module):
@@ -266,41 +229,36 @@ def test_several_dataloaders_are_told_apart_by_their_references(module):
         fit(Two(5.0), es.Monitor(sorted(references), "wer"), 1)
 
 
-def test_scores_that_come_from_elsewhere_need_no_references(module):
-    model, fit, _ = module
-
-    class Judged(model):
-        def validation_step(self, batch, batch_idx):
-            return {"hypotheses": [float(i) for i in batch], "references": ["?"] * len(batch)}
-
-    monitor = es.Monitor(None, es.Mean("wer"))
-    trained = Judged(0.0)
-    fit(trained, monitor, 2)
-    assert [check.score for check in monitor.checks] == [5.5, 5.5]
-    assert fit.trainer.validate(trained, verbose=False)[0]["wer"] == 5.5
-    assert len(monitor.checks) == 2
-
-
-def test_a_set_that_does_not_fit_is_an_error(module):
-    model, fit, references = module
-    with pytest.raises(es.InputError, match="references has 11 entries but hypotheses has 12"):
-        fit(model(0.0), es.Monitor(references[:11], "wer"), 1)
-
-    class Numbered(model):
-        def validation_step(self, batch, batch_idx):
-            outputs = super().validation_step(batch, batch_idx)
-            return {**outputs, "ids": [3 * i for i in range(len(batch))]}
-
-    with pytest.raises(es.InputError, match=r"positions 0 to 4 among the references, .* no 1"):
-        fit(Numbered(0.0), es.Monitor(references, "wer"), 1)
-
-
-def test_lightning_says_what_validation_step_must_return(module):
+@pytest.mark.parametrize(
+    "changed, n_references, message",
+    [
+        (lambda found: found, 11, "references has 11 entries but hypotheses has 12"),
+        (
+            lambda found: {**found, "ids": [3 * i for i in range(len(found["hypotheses"]))]},
+            12,
+            r"positions 0 to 4 among the references, .* no 1",
+        ),
+        (lambda found: None, 12, "validation_step must return a dictionary"),
+    ],
+)
+def test_a_set_that_does_not_fit_is_an_error(module, changed, n_references, message):
     model, fit, references = module
 
-    class Silent(model):
+    class Other(model):
         def validation_step(self, batch, batch_idx):
-            return None
+            return changed(super().validation_step(batch, batch_idx))
 
-    with pytest.raises(es.InputError, match="validation_step must return a dictionary"):
-        fit(Silent(0.0), es.Monitor(references, "wer"), 1)
+    with pytest.raises(es.InputError, match=message):
+        fit(Other(0.0), es.Monitor(references[:n_references], "wer"), 1)
+
+
+def test_batches_of_several_ranks_have_ids():
+    from evalstats.integrations.lightning import Outputs
+
+    plain, numbered = ({"hypotheses": ["a"], "ids": ids} for ids in (None, [0]))
+    for batches, message in (
+        ([plain], "must return 'ids' on 2 ranks"),
+        ([plain, numbered], "'ids' and 'references' for all batches or for none"),
+    ):
+        with pytest.raises(es.InputError, match=message):
+            Outputs.together(list(map(Outputs.of, batches)), 2)

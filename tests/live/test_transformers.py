@@ -29,17 +29,13 @@ def trainer(tmp_path):
     )
 
     torch.set_num_threads(1)
-    inner = Tokenizer(
-        models.WordLevel({word: i for i, word in enumerate(WORDS)}, unk_token="<unk>")
-    )
+    vocabulary = {word: i for i, word in enumerate(WORDS)}
+    inner = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
     inner.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=inner,
-        pad_token="<pad>",
-        bos_token="<s>",
-        eos_token="</s>",
+        tokenizer_object=inner, pad_token="<pad>", bos_token="<s>", eos_token="</s>",
         unk_token="<unk>",
-    )
+    )  # fmt: skip
     letters = np.random.default_rng(0).integers(4, 12, size=(N_SEGMENTS, 4))
     sources = [" ".join(WORDS[i] for i in row) for row in letters]
     references = ["a b c d e f g h"] * N_SEGMENTS
@@ -76,21 +72,12 @@ def trainer(tmp_path):
             disable_tqdm=True, save_strategy=options.pop("save_strategy", "no"), **options,
         )  # fmt: skip
         return Seq2SeqTrainer(
-            model=model,
-            args=arguments,
-            train_dataset=data,
-            eval_dataset=eval_dataset or data,
-            data_collator=collate,
-            callbacks=callbacks,
-            compute_metrics=compute_metrics,
-        )
+            model=model, args=arguments, train_dataset=data, eval_dataset=eval_dataset or data,
+            data_collator=collate, callbacks=callbacks, compute_metrics=compute_metrics,
+        )  # fmt: skip
 
     make.encode = encode
     return make, tokenizer, references
-
-
-def evaluations(trainer, key="eval_loss"):
-    return [entry for entry in trainer.state.log_history if key in "".join(entry)]
 
 
 def test_trainer_resumes_where_it_was(trainer, tmp_path):
@@ -133,11 +120,6 @@ def test_trainer_checks_the_monitored_set_only(trainer, tmp_path):
     other, mine = make.encode(others), make.encode(references)
     sets = {"other": other, "mine": mine, "short": other[:5]}
     saving = {"save_strategy": "steps", "save_steps": 2}
-    unnamed = MonitorCallback(es.Monitor(references, "chrf"), tokenizer)
-    with pytest.raises(
-        es.InputError, match=r"several evaluation sets have 12 segments; .* labels="
-    ):
-        make(0.0, 1, [unnamed], unnamed.compute_metrics, eval_dataset=sets).train()
     labels = [row["labels"] for row in mine]
     watch = MonitorCallback(es.Monitor(references, "chrf"), tokenizer, labels=labels)
     running = make(3e-2, 10, [watch], watch.compute_metrics, eval_dataset=sets, **saving)
@@ -148,7 +130,7 @@ def test_trainer_checks_the_monitored_set_only(trainer, tmp_path):
     ):
         running.train()
     assert [check.step for check in watch.monitor.checks] == list(range(2, 21, 2))
-    evaluated = {k: v for entry in evaluations(running, "") for k, v in entry.items()}
+    evaluated = {k: v for entry in running.state.log_history for k, v in entry.items()}
     assert evaluated["eval_mine_chrf2"] == watch.monitor.last.score
     assert "eval_other_chrf2" in evaluated
     assert not any("improved" in key for key in evaluated if not key.startswith("eval_mine"))
@@ -167,12 +149,8 @@ def test_trainer_checks_the_monitored_set_only(trainer, tmp_path):
     # Padded to another length, these are the same labels.
     assert running.evaluate(mine, max_length=15)["eval_chrf2"] != before["eval_chrf2"]
     assert watch.monitor.state_dict() == state
-    path = tmp_path / "checkpoint-2" / STATE_FILE
-    assert len(json.loads(path.read_text())["labels"]) == 64
-    path.write_text("{", encoding="utf-8")
-    watch.monitor = es.Monitor(references, "chrf")
-    with pytest.raises(es.InputError, match="must hold the state of a monitor, got JSONDecodeErr"):
-        running.train(resume_from_checkpoint=str(path.parent))
+    saved = json.loads((tmp_path / "checkpoint-2" / STATE_FILE).read_text())
+    assert len(saved["labels"]) == 64
 
 
 def test_checks_are_logged_and_the_best_model_is_kept(trainer, tmp_path):
@@ -187,7 +165,8 @@ def test_checks_are_logged_and_the_best_model_is_kept(trainer, tmp_path):
         greater_is_better=True,
     )  # fmt: skip
     running.train()
-    logged, checks = evaluations(running), watch.monitor.checks
+    logged = [entry for entry in running.state.log_history if "eval_loss" in entry]
+    checks = watch.monitor.checks
     assert [check.step for check in checks] == [entry["step"] for entry in logged]
     for check, entry in zip(checks, logged, strict=True):
         for key, value in check.to_log("eval_").items():
@@ -206,40 +185,3 @@ def test_checks_are_logged_and_the_best_model_is_kept(trainer, tmp_path):
     running.args.max_steps = 32
     running.train(resume_from_checkpoint=True)
     assert [check.step for check in watch.monitor.checks] == list(range(2, 33, 2))
-
-
-def test_compute_metrics_scores_other_sets_against_their_labels(trainer):
-    from evalstats.integrations.transformers import compute_metrics
-
-    make, tokenizer, _ = trainer
-    references, others = sentences(2), sentences(3)
-    mine, other = make.encode(references), make.encode(others)
-    running = make(3e-2, 10, [], compute_metrics(references, "chrf", tokenizer), eval_dataset=mine)
-    running.train()
-    found = running.evaluate()
-    ids = running.predict(mine).predictions
-    texts = tokenizer.batch_decode(np.where(ids >= 0, ids, 0), skip_special_tokens=True)
-    expected = es.estimate(texts, references, "chrf", method="t")
-    for key, value in (("", expected.score), ("_low", expected.low), ("_high", expected.high)):
-        assert found[f"eval_chrf2{key}"] == pytest.approx(value)
-    assert running.predict(mine).metrics["test_chrf2"] == found["eval_chrf2"]
-    against_labels = running.predict(other).metrics["test_chrf2"]
-    running.compute_metrics = compute_metrics(others, "chrf", tokenizer)
-    assert running.predict(other).metrics["test_chrf2"] == against_labels != found["eval_chrf2"]
-    # A function decodes predictions, but nobody knows whether it decodes labels.
-    running.compute_metrics = compute_metrics(references, "chrf", tokenizer.batch_decode)
-    assert "eval_chrf2" in running.evaluate(mine)
-    assert "eval_chrf2" not in running.evaluate(other)
-
-
-def test_what_cannot_be_decoded_is_reported(trainer):
-    from evalstats.integrations.transformers import decoded
-
-    _, tokenizer, _ = trainer
-    ids = np.array([[4, 5, 2, -100]])
-    assert decoded(ids, tokenizer) == decoded((ids, None), tokenizer) == ["a b"]
-    assert decoded(ids, lambda rows: [f"{len(row)} tokens" for row in rows]) == ["4 tokens"]
-    with pytest.raises(es.InputError, match="use Seq2SeqTrainer with predict_with_generate=True"):
-        decoded(np.zeros((1, 4, 12)), tokenizer)
-    with pytest.raises(es.InputTypeError, match="tokenizer or a function, got str"):
-        decoded(ids, "tokenizer")

@@ -1,7 +1,7 @@
 """`evaluatio.metrics.bleu` and `evaluatio.metrics.chrf`, seeded and checked.
 
-References have one entry per segment, a list of strings (for chrF of the same length each) or a
-string. New code should call `estimate` and `compare`.
+References have one entry per segment, a list of strings or a string. New code should call
+`estimate` and `compare`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from evalstats.compat.evaluatio.scores import (
     paired_permutation_test,
     resamples,
 )
-from evalstats.errors import InputError, InputTypeError
+from evalstats.errors import InputTypeError
 from evalstats.inference.bootstrap import percentile
 from evalstats.metrics import BLEU, CHRF
 from evalstats.resampling.totals import bootstrap_totals
 from evalstats.resampling.weights import Rng
-from evalstats.text.references import References, as_pairs, as_references, as_texts
+from evalstats.text.references import as_pairs, as_references, as_texts
 
 __all__ = ["ConfidenceInterval", "bleu_bootstrap_test", "bleu_ci"]
 
@@ -132,7 +132,7 @@ def chrf_ci(
     n_resamples, level = resamples(iterations), share(alpha, "alpha")
     metric = _metric(chrf)
     texts = as_texts(hypotheses)
-    statistics = metric.statistics(texts, _references(references, len(texts)))
+    statistics = metric.statistics(texts, as_references(references, len(texts)))
     if rng == "seed":
         totals = _evaluatio_totals(statistics, n_resamples, integer(seed, "seed", 0))
     else:
@@ -158,7 +158,7 @@ def chrf_permutation_test(
     metric = _metric(chrf)
     first, second = as_texts(hypotheses1, "hypotheses1"), as_texts(hypotheses2, "hypotheses2")
     check_same_length(hypotheses1=first, hypotheses2=second)
-    refs = _references(references, len(first))
+    refs = as_references(references, len(first))
     x1, x2 = (metric.score(metric.statistics(texts, refs)) for texts in (first, second))
     return paired_permutation_test(x1, x2, iterations, two_tailed, rng=rng)
 
@@ -173,16 +173,6 @@ def _metric(chrf: Any) -> CHRF:
             f"chrf must be a sacrebleu.CHRF, an evalstats.CHRF or None, got {type(chrf).__name__}"
         )
     return CHRF(**{name: getattr(chrf, name) for name in names})
-
-
-def _references(references: Iterable[Texts], n_segments: int) -> References:
-    refs = as_references(references, n_segments)
-    if len(set(refs.counts.tolist())) > 1:
-        raise InputError(
-            f"references must have the same number of references for every segment, got "
-            f"{refs.counts.min()} to {refs.counts.max()}; evalstats.estimate takes any number"
-        )
-    return refs
 
 
 def _evaluatio_totals(
