@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import as_scores, real
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import Floats, Metric, signature_of
+from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.labels import checked_pair
 from evalstats.metrics.ratios import Quotient, ratio
 
@@ -40,10 +40,7 @@ class Correlation(Metric):
         What is subtracted from predicted and from gold numbers first. It changes no score; where
         numbers are large and vary little it saves their digits.
 
-    Raises
-    ------
-    InputError
-        For another kind; from `statistics` where rounding would lose a variance.
+    Another kind raises an `InputError`; in `statistics`, so does a variance lost in rounding.
 
     Examples
     --------
@@ -68,8 +65,8 @@ class Correlation(Metric):
             )
         if not isinstance(self.centre, (tuple, list)) or len(self.centre) != 2:
             raise InputTypeError(f"centre must be two numbers, got {self.centre!r}")
-        # Files hold lists; the class is frozen.
-        vars(self).update(centre=tuple(real(c, "centre", -np.inf) for c in self.centre))
+        # Files hold lists.
+        keep(self, centre=tuple(real(c, "centre", -np.inf) for c in self.centre))
 
     @property
     def signature(self) -> str:

@@ -62,11 +62,8 @@ class Brier(Quotient):
     higher_is_better = False
 
     def __post_init__(self) -> None:
-        several = self.labels is not None
-        # Lists are welcome; the class is frozen.
-        vars(self).update(
-            labels=as_labels(self.labels) if several else None, entry_depth=int(several)
-        )
+        if self.labels is not None:
+            keep(self, labels=as_labels(self.labels), entry_depth=1)
 
     @property
     def signature(self) -> str:
@@ -138,10 +135,8 @@ class ECE(Metric):
     entry_depth = 1
 
     def __post_init__(self) -> None:
-        keep(self, bins=integer(self.bins, "bins", 1, _MOST_BINS))
-        parts = ("count", "confidence", "correct")
-        # Derived from the parameter; the class is frozen.
-        vars(self).update(columns=tuple(f"{p} {b}" for b in range(self.bins) for p in parts))
+        bins, parts = integer(self.bins, "bins", 1, _MOST_BINS), ("count", "confidence", "correct")
+        keep(self, bins=bins, columns=tuple(f"{p} {b}" for b in range(bins) for p in parts))
 
     @property
     def signature(self) -> str:

@@ -67,23 +67,17 @@ def checked_pair(
 def codes_of(values: Iterable[Any], labels: Sequence[Label], name: str) -> NDArray[np.intp]:
     """Return the place in `labels` of each value, `(N,)`; 1, 1.0 and True are the same label."""
     place = {known: i for i, known in enumerate(labels)}
-    items = list(values)
-    try:
-        return np.fromiter((place[v] for v in items), dtype=np.intp, count=len(items))
-    except (KeyError, TypeError):
-        i, unknown = next((i, v) for i, v in enumerate(items) if not _is_known(v, place))
-    known = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
-    raise InputError(
-        f"{name}[{i}] is {shown(unknown)}, which is none of the {len(labels)} labels {known}; add "
-        f"it to labels, or map it to one of them"
-    )
-
-
-def _is_known(value: Any, place: dict[Label, int]) -> bool:
-    try:
-        return value in place
-    except TypeError:  # a list, say
-        return False
+    codes = []
+    for i, value in enumerate(values):
+        try:
+            codes.append(place[value])
+        except (KeyError, TypeError):  # another label, or a list, say
+            known = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
+            raise InputError(
+                f"{name}[{i}] is {shown(value)}, which is none of the {len(labels)} labels "
+                f"{known}; add it to labels, or map it to one of them"
+            ) from None
+    return np.array(codes, dtype=np.intp)
 
 
 def members_of(rows: Sequence[Any], labels: Sequence[Label], name: str) -> NDArray[np.bool_]:
