@@ -163,9 +163,9 @@ class ECE(Metric):
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse what is negative, and more confidence or right answers than items."""
         self._refuse(statistics < 0, "is negative, but items are counted")
-        count, others = statistics[..., 0::3], (statistics[..., 1::3], statistics[..., 2::3])
-        for other in others:
-            self._refuse(np.any(other > count, axis=-1), "has more in a bin than its items")
+        bins = statistics.reshape(*statistics.shape[:-1], -1, 3)
+        more = np.any(bins[..., 1:] > bins[..., :1], axis=(-2, -1))
+        self._refuse(more, "has more in a bin than its items")
 
     def _gaps(self, totals: ArrayLike) -> tuple[Floats, Floats]:
         """Return confidence less right answers of each bin `(..., bins)`, and all items `(...)`."""

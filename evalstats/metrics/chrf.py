@@ -144,8 +144,8 @@ class CHRF(Metric):
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse more matches than n-grams on either side."""
         super().check_statistics(statistics)
-        hyp, ref, match = (statistics[..., i::3] for i in range(3))
-        more = np.any((match > hyp) | (match > ref), axis=-1)
+        orders = statistics.reshape(*statistics.shape[:-1], -1, 3)
+        more = np.any(orders[..., 2:] > orders[..., :2], axis=(-2, -1))
         self._refuse(more, "has more matches than n-grams")
 
     def gradient(self, totals: ArrayLike) -> Floats:

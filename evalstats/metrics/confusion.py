@@ -193,8 +193,8 @@ class Confusion(Metric):
         """Refuse more hits than predictions or gold labels."""
         super().check_statistics(statistics)
         step = 2 if self.measure == "accuracy" else 3
-        hits, others = statistics[..., 0::step], [statistics[..., i::step] for i in range(1, step)]
-        more = np.any([np.any(hits > other, axis=-1) for other in others], axis=0)
+        parts = statistics.reshape(*statistics.shape[:-1], -1, step)
+        more = np.any(parts[..., :1] > parts[..., 1:], axis=(-2, -1))
         self._refuse(more, "has more right than there are")
 
     def score(self, totals: ArrayLike) -> Floats:
