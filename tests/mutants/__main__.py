@@ -69,20 +69,16 @@ def run_tests(folder: Path, tests: Sequence[str]) -> tuple[str, str]:
 def fate(original: Path, known: Mapping[Mutant, Fate], mutant: Mutant) -> Fate:
     """Run the test that missed a mutant before, then all that concern it."""
     began = time.monotonic()
-    killer = ""
+    tests = [f"tests/test_{test}.py" for test in mutant.tests]
+    before = [known[mutant].killer] if mutant in known and known[mutant].killer else []
     with tempfile.TemporaryDirectory(prefix="mutant-") as name:
-        folder = Path(name)
-        shutil.copytree(original, folder, dirs_exist_ok=True)
+        folder = shutil.copytree(original, Path(name) / "copy")
         target = folder / mutant.file
         target.write_text(mutated(target.read_text("utf-8"), mutant), encoding="utf-8")
-        before = known[mutant].killer if mutant in known else ""
-        if (folder / before.partition("::")[0]).is_file():
-            try:
-                killer, _ = run_tests(folder, [before])
-            except FileNotFoundError:  # the test has another name now
-                killer = ""
-        if not killer:
-            killer, _ = run_tests(folder, [f"tests/test_{test}.py" for test in mutant.tests])
+        try:
+            killer, _ = run_tests(folder, before + tests)
+        except FileNotFoundError:  # the test has another name now
+            killer, _ = run_tests(folder, tests)
     found = Fate(killer, time.monotonic() - began)
     said = f"died ({killer})" if killer else "SURVIVED"
     print(f"{found.seconds:6.1f} s  {mutant.file}: {mutant.promise}: {said}", flush=True)
