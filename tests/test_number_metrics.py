@@ -17,7 +17,6 @@ from evalstats.metrics.confusion import MEASURES, RATES
 metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is a test extra")
 calibration = pytest.importorskip("sklearn.calibration")
 
-NAN = float("nan")
 LABELS = ("owl", "cat", "dog", "eel")
 n_tables = pytest.mark.parametrize("n", [12, pytest.param(500, marks=pytest.mark.thorough)])
 
@@ -107,8 +106,6 @@ def test_which_classes_count():
 
 
 def test_labels_may_be_numbers_names_arrays_and_columns():
-    with pytest.raises(es.InputError, match=r"system 'B': hypotheses\[0\] is 'x', which"):
-        es.compare({"A": ["no"], "B": ["x"]}, ["no"], YES_NO)
     pandas = pytest.importorskip("pandas")
     gold, predicted = np.array([1, 2, 2, 0, 1, 0]), np.array([1, 2, 0, 0, 1, 1])
     as_text = [np.array(LABELS)[codes].tolist() for codes in (predicted, gold)]
@@ -233,7 +230,6 @@ def test_statistics_that_cannot_be(metric, row, message):
 @pytest.mark.parametrize(
     "kind, arguments, message",
     [
-        (es.BLEU, (False, None, "exp", None, 0), "max_ngram_order must be at least 1"),
         (partial(es.BLEU, trg_lang=["zh"]), (), "trg_lang must be a string"),
         (es.BLEU, (False, ""), "tokenize must be one of none, zh, .*; got ''"),
         (es.CHRF, (0,), "char_order and word_order are both 0"),
@@ -245,12 +241,10 @@ def test_statistics_that_cannot_be(metric, row, message):
         (es.Confusion, ([0, 1], "mcc", 1), "positive must be left out .* 'mcc'"),
         (es.Confusion, ([0, 1], "mcc", None, True), "'mcc' is of items with one"),
         (es.Confusion, ([0, 1], "macro-f1", None, True, True), "cannot both be"),
-        (es.Perplexity, ("sentence",), "unit must be one of word, .*'sentence'"),
         (es.Correlation, ("spearman",), "only Pearson's .* is a function of sums"),
         (es.Correlation, ("pearson", 3), "centre must be two numbers, got 3"),
         (es.pass_at_k, (5, [6], 1), r"c\[0\] must be at most n, got 6 right of 5"),
         (es.pass_at_k, ([5, 2], [1, 1], 3), "at least k: problem 1 has 2 answers"),
-        (es.pass_at_k, ([5, 5], [1], 1), "n, c must be the same length, got 2, 1"),
         (es.Monitor, ([0, 1], es.Confusion([0, 1], "mcc")), "MCC, .* are no text"),
     ],
 )
@@ -262,11 +256,8 @@ def test_parameters_that_do_not_fit(kind, arguments, message):
 @pytest.mark.parametrize(
     "metric, items, message",
     [
-        (es.Mean("x"), ([1, NAN],), r"scores\[1\] is nan"),
-        (es.Ratio("x"), ([1, 2],), r"numbers must have shape \(N, 2\)"),
         (YES_NO, (["yes", "maybe"], ["yes", "no"]), r"\[1\] is 'maybe', .* 2 labels"),
         (YES_NO, (["yes", "no"], ["yes", None]), r"references\[1\] is None, which"),
-        (YES_NO, (["yes"], ["yes", "no"]), "must be the same length, got 1, 2"),
         (YES_NO, (["yes"], None), "references is None; give gold labels"),
         (SETS, ([["yes"]], [["ja"]]), r"references\[0\]\[0\] is 'ja', which"),
         (SETS, ([["no", "no"]], [["no"]]), r"hypotheses\[0\] has a label twice"),
@@ -275,7 +266,6 @@ def test_parameters_that_do_not_fit(kind, arguments, message):
         (es.Perplexity(), ([[-1, 2], [3, 4]],), r"\[1\] is 3, .*0; say nll=True"),
         (es.BitsPerUnit(nll=True), ([[-1, 2]],), r"\[0\] is -1, .*say nll=False"),
         (es.Perplexity("word"), ([[-1, 2], [-1, 0]],), r"s\[1\] has 0 words"),
-        (es.RMSE(), ([1, 2], [1, NAN]), r"references\[1\] is nan; scores"),
         (es.Brier(), ([1.5], [1]), r"hypotheses\[0\] is 1.5, and a probability"),
         (es.Brier(), ([0.5], [2]), r"references\[0\] is 2, which .* 0, 1"),
         (es.Brier([0, 1]), ([[0.5, 0.4]], [1]), r"hypotheses\[0\] sums to 0.9"),

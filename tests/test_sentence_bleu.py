@@ -156,23 +156,15 @@ def test_scores_at_the_threshold_pass():
 
 
 def test_signature_tells_configurations_apart_and_objects_pickle():
-    options = [
-        {},
-        {"max_order": 3},
-        {"weights": (0.5, 0.5)},
-        {"smoothing": "floor"},
-        {"smoothing": "floor", "smooth_value": 0.2},
-        {"smoothing": np.divide},
-        {"tokenize": "whitespace"},
-        {"tokenize": str.split},
-        {"case_sensitive": False},
-        {"effective_order": False},
-    ]
-    made = [es.SentenceBLEU(**given) for given in options]
-    assert len({bleu.signature for bleu in made}) == len(options)
+    make = es.SentenceBLEU
+    made = [make(), make(3), make(4, (0.5, 0.5)), make(smoothing="floor", smooth_value=0.2)]
+    made += [make(smoothing=kind) for kind in ("floor", np.divide)]
+    made += [make(tokenize=kind) for kind in ("whitespace", str.split)]
+    made += [make(case_sensitive=False), make(effective_order=False)]
+    assert len({bleu.signature for bleu in made}) == len(made)
     assert made[0].signature.startswith("order:4|case:mixed|eff:yes|tok:13a|smooth:exp|")
-    assert len({es.SentenceBLEU(2, kind([0.4, 0.6])) for kind in (list, tuple, np.array)}) == 1
-    assert pickle.loads(pickle.dumps(made[4])) == made[4]
+    assert len({make(2, kind([0.4, 0.6])) for kind in (list, tuple, np.array)}) == 1
+    assert pickle.loads(pickle.dumps(made[3])) == made[3]
 
 
 OURS = es.SentenceBLEU()
@@ -182,14 +174,11 @@ TEXT = es.References(["a"])
 @pytest.mark.parametrize(
     "function, arguments, message",
     [
-        (OURS.score, ("a", []), "has no reference at all"),
-        (OURS.score, ("a", [["a"]]), r"\[0\]\[0\] must be a string or None, got list"),
         (OURS.score, (["a"], []), "the segment has no reference at all"),
         (OURS.score, (["a"], ["the cat"]), "'the cat', which is not one token"),
         (OURS.score, (["a", ["b"]], [["a"]]), "hypothesis must hold hashable tokens"),
         (OURS.score, (b"a", "a"), "must be a list of tokens, got a bare bytes"),
         (OURS.score, ("a", TEXT), "references is a whole test set"),
-        (OURS.scores, (["a", "b"], ["a"]), "has 1 entries but hypotheses has 2"),
         (OURS.scores, ([["a"], "b"], [["a"], ["b"]]), r"hypotheses\[1\] must be a list"),
         (OURS.scores, ([["a"]], TEXT), "holds text but hypotheses holds token lists"),
         (OURS.from_statistics, (np.ones((2, 12)),), "must have 10 columns"),
