@@ -23,6 +23,12 @@ _LEAST_SPREAD = 1e-8
 _NO_SPREAD = 1e-12
 
 
+def _numbers(hypotheses: object, references: object) -> tuple[Floats, Floats]:
+    """Return predicted and gold numbers, (N,) each."""
+    predicted, gold = checked_pair(hypotheses, references, "gold numbers")
+    return as_scores(predicted, "hypotheses"), as_scores(gold, "references")
+
+
 @dataclass(frozen=True)
 class Correlation(Metric):
     r"""Pearson's correlation of predicted and gold numbers, from their sums.
@@ -76,7 +82,7 @@ class Correlation(Metric):
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 6)`, the products of 1, x and y, of N predicted (x) and gold (y) numbers."""
-        both = checked_pair(hypotheses, references, "gold numbers", as_scores)
+        both = _numbers(hypotheses, references)
         names = ("hypotheses", "references")
         for numbers, centre, name in zip(both, self.centre, names, strict=True):
             spread, mean = float(np.var(numbers)), float(np.mean(numbers))
@@ -147,7 +153,7 @@ class RMSE(Quotient):
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, squared error and 1, of N predicted and N gold numbers."""
-        predicted, gold = checked_pair(hypotheses, references, "gold numbers", as_scores)
+        predicted, gold = _numbers(hypotheses, references)
         return np.stack([(predicted - gold) ** 2, np.ones_like(gold)], axis=-1)
 
     def score(self, totals: ArrayLike) -> Floats:

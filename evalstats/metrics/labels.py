@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,26 +40,15 @@ def as_labels(labels: object) -> tuple[Label, ...]:
     return tuple(found)
 
 
-def checked_pair(
-    hypotheses: object,
-    references: object,
-    what: str,
-    convert: Callable[[object, str], Any] | None = None,
-) -> tuple[Any, Any]:
-    """Return predictions and gold values, of one length, or say what does not fit.
-
-    Both as lists, or as what `convert` makes of a value and its argument's name.
-    """
+def checked_pair(hypotheses: object, references: object, what: str) -> tuple[list[Any], list[Any]]:
+    """Return predictions and gold values as lists of one length, or say what does not fit."""
     check_same_index({"hypotheses": hypotheses, "references": references})
     if references is None:
         raise InputTypeError(f"references is None; give {what}, one for each of the hypotheses")
-    if convert is None:
-        predicted = listed(hypotheses, "hypotheses", "predictions")
-        gold = listed(references, "references", what)
-    else:
-        predicted, gold = convert(hypotheses, "hypotheses"), convert(references, "references")
+    predicted = listed(hypotheses, "hypotheses", "predictions")
+    gold = listed(references, "references", what)
     check_same_length(hypotheses=predicted, references=gold)
-    if not len(predicted):
+    if not predicted:
         raise InputError("hypotheses is empty; give at least one segment")
     return predicted, gold
 
