@@ -175,6 +175,7 @@ TEXT = es.References(["a"])
     "function, arguments, message",
     [
         (OURS.score, (["a"], []), "the segment has no reference at all"),
+        (OURS.score, (["a"], "a"), "must be a list of token lists"),
         (OURS.score, (["a"], ["the cat"]), "'the cat', which is not one token"),
         (OURS.score, (["a", ["b"]], [["a"]]), "hypothesis must hold hashable tokens"),
         (OURS.score, (b"a", "a"), "must be a list of tokens, got a bare bytes"),
