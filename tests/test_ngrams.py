@@ -67,7 +67,7 @@ def test_one_long_segment_and_many_empty_ones(n):
     check(es.BLEU(tokenize="none", max_ngram_order=9), [" ".join(words), "a b"], references)
     references = [["a " * (n - 9), "a"], ["b"]]
     check(es.CHRF(char_order=10, word_order=2), ["a " * n, ""], references)
-    empty = [""] * (10 * n)
+    empty = [""] * 20_000
     for metric in (es.BLEU(), es.CHRF(word_order=2)):
         assert not metric.statistics(empty, empty).any()
 
