@@ -1,12 +1,8 @@
-"""Batched edit distances against a plain version, rapidfuzz and jiwer."""
+"""Batched edit distances against rapidfuzz and jiwer."""
 
 from __future__ import annotations
 
-import random
-import tracemalloc
-
 import jiwer
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,63 +10,33 @@ from rapidfuzz.distance import Levenshtein
 
 import evalstats as es
 from evalstats.text import levenshtein as edits
-from evalstats.text.levenshtein import levenshtein
-from evalstats.text.ragged import Ragged, offsets_of
 from tests.pairs import pack, random_pairs
 
 
 def measure(pairs):
-    return levenshtein(pack([h for h, _ in pairs]), pack([r for _, r in pairs]))
+    hyps, refs = (pack([pair[side] for pair in pairs]) for side in (0, 1))
+    return edits.levenshtein(hyps, refs).tolist()
 
 
-@pytest.mark.parametrize("largest", ["as it is", 0], ids=["words", "integers"])
-@pytest.mark.parametrize("longest", [3, 63, 64, 65, 128, 129, 300])
-def test_equals_rapidfuzz(monkeypatch, longest, largest):
-    """Either way round, with words of 64 bits, and with the integers of very long pairs."""
-    if largest == 0:
-        monkeypatch.setattr(edits, "_BLOCK_WORDS", largest)
-    pairs = random_pairs(longest, 100, longest)
+@pytest.mark.parametrize(
+    "limits", [{}, {"_BLOCK_TOKENS": 100}, {"_BLOCK_WORDS": 0, "_KEPT": 3}], ids=str
+)
+@pytest.mark.parametrize("longest", [3, 63, 64, 65, 129, 200])
+def test_equals_rapidfuzz(monkeypatch, longest, limits):
+    """Either way round, in blocks, and with the integers of very long pairs."""
+    for name, value in limits.items():
+        monkeypatch.setattr(edits, name, value)
+    pairs = random_pairs(longest, 50, longest)
     pairs += [([1] * longest, [1] * longest), ([1] * longest, [2] * longest), ([], [1] * longest)]
     expected = [Levenshtein.distance(h, r) for h, r in pairs]
-    assert measure(pairs).tolist() == expected
-    assert measure([(r, h) for h, r in pairs]).tolist() == expected
-
-
-def test_blocks_change_nothing(monkeypatch):
-    pairs = random_pairs(5, 60, 150)
-    expected = measure(pairs)
-    monkeypatch.setattr(edits, "_BLOCK_TOKENS", 100)
-    np.testing.assert_array_equal(measure(pairs), expected)
+    assert measure(pairs) == expected
+    assert measure([(r, h) for h, r in pairs]) == expected
 
 
 def test_any_integers_are_tokens():
-    assert measure([]).tolist() == []
+    assert measure([]) == []
     big = 2**62
-    assert measure([([-5, big, 7], [big, 7, -big]), ([big], [big])]).tolist() == [2, 0]
-
-
-def test_pair_too_long_for_a_table():
-    rng = random.Random(0)
-    hyp = [rng.randrange(5000) for _ in range(17_000)]
-    ref = list(hyp)
-    for _ in range(300):
-        del ref[rng.randrange(len(ref))]
-        ref.insert(rng.randrange(len(ref)), rng.randrange(5000))
-    assert measure([(hyp, ref), ([1, 2], [2])]).tolist() == [Levenshtein.distance(hyp, ref), 1]
-
-
-@pytest.mark.thorough
-def test_memory_of_many_short_pairs():
-    lengths = np.full(200_000, 10)
-    values = np.random.default_rng(0).integers(0, 50, size=2_000_000)
-    hyps = Ragged(values, offsets_of(lengths))
-    refs = Ragged(values[::-1].copy(), offsets_of(lengths))
-    tracemalloc.start()
-    levenshtein(hyps, refs)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    # Both sides are copied once (32 MB); everything else lives for a block.
-    assert peak < 200e6
+    assert measure([([-5, big, 7], [big, 7, -big]), ([big], [big])]) == [2, 0]
 
 
 text = st.text(st.sampled_from("ab \u00a0\u3000é\U0001f600\n"), max_size=15)
@@ -83,16 +49,15 @@ def fewest(hypothesis, references, split):
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(text, st.lists(text, min_size=1, max_size=4)), min_size=1, max_size=6))
 def test_texts(segments):
     hyps, refs = map(list, zip(*segments, strict=True))
-    lowered = [h.lower() for h in hyps], [[r.lower() for r in several] for several in refs]
+    upper = [h.upper() for h in hyps], [[r.upper() for r in several] for several in refs]
     for metric, split in ((es.WER, str.split), (es.CER, list)):
         expected = [fewest(h, several, split) for h, several in segments]
         assert metric().statistics(hyps, refs).tolist() == expected
-        found = metric(lowercase=True).statistics(hyps, refs)
-        np.testing.assert_array_equal(found, metric().statistics(*lowered))
+        assert metric(lowercase=True).statistics(*upper).tolist() == expected
 
 
 def test_empty_sides():
@@ -107,15 +72,10 @@ def test_empty_sides():
 @pytest.mark.parametrize("pair", ["en_de", "en_zh"])
 def test_real_system(request, pair):
     test_set = request.getfixturevalue(pair)
-    refs = test_set.references["A"][::4]
-    hyps = next(iter(test_set.systems.values()))[::4]
-    rows = es.WER().statistics(hyps, refs)
     # jiwer splits at U+0020 only; the definition here is `str.split`.
-    ref_words, hyp_words = ([" ".join(x.split()) for x in side] for side in (refs, hyps))
-    output = jiwer.process_words(ref_words, hyp_words)
-    assert rows[:, 0].sum() == output.substitutions + output.insertions + output.deletions
-    assert rows[:, 1].sum() == output.hits + output.substitutions + output.deletions
-    assert es.WER().score(rows.sum(axis=0)) == pytest.approx(100 * output.wer)
-    assert es.CER().statistics(hyps, refs)[:, 0].tolist() == [
-        Levenshtein.distance(h, r) for h, r in zip(hyps, refs, strict=True)
-    ]
+    sides = (next(iter(test_set.systems.values())), test_set.references["A"])
+    hyps, refs = ([" ".join(x.split()) for x in side[::8]] for side in sides)
+    for metric, process in ((es.WER(), jiwer.process_words), (es.CER(), jiwer.process_characters)):
+        rows, out = metric.statistics(hyps, refs), process(refs, hyps)
+        assert rows[:, 0].sum() == out.substitutions + out.insertions + out.deletions
+        assert rows[:, 1].sum() == out.hits + out.substitutions + out.deletions

@@ -1,18 +1,17 @@
-"""BLEU and chrF statistics equal sacreBLEU's integers on real, fuzzed and extreme corpora."""
+"""BLEU and chrF statistics equal sacreBLEU's integers on fuzzed and extreme corpora."""
 
 import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from sacrebleu.metrics import BLEU, CHRF
 
 import evalstats as es
 from evalstats.text import characters, ngram_index, ngrams
 from tests import fuzz
 from tests.fuzz import TOKENIZERS
-from tests.naive import sacrebleu_score, sacrebleu_statistics, streams
+from tests.naive import sacrebleu_score, sacrebleu_statistics
 
 
 def check(metric, hypotheses, references):
@@ -22,26 +21,6 @@ def check(metric, hypotheses, references):
     np.testing.assert_array_equal(found, expected)
     if isinstance(metric, es.CHRF):
         assert metric.score(found).tolist() == [sacrebleu_score(metric, x) for x in expected]
-
-
-@pytest.mark.parametrize("step", [80, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", [*TOKENIZERS, "chrF++"])
-@pytest.mark.parametrize("pair", ["en_de", "en_zh", "en_es"])
-def test_real_systems(request, pair, name, step):
-    """All systems; references are prepared once, so what one leaves behind would show."""
-    test_set = request.getfixturevalue(pair)
-    sets = [[[text] for text in texts[::step]] for texts in test_set.references.values()]
-    if len(sets) > 1:
-        sets.append([[a, b] for (a,), (b,) in zip(*sets, strict=True)])
-    options = {"word_order": 2} if name == "chrF++" else {"tokenize": name}
-    theirs, ours = (CHRF, es.CHRF) if name == "chrF++" else (BLEU, es.BLEU)
-    for references in sets:
-        twin = theirs(**options, references=streams(references))
-        prepared = es.References(references)
-        for system, texts in test_set.systems.items():
-            expected = twin._extract_corpus_statistics(texts[::step], None)
-            found = ours(**options).statistics(texts[::step], prepared)
-            np.testing.assert_array_equal(found, expected, system)
 
 
 def any_bleu(rng):
@@ -79,64 +58,18 @@ def test_fuzzed_corpora_in_tiny_chunks_and_short_keys(monkeypatch, n):
             check(metric, *corpus)
 
 
-def many_distinct_tokens(n):
+@pytest.mark.parametrize("n", [2000, pytest.param(100_000, marks=pytest.mark.thorough)])
+def test_one_long_segment_and_many_empty_ones(n):
     rng = random.Random(1)
     words = [f"w{i}" for i in range(n)]
     other = words[: n // 2] + rng.sample(words, n // 2)
-    return [" ".join(words), "a b"], [[" ".join(other), words[5]], ["a", "b a"]]
-
-
-def many_distinct_characters(n):
-    codes = [chr(c) for c in range(0x110000) if not chr(c).isspace()][:n]
-    random.Random(2).shuffle(codes)
-    text = "".join(codes)
-    return [text], [[text[: 7 * n // 10] + text[n // 5 : 3 * n // 5], text[::-1]]]
-
-
-def one_repeated_token(n):
-    return ["a " * n, ""], [["a " * (n - 9), "a"], ["b"]]
-
-
-@pytest.mark.parametrize("n", [5000, pytest.param(100_000, marks=pytest.mark.thorough)])
-@pytest.mark.parametrize(
-    "make, metric",
-    [
-        (many_distinct_tokens, es.BLEU(tokenize="none", max_ngram_order=9)),
-        (many_distinct_characters, es.CHRF(char_order=10)),
-        (one_repeated_token, es.BLEU(max_ngram_order=9)),
-        (one_repeated_token, es.CHRF(char_order=10, word_order=2)),
-    ],
-)
-def test_one_long_segment(make, metric, n):
-    check(metric, *make(n))
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["", "", ""],
-        [" ", "\n", "\x1c\x1d", "\u2028", "\x85", "\u3000"],
-        ["\0", "\0\0", "a\0b"],
-        ["\ud800", "\udfff\ud800", "\ud83d\ude00", "\U0001f600"],
-        ["a\nb", "a\rb", "a-\nb", "-\n", "a\u2028b"],
-        ["<skipped>", "<skip<skipped>ped>", "&amp;lt;"],
-    ],
-)
-def test_degenerate_texts(texts):
-    metrics = [es.BLEU(tokenize=name, max_ngram_order=k) for name in TOKENIZERS for k in (1, 9)]
-    for metric in (*metrics, *(es.CHRF(word_order=2, whitespace=w) for w in (False, True))):
-        check(metric, texts, [texts[::-1]] * len(texts))
-        check(metric, texts, [[text, ""] for text in texts])
-
-
-def test_many_segments_and_many_references():
-    texts = [""] * 100_000
-    references = es.References(texts)
-    rng = random.Random(3)
-    many = [[fuzz.text(rng) for _ in range(200)], ["a b"], ["", "b"]]
+    references = [[" ".join(other), words[5]], ["a", "b a"]]
+    check(es.BLEU(tokenize="none", max_ngram_order=9), [" ".join(words), "a b"], references)
+    references = [["a " * (n - 9), "a"], ["b"]]
+    check(es.CHRF(char_order=10, word_order=2), ["a " * n, ""], references)
+    empty = [""] * 20_000
     for metric in (es.BLEU(), es.CHRF(word_order=2)):
-        assert not metric.statistics(texts, references).any()
-        check(metric, [" ".join(many[0][:5]), "a b a b", "b"], many)
+        assert not metric.statistics(empty, empty).any()
 
 
 def test_the_first_of_equal_references_wins():
@@ -146,6 +79,7 @@ def test_the_first_of_equal_references_wins():
             check(es.CHRF(eps_smoothing=eps), ["abc"], [references])
 
 
+@settings(max_examples=40)
 @given(
     counts=st.lists(st.tuples(*[st.integers(0, 50)] * 6), min_size=1),
     beta=st.one_of(st.integers(1, 10**10), st.floats(1e-3, 1e50)),

@@ -9,26 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sacrebleu.metrics import lib_ter
-from sacrebleu.metrics.lib_ter import translation_edit_rate
 
 import evalstats as es
 from evalstats.text.tercom import beam, counts, shifts
-from evalstats.text.tercom.counts import translation_edits
 from tests.naive import sacrebleu_statistics
-from tests.pairs import pack, random_pairs, shuffle_blocks
+from tests.pairs import pack, random_pairs
 
 
 def measure(pairs):
     hyps, refs = (pack([pair[side] for pair in pairs]) for side in (0, 1))
-    return list(map(int, translation_edits(hyps, refs)))
+    return list(map(int, counts.translation_edits(hyps, refs)))
 
 
 def expected(pairs):
-    return [translation_edit_rate(words(hyp), words(ref))[0] for hyp, ref in pairs]
-
-
-def words(numbers):
-    return [str(number) for number in numbers]
+    return [lib_ter.translation_edit_rate(*(list(map(str, x)) for x in pair))[0] for pair in pairs]
 
 
 def displaced_pairs(seed, count, longest):
@@ -45,22 +39,18 @@ def displaced_pairs(seed, count, longest):
     return [(hyp, ref) for hyp, ref in pairs if hyp and ref]
 
 
-tokens = st.lists(st.integers(0, 4), max_size=14)
-
-
-@given(st.lists(st.tuples(tokens, tokens), max_size=6))
-@settings(max_examples=40)
-def test_equals_sacrebleu_on_small_pairs(pairs):
-    assert measure(pairs) == expected(pairs)
-
-
-@pytest.mark.parametrize("longest", [8, 30, pytest.param(70, marks=pytest.mark.thorough)])
-def test_equals_sacrebleu(longest):
-    pairs = random_pairs(longest, 600 // longest, longest)
+@pytest.mark.parametrize("longest", [8, 30, pytest.param(100, marks=pytest.mark.thorough)])
+def test_equals_sacrebleu(monkeypatch, longest):
+    pairs = random_pairs(longest, 600 // max(longest, 20), longest)
     # 101 / 2 / 2 + 25 is 50.25, and 51 columns are just enough to keep both words.
     pairs += [([], []), ([1, 2], []), ([], [1, 2, 3]), ([1, 2], [9] * 99 + [1, 2])]
-    assert measure(pairs) == expected(pairs)
+    edits = measure(pairs)
+    assert edits == expected(pairs)
     assert measure([]) == []
+    # Neighbours and blocks do not matter.
+    monkeypatch.setattr(counts, "_BLOCK_CELLS", 3000)
+    monkeypatch.setattr(shifts, "_MATCHES", 50)
+    assert measure(pairs) == edits
 
 
 #: sacreBLEU's limit, where ours is, and values to try.
@@ -77,9 +67,10 @@ def test_limits_are_those_of_sacrebleu():
         assert getattr(module, other) == getattr(lib_ter, name)
 
 
+@pytest.mark.parametrize("n", [6, pytest.param(18, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(("name", "module", "other", "limits"), LIMITS)
-def test_limits_bite_at_the_same_point(monkeypatch, name, module, other, limits):
-    pairs = [pair for pair in random_pairs(8, 18, 18) if all(pair)] + displaced_pairs(1, 10, 12)
+def test_limits_bite_at_the_same_point(monkeypatch, name, module, other, limits, n):
+    pairs = [pair for pair in random_pairs(8, n, 18) if all(pair)] + displaced_pairs(1, 10, 12)
     # 23 * (52 / 46) is 26 less one bit: the pseudo-diagonal of row 23 is in column 25.
     pairs.append((list(range(46)), list(range(52))))
     results = set()
@@ -89,25 +80,13 @@ def test_limits_bite_at_the_same_point(monkeypatch, name, module, other, limits)
         edits = measure(pairs)
         assert edits == expected(pairs)
         results.add(tuple(edits))
-    assert len(results) > 3
+    assert len(results) > 2
 
 
-@pytest.mark.thorough
-def test_long_pairs():
-    # Three words of alphabet reach 1,000 candidates; hundreds of words are too far apart to shift.
-    pairs = random_pairs(1, 5, 200)
-    rng = random.Random(2)
-    for size in (3, 2000):
-        hyp = [rng.randrange(size) for _ in range(130)]
-        pairs += [(hyp, hyp[60:] + hyp[:60]), (hyp, shuffle_blocks(rng, hyp, 3)), (hyp, hyp[::-1])]
-    assert measure(pairs) == expected(pairs)
+RATIOS = [(1, 49), (1, 50), (1, 51), (1, 64), (1, 120), (2, 100), (2, 101), (2, 130), (3, 151)]
 
 
-@pytest.mark.parametrize(
-    ("n", "m"),
-    [(1, 49), (1, 50), (1, 51), (1, 63), (1, 64), (1, 120), (2, 100), (2, 101), (2, 130), (3, 151)]
-    + [(5, 249), (5, 260), (7, 93), (20, 190), (60, 5), (120, 1), (30, 66)],
-)
+@pytest.mark.parametrize(("n", "m"), [*RATIOS, (5, 260), (7, 93), (60, 5), (120, 1), (30, 66)])
 def test_length_ratios(n, m):
     rng = random.Random(n * 1000 + m)
     hyp = [rng.randrange(30) for _ in range(n)]
@@ -118,24 +97,13 @@ def test_length_ratios(n, m):
     assert measure(pairs) == expected(pairs)
 
 
-def test_neighbours_and_blocks_do_not_matter(monkeypatch):
-    pairs = random_pairs(9, 12, 30)
-    together = measure(pairs)
-    assert together == [measure([pair])[0] for pair in pairs]
-    monkeypatch.setattr(counts, "_BLOCK_CELLS", 3000)
-    monkeypatch.setattr(shifts, "_MATCHES", 50)
-    assert measure(pairs) == together
-
-
 @pytest.mark.thorough
 def test_memory_of_long_pairs():
     """Rows hold what the beam sees, not the whole matrix."""
-    rng = random.Random(4)
-    one = ([1, 2], list(range(2, 50_000)))
-    ref = [rng.randrange(1000) for _ in range(1500)]
+    ref = random.Random(4).choices(range(1000), k=1500)
     other = (ref[:300] + ref[308:315] + ref[300:308] + ref[315:], ref)
     tracemalloc.start()
-    edits = measure([one, other])
+    edits = measure([([1, 2], list(range(2, 50_000))), other])
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # What sacreBLEU says, in two seconds.
@@ -150,7 +118,7 @@ texts = st.text(st.sampled_from("abAB ab .,'s-&#39;İΣς\u0307\u00a0中文。\n
     st.lists(st.tuples(texts, st.lists(texts, min_size=1, max_size=4)), min_size=1, max_size=4),
     st.tuples(st.booleans(), st.booleans(), st.booleans(), st.booleans()),
 )
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_corpus_statistics(segments, options):
     hyps, refs = map(list, zip(*segments, strict=True))
     metric = es.TER(*options)
@@ -164,29 +132,12 @@ def test_references_are_tokenised_twice():
     assert metric.statistics(*texts)[0, 1] == sacrebleu_statistics(metric, *texts)[0, 1] == 4
 
 
-def test_default_tokenizer_is_lower_and_split():
-    """Lower-casing is idempotent and makes no white space, so words can be lowered all at once."""
-    for character in map(chr, range(0x3100)):
-        lower = character.lower()
-        assert lower.lower() == lower
-        assert len(lower.split()) == (not character.isspace())
-
-
-SETTINGS = [
-    ("en_de", {}),
-    ("en_zh", {}),
-    ("en_es", {}),
-    ("en_de", {"normalized": True, "no_punct": True}),
-    ("en_zh", {"normalized": True, "asian_support": True}),
-]
-
-
-@pytest.mark.parametrize("step", [150, pytest.param(25, marks=pytest.mark.thorough)])
-@pytest.mark.parametrize(("pair", "options"), SETTINGS)
-def test_real_system(request, pair, options, step):
+@pytest.mark.parametrize("step", [300, pytest.param(50, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("pair", ["en_de", "en_zh", "en_es"])
+def test_real_system(request, pair, step):
     test_set = request.getfixturevalue(pair)
     hyps = next(iter(test_set.systems.values()))[::step]
     refs = test_set.references["A"][::step]
-    metric = es.TER(**options)
-    expected = sacrebleu_statistics(metric, hyps, refs)
-    assert metric.statistics(hyps, refs).tolist() == expected.tolist()
+    for metric in (es.TER(), es.TER(normalized=True, no_punct=True, asian_support=pair == "en_zh")):
+        expected = sacrebleu_statistics(metric, hyps, refs)
+        assert metric.statistics(hyps, refs).tolist() == expected.tolist()

@@ -41,21 +41,21 @@ def tokenized(texts, name, lowercase=False):
 
 @pytest.mark.parametrize("name", TOKENIZERS)
 @given(texts=TEXTS, lowercase=st.booleans())
-@settings(max_examples=50)
+@settings(max_examples=20)
 def test_fuzzed_unicode(name, lowercase, texts):
-    actual = tokenized(texts, name, lowercase)
-    assert actual == expected(texts, name, lowercase)
+    assert tokenized(texts, name, lowercase) == expected(texts, name, lowercase)
 
 
+@pytest.mark.parametrize("longest", [4, pytest.param(5, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", ["13a", "zh", "intl"])
-def test_all_short_strings_over_one_character_of_each_class(name):
+def test_all_short_strings_over_one_character_of_each_class(name, longest):
     # Whatever a rule does depends on classes and neighbours: this is the proof by exhaustion.
     alphabet = CLASSES if name == "zh" else ("a", "1", ".", "-", " ", "$")
-    texts = ["".join(t) for n in range(6) for t in itertools.product(alphabet, repeat=n)]
+    texts = ["".join(t) for n in range(longest + 1) for t in itertools.product(alphabet, repeat=n)]
     assert tokenized(texts, name) == expected(texts, name)
 
 
-@pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("step", [256, pytest.param(1, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize("name", TOKENIZERS)
 def test_code_points(name, step):
     # Between letters, beside a full stop and a digit, at the edges of a line.
@@ -76,7 +76,7 @@ def test_whitespace_is_what_split_splits_at():
 
 
 @given(texts=TEXTS, lowercase=st.booleans(), whitespace=st.booleans())
-@settings(max_examples=50)
+@settings(max_examples=25)
 def test_words_and_characters_of_chrf(texts, lowercase, whitespace):
     lowered = [t.lower() for t in texts] if lowercase else texts
     words = token_lists(tokenization.chrf_word_blocks(texts, lowercase))
@@ -90,10 +90,7 @@ def test_blocks_change_nothing(monkeypatch, limit):
     texts = ["a.b c", "", "1.", "-1", "\n", "x" * 50, "", "ΟΔΟΣ", "Σ"]
     monkeypatch.setattr(characters, "BLOCK_CHARACTERS", limit)
     for name in TOKENIZERS:
-        actual = tokenized(texts, name, True)
-        assert actual == expected(texts, name, True)
-    lists = token_lists(tokenization.character_blocks(texts, False, False))
-    assert list(map(len, lists)) == [4, 0, 2, 2, 0, 50, 0, 4, 1]
+        assert tokenized(texts, name, True) == expected(texts, name, True)
 
 
 def test_other_tokenizers_are_called_line_by_line(monkeypatch):
@@ -103,13 +100,12 @@ def test_other_tokenizers_are_called_line_by_line(monkeypatch):
         assert tokenized(texts, name, True) == expected(texts, name, True)
 
 
-@pytest.mark.parametrize("name", ["13a", "none", "char"])
 @given(known=TEXTS, new=TEXTS)
 @settings(max_examples=25)
-def test_ids_are_equal_exactly_where_tokens_are(name, known, new):
-    ids, vocabulary = learn_ids(tokenization.tokenize_blocks(known, name, True))
-    found = look_up_ids(tokenization.tokenize_blocks(new, name, True), vocabulary)
-    theirs, ours = expected(known, name, True), expected(new, name, True)
+def test_ids_are_equal_exactly_where_tokens_are(known, new):
+    ids, vocabulary = learn_ids(tokenization.tokenize_blocks(known, "13a", True))
+    found = look_up_ids(tokenization.tokenize_blocks(new, "13a", True), vocabulary)
+    theirs, ours = expected(known, "13a", True), expected(new, "13a", True)
     assert ids.lengths.tolist() == list(map(len, theirs))
     assert found.lengths.tolist() == list(map(len, ours))
     of = dict(zip(itertools.chain.from_iterable(theirs), ids.values.tolist(), strict=True))

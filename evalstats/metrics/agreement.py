@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import as_scores, real
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import Floats, Metric, signature_of
+from evalstats.metrics.base import Floats, Metric, keep, signature_of
 from evalstats.metrics.labels import checked_pair
 from evalstats.metrics.ratios import Quotient, ratio
 
@@ -21,6 +21,12 @@ from evalstats.metrics.ratios import Quotient, ratio
 _LEAST_SPREAD = 1e-8
 #: The share below which a variance is none.
 _NO_SPREAD = 1e-12
+
+
+def _numbers(hypotheses: object, references: object) -> tuple[Floats, Floats]:
+    """Return predicted and gold numbers, (N,) each."""
+    predicted, gold = checked_pair(hypotheses, references, "gold numbers")
+    return as_scores(predicted, "hypotheses"), as_scores(gold, "references")
 
 
 @dataclass(frozen=True)
@@ -40,10 +46,7 @@ class Correlation(Metric):
         What is subtracted from predicted and from gold numbers first. It changes no score; where
         numbers are large and vary little it saves their digits.
 
-    Raises
-    ------
-    InputError
-        For another kind; from `statistics` where rounding would lose a variance.
+    Another kind raises an `InputError`; in `statistics`, so does a variance lost in rounding.
 
     Examples
     --------
@@ -68,8 +71,8 @@ class Correlation(Metric):
             )
         if not isinstance(self.centre, (tuple, list)) or len(self.centre) != 2:
             raise InputTypeError(f"centre must be two numbers, got {self.centre!r}")
-        # Files hold lists; the class is frozen.
-        vars(self).update(centre=tuple(real(c, "centre", -np.inf) for c in self.centre))
+        # Files hold lists.
+        keep(self, centre=tuple(real(c, "centre", -np.inf) for c in self.centre))
 
     @property
     def signature(self) -> str:
@@ -79,7 +82,7 @@ class Correlation(Metric):
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 6)`, the products of 1, x and y, of N predicted (x) and gold (y) numbers."""
-        both = checked_pair(hypotheses, references, "gold numbers", as_scores)
+        both = _numbers(hypotheses, references)
         names = ("hypotheses", "references")
         for numbers, centre, name in zip(both, self.centre, names, strict=True):
             spread, mean = float(np.var(numbers)), float(np.mean(numbers))
@@ -150,7 +153,7 @@ class RMSE(Quotient):
 
     def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
         """Return `(N, 2)`, squared error and 1, of N predicted and N gold numbers."""
-        predicted, gold = checked_pair(hypotheses, references, "gold numbers", as_scores)
+        predicted, gold = _numbers(hypotheses, references)
         return np.stack([(predicted - gold) ** 2, np.ones_like(gold)], axis=-1)
 
     def score(self, totals: ArrayLike) -> Floats:

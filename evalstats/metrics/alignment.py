@@ -61,12 +61,8 @@ def poi_errors(
     hypotheses, references : iterable of iterables
         One sequence of tokens per segment, as in `token_edits`.
     points : iterable of iterables of bool
-        For every segment one flag per token of the reference.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, a bare string, or flags that are not bool.
+        For every segment one flag per token of the reference; anything but a bool raises an
+        `InputError`.
 
     Examples
     --------

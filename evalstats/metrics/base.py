@@ -103,11 +103,6 @@ class Metric(ABC):
         references
             One entry per segment: a string, a list of strings with `None` for an absent one, or
             a `References`, which keeps what is prepared for the next system.
-
-        Raises
-        ------
-        InputError
-            For empty input, differing lengths, a segment without reference.
         """
 
     @abstractmethod
@@ -134,17 +129,17 @@ class Metric(ABC):
         """Refuse statistics, `(..., k)`, that cannot come from text, with an `InputError`.
 
         Files are held to it: rows of segments, and sums of rows with weights. So what is said here
-        must hold for sums too. Here: where the metric `counts`, from 0 to 2**53.
+        must hold for sums too. Here: where the metric `counts`, whole numbers from 0 to 2**53.
         """
         if self.counts:
             self._refuse(statistics < 0, f"is negative, but {self.name} counts")
             self._refuse(statistics >= _MOST_COUNT, "is too large to be a count")
+            self._refuse_fractions(statistics)
 
     def _refuse_fractions(self, statistics: NDArray[Any]) -> None:
         """Raise where there are parts of what is counted."""
-        if statistics.dtype.kind == "f":
-            why = f"is not a whole number, but {self.name} counts"
-            self._refuse(statistics != np.rint(statistics), why)
+        parts = statistics != np.rint(statistics)
+        self._refuse(parts, f"is not a whole number, but {self.name} counts")
 
     def _refuse(self, impossible: NDArray[np.bool_], why: str) -> None:
         """Raise where any is true, and say where the first is."""

@@ -54,10 +54,7 @@ class BLEU(Metric):
     trg_lang : str
         Target language code; chooses the tokeniser for ``zh``, ``ja`` and ``ko``.
 
-    Raises
-    ------
-    InputError
-        For an unknown tokeniser or smoothing method, or a value out of range.
+    An unknown tokeniser or smoothing method, or a value out of range, raises an `InputError`.
 
     Examples
     --------
@@ -96,8 +93,7 @@ class BLEU(Metric):
             sacrebleu.check_tokenizer(self.tokenizer)
         orders = range(1, self.max_ngram_order + 1)
         counts = [f"{kind}_{n}" for kind in ("correct", "total") for n in orders]
-        # Not a field, and the class is frozen.
-        vars(self).update(columns=("sys_len", "ref_len", *counts))
+        keep(self, columns=("sys_len", "ref_len", *counts))
 
     @property
     def tokenizer(self) -> str:
@@ -158,10 +154,9 @@ class BLEU(Metric):
         return sums[..., 2 : 2 + order], sums[..., 2 + order :]
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse more matches than n-grams, more long n-grams than short ones, parts of tokens."""
+        """Refuse more matches than n-grams, and more long n-grams than short ones."""
         super().check_statistics(statistics)
         correct, total = self._counts(statistics)
-        self._refuse_fractions(statistics)
         self._refuse(np.any(correct > total, axis=-1), "has more matches than n-grams")
         self._refuse(total[..., 0] != statistics[..., 0], "has not one unigram for each token")
         longer = np.any(total[..., 1:] > total[..., :-1], axis=-1)

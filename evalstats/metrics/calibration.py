@@ -62,11 +62,8 @@ class Brier(Quotient):
     higher_is_better = False
 
     def __post_init__(self) -> None:
-        several = self.labels is not None
-        # Lists are welcome; the class is frozen.
-        vars(self).update(
-            labels=as_labels(self.labels) if several else None, entry_depth=int(several)
-        )
+        if self.labels is not None:
+            keep(self, labels=as_labels(self.labels), entry_depth=1)
 
     @property
     def signature(self) -> str:
@@ -138,10 +135,8 @@ class ECE(Metric):
     entry_depth = 1
 
     def __post_init__(self) -> None:
-        keep(self, bins=integer(self.bins, "bins", 1, _MOST_BINS))
-        parts = ("count", "confidence", "correct")
-        # Derived from the parameter; the class is frozen.
-        vars(self).update(columns=tuple(f"{p} {b}" for b in range(self.bins) for p in parts))
+        bins, parts = integer(self.bins, "bins", 1, _MOST_BINS), ("count", "confidence", "correct")
+        keep(self, bins=bins, columns=tuple(f"{p} {b}" for b in range(bins) for p in parts))
 
     @property
     def signature(self) -> str:
@@ -168,9 +163,9 @@ class ECE(Metric):
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse what is negative, and more confidence or right answers than items."""
         self._refuse(statistics < 0, "is negative, but items are counted")
-        count, others = statistics[..., 0::3], (statistics[..., 1::3], statistics[..., 2::3])
-        for other in others:
-            self._refuse(np.any(other > count, axis=-1), "has more in a bin than its items")
+        bins = statistics.reshape(*statistics.shape[:-1], -1, 3)
+        more = np.any(bins[..., 1:] > bins[..., :1], axis=(-2, -1))
+        self._refuse(more, "has more in a bin than its items")
 
     def _gaps(self, totals: ArrayLike) -> tuple[Floats, Floats]:
         """Return confidence less right answers of each bin `(..., bins)`, and all items `(...)`."""

@@ -87,8 +87,8 @@ class CHRF(Metric):
         orders = [f"char_{n}" for n in range(1, self.char_order + 1)]
         orders += [f"word_{n}" for n in range(1, self.word_order + 1)]
         columns = tuple(f"{side}_{order}" for order in orders for side in ("hyp", "ref", "match"))
-        # Not fields, and the class is frozen. The name is sacreBLEU's.
-        vars(self).update(name=f"chrF{self.beta:g}" + "+" * self.word_order, columns=columns)
+        # The name is sacreBLEU's.
+        keep(self, name=f"chrF{self.beta:g}" + "+" * self.word_order, columns=columns)
 
     @property
     def signature(self) -> str:
@@ -142,11 +142,10 @@ class CHRF(Metric):
         return ratio(match, hyp, _EPS), ratio(match, ref, _EPS), (hyp > 0) & (ref > 0)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse more matches than n-grams on either side, and parts of n-grams."""
+        """Refuse more matches than n-grams on either side."""
         super().check_statistics(statistics)
-        self._refuse_fractions(statistics)
-        hyp, ref, match = (statistics[..., i::3] for i in range(3))
-        more = np.any((match > hyp) | (match > ref), axis=-1)
+        orders = statistics.reshape(*statistics.shape[:-1], -1, 3)
+        more = np.any(orders[..., 2:] > orders[..., :2], axis=(-2, -1))
         self._refuse(more, "has more matches than n-grams")
 
     def gradient(self, totals: ArrayLike) -> Floats:

@@ -80,11 +80,8 @@ class Confusion(Metric):
         What a class that is neither gold nor predicted counts in a macro-average: 0, or not at all
         (scikit-learn without `labels`).
 
-    Raises
-    ------
-    InputError
-        For labels that repeat, an unknown measure or positive class; from `statistics` for items
-        with other labels.
+    Labels that repeat and an unknown measure or class raise an `InputError`; in `statistics` so do
+    items with other labels.
 
     Examples
     --------
@@ -136,8 +133,8 @@ class Confusion(Metric):
         kept = ("any class",) if measure.startswith("micro") else kept
         columns = tuple(f"{part} {k}" for k in kept for part in ("hit", "predicted", "gold"))
         title = measure.replace("f1", "F1").replace("iou", "IoU")
-        # Lists are welcome; the class is frozen.
-        vars(self).update(
+        keep(
+            self,
             labels=labels,
             measure=measure,
             positive=positive,
@@ -187,19 +184,17 @@ class Confusion(Metric):
             return np.stack(parts[3:], axis=-1).astype(np.int64)
         found = np.stack(parts[:3], axis=-1)
         if self.measure in RATES:
-            assert self.positive is not None
             found = found[:, [self.labels.index(self.positive)]]
         elif self.measure.startswith("micro"):
             found = np.asarray(np.sum(found, axis=1, keepdims=True, dtype=np.int64))
         return found.reshape(len(found), -1).astype(np.int64)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse more hits than predictions or gold labels, and parts of items."""
+        """Refuse more hits than predictions or gold labels."""
         super().check_statistics(statistics)
-        self._refuse_fractions(statistics)
         step = 2 if self.measure == "accuracy" else 3
-        hits, others = statistics[..., 0::step], [statistics[..., i::step] for i in range(1, step)]
-        more = np.any([np.any(hits > other, axis=-1) for other in others], axis=0)
+        parts = statistics.reshape(*statistics.shape[:-1], -1, step)
+        more = np.any(parts[..., :1] > parts[..., 1:], axis=(-2, -1))
         self._refuse(more, "has more right than there are")
 
     def score(self, totals: ArrayLike) -> Floats:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -22,8 +21,7 @@ from evalstats.text.ids import (
     token_segments,
 )
 from evalstats.text.levenshtein import levenshtein
-from evalstats.text.ragged import Ragged
-from evalstats.text.references import References, as_pairs
+from evalstats.text.references import as_pairs
 from evalstats.text.tokenization import character_blocks, tokenize_blocks
 
 
@@ -38,50 +36,13 @@ class ErrorRate(Quotient):
     higher_is_better = False
     reads_text = True
     counts = True
-    #: Whether the length is that of an average reference, which may be a fraction.
-    averages: ClassVar[bool] = False
 
     def _empty(self, top: Floats) -> ArrayLike:
         return np.where(top > 0, self.scale, 0.0)
 
-    def check_statistics(self, statistics: NDArray[Any]) -> None:
-        """Refuse parts of edits, and of tokens where references are not averaged over."""
-        super().check_statistics(statistics)
-        self._refuse_fractions(statistics[..., : 1 if self.averages else 2])
-
 
 @dataclass(frozen=True)
-class LevenshteinRate(ErrorRate):
-    """The base of `WER` and `CER`, which differ in what a token is."""
-
-    lowercase: bool = False
-
-    tokens: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        keep(self, lowercase=flag(self.lowercase, "lowercase"))
-
-    @property
-    def signature(self) -> str:
-        """Identity in the form of sacreBLEU's signatures."""
-        return signature_of(case="lc" if self.lowercase else "mixed", tok=self.tokens)
-
-    @abstractmethod
-    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
-        """Return the ids of the tokens of hypotheses and of all references."""
-
-    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
-        """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits."""
-        texts, refs = as_pairs(hypotheses, references)
-        hyps, ids = self._ids(texts, refs)
-        edits = levenshtein(hyps.take(refs.owner), ids)
-        # Ordered by edits, then by length: lengths are below 2**31.
-        best = np.minimum.reduceat(edits << 32 | ids.lengths, refs.first)
-        return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
-
-
-@dataclass(frozen=True)
-class WER(LevenshteinRate):
+class WER(ErrorRate):
     r"""Word error rate of the corpus: edits of all segments per word of all references.
 
     .. math:: 100 \cdot \sum \mathrm{edits} \,/\, \sum \mathrm{ref\_len}
@@ -105,15 +66,35 @@ class WER(LevenshteinRate):
     60.0
     """
 
-    name = "WER"
-    tokens = "none"
+    lowercase: bool = False
 
-    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
-        return shared_ids(refs, texts, tokenize_blocks, "none", self.lowercase)
+    name = "WER"
+    #: How texts are split, as sacreBLEU's signatures say it.
+    tokens: ClassVar[str] = "none"
+
+    def __post_init__(self) -> None:
+        keep(self, lowercase=flag(self.lowercase, "lowercase"))
+
+    @property
+    def signature(self) -> str:
+        """Identity in the form of sacreBLEU's signatures."""
+        return signature_of(case="lc" if self.lowercase else "mixed", tok=self.tokens)
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[np.int64]:
+        """Return `(N, 2)`: edits, and tokens of the reference that needs the fewest edits."""
+        texts, refs = as_pairs(hypotheses, references)
+        if self.tokens == "char":
+            hyps, ids = shared_ids(refs, texts, character_blocks, self.lowercase, True)
+        else:
+            hyps, ids = shared_ids(refs, texts, tokenize_blocks, self.tokens, self.lowercase)
+        edits = levenshtein(hyps.take(refs.owner), ids)
+        # Ordered by edits, then by length: lengths are below 2**31.
+        best = np.minimum.reduceat(edits << 32 | ids.lengths, refs.first)
+        return np.stack([best >> 32, best & 0xFFFFFFFF], axis=1)
 
 
 @dataclass(frozen=True)
-class CER(LevenshteinRate):
+class CER(WER):
     r"""Character error rate of the corpus: edits of all segments per character of all references.
 
     As `WER`, with Unicode code points for words: ``é`` may be one or two, and whitespace counts.
@@ -128,9 +109,6 @@ class CER(LevenshteinRate):
     name = "CER"
     tokens = "char"
 
-    def _ids(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
-        return shared_ids(refs, texts, character_blocks, self.lowercase, True)
-
 
 def token_edits(
     hypotheses: Iterable[Iterable[Any]], references: Iterable[Iterable[Any]]
@@ -143,12 +121,8 @@ def token_edits(
     Parameters
     ----------
     hypotheses, references : iterable of iterables
-        One sequence of tokens per segment, of any type, compared by ``==``.
-
-    Raises
-    ------
-    InputError
-        For differing lengths, or a bare string where a sequence of tokens is expected.
+        One sequence of tokens per segment, of any type, compared by ``==``. Bare strings raise an
+        `InputError`.
 
     Examples
     --------
@@ -160,11 +134,9 @@ def token_edits(
     check_same_length(references=refs, hypotheses=hyps)
     rows = np.zeros((len(refs), 2), dtype=np.int64)
     rows[:, 1] = [len(tokens) for tokens in refs]
-    plain = [is_plain(hyp) and is_plain(ref) for hyp, ref in zip(hyps, refs, strict=True)]
-    alike = np.flatnonzero(plain)
-    rows[alike, 0] = levenshtein(
-        *shared_numbers([hyps[i] for i in alike], [refs[i] for i in alike])
-    )
-    for i in np.flatnonzero(np.logical_not(plain)):
-        rows[i, 0] = edit_table(matches(hyps[i], refs[i]))[-1, -1]
+    if all(map(is_plain, hyps + refs)):
+        rows[:, 0] = levenshtein(*shared_numbers(hyps, refs))
+    else:
+        pairs = zip(hyps, refs, strict=True)
+        rows[:, 0] = [edit_table(matches(hyp, ref))[-1, -1] for hyp, ref in pairs]
     return rows

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,26 +40,15 @@ def as_labels(labels: object) -> tuple[Label, ...]:
     return tuple(found)
 
 
-def checked_pair(
-    hypotheses: object,
-    references: object,
-    what: str,
-    convert: Callable[[object, str], Any] | None = None,
-) -> tuple[Any, Any]:
-    """Return predictions and gold values, of one length, or say what does not fit.
-
-    Both as lists, or as what `convert` makes of a value and its argument's name.
-    """
+def checked_pair(hypotheses: object, references: object, what: str) -> tuple[list[Any], list[Any]]:
+    """Return predictions and gold values as lists of one length, or say what does not fit."""
     check_same_index({"hypotheses": hypotheses, "references": references})
     if references is None:
         raise InputTypeError(f"references is None; give {what}, one for each of the hypotheses")
-    if convert is None:
-        predicted = listed(hypotheses, "hypotheses", "predictions")
-        gold = listed(references, "references", what)
-    else:
-        predicted, gold = convert(hypotheses, "hypotheses"), convert(references, "references")
+    predicted = listed(hypotheses, "hypotheses", "predictions")
+    gold = listed(references, "references", what)
     check_same_length(hypotheses=predicted, references=gold)
-    if not len(predicted):
+    if not predicted:
         raise InputError("hypotheses is empty; give at least one segment")
     return predicted, gold
 
@@ -67,23 +56,17 @@ def checked_pair(
 def codes_of(values: Iterable[Any], labels: Sequence[Label], name: str) -> NDArray[np.intp]:
     """Return the place in `labels` of each value, `(N,)`; 1, 1.0 and True are the same label."""
     place = {known: i for i, known in enumerate(labels)}
-    items = list(values)
-    try:
-        return np.fromiter((place[v] for v in items), dtype=np.intp, count=len(items))
-    except (KeyError, TypeError):
-        i, unknown = next((i, v) for i, v in enumerate(items) if not _is_known(v, place))
-    known = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
-    raise InputError(
-        f"{name}[{i}] is {shown(unknown)}, which is none of the {len(labels)} labels {known}; add "
-        f"it to labels, or map it to one of them"
-    )
-
-
-def _is_known(value: Any, place: dict[Label, int]) -> bool:
-    try:
-        return value in place
-    except TypeError:  # a list, say
-        return False
+    codes = []
+    for i, value in enumerate(values):
+        try:
+            codes.append(place[value])
+        except (KeyError, TypeError):  # another label, or a list, say
+            known = ", ".join(map(repr, labels[:10])) + (", ..." if len(labels) > 10 else "")
+            raise InputError(
+                f"{name}[{i}] is {shown(value)}, which is none of the {len(labels)} labels "
+                f"{known}; add it to labels, or map it to one of them"
+            ) from None
+    return np.array(codes, dtype=np.intp)
 
 
 def members_of(rows: Sequence[Any], labels: Sequence[Label], name: str) -> NDArray[np.bool_]:

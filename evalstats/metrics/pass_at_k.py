@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import as_numbers, integer
+from evalstats.checks import as_numbers, check_same_length, integer
 from evalstats.errors import InputError
 
 
@@ -26,10 +26,7 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
     k : int
         At least 1.
 
-    Raises
-    ------
-    InputError
-        For numbers that are no counts, more right answers than answers, or fewer answers than k.
+    More right answers than answers, and fewer answers than k, raise an `InputError`.
 
     Examples
     --------
@@ -43,11 +40,7 @@ def pass_at_k(n: ArrayLike, c: ArrayLike, k: int) -> NDArray[np.float64]:
     integer(k, "k", 1)
     right = _counts(c, "c")
     answers = np.broadcast_to(_counts(n, "n"), right.shape) if np.ndim(n) == 0 else _counts(n, "n")
-    if len(answers) != len(right):
-        raise InputError(
-            f"n and c must be the same length, one entry a problem, got {len(answers)} and "
-            f"{len(right)}"
-        )
+    check_same_length(n=answers, c=right)
     for i in np.flatnonzero(right > answers)[:1]:
         raise InputError(f"c[{i}] must be at most n, got {right[i]:g} right of {answers[i]:g}")
     for i in np.flatnonzero(answers < k)[:1]:

@@ -40,7 +40,7 @@ class _PerUnit(Quotient):
         choice(self.unit, UNITS, "unit")
         keep(self, nll=flag(self.nll, "nll"))
         name = self.title.format(self.unit).removeprefix("item ")
-        vars(self).update(name=name, entry_depth=int(self.unit != "item"))
+        keep(self, name=name, entry_depth=int(self.unit != "item"))
 
     @property
     def signature(self) -> str:

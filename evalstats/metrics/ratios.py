@@ -128,10 +128,7 @@ class Ratio(Quotient):
     zero_division : float
         The score where the denominator is 0.
 
-    Raises
-    ------
-    InputError
-        When the coefficients do not fit the columns, or are not finite.
+    Coefficients that do not fit the columns, or are not finite, raise an `InputError`.
 
     Examples
     --------
@@ -158,9 +155,9 @@ class Ratio(Quotient):
     def __post_init__(self) -> None:
         label(self.name, "name")
         keep(self, higher_is_better=flag(self.higher_is_better, "higher_is_better"))
-        # Lists are welcome, and become tuples that can be hashed; the class is frozen.
+        # Lists are welcome, and become tuples that can be hashed.
         columns = tuple(label(c, "columns") for c in listed(self.columns, "columns", "names"))
-        vars(self).update(columns=columns)
+        keep(self, columns=columns)
         for field in ("numerator", "denominator"):
             coefficients = as_numbers(getattr(self, field), field, None)
             if len(coefficients) != len(columns):
@@ -168,7 +165,7 @@ class Ratio(Quotient):
                     f"{field} needs one coefficient for each of the {len(columns)} columns, "
                     f"got {len(coefficients)}"
                 )
-            vars(self)[field] = tuple(coefficients.tolist())
+            keep(self, **{field: tuple(coefficients.tolist())})
         for field in ("scale", "zero_division"):
             keep(self, **{field: number(getattr(self, field), field, -np.inf)})
 

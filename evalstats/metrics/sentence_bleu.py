@@ -71,10 +71,7 @@ class SentenceBLEU:
         sum to 1. By default as the package does that the smoothing is named after: False for
         ``"add-k"`` and for NLTK's methods, which count such an order as one n-gram without a match.
 
-    Raises
-    ------
-    InputError
-        For an unknown name, a value out of range, or weights that do not sum to 1.
+    An unknown name, a value out of range, and weights that do not sum to 1 raise an `InputError`.
 
     Notes
     -----

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.checks import flag
 from evalstats.metrics.base import Floats, keep, signature_of
@@ -55,7 +56,6 @@ class TER(ErrorRate):
     case_sensitive: bool = False
 
     name = "TER"
-    averages = True
 
     def __post_init__(self) -> None:
         for name in ("normalized", "no_punct", "asian_support", "case_sensitive"):
@@ -81,6 +81,10 @@ class TER(ErrorRate):
         fewest = np.minimum.reduceat(edits, refs.first)
         lengths = np.add.reduceat(ref_ids.lengths, refs.first) / refs.counts
         return np.stack([fewest, lengths], axis=1)
+
+    def _refuse_fractions(self, statistics: NDArray[Any]) -> None:
+        """Refuse parts of edits; the average length of several references may have some."""
+        super()._refuse_fractions(statistics[..., :1])
 
     def _words(self, texts: list[str], refs: References) -> tuple[Ragged, Ragged]:
         """Return the ids of the words of hypotheses and of all references."""

@@ -16,6 +16,8 @@ Then all words of all pairs take a step together, here for 3 rows of 2 words:
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from evalstats.text.ids import group_tokens
@@ -24,8 +26,8 @@ from evalstats.text.ragged import Bits, Index, Ragged, active_counts, expand, of
 _BLOCK_TOKENS = 1 << 18
 # Pairs whose rows together have more words take one row after the other as a Python integer.
 _BLOCK_WORDS = 1 << 22
-# Tokens with more places than this keep their bit vector as a long integer.
-_SPARSE = 16
+# So many bit vectors of tokens are kept of such a pair.
+_KEPT = 1 << 12
 _ONE = np.uint64(1)
 _TOP = np.uint64(63)
 
@@ -35,7 +37,7 @@ def levenshtein(hyps: Ragged, refs: Ragged) -> Index:
 
     Time is O(n m / 64) a pair. Memory is bounded by blocks of pairs, so that a million short
     segments need no more than a thousand; one pair of 100,000 tokens takes seconds and memory
-    linear in its length, except for the bit vectors of tokens that recur (at most 4096 of them).
+    linear in its length, except for the bit vectors of tokens (at most 4096 of them).
 
     >>> from evalstats.text.characters import characters
     >>> hypotheses, references = ["kitten", "", "same"], ["sitting", "ab", "same"]
@@ -146,36 +148,16 @@ def _match_vectors(rows: Ragged, columns: Ragged, words: Index) -> tuple[Bits, I
 
 def _long_distance(rows: Index, columns: Index) -> int:
     """Distance of one pair, with rows of one long integer each."""
-    size = min(len(rows), len(columns))
-    prefix = _common(rows[:size], columns[:size])
-    size -= prefix
-    rows, columns = rows[prefix:], columns[prefix:]
-    suffix = _common(rows[len(rows) - size :][::-1], columns[len(columns) - size :][::-1])
-    rows, columns = rows[: len(rows) - suffix], columns[: len(columns) - suffix]
-    n, m = len(rows), len(columns)
-    if not n or not m:
-        return max(n, m)
-    order = np.argsort(columns, kind="stable")
-    low = np.searchsorted(columns[order], rows).tolist()
-    high = np.searchsorted(columns[order], rows, side="right").tolist()
-    places = order.tolist()
-    often = _SPARSE + (m >> 12)
-    masks: dict[int, int] = {}
-    full = (1 << m) - 1
-    up, down, top = full, 0, m - 1
-    distance = m
-    for begin, end in zip(low, high, strict=True):
-        if end - begin > often:
-            if begin not in masks:
-                flags = np.zeros(m, dtype=np.bool_)
-                flags[order[begin:end]] = True
-                packed = np.packbits(flags, bitorder="little")
-                masks[begin] = int.from_bytes(packed.tobytes(), "little")
-            match = masks[begin]
-        else:
-            match = 0
-            for place in places[begin:end]:
-                match |= 1 << place
+
+    @lru_cache(_KEPT)
+    def matches(token: int) -> int:
+        packed = np.packbits(columns == token, bitorder="little")
+        return int.from_bytes(packed.tobytes(), "little")
+
+    m = len(columns)
+    full, top = (1 << m) - 1, m - 1
+    up, down, distance = full, 0, m
+    for match in map(matches, rows.tolist()):
         zero = ((((match & up) + up) ^ up) | match | down) & full
         above = down | (full ^ (zero | up))
         below = zero & up
@@ -184,9 +166,3 @@ def _long_distance(rows: Index, columns: Index) -> int:
         down = above & zero
         up = ((below << 1) & full) | (full ^ (above | zero))
     return distance
-
-
-def _common(left: Index, right: Index) -> int:
-    """Length of the common prefix of two sequences of equal length."""
-    differs = np.flatnonzero(left != right)
-    return int(differs[0]) if len(differs) else len(left)

@@ -47,26 +47,17 @@ WORD = 64  # bits of a key
 
 @dataclass(frozen=True)
 class _Stage:
-    """The reference n-grams of consecutive orders, M distinct windows in G groups.
+    """The reference n-grams of consecutive orders, M distinct windows in G groups."""
 
-    Attributes
-    ----------
-    done : int
-        Length of the n-gram that the top of a key stands for; 0 if it is the group.
-    keys : (M,) uint64 array
-        Distinct windows, sorted.
-    numbers : one (M,) int32 array for each order
-        Number of the n-gram that a window begins with.
-    limits : one (n-grams,) int64 array for each order
-        How often an n-gram may be matched: its largest count in one reference of the group.
-    splits : one (G + 1,) int64 array for each order
-        Group g has n-grams ``splits[g]`` to ``splits[g + 1]``.
-    """
-
+    #: Length of the n-gram that the top of a key stands for; 0 if it is the group.
     done: int
+    #: Distinct windows, sorted, (M,).
     keys: Keys
+    #: For each order the number of the n-gram that a window begins with, (M,) ...
     numbers: tuple[NDArray[np.int32], ...]
+    #: ... how often it may be matched, its largest count in one reference of the group, ...
     limits: tuple[Index, ...]
+    #: ... and group g has n-grams ``splits[g]`` to ``splits[g + 1]``, (G + 1,).
     splits: tuple[Index, ...]
 
 
@@ -88,8 +79,6 @@ def build_index(
     group that each belongs to, (R,), ascending, of `groups` groups.
     """
     ids, text = _padded(references, order, fill=0)
-    if len(ids) > np.iinfo(np.int32).max:
-        raise OverflowError(f"one chunk has {len(ids)} tokens; at most 2**31 - 1 can be numbered")
     at = np.flatnonzero(ids[: len(text)])
     source = text[at]  # a count is clipped by one reference, not by their sum
     heads = group[source].astype(np.uint64)
@@ -163,11 +152,8 @@ def _fitting(heads: int, bits: int) -> int:
 def _padded(texts: Ragged, order: int, *, fill: int) -> tuple[Keys, Index]:
     """Lay texts out with ``order - 1`` fills after each: windows need no test for the end.
 
-    Returns
-    -------
-    ids : (L + order,) uint64 array
-    text : (L,) int64 array
-        The text that a position belongs to; L counts the tokens and the fills between them.
+    Returns the ids, (L + order,), and the text that a position belongs to, (L,): L counts the
+    tokens and the fills between them.
     """
     gap = max(order - 1, 0)
     n = len(texts)

@@ -58,14 +58,9 @@ class PreparedReferences:
         return self.edges[:-1]
 
     @property
-    def segments(self) -> int:
-        """N, the number of segments."""
-        return len(self.first)
-
-    @property
     def single(self) -> bool:
         """Whether every segment has one reference."""
-        return len(self.owner) == self.segments
+        return len(self.owner) == len(self.first)
 
     @cached_property
     def chunks(self) -> list[tuple[int, int]]:
@@ -184,7 +179,7 @@ def _totals(lengths: IntArray, order: int) -> Statistics:
 def _closest_length(lengths: NDArray[np.int64], prepared: PreparedReferences) -> Statistics:
     """Return the reference length closest to each hypothesis, the shorter of two equals, (N,)."""
     references = prepared.references.lengths
-    if prepared.single or not prepared.segments:
+    if prepared.single:
         return references
     distance = np.abs(lengths[prepared.owner] - references)
     # Ordered by distance, then by length: lengths are below 2**31.

@@ -56,12 +56,7 @@ class References(Sequence[tuple[str, ...]]):
         A column of pandas or polars is such a list; a frame has one reference stream a column,
         where what is missing is absent.
 
-    Raises
-    ------
-    InputTypeError
-        For a bare string, or entries of other types.
-    InputError
-        When there are no segments, or a segment has no reference at all.
+    A segment without any reference raises an `InputError`, as do entries of other types.
 
     Examples
     --------
@@ -255,12 +250,7 @@ def from_streams(*streams: Sequence[str | None]) -> list[list[str | None]]:
     *streams
         One list per reference stream, all of N entries; `None` marks an absent reference.
 
-    Raises
-    ------
-    InputTypeError
-        When a stream is a bare string or holds something that is neither a string nor `None`.
-    InputError
-        When there is no stream, or the streams differ in length.
+    Streams of different lengths raise an `InputError`, as does what is neither text nor `None`.
 
     Examples
     --------

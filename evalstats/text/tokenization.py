@@ -177,8 +177,6 @@ def _split(texts: Sequence[str], rules: _Rules) -> Tokens:
     edges = offsets_of(lengths + 1)
     classes = rules.classes[codes]
     classes[edges] = rules.edge
-    if not len(lines):
-        return Tokens(np.zeros(0, dtype=np.int32), [], edges)
 
     space = (classes & SPACE).view(np.bool_)
     boundary = rules.cuts(codes, classes)  # between the character before and this one

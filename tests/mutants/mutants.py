@@ -282,8 +282,8 @@ nothing is added to unigrams
 + added[:0] = 0.0
 @ metrics/chrf.py: careless_input number_metrics metrics
 more matches than n-grams of the reference are refused
-- (match > hyp) | (match > ref)
-+ (match > hyp)
+- orders[..., 2:] > orders[..., :2]
++ orders[..., 2:] > orders[..., :1]
 beta weighs recall
 - (1 + factor) * precision * recall, factor * precision + recall
 + (1 + factor) * precision * recall, precision + factor * recall

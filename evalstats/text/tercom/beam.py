@@ -48,12 +48,8 @@ def beam_widths(n: Index, m: Index) -> Index:
 class Path(NamedTuple):
     """The operations that Tercom prefers among the optimal ones.
 
-    Attributes
-    ----------
-    before
-        For every hypothesis word, how many reference words are consumed before it, (T,).
-    kept
-        Whether the word is matched by an equal one, (T,).
+    For every hypothesis word, `before` is how many reference words are consumed before it, and
+    `kept` whether it is matched by an equal one, (T,).
     """
 
     before: Index
@@ -61,19 +57,10 @@ class Path(NamedTuple):
 
 
 class Rows:
-    """All rows of k pairs without empty sides.
+    """All rows of k pairs without empty sides, and `distance`, their edit distances, (k,).
 
-    Parameters
-    ----------
-    hyps, refs
-        Words of the pairs as integers, sorted by falling length of the hypothesis.
-    beam
-        The beam width, which all pairs share.
-
-    Attributes
-    ----------
-    distance
-        Edit distance within the beam, (k,).
+    The words of the pairs are integers, sorted by falling length of the hypothesis; all pairs
+    share the beam width.
     """
 
     def __init__(self, hyps: Ragged, refs: Ragged, beam: int) -> None:
@@ -107,14 +94,8 @@ class Rows:
     def swapped(self, which: Index, cuts: Index) -> Index:
         """Distances after exchanging two neighbouring blocks of a hypothesis, (C,).
 
-        Rows above the first exchanged word stay as they are.
-
-        Parameters
-        ----------
-        which
-            The pair that is changed, (C,).
-        cuts
-            `[start, middle, stop]`: words `start:middle` and `middle:stop` change places, (C, 3).
+        `which` is the pair that is changed, (C,); of `cuts`, `[start, middle, stop]`, the words
+        `start:middle` and `middle:stop` change places, (C, 3). Rows above them stay as they are.
         """
         order = np.argsort(cuts[:, 0] - self._n[which], kind="stable")
         which, cuts = which[order], cuts[order]
@@ -154,17 +135,9 @@ class Rows:
     def _advance(self, state: Cells, pair: Index, cuts: Index) -> Iterator[tuple[int, int]]:
         """Replace stored rows by those below them in place, step by step, to the last row.
 
-        Parameters
-        ----------
-        state
-            Row `cuts[:, 0]` of every hypothesis, (C, stride), sorted by falling number of steps.
-        pair, cuts
-            The pair, (C,), and which blocks of its hypothesis are exchanged, (C, 3).
-
-        Yields
-        ------
-        step, active
-            The first `active` rows have been replaced.
+        `state` is row `cuts[:, 0]` of every hypothesis, (C, stride), sorted by falling number of
+        steps; `pair` and `cuts` are as in `swapped`. Yields the step, and how many rows it has
+        replaced, which are the first.
         """
         windows = sliding_window_view(self._words, self._width)
         above = sliding_window_view(state.ravel(), self._width + 1)

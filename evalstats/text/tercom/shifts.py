@@ -38,39 +38,26 @@ class Alignment(NamedTuple):
     `place[3]` or `place[4]`. Both are 4, so that there is one target: as many as steps between
     the two, and one more.
 
-    Attributes
-    ----------
-    slot
-        Where the entries of a pair start in `place`, `steps` and `ref_wrong`, (k+1,); every pair
-        has an entry for each reference word and one for the end.
-    place
-        Hypothesis words consumed before reference word x is.
-    steps
-        Running count of entries of `place` that differ from their left neighbour.
-    hyp_wrong
-        Running count of hypothesis words not kept, (T+1,).
-    ref_wrong
-        Running count of reference words not kept, before word x.
     """
 
+    #: Where the entries of a pair start in `place`, `steps` and `ref_wrong`, (k+1,); every pair
+    #: has an entry for each reference word and one for the end.
     slot: Index
+    #: Hypothesis words consumed before reference word x is.
     place: Index
+    #: Running count of entries of `place` that differ from their left neighbour.
     steps: Index
+    #: Running count of hypothesis words not kept, (T+1,).
     hyp_wrong: Index
+    #: Running count of reference words not kept, before word x.
     ref_wrong: Index
 
 
 class Candidates(NamedTuple):
-    """Shifts (C,): `length` words from `start` move to `target`, as sacreBLEU numbers them.
+    """Shifts (C,): `length` words of the hypothesis `which` move from `start` to `target`.
 
-    Attributes
-    ----------
-    which
-        Index of the hypothesis, (C,).
-    start, length, target
-        The shift, (C,) each.
-    cuts
-        The same shift as an exchange of two neighbouring blocks, (C, 3).
+    These are numbered as in sacreBLEU. `cuts` are the same shifts as exchanges of two neighbouring
+    blocks, (C, 3).
     """
 
     which: Index
@@ -95,34 +82,13 @@ def align(path: Path, tokens: Ragged, ref_lengths: Index) -> Alignment:
 
 
 def find_candidates(
-    groups: Groups,
-    tokens: Ragged,
-    refs: Ragged,
-    alignment: Alignment,
-    checked: Index,
+    groups: Groups, tokens: Ragged, refs: Ragged, alignment: Alignment, checked: Index
 ) -> tuple[Candidates, Index]:
-    """List the shifts to try, and count them.
+    """List the shifts to try of k hypotheses, and count them with those of earlier rounds.
 
-    Parameters
-    ----------
-    groups
-        Groups of equal tokens; `tokens` and `refs` hold them.
-    tokens
-        The hypotheses, (k,).
-    refs
-        Their references, (k,).
-    alignment
-        Of the same k pairs.
-    checked
-        Candidates of earlier rounds, (k,).
-
-    Returns
-    -------
-    Candidates
-        None for a hypothesis that reaches `MAX_CANDIDATES`: sacreBLEU stops there and drops the
-        round, so that its shifts need not be tried.
-    Index
-        Candidates including `checked`, or at least `MAX_CANDIDATES`, (k,).
+    Hypotheses and references hold `groups` of equal tokens. `checked` candidates, (k,), were there
+    in earlier rounds; where there are `MAX_CANDIDATES` in all, none is listed: sacreBLEU stops
+    there and drops the round, so that its shifts need not be tried.
     """
     lengths = tokens.lengths
     which = np.repeat(np.arange(len(lengths)), lengths)
