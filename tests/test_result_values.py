@@ -114,15 +114,7 @@ def test_other_numbers_other_signatures_and_other_kinds_differ():
     more[0, 0, 0] += 1
     assert table != replace(table, values=more)
     assert table != replace(table, fingerprint="other")
-    # The signature rounds this to two decimals.
-    floors = [es.BLEU(smooth_method="floor", smooth_value=value) for value in (0.101, 0.1012)]
-    assert len({m.signature for m in floors}) == 1
-    first, second = (es.extract({"A": ["a b c d x"]}, ["a b c x d"], metric) for metric in floors)
-    assert first != second
     assert shard() != replace(shard(), totals=(shard().totals[0] + 1,))
-    assert es.References(["a", "b c"]) != es.References(["a b", "c"])
-    assert es.References(["a", "b"]) == es.References([["a", None], ["b"]])
-    assert es.References([["a", "b"], "c"]) != es.References(["a", ["b", "c"]])
 
 
 def marks(n_systems, n_tasks, metric=METRICS[0]):
