@@ -188,6 +188,7 @@ def with_metric(**fields):
             ({}, {"differing_0": np.array([[0, 1], [2, 0]])}, "damaged: differing must count"),
             ({}, {"id_runs": np.array([[5, 4]], np.uint64)}, "damaged: id_runs must be sorted"),
             ({}, {"id_runs": np.array([[0, 1], [1, 1]], np.uint64)}, "damaged: id_runs must be sor"),
+            ({}, {"shard_sizes": np.array([7])}, "damaged: shards must be different numbers"),
             ({}, {"shard_sizes": np.array([7, 9]), "shards": np.array([0])},
              "damaged: n_segments is 2, which is not what"),
         )],

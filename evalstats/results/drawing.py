@@ -21,6 +21,7 @@ from evalstats.results.contrasts import contrast_of
 from evalstats.results.escaping import html
 from evalstats.results.records import (
     by_metric,
+    by_pair,
     distinct,
     has_tasks,
     kind_of,
@@ -90,14 +91,12 @@ def _ranks(result: Any) -> list[Any]:
 
 def _of_differences(c: Any, every: Sequence[Any]) -> Iterator[str]:
     contrast = contrast_of(c.contrast)
-    pairs = list(dict.fromkeys((d.system, d.baseline) for d in every))
-    by_task = has_tasks(every)
-    for pair in pairs if by_task else [None]:
-        panel = [d for d in every if pair in (None, (d.system, d.baseline))]
-        panel = panel if by_task or len(pairs) == 1 else oriented(c, panel)
+    pairs, by_task = by_pair(every), has_tasks(every)
+    shown = every if len(pairs) == 1 else oriented(c, every)
+    for pair, panel in pairs.items() if by_task else [((), shown)]:
         marks = [_mark(c, d, by_task) for d in panel]
         of = f"{contrast.column}s{contrast.to(c.baseline)}"
-        of = f" {contrast.sign} ".join(pair) if pair else of
+        of = f" {contrast.sign} ".join(pair) or of
         axis = f"{of}, {report.level(c.confidence_level)}; filled: significant"
         title = metric_name(panel[0])
         yield _folded(chart(title, marks, axis, contrast.null), len(marks), f"{title}: {of}")

@@ -184,17 +184,6 @@ class Result(Record):
         ------
         InputError
             For texts that fit no segments, and for a path that cannot be written.
-
-        Examples
-        --------
-        >>> import tempfile, pathlib
-        >>> import evalstats as es
-        >>> result = es.compare({"A": [1, 2, 2], "B": [2, 2, 3]}, metrics=es.Mean("marks"))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = pathlib.Path(folder) / "report.html"
-        ...     result.report(path)
-        ...     path.read_text(encoding="utf-8")[:15]
-        '<!DOCTYPE html>'
         """
         written = page.document(self, texts)
         try:

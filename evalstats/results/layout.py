@@ -10,6 +10,7 @@ from evalstats.results.contrasts import contrast_of
 from evalstats.results.records import (
     Difference,
     by_metric,
+    by_pair,
     counted,
     distinct,
     has_tasks,
@@ -89,15 +90,11 @@ def comparison_tables(
 ) -> list[Table]:
     """Lay out differences: of one pair a row a task or metric, of several a row a system."""
     estimates, found = comparison.estimates, comparison.differences
-    pairs = list(dict.fromkeys((d.system, d.baseline) for d in found))
+    pairs = by_pair(found)
     of_tasks = has_tasks(found)
     several = len(pairs) == 1 and len({(d.task, d.metric) for d in found}) > 1
     if several or (of_tasks and (len(pairs) <= _LISTED_PAIRS or not comparison.totals)):
-        groups = [
-            [d for d in panel if (d.system, d.baseline) == pair]
-            for panel in _panels(found)
-            for pair in pairs
-        ]
+        groups = [group for panel in _panels(found) for group in by_pair(panel).values()]
         return [_pair_table(_Differences(comparison, group, digits)) for group in groups]
     shown = estimates.totals if of_tasks else estimates
     tables = score_tables(estimates, digits) if of_tasks else []

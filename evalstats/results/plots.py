@@ -34,6 +34,7 @@ from evalstats.results.figures import (
 from evalstats.results.records import (
     Difference,
     by_metric,
+    by_pair,
     counted,
     distinct,
     has_tasks,
@@ -97,7 +98,7 @@ def differences(
     found = [d for d in found if baseline in (None, d.baseline)]
     if not found:
         raise InputError(f"there is no pair of {system!r} and {baseline!r}")
-    groups = [group for some in _by_metric(found, metric) for group in _by_pair(some)]
+    groups = [group for some in _by_metric(found, metric) for group in _panels_of(some)]
     return panels(partial(_differences, comparison), groups, ax)
 
 
@@ -110,13 +111,10 @@ def _by_metric(records: Sequence[Any], metric: str | None) -> list[list[Any]]:
     return list(by_metric(records).values())
 
 
-def _by_pair(found: list[Difference]) -> list[list[Difference]]:
+def _panels_of(found: list[Difference]) -> list[list[Difference]]:
     """Return the rows of each pair on tasks; of one task, and of totals, all pairs together."""
-    pairs = list(dict.fromkeys((d.system, d.baseline) for d in found))
-    found = _fitting(found, len(pairs), _MOST_PANELS, "pairs")
-    if not has_tasks(found):
-        return [found]
-    return [[d for d in found if (d.system, d.baseline) == pair] for pair in pairs]
+    found = _fitting(found, len(by_pair(found)), _MOST_PANELS, "pairs")
+    return list(by_pair(found).values()) if has_tasks(found) else [found]
 
 
 def _fitting(rows: Sequence[Any], n: int, most: int, what: str) -> list[Any]:

@@ -5,7 +5,7 @@ Tables (`layout`) and figures (`plots`) are made of them; `results` has what use
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -192,9 +192,18 @@ def distinct(items: Iterable[T]) -> list[T]:
 
 def by_metric(rows: Iterable[Any]) -> dict[str, list[Any]]:
     """Return the records of each metric."""
-    found: dict[str, list[Any]] = {}
+    return _grouped(rows, lambda row: row.metric)
+
+
+def by_pair(found: Iterable[Difference]) -> dict[tuple[str, str], list[Difference]]:
+    """Return the differences of each system and its baseline."""
+    return _grouped(found, lambda d: (d.system, d.baseline))
+
+
+def _grouped(rows: Iterable[Any], key: Callable[[Any], Any]) -> dict[Any, list[Any]]:
+    found: dict[Any, list[Any]] = {}
     for row in rows:
-        found.setdefault(row.metric, []).append(row)
+        found.setdefault(key(row), []).append(row)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +17,27 @@ from evalstats.results.forms import Listed, Result
 from evalstats.results.records import distinct
 from evalstats.results.report import Table
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 #: Intervals that are made of resamples.
 _DRAWN = ("bootstrap", "percentile", "bca")
 
 
+class _Scores(Result):
+    """One score or several: described, drawn and laid out alike."""
+
+    def describe(self) -> str:
+        """Return the sentences for a paper's section on methods."""
+        return describe_scores(self._rows())
+
+    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
+        """Draw the scores with their intervals: systems best first, or a row a task."""
+        return plots.scores(self._rows(), metric, ax)
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        return layout.score_tables(self._rows(), digits)
+
+
 @dataclass(frozen=True, repr=False)
-class Estimate(Result):
+class Estimate(_Scores):
     """A score with its confidence interval.
 
     Two are equal when all fields but the replicates are, which the signature determines.
@@ -109,20 +121,9 @@ class Estimate(Result):
             found["num_bootstrap_samples"] = len(self.replicates)
         return found
 
-    def describe(self) -> str:
-        """Return the sentence for a paper's section on methods."""
-        return describe_scores([self])
-
-    def plot(self, ax: Axes | None = None) -> Any:
-        """Draw the score with its interval."""
-        return plots.scores([self], ax=ax)
-
-    def _tables(self, digits: int | None = None) -> list[Table]:
-        return layout.score_tables([self], digits)
-
 
 @dataclass(frozen=True, repr=False)
-class Estimates(Listed[Estimate]):
+class Estimates(_Scores, Listed[Estimate]):
     """Several estimates: of systems, metrics, tasks; a sequence of `Estimate`.
 
     ``estimates["BLEU", "A"]`` is that of a system under a metric, in any case, and
@@ -151,17 +152,6 @@ class Estimates(Listed[Estimate]):
                 return estimate
         known = ", ".join(distinct(estimate.system for estimate in some))
         raise InputError(f"system must be one of {known}; got {', '.join(map(repr, names))}")
-
-    def describe(self) -> str:
-        """Return the sentences for a paper's section on methods."""
-        return describe_scores(self.estimates)
-
-    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
-        """Draw the scores with their intervals: systems best first, or a row a task."""
-        return plots.scores(self.estimates, metric, ax)
-
-    def _tables(self, digits: int | None = None) -> list[Table]:
-        return layout.score_tables(self.estimates, digits)
 
     def _title(self) -> str:
         return layout.title(self)

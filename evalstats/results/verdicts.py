@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from evalstats.errors import InputError
 from evalstats.results import report
-from evalstats.results.records import Difference, distinct, kind_of, listed, ranked
+from evalstats.results.records import Difference, by_pair, distinct, kind_of, listed, ranked
 
 #: More pairs, and names, are summed up, not said one by one; and more lines of a pair.
 _SAID, _LINES = 8, 12
@@ -49,9 +49,7 @@ def decimals(rows: Sequence[Any], metric: str) -> int:
 
 
 def _of_comparison(c: Any) -> list[Verdict]:
-    pairs: dict[tuple[str, str], list[Difference]] = {}
-    for d in c.differences:
-        pairs.setdefault((d.system, d.baseline), []).append(d)
+    pairs = by_pair(c.differences)
     if c.baseline is None and len(pairs) > _SAID:
         main = [e for e in c.estimates if e.aggregate is not None] or list(c.estimates)
         return [_of_best(c, place) for place in dict.fromkeys((e.task, e.metric) for e in main)]
