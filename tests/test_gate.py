@@ -163,8 +163,6 @@ def test_forms():
     [
         ({}, "give margin, the loss that is too much, or recovery"),
         ({"margin": 0.1, "recovery": 0.9}, "either margin or recovery"),
-        ({"margin": -1}, "margin must be"),
-        ({"recovery": 1.5}, "recovery must be a share"),
         ({"margin": 0.1, "significance_level": 0.7}, "significance_level must be between"),
         ({"margin": 0.1, "task": "x"}, "there is no task 'x'"),
     ],

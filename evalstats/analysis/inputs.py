@@ -60,11 +60,7 @@ class Given:
 
     def kept(self) -> Given:
         """Return what is asked about later: outputs or statistics, and groups; no references."""
-        kept = self.hypotheses
-        if isinstance(kept, Mapping):
-            kept = dict(kept)
-        elif not is_statistics(kept):
-            kept = None
+        kept = self.hypotheses if is_statistics(self.hypotheses) else self.outputs()
         return replace(self, hypotheses=kept, references=None)
 
     @property

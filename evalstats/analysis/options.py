@@ -95,17 +95,16 @@ def as_limits(margin: object, recovery: object) -> tuple[float | None, float | N
     """Return margin and recovery, of which at most one is given, checked."""
     if margin is not None and recovery is not None:
         raise InputError("give either margin or recovery, not both: each is a limit of a loss")
-    if margin is not None and real(margin, "margin", -float("inf")) <= 0:
+    size = None if margin is None else real(margin, "margin", -float("inf"))
+    if size is not None and size <= 0:
         raise InputError(
             f"margin must be above 0, got {margin}: it is a size, and the metric says which side "
             f"is a loss; leave it out to test for a loss of any size"
         )
-    if recovery is not None and not 0 < real(recovery, "recovery", -float("inf")) <= 1:
+    kept = None if recovery is None else real(recovery, "recovery", -float("inf"))
+    if kept is not None and not 0 < kept <= 1:
         raise InputError(f"recovery must be a share above 0 and at most 1, got {recovery}")
-    return (
-        None if margin is None else float(margin),  # type: ignore[arg-type]
-        None if recovery is None else float(recovery),  # type: ignore[arg-type]
-    )
+    return size, kept
 
 
 def option(value: object, options: tuple[str, ...], name: str) -> str:

@@ -154,8 +154,7 @@ class Scored:
     def by_stratum(self) -> list[tuple[str, int, Floats]]:
         """Return the label of each stratum, how many units it has, and all scores in it, `(S,)`."""
         units, found = self.units, []
-        codes = units.strata if units.labels else None
-        for i, places in enumerate([] if codes is None else places_of(codes)):
+        for i, places in enumerate([] if units.strata is None else places_of(units.strata)):
             for block in self.blocks:
                 at = np.arange(units.n)[block.places]
                 rows = block.rows[:, np.isin(at, places)]

@@ -89,7 +89,7 @@ class Total:
         return Scored(
             name=self.metric,
             metric_name=f"{self.label} {self.metric}",
-            systems=parts[0].systems,
+            systems=self.systems,
             higher_is_better=parts[0].higher_is_better,
             signature=_signature(tables, aggregate.tag),
             reference_label=references.pop() if len(references) == 1 else None,
