@@ -270,6 +270,7 @@ compare TEXTS --chrf-beta 3 => has no effect without -m chrf
 rank TEXTS --composite borda --adjust holm => --adjustment has no effect
 gate TEXTS --baseline copy --margin 1 => clearly-better: choose with --systems
 gate TEXTS --margin 1 => give --baseline
+compare TEXTS --baseline '' => --baseline: there is no ''
 gate TEXTS --baseline copy => give --margin, the loss
 gate scores.csv --baseline Bee --recovery 0.9 => there is no 'Bee'; there are A, B
 extract TEXTS -o x.txt => -o must end in .npz, got x.txt

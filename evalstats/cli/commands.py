@@ -42,7 +42,7 @@ def _asked(
     Options(**{field.name: known[field.name] for field in fields(Options) if field.name in known})
     found = read(options, progress, least)
     given |= {name: value for name, value in found.labels.items() if value is not None}
-    if options.baseline:
+    if options.baseline is not None:
         given["baseline"] = found.system(options.baseline)
     if options.aggregate:
         given["aggregate"] = options.aggregate
