@@ -134,18 +134,18 @@ def test_token_ids_are_decoded_and_other_predictions_refused():
 def test_labels_that_are_no_text_tell_sets_apart():
     references, numbers = [f"text {i}" for i in range(20)], np.arange(20)
     the_set = LabelledSet(references, es.CHRF(), Letters(), None)
-    assert the_set.holds(numbers, 20, training=False)
+    assert the_set.holds(numbers, 20, remember=False)
     with pytest.warns(UserWarning, match="19 segments is passed by: there are references of 20"):
-        assert not the_set.holds(numbers[1:], 19, training=True)
+        assert not the_set.holds(numbers[1:], 19, remember=True)
     assert the_set.fingerprint is None
-    assert the_set.holds(numbers, 20, training=True)
+    assert the_set.holds(numbers, 20, remember=True)
     # Once it was seen, others are no surprise.
-    assert not the_set.holds(numbers[1:], 19, training=True)
-    assert not the_set.holds(numbers[::-1], 20, training=False)
+    assert not the_set.holds(numbers[1:], 19, remember=True)
+    assert not the_set.holds(numbers[::-1], 20, remember=True)
     with pytest.raises(es.InputError, match="several evaluation sets have 20 segments"):
-        the_set.holds(numbers[::-1], 20, training=True)
+        the_set.holds(numbers[::-1], 20, remember=True, alone=True)
     assert the_set.scored_by_labels(["a"] * 20, numbers) == {}
     # Scores that come from elsewhere need no references.
     found = LabelledSet(None, es.Mean("judge"), Letters(), None)
-    assert found.holds(numbers, 20, training=True)
+    assert found.holds(numbers, 20, remember=True)
     assert found.scored_by_labels([1.0, 3.0], numbers[:2])["judge"] == 2

@@ -34,28 +34,26 @@ class LabelledSet:
         self.fingerprint = None if labels is None else fingerprint(labels, self._pad)
         self._is_named, self._seen = labels is not None, False
 
-    def holds(self, labels: Any, n_segments: int, training: bool) -> bool:
-        """Return whether these are the labels of the set; in training, remember them.
+    def holds(self, labels: Any, n_segments: int, remember: bool, alone: bool = False) -> bool:
+        """Return whether these are the labels of the set; remember the first ones that are.
 
         Raises
         ------
         InputError
-            In training, for a second set of as many segments where nothing says which is meant.
+            For two sets of as many segments that are to be told apart (`alone`) and have no names.
         """
-        expected = n_segments if self.references is None else len(self.references)
+        expected = len(self.references) if self.metric.uses_references else n_segments
         fits = n_segments == expected
         found = fingerprint(labels, self._pad)
         holds = fits and self.fingerprint in (None, found)
-        if not training:
-            return holds
-        if holds:
-            self.fingerprint, self._seen = found, True
-        elif fits and not self._is_named:
+        if fits and not holds and alone and not self._is_named:
             raise InputError(
                 f"several evaluation sets have {n_segments} segments; say which one the references "
                 f"belong to: labels=[row['labels'] for row in that_set]"
             )
-        elif not self._seen:
+        if remember and holds:
+            self.fingerprint, self._seen = found, True
+        elif remember and not self._seen:
             warnings.warn(
                 f"an evaluation of {n_segments} segments is passed by: "
                 + ("its labels are others" if fits else f"there are references of {expected}")

@@ -9,7 +9,9 @@ from typing import Any
 
 from evalstats.errors import MissingExtraError
 from evalstats.integrations.labels import LabelledSet, decoded
-from evalstats.integrations.loop import checked, load_state, save_state, scored
+from evalstats.integrations.loop import checked, estimated, load_state, save_state, scored
+from evalstats.metrics import Metric, as_metric
+from evalstats.text.references import References
 from evalstats.training.monitor import Monitor
 
 try:
@@ -24,6 +26,41 @@ except ImportError as error:
 STATE_FILE = "evalstats_monitor.json"
 
 
+def compute_metrics(
+    references: Any, metric: str | Metric, decode: Any, *, labels: Any = None
+) -> Callable[[Any], dict[str, float]]:
+    """Return a function for `Trainer(compute_metrics=...)`: the score with its t interval.
+
+    What it logs has the metric's name and that name with ``_low`` and ``_high``; `Trainer` puts
+    ``eval_`` before them. Other sets than that of the references, as in `predict` on a test set,
+    are scored against their own labels, decoded; where a function decodes, they have no score.
+
+    Parameters
+    ----------
+    references
+        One entry per segment of the evaluation set, in its order.
+    metric : str or Metric
+        Name or configured object.
+    decode : tokenizer or callable
+        What turns predictions into outputs: a tokenizer, for generated token ids
+        (`predict_with_generate=True`), or a function from predictions to N outputs.
+    labels : sequence, optional
+        The labels of the evaluation set, one row a segment, which tell it apart from others. By
+        default it is the first set that is evaluated with as many segments as there are references.
+    """
+    chosen = as_metric(metric)
+    refs = References(references) if chosen.uses_references else None
+    the_set = LabelledSet(refs, chosen, decode, labels)
+
+    def compute(prediction: Any) -> dict[str, float]:
+        outputs = decoded(prediction.predictions, decode)
+        if the_set.holds(prediction.label_ids, len(outputs), remember=True):
+            return estimated(chosen, outputs, refs)
+        return the_set.scored_by_labels(outputs, prediction.label_ids)
+
+    return compute
+
+
 class MonitorCallback(TrainerCallback):
     """Check every evaluation of a `Trainer`, log the verdict, stop when the patience is used up.
 
@@ -33,20 +70,15 @@ class MonitorCallback(TrainerCallback):
     read again when training resumes from it.
 
     What else the trainer evaluates is no check: the monitored set before and after the training is
-    scored, other sets, as in `predict` on a test set, are scored against their own labels, decoded;
-    where a function decodes, they have no score. Where two evaluation sets have as many segments,
-    `labels` must say which is the monitored one.
+    scored, other sets are scored against their own labels, as in `compute_metrics`. Where two
+    evaluation sets have as many segments, `labels` must say which is the monitored one.
 
     Parameters
     ----------
     monitor : Monitor
         With the references of the evaluation set, in its order, and `patience` to stop early.
-    decode : tokenizer or callable
-        What turns predictions into outputs: a tokenizer, for generated token ids
-        (`predict_with_generate=True`), or a function from predictions to N outputs.
-    labels : sequence, optional
-        The labels of the evaluation set, one row a segment, which tell it apart from others. By
-        default it is the first set that is evaluated with as many segments as there are references.
+    decode, labels
+        As in `compute_metrics`.
     """
 
     def __init__(self, monitor: Monitor, decode: Any, *, labels: Any = None) -> None:
@@ -58,7 +90,8 @@ class MonitorCallback(TrainerCallback):
     def compute_metrics(self, prediction: Any) -> dict[str, float]:
         """Check the predictions and return what is to be logged (`Checkpoint.to_log`)."""
         outputs, labels = decoded(prediction.predictions, self.decode), prediction.label_ids
-        if not self._set.holds(labels, len(outputs), training=self._step is not None):
+        training = self._step is not None
+        if not self._set.holds(labels, len(outputs), remember=training, alone=training):
             return self._set.scored_by_labels(outputs, labels)
         if self._step is None:
             return scored(self.monitor, outputs)

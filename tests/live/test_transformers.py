@@ -185,3 +185,27 @@ def test_checks_are_logged_and_the_best_model_is_kept(trainer, tmp_path):
     running.args.max_steps = 32
     running.train(resume_from_checkpoint=True)
     assert [check.step for check in watch.monitor.checks] == list(range(2, 33, 2))
+
+
+def test_compute_metrics_scores_other_sets_against_their_labels(trainer):
+    from evalstats.integrations.transformers import compute_metrics
+
+    make, tokenizer, _ = trainer
+    references, others = sentences(2), sentences(3)
+    mine, other = make.encode(references), make.encode(others)
+    running = make(3e-2, 10, [], compute_metrics(references, "chrf", tokenizer), eval_dataset=mine)
+    running.train()
+    found = running.evaluate()
+    ids = running.predict(mine).predictions
+    texts = tokenizer.batch_decode(np.where(ids >= 0, ids, 0), skip_special_tokens=True)
+    expected = es.estimate(texts, references, "chrf", method="t")
+    for key, value in (("", expected.score), ("_low", expected.low), ("_high", expected.high)):
+        assert found[f"eval_chrf2{key}"] == pytest.approx(value)
+    assert running.predict(mine).metrics["test_chrf2"] == found["eval_chrf2"]
+    against_labels = running.predict(other).metrics["test_chrf2"]
+    running.compute_metrics = compute_metrics(others, "chrf", tokenizer)
+    assert running.predict(other).metrics["test_chrf2"] == against_labels != found["eval_chrf2"]
+    # A function decodes predictions, but nobody knows whether it decodes labels.
+    running.compute_metrics = compute_metrics(references, "chrf", tokenizer.batch_decode)
+    assert "eval_chrf2" in running.evaluate(mine)
+    assert "eval_chrf2" not in running.evaluate(other)
