@@ -33,14 +33,20 @@ def test_it_is_the_largest_of_one_sided_tests(test, shift):
     assert claim.significant == all(p <= 0.05 for p in expected)
     # A loss under one metric is enough to show nothing.
     assert shift > 0 or claim.pvalue > 0.99
+    assert claims.joint("new", metrics=["COST"]).significant
     other = claims.joint("old", "new")
     assert other.pvalues == pytest.approx([1 - p for p in claim.pvalues], abs=1e-6)
     assert str(other).startswith("old is not shown to be better than new under each of first, cost")
-    said = "new is better than old under each of cost at 0.05: one-sided p"
-    alone = claims.joint("new", "old", ["COST"])
-    assert alone.to_dict()["significant"]
-    assert str(alone).startswith(said)
-    assert said in alone._repr_html_()
+
+
+def test_it_is_said_in_every_form():
+    claim = compared().joint("new", "old")
+    said = "new is better than old under each of first, cost at 0.05: one-sided p"
+    assert str(claim).startswith(said)
+    assert claim.to_dict()["significant"]
+    header, *rows = claim.to_csv().splitlines()
+    assert header == '"system","baseline","metric","pvalue"'
+    assert [float(row.rpartition(",")[2]) for row in rows] == list(claim.pvalues)
 
 
 @pytest.mark.parametrize("arguments, message", [

@@ -153,7 +153,8 @@ def answers(compare):
     of = {"metric": result.differences[0].metric, "task": result.differences[-1].task or None}
     first = result.differences[0]
     influence = result.influence(system=first.system, baseline=first.baseline, **of)
-    found = [result, result.estimates, result.estimates[0], influence]
+    joint = result.joint(first.system, first.baseline)
+    found = [result, result.estimates, result.estimates[0], influence, joint]
     return [*found, result.power(0.5)]
 
 
@@ -176,6 +177,7 @@ OTHERS = {
     "Rankings": lambda: Rankings((PAIRS.ranking("COMET"), PAIRS.ranking("errors"))),
     "composite": lambda: PAIRS.ranking(composite="borda"),
     "Suite": lambda: es.Suite(marks(2, 3)).estimate(),
+    "claims": lambda: es.Suite(marks(2, 3)).compare().joint("b", "a", task=list("xyz")),
     "Audit": MAKERS["Audit"],
     "runs": lambda: es.power({k: np.random.default_rng(i).normal(size=(3, 40)) for i, k in enumerate("AB")},
                              metrics=METRICS[0], difference=0.1),

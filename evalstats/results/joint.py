@@ -9,11 +9,13 @@ from typing import Any
 from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.convert import Share
-from evalstats.results.records import Difference, Record, distinct, has_tasks, of_metric, of_pair
+from evalstats.results.forms import Result
+from evalstats.results.records import Difference, distinct, has_tasks, of_metric, of_pair
+from evalstats.results.report import Table, table_of
 
 
 @dataclass(frozen=True, repr=False)
-class JointClaim(Record):
+class JointClaim(Result):
     """One system is better than another under each of several metrics; printed, a sentence.
 
     Attributes
@@ -54,8 +56,22 @@ class JointClaim(Record):
 
     __repr__ = __str__
 
-    def _title(self) -> str:
-        return f"{self.system} better than {self.baseline}"
+    def _records(self) -> list[dict[str, Any]]:
+        names = {"system": self.system, "baseline": self.baseline}
+        each = zip(self.metrics, self.pvalues, strict=True)
+        return [{**names, "metric": metric, "pvalue": p} for metric, p in each]
+
+    def _tables(self, digits: int | None = None) -> list[Table]:
+        each = [*zip(self.metrics, self.pvalues, strict=True), ("all of them", self.pvalue)]
+        columns: list[report.Column] = [
+            ("metric", "<", lambda line: line[0]),
+            ("one-sided p", ">", lambda line: report.pvalue(line[1])),
+        ]
+        title = f"{self.system} better than {self.baseline}"
+        return [table_of(title, each, columns, n_totals=1)]
+
+    def _notes(self) -> list[str]:
+        return [str(self)]
 
 
 def joint_claim(

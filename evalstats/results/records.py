@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from evalstats.errors import InputError
 from evalstats.results import convert, report
 from evalstats.results.contrasts import ContrastName, contrast_of
 from evalstats.results.convert import Share
-
-T = TypeVar("T")
 
 
 class Record:
@@ -185,7 +183,7 @@ class Difference(Record):
         return f"{on}{self.system} - {self.baseline}, {self.metric}{shown}"
 
 
-def distinct(items: Iterable[T]) -> list[T]:
+def distinct(items: Iterable[str]) -> list[str]:
     """Return the different items in their order."""
     return list(dict.fromkeys(items))
 

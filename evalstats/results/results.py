@@ -14,15 +14,7 @@ from evalstats.results.contrasts import ContrastName
 from evalstats.results.describe import describe_comparison
 from evalstats.results.forms import Listed, as_digits
 from evalstats.results.joint import JointClaim, joint_claim
-from evalstats.results.records import (
-    Difference,
-    check_pairs,
-    distinct,
-    is_mixed,
-    of_metric,
-    of_pair,
-    of_task,
-)
+from evalstats.results.records import Difference, check_pairs, is_mixed, of_metric, of_pair, of_task
 from evalstats.results.scores import Estimate as Estimate
 from evalstats.results.scores import Estimates as Estimates
 
@@ -143,8 +135,12 @@ class Comparison(Listed[Difference]):
 
     def signature_of(self, difference: Difference) -> str:
         """Return everything needed to make a difference again."""
-        rows = distinct((d.task, d.metric) for d in self.differences)
-        return self.signatures[rows.index((difference.task, difference.metric))]
+        return self._signature_by_row[difference.task, difference.metric]
+
+    @cached_property
+    def _signature_by_row(self) -> dict[tuple[str, str], str]:
+        rows = dict.fromkeys((d.task, d.metric) for d in self.differences)
+        return dict(zip(rows, self.signatures, strict=True))
 
     def difference(
         self,
