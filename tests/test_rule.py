@@ -109,10 +109,11 @@ def test_margins_recoveries_and_one_sided_tests_are_bounds_of_intervals():
                 inside = -margin < bound.low and bound.high < margin
                 assert (of.pvalue_equivalence <= 0.05) == inside
         ratio = es.compare(given, contrast="ratio", confidence_level=0.9, n_resamples=499)
-        kept = es.compare(given, recovery=0.95, n_resamples=499)
-        for d, bound in zip(kept, ratio, strict=True):
-            assert d.margin_test.recovery_bound == pytest.approx(min(bound.low, 1.0))
-            assert (d.margin_test.pvalue_not_worse <= 0.05) == (bound.low > 0.95)
+        for recovery in (0.8, 0.9, 0.95):
+            kept = es.compare(given, recovery=recovery, n_resamples=499)
+            for d, bound in zip(kept, ratio, strict=True):
+                assert d.margin_test.recovery_bound == pytest.approx(min(bound.low, 1.0))
+                assert (d.margin_test.pvalue_not_worse <= 0.05) == (bound.low > recovery)
         for side in ("greater", "less"):
             sided = es.compare(given, alternative=side, n_resamples=499)
             for d, bound in zip(sided, narrow, strict=True):
