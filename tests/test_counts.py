@@ -20,6 +20,10 @@ def test_the_interval_of_a_share_is_wilsons(n, level):
         assert (found.low, found.high) == pytest.approx(tuple(expected), abs=1e-12)
 
 
+def compare(marks, **options):
+    return es.compare(marks, metrics=ACCURACY, **options)
+
+
 def pair(gained, lost, n):
     """Return outcomes of which the second system gains and loses so many."""
     place = np.arange(n)
@@ -40,7 +44,7 @@ def pair(gained, lost, n):
     ],
 )
 def test_the_interval_of_a_difference_is_tangos(gained, lost, n, level, expected):
-    (d,) = es.compare(pair(gained, lost, n), metrics=ACCURACY, confidence_level=level)
+    (d,) = compare(pair(gained, lost, n), confidence_level=level)
     assert (d.discordant.gained, d.discordant.lost) == (gained, lost)
     assert (d.test, d.method) == ("mcnemar", "tango")
     assert (d.low, d.high) == pytest.approx(expected, abs=5e-4 if n < 100 else 5e-5)
@@ -49,7 +53,7 @@ def test_the_interval_of_a_difference_is_tangos(gained, lost, n, level, expected
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 def test_no_difference_is_mcnemars_and_the_interval_agrees(alternative):
     for gained, lost in ((0, 0), (0, 4), (1, 0), (5, 4), (5, 8), (12, 0)):
-        (d,) = es.compare(pair(gained, lost, 40), metrics=ACCURACY, alternative=alternative)
+        (d,) = compare(pair(gained, lost, 40), alternative=alternative)
         z = (gained - lost) / max(1, gained + lost) ** 0.5
         expected = {
             "two-sided": stats.chi2.sf(z**2, 1),
@@ -75,7 +79,7 @@ def test_tango_at_the_ends_and_mirrored():
 
 def test_a_scale_is_a_scale():
     marks = pair(12, 4, 50)
-    (plain,) = es.compare(marks, metrics=ACCURACY, margin=0.1)
+    (plain,) = compare(marks, margin=0.1)
     errors = es.Ratio("errors %", scale=100.0, higher_is_better=False)
     rows = {s: np.stack([~x, np.ones(50)], axis=1) for s, x in marks.items()}
     (d,) = es.compare(rows, metrics=errors, margin=10)
@@ -86,7 +90,7 @@ def test_a_scale_is_a_scale():
 
 
 def test_perfect_scores_and_equal_answers_are_still_uncertain():
-    result = es.compare({"A": np.ones(40), "B": np.ones(40)}, metrics=ACCURACY)
+    result = compare({"A": np.ones(40), "B": np.ones(40)})
     (d,) = result
     assert (d.pvalue, d.difference) == (1.0, 0.0)
     assert d.high == -d.low == pytest.approx(Z**2 / (40 + Z**2))
@@ -123,7 +127,7 @@ def spread(x, design):
 def test_in_groups_and_strata_items_count_as_their_effective_number(design):
     """n = V/se² and t with ν degrees: of documents of unlike sizes Kish's number less 1."""
     asked = {"groups": GROUPS} if design == "groups" else {"strata": STRATA, "aggregate": design}
-    result = es.compare(MARKS, metrics=ACCURACY, **asked)
+    result = compare(MARKS, **asked)
     for e in result.estimates:
         share, variance, nu = spread(MARKS[e.system], design)
         t = stats.t.ppf(0.975, nu)
@@ -149,11 +153,11 @@ def test_in_groups_and_strata_items_count_as_their_effective_number(design):
 
 def test_ratios_and_the_tests_that_are_asked_for_are_those_of_any_score():
     marks = pair(20, 8, 200)
-    (d,) = es.compare(marks, metrics=ACCURACY, test="t", method="t")
+    (d,) = compare(marks, test="t", method="t")
     t = stats.ttest_rel(marks["B"] * 1.0, marks["A"] * 1.0).statistic
     # 28 items differ.
     assert (d.test, d.method, d.pvalue) == ("t", "t", pytest.approx(2 * stats.t.sf(t, 27)))
-    (ratio,) = es.compare(marks, metrics=ACCURACY, contrast="ratio")
+    (ratio,) = compare(marks, contrast="ratio")
     assert (ratio.test, ratio.method, ratio.discordant.gained) == ("bootstrap", "bootstrap", 20)
-    (swaps,) = es.compare(marks, metrics=ACCURACY, test="ar")
+    (swaps,) = compare(marks, test="ar")
     assert swaps.pvalue == pytest.approx(stats.binomtest(8, 28).pvalue, abs=5 * swaps.pvalue_error)

@@ -22,6 +22,10 @@ def scores(n_systems=5, n=60, seed=3, gap=0.12):
     return {f"s{i}": base + rng.normal(size=n) + gap * i for i in range(n_systems)}
 
 
+def compare(values, **options):
+    return es.compare(values, metrics=MEAN, **{"n_resamples": 999, **options})
+
+
 def adjusted(result):
     return np.array([d.pvalue_adjusted for d in result])
 
@@ -125,7 +129,7 @@ DESIGNS = {
 @pytest.mark.parametrize("design", DESIGNS.values(), ids=DESIGNS)
 def test_max_t_is_a_double_loop_over_resamples(design):
     values = scores(4)
-    result = es.compare(values, metrics=MEAN, n_resamples=199, rng=8, **design)
+    result = compare(values, n_resamples=199, rng=8, **design)
     macro = "aggregate" in design
     null, t, nu, f, _, se = resampled(
         np.array(list(values.values())), design.get("strata"), design.get("groups"), macro
@@ -183,7 +187,7 @@ def test_simultaneous_intervals_hold_each_of_them_and_exclude_no_more_than_the_t
 )
 def test_no_adjusted_p_value_is_below_its_own_or_that_of_a_larger_difference(test, alternative):
     values = {s: -x if alternative == "less" else x for s, x in scores().items()}
-    result = es.compare(values, metrics=MEAN, test=test, n_resamples=999, alternative=alternative)
+    result = compare(values, test=test, alternative=alternative)
     assert np.all(adjusted(result) >= alone(result))
     t = np.array([d.difference / d.standard_error for d in result])
     order = np.argsort({"two-sided": -np.abs(t), "greater": -t, "less": t}[alternative])
@@ -197,32 +201,32 @@ def test_pairs_that_say_too_little_have_holms():
     values = scores(4, gap=0.4)
     values["copy"], values["close"] = values["s0"], values["s0"].copy()
     values["close"][:4] += 0.01
-    result = es.compare(values, metrics=MEAN, n_resamples=499)
+    result = compare(values, n_resamples=499)
     holm = dict(zip(result, families.holm(alone(result)), strict=True))
     few = [d for d in result if d.n_differing < 6]
     assert sorted(d.n_differing for d in few) == [0, 4, 4]
     assert [d.pvalue_adjusted for d in few] == [holm[d] for d in few]
     # And they do not take the power of the others.
-    without = es.compare({s: values[s] for s in ("s0", "s1", "s2", "s3")}, metrics=MEAN)
+    without = compare({s: values[s] for s in ("s0", "s1", "s2", "s3")})
     surely = {(d.baseline, d.system) for d in without if d.pvalue_adjusted < 0.02}
     assert len(surely) > 2
     assert surely <= {(d.baseline, d.system) for d in result if result.significant(d)}
-    two = es.compare({s: values[s] for s in ("s0", "s1")}, metrics=MEAN, n_resamples=499)
+    two = compare({s: values[s] for s in ("s0", "s1")}, n_resamples=499)
     assert adjusted(two) == alone(two)
 
 
 def test_where_nothing_is_drawn_it_is_holm():
     runs = {f"s{i}": np.random.default_rng(i).normal(size=(3, 40)) + i / 4 for i in range(5)}
     one = {name: x[0] for name, x in runs.items()}
-    several = es.compare(runs, metrics=MEAN, method="simultaneous")
-    for result in (several, es.compare(one, metrics=MEAN, method="t", test="t")):
+    several = compare(runs, method="simultaneous")
+    for result in (several, compare(one, method="t", test="t")):
         assert result.adjustment == "holm"
         assert "|adj:holm|" in result.signatures[0]
         np.testing.assert_allclose(adjusted(result), families.holm(alone(result)))
-    tenth = es.compare(runs, metrics=MEAN, confidence_level=1 - 0.05 / 10)
+    tenth = compare(runs, confidence_level=1 - 0.05 / 10)
     for a, b in zip(several, tenth, strict=True):
         assert (a.low, a.high) == pytest.approx((b.low, b.high))
-    assert es.compare(one, metrics=MEAN, method="t", n_resamples=199).adjustment == "max-t"
+    assert compare(one, method="t", n_resamples=199).adjustment == "max-t"
 
 
 def test_neither_threads_nor_other_metrics_change_a_bit():
@@ -259,7 +263,7 @@ def test_near_copies_take_nothing_from_the_others():
     few[:7] += 0.001 * (1 + 0.05 * jitter)
     noise = (noise - noise.mean()) / noise.std(ddof=1)
     systems = {"a": base, "few": few, "c": base + noise + 2.614 / np.sqrt(300)}
-    result = es.compare(systems, metrics=MEAN, n_resamples=999, method="simultaneous")
+    result = compare(systems, method="simultaneous")
     t = [d.difference / d.standard_error for d in result]
     assert t[0] > max(t[1:]) - 0.3
     for d in result:

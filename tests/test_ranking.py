@@ -127,8 +127,12 @@ def leaderboard(seed=0, n=150, gaps=(0.0, 0.02, 0.5, 0.55, 1.5)):
     return {f"s{i}": 5 - gap + hard + rng.normal(scale=0.8, size=n) for i, gap in enumerate(gaps)}
 
 
+def compare(values, **options):
+    return es.compare(values, metrics=MEAN, **{"n_resamples": 999, **options})
+
+
 def test_ranks_tiers_and_clusters_are_what_the_verdicts_leave():
-    result = es.compare(leaderboard(), metrics=MEAN)
+    result = compare(leaderboard())
     ranking = result.ranking()
     sure = {frozenset((d.system, d.baseline)): d.winner for d in result if result.significant(d)}
     for a in ranking:
@@ -152,11 +156,10 @@ def test_ranks_tiers_and_clusters_are_what_the_verdicts_leave():
 
 
 def test_lower_is_better_turns_the_order_round():
-    values = leaderboard()
-    errors = {name: 10 - x for name, x in values.items()}
-    up = es.compare(values, metrics=MEAN).ranking()
-    down = es.compare(errors, metrics=es.Mean("errors", higher_is_better=False)).ranking()
-    for a, b in zip(up, down, strict=True):
+    values, errors = leaderboard(), es.Mean("errors", higher_is_better=False)
+    turned = {name: 10 - x for name, x in values.items()}
+    up, down = es.compare(values, metrics=MEAN), es.compare(turned, metrics=errors)
+    for a, b in zip(up.ranking(), down.ranking(), strict=True):
         assert (a.system, a.low, a.high, a.tier) == (b.system, b.low, b.high, b.tier)
 
 
@@ -172,7 +175,7 @@ def test_systems_a_point_apart_have_their_own_ranks(options):
     """Defect: one of them had the ranks 1 to 5 of 5, with a RuntimeWarning."""
     noise = np.random.default_rng(1).normal(size=(5, 60)) / 5
     systems = {f"s{i}": x - i for i, x in enumerate(noise)}
-    for place, x in enumerate(es.compare(systems, metrics=MEAN, **options).ranking(), 1):
+    for place, x in enumerate(compare(systems, **options).ranking(), 1):
         assert {x.low, x.high, x.simultaneous_low, x.simultaneous_high, x.rank} == {place}
         assert (x.cluster, x.tier) == (place, "abcde"[place - 1])
 
@@ -207,7 +210,7 @@ def test_a_composite_says_which_test_and_adjustment_it_has(test):
     base, noise = rng.normal(size=(2, 60))
     systems = {f"s{i}": base + 0.03 * rng.normal(size=60) + 0.004 * i for i in range(4)}
     systems["out"] = base + noise + 0.29
-    result = es.compare(systems, metrics=MEAN, n_resamples=999, adjustment="holm", test=test)
+    result = compare(systems, adjustment="holm", test=test)
     ranking = result.ranking(composite=lambda scores: scores[..., 0])
     assert ranking.metric == "composite"
     test = "t" if test == "t" else "bootstrap"
@@ -229,13 +232,13 @@ def test_a_composite_says_which_test_and_adjustment_it_has(test):
 def test_a_ranking_says_what_keeps_its_systems_together(options, note):
     options = {"seed": 0, "n": 200, **options}
     values = leaderboard(options.pop("seed"), options.pop("n"))
-    ranking = es.compare(values, metrics=MEAN, **options).ranking()
+    ranking = compare(values, **options).ranking()
     assert sum(note in found for found in ranking.notes) == 1
     assert note in str(ranking)
 
 
 def test_without_resampled_scores_no_probability_is_made_up():
-    ranking = es.compare(leaderboard(), metrics=MEAN, method="t", test="t").ranking()
+    ranking = compare(leaderboard(), method="t", test="t").ranking()
     assert {r.probability_first for r in ranking} == {None}
     assert " -\n" in str(ranking)
 
@@ -255,6 +258,6 @@ def test_without_resampled_scores_no_probability_is_made_up():
     ],
 )
 def test_what_cannot_be_ranked(options, asked, message):
-    result = es.compare(leaderboard(n=40), metrics=MEAN, n_resamples=99, **options)
+    result = compare(leaderboard(n=40), n_resamples=99, **options)
     with pytest.raises(es.InputError, match=message):
         result.ranking(**asked)

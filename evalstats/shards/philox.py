@@ -16,12 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 Words: TypeAlias = NDArray[np.uint64]
 Key: TypeAlias = tuple[int, int]
 
-_ROUNDS = 10
 _MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 #: Added to the key after each round: the golden ratio and √3 - 1, in units of 2**-32.
 _KEY_STEPS = (0x9E3779B9, 0xBB67AE85)
-_HALF = np.uint64(32)
-_LOW = np.uint64(0xFFFFFFFF)
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 def seed_key(seed: int) -> Key:
@@ -47,7 +45,7 @@ def philox4x32(
     keys = list(key)
     # Ten passes over each array a round, in place. The low halves of b and d are all that counts
     # between rounds; what is above them is cut off where it would reach a product.
-    for _ in range(_ROUNDS):
+    for _ in range(10):
         a *= _MULTIPLIERS[0]
         c *= _MULTIPLIERS[1]
         for product, word, k in ((c, b, keys[0]), (a, d, keys[1])):
