@@ -296,7 +296,7 @@ def table_of(*rows):
         ({"shard": 0}, "shard_sizes and shard go together"),
         ({"shard_sizes": [3]}, "shard_sizes and shard go together"),
         ({"shard_sizes": [3, 0], "shard": 0}, r"shard_sizes\[1\] must be at least 1"),
-        ({"shard_sizes": [], "shard": 0}, "shard must be at most -1"),
+        ({"shard_sizes": [], "shard": 0}, "shard_sizes is empty"),
         ({"shard_sizes": [3], "shard": 1}, "shard must be at most 0"),
         ({"shard_sizes": [8, 3], "shard": 0}, r"shard_sizes\[0\] is 8 but .* has 3"),
         ({"statistics": []}, "must be a SegmentStatistics or a list"),

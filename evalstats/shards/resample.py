@@ -255,6 +255,8 @@ def _as_sizes(
         return (), ()
     given = listed(shard_sizes, "shard_sizes", "sizes")
     sizes = tuple(integer(size, f"shard_sizes[{i}]", 1) for i, size in enumerate(given))
+    if not sizes:
+        raise InputError("shard_sizes is empty; give the sizes of all shards")
     number = integer(shard, "shard", 0, len(sizes) - 1)
     if sizes[number] != n_segments:
         raise InputError(

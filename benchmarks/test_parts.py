@@ -1,6 +1,6 @@
-"""What the mechanisms of the engine are worth: `pytest benchmarks --benchmark-only`.
+"""The parts that people tune: `pytest benchmarks --benchmark-only`.
 
-Whole calls without one of them, and the resamples of shards beside ordinary ones.
+Extraction, whole calls without one mechanism of the engine, and the resamples of shards.
 """
 
 from __future__ import annotations
@@ -50,6 +50,13 @@ def test_whole_calls(benchmark, monkeypatch, jobs, job, without):
     for place, name, value in WITHOUT[without]:
         monkeypatch.setattr(place, name, value)
     benchmark(jobs[job])
+
+
+@pytest.mark.benchmark(group="texts of one system to statistics")
+@pytest.mark.parametrize("metric", ["bleu", "chrf", "chrf++", "ter", "wer", "cer"])
+def test_extraction(benchmark, metric):
+    _, systems, references = corpus()
+    benchmark(es.extract, {"A": next(iter(systems.values()))}, references, metric)
 
 
 @pytest.mark.benchmark(group="1,000 resamples of 100,000 segments, 20 columns")
