@@ -117,8 +117,8 @@ def _of_groups(codes: Codes, labels: list[Any], members: Codes, names: list[Any]
         i = int(apart[0])
         g = int(members[i])
         raise InputError(
-            f"each group must lie in one stratum, but group '{names[g]}' is in "
-            f"'{labels[codes[first[g]]]}' (segment {first[g]}) and in '{labels[codes[i]]}' "
+            f"each group must lie in one stratum, but group {names[g]!r} is in "
+            f"{labels[codes[first[g]]]!r} (segment {first[g]}) and in {labels[codes[i]]!r} "
             f"(segment {i})"
         )
     return codes[first]
