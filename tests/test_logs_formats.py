@@ -1,6 +1,5 @@
 """What is special to HELM, Every Eval Ever, COMET, mt-metrics-eval, meeteval and WMT's files."""
 
-
 import pytest
 
 import evalstats as es
