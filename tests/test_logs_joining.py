@@ -1,6 +1,7 @@
 """Logs side by side: by the ids of items, with what is missing refused or said."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -50,6 +51,9 @@ def test_filters_of_the_same_answers_are_metrics_of_one_task():
     parts = {name: {f"{name} {i}": float(i % 2) for i in range(20)} for name in ("test", "valid")}
     tables = [rows(scores, filter=name) for name, scores in parts.items()]
     assert list(joined([log(*tables)]).tasks) == ["t (test)", "t (valid)"]
+    # What has a name of its own cannot have that of a filter.
+    both = [replace(rows(HUNDRED, filter=f), metric=es.Perplexity("item")) for f in "ab"]
+    refused("t has perplexity of the same items twice; choose one filter", log(*both))
 
 
 def several(**more):

@@ -45,10 +45,9 @@ def is_ours(source: Source) -> bool:
 
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the rows of each statistic, split and perturbation, of all models."""
-    paths = [p for p in source.files if source.path.is_file() or p.name == _FILE]
     rows: list[Rows] = []
     skipped: list[str] = []
-    for path in paths:
+    for path in (p for p in source.files if source.path.is_file() or p.name == _FILE):
         spec = path.with_name("run_spec.json")
         task, model = _names(path, read_json(spec) if spec.is_file() else None)
         if wanted.has_task(task):

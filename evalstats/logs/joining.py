@@ -256,11 +256,10 @@ def _by_task(found: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentSt
             tasks.setdefault(key.task, []).append(_with_filter(table, key))
         else:
             tasks.setdefault(key.part, []).append(table)
-    for name, tables in tasks.items():
-        (metric, n), *_ = Counter(table.metric.name for table in tables).most_common(1)
+    for name, own in tasks.items():
+        (metric, n), *_ = Counter(table.metric.name for table in own).most_common(1)
         if n > 1:
-            what = f"{metric} of the same items under several filters"
-            raise InputError(f"{name} has {what}; choose one of them")
+            raise InputError(f"{name} has {metric} of the same items twice; choose one filter")
     return {name: tasks[name] for name in sorted(tasks, key=natural)}
 
 

@@ -22,8 +22,6 @@ from evalstats.statistics.segments import SegmentStatistics
 
 #: A pattern, or several: ``"mmlu*"``.
 Patterns = str | Sequence[str] | None
-#: Logs round, and add up in another order.
-_RELATIVE, _ABSOLUTE = 1e-6, 1e-9
 _NAMED = 3
 
 
@@ -170,7 +168,7 @@ class Log(Result):
         return tuple(
             f"{one.key} of {one.system}: the log says {stated:.10g}, its items give {score:.10g}"
             for one, stated, score in scores
-            if stated is not None and not np.isclose(score, stated, rtol=_RELATIVE, atol=_ABSOLUTE)
+            if stated is not None and not np.isclose(score, stated, rtol=1e-6, atol=1e-9)
         )
 
     @cached_property

@@ -241,11 +241,6 @@ def _score_columns(
             f"{', '.join(map(repr, table.cells))}; {_HOW}"
         )
     _chosen(found, roles, [c for c in numeric if c not in found], skipped)
-    if roles.system is not None and roles.metric is not None:
-        raise InputError(
-            f"{table.path} has {roles.system!r} and {roles.metric!r} and beside them {listed}: "
-            f"call the column of scores 'score'"
-        )
     if roles.system is None and roles.metric is None and 0 < len(named) < len(found):
         raise InputError(
             f"{table.path} has {listed}, which may be systems or metrics: add a column 'system' "
