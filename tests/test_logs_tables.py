@@ -323,17 +323,21 @@ def test_what_columns_are(read, text, expected):
     assert csv.field_size_limit() == limit
 
 
-def test_wmt25_is_read_with_its_missing_scores():
+def wmt25():
     path = WMT / "wmt25" / "en-ar_EG" / "scores.tsv"
     if not path.is_file():
         pytest.skip("needs ../shared/data")
-    run = es.read_log(path)
+    return path
+
+
+def test_wmt25_is_read_with_its_missing_scores():
+    run = es.read_log(wmt25())
     assert [t.values.shape for t in run.tables.values()] == [(37, 332, 2)] * 5
     lost = "2 of 12,284 scores are missing (1 of Llama-3.1-8B, 1 of TowerPlus-72B)"
     assert run.incomplete == {Key("", "GEMBA-ESA-CMDA"): lost}
     assert set(next(iter(run.tables.values())).labels) == {"document", "domain"}
     scores = defaultdict(list)
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(wmt25(), encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE):
             scores[row["system"]].append([float(row[key.metric] or "nan") for key in run.tables])
     for j, table in enumerate(run.tables.values()):
