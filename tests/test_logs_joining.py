@@ -202,21 +202,6 @@ def test_systems_are_chosen_and_put_in_order():
     assert found.systems == ("o[1]", "gpt-4", "gpt-5")
 
 
-def test_of_many_tasks_there_is_one_note_a_kind():
-    names = [f"task {i}" for i in range(40)]
-    logs = [
-        log(*(rows(scores, task=t, name=n, reported=0.9, is_limited=n == "B") for t in names),
-            name=n, skipped=[f"{t}: no sum" for t in names])
-        for n, scores in (("A", HUNDRED), ("B", PART))
-    ]  # fmt: skip
-    notes = joined(logs).notes
-    assert [len(line) < 400 for line in notes] == [True] * 5
-    assert notes[0].startswith("task 0: acc of A: the log says 0.9, its items give 0.34; task 1:")
-    assert notes[0].endswith("; and 77 more.")
-    assert notes[1].endswith("task 0: no sum; task 1: no sum; task 2: no sum; and 37 more.")
-    assert notes[3].endswith("task 2: acc: B was limited to 30 items; and 37 more.")
-
-
 def test_tasks_that_are_not_shared():
     logs = [several(), one(HUNDRED, "B", task="arc")]
     message = (
