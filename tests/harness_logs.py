@@ -13,6 +13,8 @@ import sacrebleu
 
 STAMP = "2026-01-02T03-04-05.678901"
 GERMAN = ["Das ist gut.", "Der Hund bellt laut.", "Wir gehen heute nach Hause.", "Ja, gern."]
+#: Log-likelihoods, and how many words they are of.
+NATS = ((-100.0, 20), (-31.5, 7), (-8.0, 3))
 OUTPUTS = ["Das ist sehr gut.", "Der Hund bellt.", "Wir gehen heute nach Hause.", "Nein, danke."]
 
 
@@ -62,15 +64,15 @@ def answers(right: Sequence[float], filter: str = "none", metric: str = "acc"):
     return [line(i, {metric: value}, i, filter) for i, value in enumerate(right)]
 
 
-def perplexities(pairs: Sequence[tuple[float, int]] = ((-100.0, 20), (-31.5, 7), (-8.0, 3))):
+def perplexities():
     return [
         line(i, {"word_perplexity": [nats, words], "bits_per_byte": [nats, 6 * words]}, i)
-        for i, (nats, words) in enumerate(pairs)
+        for i, (nats, words) in enumerate(NATS)
     ]
 
 
-def perplexity_scores(pairs: Sequence[tuple[float, int]] = ((-100.0, 20), (-31.5, 7), (-8.0, 3))):
-    nats, words = (sum(column) for column in zip(*pairs, strict=True))
+def perplexity_scores():
+    nats, words = map(sum, zip(*NATS, strict=True))
     return {
         "word_perplexity,none": math.exp(-nats / words),
         "bits_per_byte,none": -nats / (6 * words) / math.log(2),

@@ -58,13 +58,9 @@ def mutated_text(rng: random.Random, data: bytes) -> bytes:
     lines = data.splitlines(keepends=True)
     i = rng.randrange(len(lines))
     if kind == 2:
-        del lines[i]
-    elif kind == 3:
-        lines.insert(rng.randrange(len(lines) + 1), lines[i])
-    elif kind == 4:
         rng.shuffle(lines)
     else:
-        lines = lines[:i]
+        lines[i:] = {3: lines[i + 1 :], 4: [lines[i], *lines[i:]], 5: []}[kind]
     return b"".join(lines)
 
 

@@ -118,8 +118,8 @@ def test_a_group_that_is_no_mean_of_its_tasks_or_lacks_one_stays_as_it_is(tmp_pa
     assert filled["results"]["gone"]["acc_norm_stderr,none"] == "N/A"
     first, second = filled["uncertainty"]["notes"]
     assert first == (
-        "group odd, acc,none: the log says 0.9, but its tasks give 0.6666666667 over all items and "
-        "0.625 over tasks"
+        "group odd, acc,none: the log says 0.9, but its tasks give 0.6666666667 and 0.625 over all "
+        "items and over tasks"
     )
     assert second == "gone: acc_norm,none: there is no error of b"
 

@@ -51,17 +51,15 @@ def test_real_logs_say_what_they_say():
 def test_values_are_read_as_inspect_reads_them(place):
     values = ["C", "I", "P", "N", "yes", "No", "TRUE", "false", True, 0.25, "0.75", 3]
     expected = [1, 0, 0.5, 0, 1, 0, 1, 0, 1, 0.25, 0.75, 3]
-    table = the_table(es.read_log(inspect_file(place, log(values))))
+    # NaN is unscored, which is left out and counted.
+    values.insert(1, float("nan"))
+    run = es.read_log(inspect_file(place, log(values, stated=8.5 / 12)))
+    table = the_table(run)
     assert table.values[0, :, 0].tolist() == expected
-    assert table.segment_ids == tuple(str(i + 1) for i in range(12))
-
-
-def test_unscored_samples_are_left_out_and_counted(place):
-    run = es.read_log(inspect_file(place, log(["C", float("nan"), "I", "C"], stated=2 / 3)))
-    assert the_table(run).segment_ids == ("1", "3", "4")
-    assert run.disagreements == ()
+    assert table.segment_ids == ("1", *(str(i) for i in range(3, 14)))
     assert not run.incomplete
-    assert run.skipped == ("1 of 4 items of arc: choice of mockllm/model, which are unscored",)
+    assert run.disagreements == ()
+    assert run.skipped == ("1 of 13 items of arc: choice of mockllm/model, which are unscored",)
 
 
 def test_scores_of_several_values_are_several_metrics(place):

@@ -1,6 +1,7 @@
 """Logs side by side: by the ids of items, with what is missing refused or said."""
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -50,6 +51,9 @@ def test_filters_of_the_same_answers_are_metrics_of_one_task():
     parts = {name: {f"{name} {i}": float(i % 2) for i in range(20)} for name in ("test", "valid")}
     tables = [rows(scores, filter=name) for name, scores in parts.items()]
     assert list(joined([log(*tables)]).tasks) == ["t (test)", "t (valid)"]
+    # What has a name of its own cannot have that of a filter.
+    both = [replace(rows(HUNDRED, filter=f), metric=es.Perplexity("item")) for f in "ab"]
+    refused("t has perplexity of the same items twice; choose one filter", log(*both))
 
 
 def several(**more):
@@ -79,16 +83,6 @@ def test_what_a_log_says():
     ):
         with pytest.raises(es.InputError, match=words):
             log(*some)
-    # Its parts
-    assert found.select(["arc", "mmlu_l*"]).tasks == ("arc", "mmlu_law")
-    assert list(found.select(filter="strict").reported.values()) == [{"A": 0.35}]
-    for patterns, error, words in (
-        (("x*",), es.InputError, r"/logs/A: there is no task 'x\*'; there are arc, mmlu_law"),
-        ((3,), es.InputTypeError, "task must be a list of patterns, got int"),
-        ((None, [3]), es.InputTypeError, "metric must be non-empty text, got 3"),
-    ):
-        with pytest.raises(error, match=words):
-            found.select(*patterns)
 
 
 def test_missing_items_are_refused_or_left_out():
@@ -113,7 +107,7 @@ def test_an_incomplete_log_is_refused_or_said_to_be_one():
     lacking = one(HUNDRED, "B", lacking="1 of 101 items is missing")
     message = (
         r"/logs/B, t: acc: 1 of 101 items is missing; complete it, or compare what there is with "
-        r"missing='intersect', or missing='available'"
+        r"missing='intersect', or means with missing='available'"
     )
     refused(message, one(HUNDRED), lacking)
     for missing in ("intersect", "available"):
@@ -208,21 +202,6 @@ def test_systems_are_chosen_and_put_in_order():
     assert found.systems == ("o[1]", "gpt-4", "gpt-5")
 
 
-def test_of_many_tasks_there_is_one_note_a_kind():
-    names = [f"task {i}" for i in range(40)]
-    logs = [
-        log(*(rows(scores, task=t, name=n, reported=0.9, is_limited=n == "B") for t in names),
-            name=n, skipped=[f"{t}: no sum" for t in names])
-        for n, scores in (("A", HUNDRED), ("B", PART))
-    ]  # fmt: skip
-    notes = joined(logs).notes
-    assert [len(line) < 400 for line in notes] == [True] * 5
-    assert notes[0].startswith("task 0: acc of A: the log says 0.9, its items give 0.34; task 1:")
-    assert notes[0].endswith("; and 77 more.")
-    assert notes[1].endswith("task 0: no sum; task 1: no sum; task 2: no sum; and 37 more.")
-    assert notes[3].endswith("task 2: acc: B was limited to 30 items; and 37 more.")
-
-
 def test_tasks_that_are_not_shared():
     logs = [several(), one(HUNDRED, "B", task="arc")]
     message = (
@@ -286,6 +265,8 @@ def test_what_read_log_takes(tmp_path):
     for options, message in (
         ({"epochs": "all"}, "epochs must be one of mean, runs; got 'all'"),
         ({"task": "x"}, "there is no task 'x'; there is none at all"),
+        ({"task": 3}, "task must be a list of patterns, got int"),
+        ({"metric": [3]}, "metric must be non-empty text, got 3"),
         ({"labels": 3}, "labels must be a list of paths of keys, got int"),
         ({"labels": ["x"]}, "the items have no label 'x'"),
         ({"name": ""}, "name must be non-empty text"),

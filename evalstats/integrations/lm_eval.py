@@ -188,11 +188,18 @@ def _of_group(
         sizes = [
             known.count(task) or part["n_items"] for task, part in zip(tasks, parts, strict=True)
         ]
-        is_micro, odd = known.group_score(group, name, [part["score"] for part in parts], sizes)
-        if is_micro is None:
-            notes.append(odd)
+        # The mean over items or over tasks, whichever the stated score is.
+        scores = [part["score"] for part in parts]
+        means = [(np.average(scores, weights=w), w) for w in (np.array(sizes), np.ones(len(tasks)))]
+        fits = [w for mean, w in means if np.isclose(stated, mean, rtol=1e-6, atol=1e-9)]
+        if not fits:
+            over = " and ".join(f"{mean:.10g}" for mean, _ in means)
+            notes.append(
+                f"group {group}, {name}: the log says {stated:.10g}, but its tasks give {over} "
+                f"over all items and over tasks"
+            )
             continue
-        weights = np.array(sizes) if is_micro else np.ones(len(tasks))
+        weights = fits[0]
         errors = weights * [part["standard_error"] for part in parts]
         error = float(np.sqrt(np.sum(errors**2)) / np.sum(weights))
         width = NormalDist().inv_cdf((1 + confidence_level) / 2) * error

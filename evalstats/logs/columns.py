@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -93,10 +92,19 @@ def of_frame(frame: Any) -> Columns:
 
 
 def of_csv(path: Path, suffix: str) -> Columns:
-    """Return the columns of a table with a header."""
+    """Return the columns of a table with a header, whatever stands between its cells."""
+    text = chain.from_iterable(text_blocks(path))
+    first = next(text, "")
+    tabs = suffix == ".tsv" or ("\t" in first and "," not in first and ";" not in first)
+    delimiter = "\t" if tabs else ";" if ";" in first and "," not in first else ","
+    # Between tabs, quotes are mostly part of a text; who quotes texts quotes the header too.
+    quoting: Any = csv.QUOTE_NONE if tabs and '"' not in first else csv.QUOTE_MINIMAL
+    reader = csv.reader(chain([first], text), delimiter=delimiter, quoting=quoting, strict=True)
     rows: list[list[str]] = []
     lines: list[int] = []
-    with _csv_reader(path, suffix) as reader:
+    # It is one limit for the whole process.
+    limit = csv.field_size_limit(MOST_LINE)
+    try:
         for row in filter(None, reader):
             rows.append(row)
             lines.append(reader.line_num)
@@ -105,29 +113,13 @@ def of_csv(path: Path, suffix: str) -> Columns:
                     f"{path}, line {lines[-1]} has {len(row)} cells, but the header names "
                     f"{len(rows[0])} columns"
                 )
-    names = [name.strip() for name in rows[0]] if rows else []
-    columns = [[row[j] for row in rows[1:]] for j in range(len(names))]
-    return _checked(str(path), names, columns, lines[1:])
-
-
-@contextmanager
-def _csv_reader(path: Path, suffix: str) -> Iterator[Any]:
-    """Open a table, whatever stands between its cells; empty rows are read as empty lists."""
-    lines = chain.from_iterable(text_blocks(path))
-    first = next(lines, "")
-    tabs = suffix == ".tsv" or ("\t" in first and "," not in first and ";" not in first)
-    delimiter = "\t" if tabs else ";" if ";" in first and "," not in first else ","
-    # Between tabs, quotes are mostly part of a text; who quotes texts quotes the header too.
-    quoting: Any = csv.QUOTE_NONE if tabs and '"' not in first else csv.QUOTE_MINIMAL
-    reader = csv.reader(chain([first], lines), delimiter=delimiter, quoting=quoting, strict=True)
-    # It is one limit for the whole process.
-    limit = csv.field_size_limit(MOST_LINE)
-    try:
-        yield reader
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: {error}") from None
     finally:
         csv.field_size_limit(limit)
+    names = [name.strip() for name in rows[0]] if rows else []
+    columns = [[row[j] for row in rows[1:]] for j in range(len(names))]
+    return _checked(str(path), names, columns, lines[1:])
 
 
 def of_json(path: Path, labels: Sequence[str]) -> Columns:

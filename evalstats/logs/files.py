@@ -77,9 +77,7 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes of a file, as they are before compression; none of a folder."""
-        if self.path.is_dir():
-            return b""
+        """The first bytes of a file, as they are before compression."""
         with suppress(OSError, EOFError, zlib.error), _opened(self.path) as file:
             return file.read(4096)
         return b""

@@ -45,10 +45,9 @@ def is_ours(source: Source) -> bool:
 
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the rows of each statistic, split and perturbation, of all models."""
-    paths = [p for p in source.files if source.path.is_file() or p.name == _FILE]
     rows: list[Rows] = []
     skipped: list[str] = []
-    for path in paths:
+    for path in (p for p in source.files if source.path.is_file() or p.name == _FILE):
         spec = path.with_name("run_spec.json")
         task, model = _names(path, read_json(spec) if spec.is_file() else None)
         if wanted.has_task(task):
@@ -58,14 +57,11 @@ def read(source: Source, wanted: Wanted) -> Log:
 
 def _names(path: Path, spec: Any) -> tuple[str, str]:
     """Return the scenario, without the model among its settings, and the model."""
-    name = get(spec, "name")
-    name = name if isinstance(name, str) else path.resolve().parent.name
+    name = str(get(spec, "name") or path.resolve().parent.name)
     scenario, _, settings = name.partition(":")
     parts = [part for part in settings.split(",") if part]
-    model = get(spec, "adapter_spec", "model")
-    if not isinstance(model, str):
-        named = [part.partition("=")[2] for part in parts if part.startswith("model=")]
-        model = named[0] if named else name
+    named = [part.partition("=")[2] for part in parts if part.startswith("model=")]
+    model = str(get(spec, "adapter_spec", "model") or [*named, name][0])
     kept = [part for part in parts if not part.startswith(("model=", "model_deployment="))]
     return ":".join(filter(None, [scenario, ",".join(kept)])), model
 

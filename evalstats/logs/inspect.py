@@ -34,8 +34,8 @@ from evalstats.metrics import Mean
 
 NAME = "Inspect"
 
-_LOG = re.compile(rb'\s*\{\s*"(version|eval|status|invalidated)"\s*:')
-_EVAL = re.compile(rb'"eval"\s*:\s*\{')
+#: How a log in JSON begins.
+_LOG = re.compile(rb'\s*\{.*?"eval"\s*:\s*\{', re.DOTALL)
 #: How much of a text the summaries in an `.eval` log surely have.
 _KEPT = 1000
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
@@ -57,8 +57,7 @@ def is_ours(source: Source) -> bool:
 def _is_log(path: Path) -> bool:
     if path.suffix != ".json":
         return path.suffix == ".eval"
-    head = Source(path).head
-    return bool(_LOG.match(head) and _EVAL.search(head))
+    return bool(_LOG.match(Source(path).head))
 
 
 def read(source: Source, wanted: Wanted) -> Log:

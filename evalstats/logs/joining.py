@@ -64,7 +64,9 @@ def joined(
     found = [log.directed(given) for log in found]
     epochs = found[0].epochs if epochs is None else choice(epochs, EPOCHS, "epochs")
     names = _chosen(found, as_patterns(systems, "systems"))
-    found = [log.of_systems(names) for log in found]
+    found = [
+        replace(log, rows=tuple(one for one in log.rows if one.system in names)) for log in found
+    ]
     rows = [one for log in found for one in log.rows]
     by = by_key(sorted(rows, key=lambda one: (natural(one.key.task), names[one.system])))
     notes: _Notes = defaultdict(list)
@@ -178,11 +180,9 @@ def _complete(pivot: Pivot, missing: str, notes: _Notes) -> SegmentStatistics:
     for path in dict.fromkeys(one.path for one in rows):
         what = lacking([one for one in rows if one.path == path])
         if what and missing == "error":
-            is_mean = isinstance(rows[0].metric, (Mean, Ratio))
-            available = ", or missing='available' for means of the scores that there are"
             raise InputError(
                 f"{path}, {key}: {what}; complete it, or compare what there is with "
-                f"missing='intersect'{available if is_mean else ''}"
+                f"missing='intersect', or means with missing='available'"
             )
         # The comparison itself notes the gaps of means that stay.
         is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))
@@ -256,11 +256,10 @@ def _by_task(found: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentSt
             tasks.setdefault(key.task, []).append(_with_filter(table, key))
         else:
             tasks.setdefault(key.part, []).append(table)
-    for name, tables in tasks.items():
-        (metric, n), *_ = Counter(table.metric.name for table in tables).most_common(1)
+    for name, own in tasks.items():
+        (metric, n), *_ = Counter(table.metric.name for table in own).most_common(1)
         if n > 1:
-            what = f"{metric} of the same items under several filters"
-            raise InputError(f"{name} has {what}; choose one of them")
+            raise InputError(f"{name} has {metric} of the same items twice; choose one filter")
     return {name: tasks[name] for name in sorted(tasks, key=natural)}
 
 

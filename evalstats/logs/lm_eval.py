@@ -20,7 +20,7 @@ from evalstats.logs.rows import Rows
 
 NAME = "lm-evaluation-harness"
 
-_STAMP = r"_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)"
+_STAMP = r"_(?P<stamp>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)"
 _SAMPLES = re.compile(rf"samples_(.+){_STAMP}\.jsonl(?:\.gz)?", re.DOTALL)
 #: With --output_path a.json, results are in a_<time stamp>.json.
 _RESULTS = re.compile(rf".+{_STAMP}\.json", re.DOTALL)
@@ -102,14 +102,10 @@ def _beside(source: Source) -> _Run:
     path = source.path
     of_task = _SAMPLES.fullmatch(path.name)
     match = of_task or _RESULTS.fullmatch(path.name)
-    run = _of_stamp(path.parent, _stamp(match)) if match else _Run(path.parent, None, {})
+    run = _of_stamp(path.parent, match["stamp"]) if match else _Run(path.parent, None, {})
     if source.suffix == ".jsonl":
         return run._replace(samples={of_task[1] if of_task else path.stem: path})
     return _with_samples(path, run._replace(results=path), [])
-
-
-def _stamp(match: re.Match[str]) -> str:
-    return match[match.lastindex or 0]
 
 
 def _with_samples(path: Path, run: _Run, skipped: list[str]) -> _Run:
@@ -126,9 +122,9 @@ def _of_stamp(folder: Path, stamp: str) -> _Run:
     """Return the files of one time stamp in a folder."""
     beside = sorted(p for p in folder.iterdir() if p.is_file())
     named = [(match, p) for p in beside if (match := _SAMPLES.fullmatch(p.name))]
-    samples = {match[1]: p for match, p in named if match[2] == stamp}
+    samples = {match[1]: p for match, p in named if match["stamp"] == stamp}
     named = [(match, p) for p in beside if (match := _RESULTS.fullmatch(p.name))]
-    results = [p for match, p in named if match[1] == stamp]
+    results = [p for match, p in named if match["stamp"] == stamp]
     return _Run(folder, results[0] if results else None, samples)
 
 
@@ -138,7 +134,7 @@ def _runs(source: Source, skipped: list[str]) -> list[_Run]:
     for path in source.files:
         match = _SAMPLES.fullmatch(path.name) or _is_results(path)
         if match:
-            stamps[path.parent][_stamp(match)] += 1
+            stamps[path.parent][match["stamp"]] += 1
     found = []
     for folder, n_files in stamps.items():
         newest = max(n_files)

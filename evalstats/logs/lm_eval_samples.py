@@ -6,7 +6,6 @@ or what a corpus score is made of (`lm_eval_metrics`).
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -114,20 +113,6 @@ class Results:
             found |= dict.fromkeys(inner)
             waiting += dict.fromkeys(inner)
         return tuple(name for name in found if name not in self.members)
-
-    def group_score(
-        self, group: str, name: str, scores: Sequence[float], sizes: Sequence[float]
-    ) -> tuple[bool | None, str]:
-        """Return whether a group's score is the mean over items or over tasks, or why neither."""
-        stated = self.scores(group)[name]
-        means = float(np.average(scores, weights=sizes)), float(np.mean(scores))
-        fits = [math.isclose(stated, mean, rel_tol=1e-6, abs_tol=1e-9) for mean in means]
-        if any(fits):
-            return fits[0], ""
-        return None, (
-            f"group {group}, {name}: the log says {stated:.10g}, but its tasks give "
-            f"{means[0]:.10g} over all items and {means[1]:.10g} over tasks"
-        )
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,8 +22,6 @@ from evalstats.statistics.segments import SegmentStatistics
 
 #: A pattern, or several: ``"mmlu*"``.
 Patterns = str | Sequence[str] | None
-#: Logs round, and add up in another order.
-_RELATIVE, _ABSOLUTE = 1e-6, 1e-9
 _NAMED = 3
 
 
@@ -170,35 +168,16 @@ class Log(Result):
         return tuple(
             f"{one.key} of {one.system}: the log says {stated:.10g}, its items give {score:.10g}"
             for one, stated, score in scores
-            if stated is not None and not np.isclose(score, stated, rtol=_RELATIVE, atol=_ABSOLUTE)
+            if stated is not None and not np.isclose(score, stated, rtol=1e-6, atol=1e-9)
         )
 
     @cached_property
     def _answered(self) -> list[tuple[Rows, Answered]]:
         return [(one, answered(one)) for one in self.rows]
 
-    def select(
-        self, task: Patterns = None, metric: Patterns = None, filter: Patterns = None
-    ) -> Log:
-        """Return the rows whose task, metric and filter match, as shells match file names.
-
-        Raises
-        ------
-        InputError
-            When nothing matches; the message says what there is.
-        """
-        wanted = Wanted.of(task, metric, filter)
-        found = self.part(wanted)
-        wanted.check(found.rows, self.rows, self.path)
-        return found
-
     def part(self, wanted: Wanted) -> Log:
         """Return the rows that are wanted, which may be none."""
         return replace(self, rows=tuple(one for one in self.rows if wanted.has(one.key)))
-
-    def of_systems(self, names: Container[str]) -> Log:
-        """Return the rows of some systems, which may be none."""
-        return replace(self, rows=tuple(one for one in self.rows if one.system in names))
 
     def renamed(self, names: Mapping[str, str]) -> Log:
         """Return the log with other names of systems: ``{"old": "new"}``."""
@@ -207,7 +186,19 @@ class Log(Result):
 
     def directed(self, directions: Mapping[str, bool]) -> Log:
         """Return the log with the directions of some metrics as they are given."""
-        return replace(self, rows=tuple(directed(one, directions) for one in self.rows))
+        rows = []
+        for one in self.rows:
+            given = [h for p, h in directions.items() if matches(one.key.metric, [p])][:1]
+            metric: Metric = one.metric
+            if given and isinstance(metric, (Mean, Ratio)):
+                metric = replace(metric, higher_is_better=given[0])
+            elif given and metric.higher_is_better is not given[0]:
+                better = "higher" if metric.higher_is_better else "lower"
+                what = f"{one.key}, which is {metric.name}"
+                raise InputError(f"directions: {what}, is better {better}")
+            is_directed = one.is_directed or bool(given)
+            rows.append(replace(one, metric=metric, is_directed=is_directed))
+        return replace(self, rows=tuple(rows))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain Python values: what was found, and what was left out."""
@@ -328,20 +319,6 @@ def lacking(rows: Sequence[Rows]) -> str:
         total = sum(len(one.values) for one in rows)
         lines.append(f"{n:,} of {total:,} scores {'is' if n == 1 else 'are'} missing{who}")
     return "; ".join(lines)
-
-
-def directed(rows: Rows, directions: Mapping[str, bool]) -> Rows:
-    """Return rows whose direction is the one that is given for their metric, if one is."""
-    given = [h for pattern, h in directions.items() if matches(rows.key.metric, [pattern])]
-    if not given:
-        return rows
-    metric: Metric = rows.metric
-    if isinstance(metric, (Mean, Ratio)):
-        metric = replace(metric, higher_is_better=given[0])
-    elif metric.higher_is_better is not given[0]:
-        better = "higher" if metric.higher_is_better else "lower"
-        raise InputError(f"directions: {rows.key}, which is {metric.name}, is better {better}")
-    return replace(rows, metric=metric, is_directed=True)
 
 
 def as_patterns(given: Patterns, name: str) -> tuple[str, ...]:

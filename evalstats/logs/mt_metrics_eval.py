@@ -13,7 +13,7 @@ from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.logs.files import Source, text_blocks
 from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Key, Rows, number, numbered
+from evalstats.logs.rows import Key, Rows, numbered
 
 NAME = "mt-metrics-eval"
 
@@ -33,10 +33,9 @@ def read(source: Source, wanted: Wanted) -> Log:
             continue
         folder = path.relative_to(source.path).parent if source.path.is_dir() else Path()
         key = Key("" if folder == Path() else folder.as_posix(), path.name.removesuffix(_ENDING))
-        if not wanted.has(key):
-            continue
-        blocks = _blocks(path)
-        rows += numbered(str(path), key, [(name, scores, {}) for name, scores in blocks.items()])
+        if wanted.has(key):
+            blocks = _blocks(path).items()
+            rows += numbered(str(path), key, [(name, scores, {}) for name, scores in blocks])
     return log_of(source.path, NAME, rows)
 
 
@@ -44,26 +43,20 @@ def _blocks(path: Path) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     last = None
     for i, line in enumerate(chain.from_iterable(text_blocks(path)), 1):
-        parts, where = line.split(), f"{path}, line {i}"
-        if not parts:
+        if not line.strip():
             continue
-        if len(parts) != 2:
-            raise InputError(f"{where} must be a system and its score, got {shown(line, 60)}")
-        name, score = parts
+        where = f"{path}, line {i}"
+        try:
+            name, text = line.split()
+            score = float("nan" if text == "None" else text)
+        except ValueError:
+            got = shown(line, 60)
+            raise InputError(f"{where} must be a system and its score, got {got}") from None
         if name != last and name in found:
             raise InputError(
                 f"{where}: the scores of {shown(name, 60)} go on after those of another system, "
                 f"but segments are known by their order"
             )
         last = name
-        found.setdefault(name, []).append(_score(score, where))
+        found.setdefault(name, []).append(score)
     return found
-
-
-def _score(text: str, where: str) -> float:
-    if text == "None":
-        return float("nan")
-    try:
-        return number(float(text), where)
-    except ValueError:
-        return number(text, where)

@@ -115,9 +115,8 @@ class Pivot(NamedTuple):
         """Return the table of some items, `(N,)`; what is missing is a row of zeros."""
         kept = np.ones(len(self.ids), dtype=np.bool_) if kept is None else kept
         is_kept = kept.tolist()
-        kinds = {part.values.dtype for part in self.parts}
         shape = (len(self.parts), len(self.ids), len(self.metric.columns))
-        values = np.zeros(shape, dtype=kinds.pop() if len(kinds) == 1 else np.float64)
+        values = np.zeros(shape, dtype=np.result_type(*(part.values for part in self.parts)))
         for block, part, places in zip(values, self.parts, self.places, strict=True):
             block[places] = _widened(part.values, part.rows.metric, self.metric)
         values[self.is_gone] = 0
@@ -147,7 +146,7 @@ def pivoted(rows: Sequence[Rows], as_runs: bool = False) -> Pivot:
     is_there, is_gone = np.zeros((2, len(parts), len(ids)), dtype=np.bool_)
     for s, part in enumerate(parts):
         is_there[s, places[s]] = True
-        is_gone[s, places[s]] = part.values.dtype.kind == "f" and np.isnan(part.values).any(axis=1)
+        is_gone[s, places[s]] = np.isnan(part.values).any(axis=1)
     return Pivot(key, metric, parts, ids, places, is_there, is_gone, shared_labels(parts))
 
 

@@ -67,28 +67,24 @@ class Items:
         epochs: Sequence[int] = (),
     ) -> Items:  # fmt: skip
         """Put answers in order; labels of which all are empty are none."""
-        order = np.array(natural_order(ids), dtype=np.intp)
-        numbers = np.array(epochs if len(set(epochs)) > 1 else (), dtype=np.int64)
-        if len(numbers):
-            codes = {name: i for i, name in enumerate(dict.fromkeys(ids[i] for i in order))}
-            order = np.lexsort((numbers, np.array([codes[name] for name in ids])))
-            numbers = numbers[order]
-        named = tuple(ids[i] for i in order)
+        numbers = epochs if len(set(epochs)) > 1 else ()
+        first = sorted(range(len(ids)), key=numbers.__getitem__) if numbers else range(len(ids))
+        order = [first[i] for i in natural_order([ids[i] for i in first])]
+        answers = [(ids[i], numbers[i]) if numbers else ids[i] for i in order]
         check_names(ids, f"{where}: ids")
-        if len(set(named)) < len(named):
-            answers = list(zip(named, numbers.tolist(), strict=True)) if len(numbers) else named
+        if len(set(answers)) < len(answers):
             twice = [a for a, b in zip(answers[1:], answers, strict=False) if a == b]
-            if twice:
-                raise InputError(
-                    f"{where} has {len(twice):,} item{'s' * (len(twice) > 1)} more than once, "
-                    f"{', '.join(map(shown, twice[:3]))} among them; a log has each item once"
-                )
+            raise InputError(
+                f"{where} has {len(twice):,} item{'s' * (len(twice) > 1)} more than once, "
+                f"{', '.join(map(shown, twice[:3]))} among them; a log has each item once"
+            )
         kept = {}
         for name, given in (labels or {}).items():
             if any(given):
                 check_names(given, f"{where}: labels {label(name, 'names of labels')!r}")
                 kept[name] = tuple(given[i] for i in order)
-        return cls(named, numbers, kept, order)
+        named, of_each = tuple(ids[i] for i in order), [numbers[i] for i in order if numbers]
+        return cls(named, np.array(of_each, np.int64), kept, np.array(order, np.intp))
 
 
 @dataclass
@@ -174,8 +170,6 @@ class Rows:
     @property
     def is_gone(self) -> NDArray[np.bool_]:
         """Whether the score of an answer is missing, `(n,)`."""
-        if self.values.dtype.kind != "f":
-            return np.zeros(len(self.values), dtype=np.bool_)
         return np.asarray(np.isnan(self.values).any(axis=1))
 
     @property

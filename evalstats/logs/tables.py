@@ -50,9 +50,9 @@ def read(source: Source, wanted: Wanted) -> Log:
     return _log(table, without_suffix(source.path), "table of scores", wanted)
 
 
-def read_frame(frame: Any, wanted: Wanted, name: str = "scores") -> Log:
+def read_frame(frame: Any, wanted: Wanted) -> Log:
     """Return the scores of a frame of pandas or polars."""
-    return _log(of_frame(frame), name, "frame", wanted)
+    return _log(of_frame(frame), "scores", "frame", wanted)
 
 
 #: A segment, and which answer to it: 0 where each has one.
@@ -107,7 +107,7 @@ def _log(table: Columns, name: str, format: str, wanted: Wanted) -> Log:
 def _names(table: Columns, column: str | None, part: str, default: str = "") -> list[str]:
     """Return the names in a column, of which none may be empty; or one name for all rows."""
     if column is None:
-        return [default] * len(next(iter(table.cells.values())))
+        return [default] * len(table.lines)
     found = as_names(table.cells[column])
     if "" in found:
         raise table.refused(found.index(""), column, f"the name of a {part}")
@@ -117,7 +117,7 @@ def _names(table: Columns, column: str | None, part: str, default: str = "") -> 
 def _epochs(table: Columns, column: str | None) -> list[int]:
     """Return which answer to its segment each row is, 0 where there is no such column."""
     if column is None:
-        return [0] * len(next(iter(table.cells.values())))
+        return [0] * len(table.lines)
     found = table.numbers(column)
     wrong = np.flatnonzero(~(found == np.round(found)))
     if len(wrong):
@@ -241,11 +241,6 @@ def _score_columns(
             f"{', '.join(map(repr, table.cells))}; {_HOW}"
         )
     _chosen(found, roles, [c for c in numeric if c not in found], skipped)
-    if roles.system is not None and roles.metric is not None:
-        raise InputError(
-            f"{table.path} has {roles.system!r} and {roles.metric!r} and beside them {listed}: "
-            f"call the column of scores 'score'"
-        )
     if roles.system is None and roles.metric is None and 0 < len(named) < len(found):
         raise InputError(
             f"{table.path} has {listed}, which may be systems or metrics: add a column 'system' "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import chain
 
 from evalstats.logs.files import Source, as_label, json_lines, require, require_text, without_suffix
 from evalstats.logs.log import Log, Wanted, log_of
@@ -19,20 +20,19 @@ NAME = "WMT's automatic scores"
 _KEYS = {"language_pair", "document_id", "metric_scores"}
 
 
+def _files(source: Source) -> list[Source]:
+    files = [Source(path) for path in source.files]
+    return [one for one in files if one.suffix == ".jsonl" and _KEYS.issubset(one.first)]
+
+
 def is_ours(source: Source) -> bool:
     """Return whether the first line of a file, or of one in the folder, is such a document."""
-    files = (Source(path) for path in source.files)
-    return any(one.suffix == ".jsonl" and _KEYS.issubset(one.first) for one in files)
+    return bool(_files(source))
 
 
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of each file, whose system is named as the file is."""
-    rows: list[Rows] = []
-    for path in source.files:
-        one = Source(path)
-        if one.suffix == ".jsonl" and _KEYS.issubset(one.first):
-            rows += _rows(one, wanted)
-    return log_of(source.path, NAME, rows)
+    return log_of(source.path, NAME, chain.from_iterable(_rows(s, wanted) for s in _files(source)))
 
 
 def _rows(source: Source, wanted: Wanted) -> Iterator[Rows]:
