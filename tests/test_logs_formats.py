@@ -232,6 +232,7 @@ def test_what_is_wrong_is_an_error(tmp_path, name, content, change, message):
         ("x.seg.score", "\n", "holds no scores"),
         ("x.json", "[" * 10**5, "nested too deeply|not JSON"),
         ("x.json", '{"a": 1', "is not JSON, or cut short"),
+        ("x.json", '{"a": 1, "b": 2, "a": 1}', "has 'a' twice in one object"),
         ("x.jsonl", b'{"a": "\xff"}', "line 1 is not JSON, or cut short"),
     ],
 )  # fmt: skip

@@ -85,6 +85,14 @@ def test_what_a_log_says():
             log(*some)
 
 
+def test_rows_are_selected_by_patterns():
+    found = several()
+    assert found.select(["arc", "mmlu_l*"]).tasks == ("arc", "mmlu_law")
+    assert list(found.select(filter="strict").reported.values()) == [{"A": 0.35}]
+    with pytest.raises(es.InputError, match=r"there is no task 'x\*'; there are arc, mmlu_law"):
+        found.select("x*")
+
+
 def test_missing_items_are_refused_or_left_out():
     part = {name: score for name, score in HUNDRED.items() if name not in ("item 3", "item 50")}
     message = (
@@ -302,3 +310,16 @@ def test_what_cannot_be_looked_into_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "scandir", denied)
     with pytest.raises(es.InputError, match=r"cannot read '.*closed': Permission denied"):
         es.read_log(tmp_path)
+
+
+def test_tasks_with_the_same_items_are_named():
+    def task(name, first):
+        labels = {"doc_hash": [f"h{i + first}" for i in range(60)]}
+        return rows({f"item {i}": float(i % 2) for i in range(60)}, task=name, labels=labels)
+
+    tasks = [task("mmlu", 0), task("mmlu_flan", 0), task("law", 50)]
+    note = (
+        "law and mmlu have 10 items in common; mmlu and mmlu_flan have 50 items in common; law and "
+        "mmlu_flan have 10 items in common: a total takes them for different ones"
+    )
+    assert note in es.estimate_logs(log(*tasks)).notes[0]

@@ -32,6 +32,8 @@ Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
 MISSING = ("error", "intersect", "available")
 #: Lines by kind: of each there will be one note.
 _Notes = defaultdict[str, list[str]]
+#: Labels that say what an item asks, whatever its task.
+_OF_ITEMS = ("doc_hash", "item_hash", "sample_hash")
 
 
 class Joined(NamedTuple):
@@ -87,7 +89,7 @@ def joined(
     # What is to be said of all lines of a kind is in its name.
     said = [f"{some(own)}{kind.partition('|')[2]}." for kind, own in notes.items() if own]
     paths = {log.path: log.systems[0] for log in found if len(log.systems) == 1}
-    return Joined(tasks, said, paths)
+    return Joined(tasks, said + asked_twice(tasks), paths)
 
 
 def _read(logs: Logs, wanted: Wanted) -> list[Log]:
@@ -287,3 +289,18 @@ def _same_items(
     have = f"{found[0].n_segments:,} items have all, of {sizes}"
     notes["metrics"].append(f"{task or 'All metrics'}: {have}")
     return found
+
+
+def asked_twice(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
+    """Return a note on tasks that have items in common, as variants of one benchmark do."""
+    first: dict[str, str] = {}
+    shared: Counter[tuple[str, str]] = Counter()
+    for name, tables in tasks.items():
+        hashes = [tables[0].labels[kind] for kind in _OF_ITEMS if kind in tables[0].labels]
+        for item in dict.fromkeys(hashes[0] if hashes else ()):
+            if item and first.setdefault(item, name) != name:
+                shared[first[item], name] += 1
+    lines = [f"{one} and {two} have {n:,} items in common" for (one, two), n in shared.items()]
+    if not lines:
+        return []
+    return [f"{some(lines)}: a total takes them for different ones, so that it looks too sure."]

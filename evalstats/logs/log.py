@@ -175,6 +175,21 @@ class Log(Result):
     def _answered(self) -> list[tuple[Rows, Answered]]:
         return [(one, answered(one)) for one in self.rows]
 
+    def select(
+        self, task: Patterns = None, metric: Patterns = None, filter: Patterns = None
+    ) -> Log:
+        """Return the rows whose task, metric and filter match, as shells match file names.
+
+        Raises
+        ------
+        InputError
+            When nothing matches; the message says what there is.
+        """
+        wanted = Wanted.of(task, metric, filter)
+        found = self.part(wanted)
+        wanted.check(found.rows, self.rows, self.path)
+        return found
+
     def part(self, wanted: Wanted) -> Log:
         """Return the rows that are wanted, which may be none."""
         return replace(self, rows=tuple(one for one in self.rows if wanted.has(one.key)))
