@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -69,16 +70,16 @@ def run_tests(folder: Path, tests: Sequence[str]) -> tuple[str, str]:
 def fate(original: Path, known: Mapping[Mutant, Fate], mutant: Mutant) -> Fate:
     """Run the test that missed a mutant before, then all that concern it."""
     began = time.monotonic()
-    tests = [f"tests/test_{test}.py" for test in mutant.tests]
-    before = [known[mutant].killer] if mutant in known and known[mutant].killer else []
+    killer = ""
     with tempfile.TemporaryDirectory(prefix="mutant-") as name:
         folder = shutil.copytree(original, Path(name) / "copy")
         target = folder / mutant.file
         target.write_text(mutated(target.read_text("utf-8"), mutant), encoding="utf-8")
-        try:
-            killer, _ = run_tests(folder, before + tests)
-        except FileNotFoundError:  # the test has another name now
-            killer, _ = run_tests(folder, tests)
+        if mutant in known and known[mutant].killer:
+            with suppress(FileNotFoundError):  # the test may have another name now
+                killer, _ = run_tests(folder, [known[mutant].killer])
+        if not killer:
+            killer, _ = run_tests(folder, [f"tests/test_{test}.py" for test in mutant.tests])
     found = Fate(killer, time.monotonic() - began)
     said = f"died ({killer})" if killer else "SURVIVED"
     print(f"{found.seconds:6.1f} s  {mutant.file}: {mutant.promise}: {said}", flush=True)
