@@ -44,10 +44,12 @@ def folder(files):
     (files / "runs").mkdir()
     for name, text in {
         "scores.csv": SCORES, "a.csv": table("A"), "b.csv": table("B"), "runs/c.csv": table("B"),
-        "judge.csv": SCORES.replace("acc", "judge"), "gap.csv": SCORES.replace("B,4,acc,1", "B,4,acc,"),
+        "judge.csv": SCORES.replace("acc", "judge"),
+        "gap.csv": SCORES.replace("B,4,acc,1", "B,4,acc,"),
         "tasks.csv": "\n".join(["task,system,segment,metric,score,document", *rows]),
         "filters.csv": filters,
-        "new.csv": "system,id,acc,f1\nD,1,1,1\nD,2,0,1\n", "old.csv": "system,id,acc,f1\nC,1,1,5\nC,2,0,5\n",
+        "new.csv": "system,id,acc,f1\nD,1,1,1\nD,2,0,1\n",
+        "old.csv": "system,id,acc,f1\nC,1,1,5\nC,2,0,5\n",
         "empty.txt": "", "short.txt": "one\n", "ids.txt": "\n".join(f"s{i}" for i in range(60)),
         "odd.csv": "system,id,acc\nlr=0.1,1,1\nlr=0.1,2,0\nseed=2,1,1\nseed=2,2,1\n",
     }.items():  # fmt: skip
@@ -126,7 +128,8 @@ CALLS = [
            ["wer", "bleu"], **B99)),
     ("power", f"{TEXTS} -m wer --difference 1 --segments 900 --power 0.9 --significance-level 0.01 "
      "--alternative greater --baseline copy", texts(es.power, "wer", **PLAN)),
-    *[("compare", words, logs(es.compare_logs, *given, **options, **B99)) for words, given, options in [
+    *[("compare", words, logs(es.compare_logs, *given, **options, **B99))
+      for words, given, options in [
         ("a.csv b.csv", ["scores.csv"], {}),
         ("scores.csv --groups document --baseline B", ["scores.csv"],
          {"groups": "document", "baseline": "B"}),
@@ -144,10 +147,12 @@ CALLS = [
     *[("estimate", f"filters.csv --task x {words}",
        logs(es.estimate_logs, "filters.csv", metric="acc", filter="none", **B99))
       for words in ("--filter none", "--metric acc,none", "--metric a*,n*")],
-    ("rank", "tasks.csv", logs(lambda *g, **o: ranks(es.compare_logs(*g, **o)), "tasks.csv", **B99)),
+    ("rank", "tasks.csv", logs(lambda *g, **o: ranks(es.compare_logs(*g, **o)), "tasks.csv",
+                               **B99)),
     ("gate", "b.csv --baseline a.csv --margin 0.9", logs(gate, "b", "a", margin=0.9, **B99)),
     ("gate", "scores.csv --baseline A --recovery 0.9", logs(gate, "b", "a", recovery=0.9, **B99)),
-    ("gate", "scores.csv --systems B --baseline A --margin 0.9", logs(gate, "b", "a", margin=0.9, **B99)),
+    ("gate", "scores.csv --systems B --baseline A --margin 0.9",
+     logs(gate, "b", "a", margin=0.9, **B99)),
     ("audit", f"{TEXTS} -m chrf++ --baseline copy --paired-bs-n 99 --paired-ar-n 98 --resamples 97 "
      "--seed 3", texts(es.audit, "chrf++", **AUDIT)),
     ("show", "scores.csv", logs(es.read_log, "scores.csv")),

@@ -61,9 +61,12 @@ def test_scores_are_axion_s(actual, expected, n_grams, case_sensitive, smoothing
 #: Texts of axion's documentation, with the scores of its code (the documentation's are estimates).
 DOCUMENTED = [
     ("The cat sat on the mat.", "The cat is sitting on the mat.", 0.4139),
-    ("The quick brown fox jumped over the lazy dog.", "The quick brown fox jumps over the lazy dog.", 0.6580),
-    ("Deep learning needs big data to train properly.", "Machine learning models require large datasets for training.", 0.1604),
-    ("The Eiffel Tower is located in the French capital city.", "Paris is the capital of France.", 0.1499),
+    ("The quick brown fox jumped over the lazy dog.",
+     "The quick brown fox jumps over the lazy dog.", 0.6580),
+    ("Deep learning needs big data to train properly.",
+     "Machine learning models require large datasets for training.", 0.1604),
+    ("The Eiffel Tower is located in the French capital city.", "Paris is the capital of France.",
+     0.1499),
 ]  # fmt: skip
 
 

@@ -134,7 +134,8 @@ def test_warnings_say_which_order_has_no_match_at_the_caller_s_line():
         lambda: ours.sentence_bleu([text], text),
         lambda: ours.corpus_bleu([[text]], [text], smoothing_function=method0),
         lambda: method0([1, 1, 1, ours.Precision(0, 2)]),
-        lambda: BLEUScore({"smooth": "method0"}).compute_one({"response": "a b", "expected_text": "a b"}),
+        lambda: BLEUScore({"smooth": "method0"}).compute_one({"response": "a b",
+                                                              "expected_text": "a b"}),
     ):  # fmt: skip
         with pytest.warns(UserWarning, match="0 counts of .-gram overlaps") as caught:
             call()

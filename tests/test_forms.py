@@ -251,7 +251,8 @@ pieces = st.sampled_from(
     ["\n", "\r", "\t", "\x1b[2J", "\x9b31m", "\u2028", "\u202e", "\u200b", "\ud800", "\\input{x}",
      "\\write18{id}", "%", "&", "\\\\", "}", "{", "^^M", "$", "`", "``", "|", "<img onerror=x>",
      "</td>", "&lt;", "[x](javascript:y)", "- ", "# ", "1. ", "~~", "***", "=1+1", "+1", "-1", "@a",
-     "\t=1", "＝1", '"', "'", ",", ";", "--", "a", "系统", " ", "http://x.y", "\x00", "_", "sacrebleu:"]
+     "\t=1", "＝1", '"', "'", ",", ";", "--", "a", "系统", " ", "http://x.y", "\x00", "_",
+     "sacrebleu:"]
 )  # fmt: skip
 hostile = st.one_of(
     st.lists(pieces, min_size=1, max_size=6).map("".join), st.text(min_size=1, max_size=12)
@@ -293,7 +294,8 @@ def forms(result):
 #: Commands and characters that LaTeX acts on; names may print these and nothing else.
 COMMAND = re.compile(r"\\(?:[A-Za-z]+|.)|[$&{}%#_~^]")
 PRINTED = {"\\textbackslash", "\\textasciitilde", "\\textasciicircum", "\\textless",
-           "\\textgreater", "\\textbar", "\\string", "\\{", "\\}", "\\&", "\\%", "\\$", "\\#", "\\_",
+           "\\textgreater", "\\textbar", "\\string", "\\{", "\\}", "\\&", "\\%", "\\$", "\\#",
+           "\\_",
            "\\uparrow", "\\downarrow", "\\cdot", "\\le", "\\Delta", "\\pm", "$", "{", "}"}  # fmt: skip
 
 

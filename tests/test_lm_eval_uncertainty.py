@@ -64,7 +64,8 @@ def test_every_error_is_filled_in_and_what_was_given_stays(results):
 def test_numbers_and_tuples_of_the_harness_are_understood(tmp_path):
     pairs = [(0, np.int64(1)), (1, np.int64(1)), (1, np.int64(0)), (0, np.int64(0))]
     lines = [
-        line(i, {"f1": pair, "acc": np.float64(pair[0] == pair[1]), "brier_score": (pair[0], np.array([0.5, 0.5]))})
+        line(i, {"f1": pair, "acc": np.float64(pair[0] == pair[1]),
+                 "brier_score": (pair[0], np.array([0.5, 0.5]))})
         for i, pair in enumerate(pairs)
     ]  # fmt: skip
     record = {
@@ -127,8 +128,10 @@ def test_a_group_that_is_no_mean_of_its_tasks_or_lacks_one_stays_as_it_is(tmp_pa
 @pytest.mark.parametrize(
     "change, words",
     [
-        (lambda r: r["results"]["qa"].update({"acc,none": 0.7}), "score is 0.7, but its items give 0.6"),
-        (lambda r: r["samples"].update(qa=r["samples"]["qa"][:3]), "3 samples, but n-samples in the results file is 5"),
+        (lambda r: r["results"]["qa"].update({"acc,none": 0.7}),
+         "score is 0.7, but its items give 0.6"),
+        (lambda r: r["samples"].update(qa=r["samples"]["qa"][:3]),
+         "3 samples, but n-samples in the results file is 5"),
         (lambda r: r["samples"]["qa"].append(r["samples"]["qa"][0]), "has 1 item more than once"),
         (lambda r: r.update(samples={"qa": r["samples"]["qa"][:1]}, **{"n-samples": {}},
                             results={"qa": {"acc,none": 1.0, "acc_stderr,none": 0.1}}),

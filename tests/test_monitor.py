@@ -273,7 +273,8 @@ def test_bad_checks_change_nothing():
     part.update(["a", "c"], references)
     cases = [
         ((-1, ["a", "c"]), "step must be at least 0"),
-        ((0, es.extract({"A": ["a", "c"], "B": ["a", "b"]}, references, metric)), "one system, got 2"),
+        ((0, es.extract({"A": ["a", "c"], "B": ["a", "b"]}, references, metric)),
+         "one system, got 2"),
         ((0, es.extract({"A": ["a"]}, ["a b"], metric)), "hypotheses has 1 segments, expected 2"),
         ((0, es.extract({"A": ["a", "c"]}, references, "cer")), "must be statistics under WER"),
         ((0, part), "Accumulator must have ids, the positions 0 to N - 1 of all"),

@@ -11,12 +11,15 @@ NUMPY = [
     (es.BLEU, {"smooth_method": "floor", "smooth_value": np.float32(0.1)},
      {"smooth_method": "floor", "smooth_value": 0.1}),
     (es.CHRF, {"beta": np.int8(16), "char_order": np.uint8(6)}, {"beta": 16}),
-    (es.CHRF, {"beta": np.float16(1.5), "eps_smoothing": np.True_}, {"beta": 1.5, "eps_smoothing": True}),
-    (es.Mean, {"name": "m", "higher_is_better": np.False_}, {"name": "m", "higher_is_better": False}),
+    (es.CHRF, {"beta": np.float16(1.5), "eps_smoothing": np.True_},
+     {"beta": 1.5, "eps_smoothing": True}),
+    (es.Mean, {"name": "m", "higher_is_better": np.False_},
+     {"name": "m", "higher_is_better": False}),
     (es.Ratio, {"name": "r", "scale": np.float32(0.3), "zero_division": np.int8(1)},
      {"name": "r", "scale": 0.3, "zero_division": 1}),
     (es.ECE, {"bins": np.int64(3)}, {"bins": 3}),
-    (es.Confusion, {"labels": (0, 1), "measure": "f1", "positive": np.int64(0), "matrices": np.False_},
+    (es.Confusion, {"labels": (0, 1), "measure": "f1", "positive": np.int64(0),
+                    "matrices": np.False_},
      {"labels": (0, 1), "measure": "f1", "positive": 0}),
     (es.Correlation, {"centre": (np.float32(0.1), np.int8(2))}, {"centre": (0.1, 2.0)}),
 ]  # fmt: skip
@@ -44,7 +47,8 @@ ROUNDED = [
     (es.BLEU(smooth_method="floor", smooth_value=0.1),
      es.BLEU(smooth_method="floor", smooth_value=0.104)),
     (es.Ratio("r", scale=1.0000001), es.Ratio("r", scale=1.0000002)),
-    (es.MeanOfRuns(es.Ratio("r", scale=1.0000001), 2), es.MeanOfRuns(es.Ratio("r", scale=1.0000002), 2)),
+    (es.MeanOfRuns(es.Ratio("r", scale=1.0000001), 2),
+     es.MeanOfRuns(es.Ratio("r", scale=1.0000002), 2)),
 ]  # fmt: skip
 
 
@@ -107,9 +111,11 @@ def test_what_only_some_tables_know_is_compared_in_every_order(order, one, other
     [
         (lambda table, path: table.join(table, 5), "join takes SegmentStatistics, got int"),
         (lambda table, path: table.save("a\0.npz"), "cannot write"),
-        (lambda table, path: es.resample_shard(table, range(2), resolution=2.0**-1000), "resolution"),
+        (lambda table, path: es.resample_shard(table, range(2), resolution=2.0**-1000),
+         "resolution"),
         (lambda table, path: es.estimate(table, rng=10**5000), r"rng must be below 2\*\*128"),
-        (lambda table, path: es.Monitor(None, es.Mean("m"), significance_level=10**400), "finite num"),
+        (lambda table, path: es.Monitor(None, es.Mean("m"), significance_level=10**400),
+         "finite num"),
     ],
 )  # fmt: skip
 def test_raw_exceptions_are_none_of_ours(call, message, tmp_path):

@@ -18,7 +18,8 @@ from matplotlib import pyplot  # noqa: E402
 #: Read as mathematics, the third would be an error.
 NAMES = [
     "baseline-transformer-big_wmt17-checkpoint-avg", "NLLB-200-distilled finetuned on news v16",
-    "$\\nothing$ & <b> {y} x^2", "online-A", "x" * 60, "Lan-Bridge-MT-Contrastive-Primary-Submission",
+    "$\\nothing$ & <b> {y} x^2", "online-A", "x" * 60,
+    "Lan-Bridge-MT-Contrastive-Primary-Submission",
 ]  # fmt: skip
 METRIC = es.Mean("COMET")
 
@@ -289,7 +290,8 @@ def both():
 @pytest.mark.parametrize("call, message", [
     (lambda: both().plot(ax=[None]), "ax must be 2 axes, one a panel, got 1"),
     (lambda: both().plot_scores("x"), "metric must be one of COMET, other; got 'x'"),
-    (lambda: compared(5, baseline=NAMES[0]).plot_pvalues(), "needs all pairs, but this comparison has a"),
+    (lambda: compared(5, baseline=NAMES[0]).plot_pvalues(),
+     "needs all pairs, but this comparison has a"),
     (lambda: compared(11).plot(), "55 differences are too many rows; use plot_pvalues"),
     (lambda: es.Monitor(None, METRIC).plot(), "nothing to draw yet; call check first"),
 ])  # fmt: skip

@@ -192,7 +192,8 @@ def test_results_of_every_kind_have_a_report(tmp_path):
     for made, expected in (
         (result.estimates, "A"), (result.estimates[0], "A"), (result.ranking(), "C"),
         (result.power(), "least difference"), (gate, "t: acc: passed"), (of_tasks, "law"),
-        (es.Comparison.from_json(result.to_json()), "C is better"), (result.influence("marks", "C", "A"), "influence"),
+        (es.Comparison.from_json(result.to_json()), "C is better"),
+        (result.influence("marks", "C", "A"), "influence"),
         (es.compare(shard), "Shard"),
     ):  # fmt: skip
         page = document(made)

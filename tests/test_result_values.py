@@ -164,7 +164,8 @@ def answers(compare):
     lambda: es.Suite(marks(3, 3)).compare(margin=0.2, n_resamples=99),
     lambda: es.Suite(marks(2, 2)).compare(test="ar", baseline="a", n_resamples=99),
     lambda: es.compare(TEXTS, REFERENCES, ["bleu", "chrf"], n_resamples=99),
-    lambda: es.compare(TEXTS, REFERENCES, [es.BLEU(), es.BLEU(lowercase=True)], rng=2**70, n_resamples=9),
+    lambda: es.compare(TEXTS, REFERENCES, [es.BLEU(), es.BLEU(lowercase=True)], rng=2**70,
+                       n_resamples=9),
 ])  # fmt: skip
 def test_what_a_comparison_answers_is_read_back_and_has_the_same_columns(compare):
     for answer, like in zip(answers(compare), answers(comparison), strict=True):
@@ -179,9 +180,11 @@ OTHERS = {
     "Suite": lambda: es.Suite(marks(2, 3)).estimate(),
     "claims": lambda: es.Suite(marks(2, 3)).compare().joint("b", "a", task=list("xyz")),
     "Audit": MAKERS["Audit"],
-    "runs": lambda: es.power({k: np.random.default_rng(i).normal(size=(3, 40)) for i, k in enumerate("AB")},
+    "runs": lambda: es.power({k: np.random.default_rng(i).normal(size=(3, 40)) for i,
+                              k in enumerate("AB")},
                              metrics=METRICS[0], difference=0.1),
-    "odd groups": lambda: es.compare(TEXTS, REFERENCES, n_resamples=99, groups=["a\nb"] * 4 + [""] * 5).influence(),
+    "odd groups": lambda: es.compare(TEXTS, REFERENCES, n_resamples=99,
+                                     groups=["a\nb"] * 4 + [""] * 5).influence(),
 }  # fmt: skip
 
 
@@ -215,8 +218,10 @@ def changed(path, value):
     (("estimates", 0, "n_segments"), 0, r"estimates\[0\].n_segments must be at least 1"),
     (("estimates", 0, "higher_is_better"), 1, "higher_is_better must be true or false"),
     (("differences", 0, "pvalue"), -0.1, r"differences\[0\].pvalue must be from 0 to 1"),
-    (("differences", 0, "difference"), 0.9, r"differences\[0\].difference does not fit the other fields"),
-    (("differences", 0, "claim"), "not shown", r"differences\[0\].claim does not fit the other fields"),
+    (("differences", 0, "difference"), 0.9,
+     r"differences\[0\].difference does not fit the other fields"),
+    (("differences", 0, "claim"), "not shown",
+     r"differences\[0\].claim does not fit the other fields"),
     (("differences", 0, "contrast"), "x", r"contrast must be one of difference, ratio, log-ratio"),
 ])  # fmt: skip
 def test_what_no_comparison_is_is_refused(path, value, message):

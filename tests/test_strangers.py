@@ -25,7 +25,8 @@ from tests import mutations
 
 HOSTILE = [
     "1\n\\immediate\\write18{id}\n%", "\x1b[2J\x1b]0;x\x07", "\x9b31m", "\u202eabc", "a\u200bb",
-    "\ud800", "\0", "", " ", "a" * 100_000, "`</code><img src=x onerror=alert(1)>", "=cmd|' /C calc'!A0",
+    "\ud800", "\0", "", " ", "a" * 100_000, "`</code><img src=x onerror=alert(1)>",
+    "=cmd|' /C calc'!A0",
     "os.system", "__init__", "case:mixed|sacrebleu:1\n\\input{/etc/passwd}", "../../etc/passwd",
 ]  # fmt: skip
 
@@ -184,10 +185,12 @@ def with_metric(**fields):
             ({"reference_labels": []}, {}, "damaged: a shard needs labels and totals for each"),
             ({}, {"totals_0": None}, "not a whole shard: 'totals_0' is missing"),
             ({}, {"totals_0": np.full((2, 10), 2**62)}, "damaged: totals of BLEU reach"),
-            ({}, {"totals_0": np.tile([6, 6, 9, 0, 0, 0, 6, 5, 4, 3], (2, 1))}, "has more matches than n-gr"),
+            ({}, {"totals_0": np.tile([6, 6, 9, 0, 0, 0, 6, 5, 4, 3], (2, 1))},
+             "has more matches than n-gr"),
             ({}, {"differing_0": np.array([[0, 1], [2, 0]])}, "damaged: differing must count"),
             ({}, {"id_runs": np.array([[5, 4]], np.uint64)}, "damaged: id_runs must be sorted"),
-            ({}, {"id_runs": np.array([[0, 1], [1, 1]], np.uint64)}, "damaged: id_runs must be sor"),
+            ({}, {"id_runs": np.array([[0, 1], [1, 1]], np.uint64)},
+             "damaged: id_runs must be sor"),
             ({}, {"shard_sizes": np.array([7])}, "damaged: shards must be different numbers"),
             ({}, {"shard_sizes": np.array([7, 9]), "shards": np.array([0])},
              "damaged: n_segments is 2, which is not what"),

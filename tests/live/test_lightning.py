@@ -65,7 +65,8 @@ def module():
         rows, log = [], lightning.pytorch.loggers.logger.DummyLogger()
         log.log_metrics = lambda metrics, step=None: rows.append(metrics)
         trainer = lightning.Trainer(
-            accelerator="cpu", max_epochs=n_epochs, callbacks=[MonitorCallback(monitor), *callbacks],
+            accelerator="cpu", max_epochs=n_epochs,
+            callbacks=[MonitorCallback(monitor), *callbacks],
             logger=log, enable_checkpointing=bool(callbacks), enable_progress_bar=False,
             enable_model_summary=False, log_every_n_steps=1, **(trainer_options or {}),
         )  # fmt: skip
