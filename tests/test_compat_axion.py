@@ -100,7 +100,8 @@ def results_of(items, metrics, thresholds=None, **options):
 def test_thresholds_by_class_or_name_and_defaults():
     item = {"actual_output": "a b c d x", "expected_output": "a b c d e", "split": "test"}
     value = score(axion.SentenceBLEU(), item["actual_output"], item["expected_output"])
-    bleu = axion.SentenceBLEU(threshold=value)
+    # Of what axion's metrics take for models nothing is needed.
+    bleu = axion.SentenceBLEU(threshold=value, model_name="m", llm=None)
 
     def verdicts(thresholds=None, metric=bleu):
         (found,) = results_of([item], [metric, axion.LevenshteinRatio()], thresholds)
@@ -169,6 +170,7 @@ BLEU = axion.SentenceBLEU()
     "call, message",
     [
         (lambda: axion.SentenceBLEU(n_grams=0), "n_grams must be at least 1, got 0"),
+        (lambda: axion.SentenceBLEU(treshold=0.5), "SentenceBLEU has no option 'treshold'"),
         (lambda: results_of([], [axion.SentenceBLEU]), r"metrics\[0\] must be a metric"),
         (lambda: results_of([], [BLEU], {"BLEU": 1}), "'BLEU'; the metrics are Sentence BLEU"),
         (lambda: results_of("a", [BLEU]), "evaluation_inputs must be a list"),

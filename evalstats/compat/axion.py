@@ -103,20 +103,38 @@ class MetricEvaluationResult:
         return f"score: {self.score}" + (f"\n{self.explanation}" if self.explanation else "")
 
 
+#: What axion's metrics take as well, and one without a model has no use for.
+_UNUSED = {
+    "description", "embed_model", "embed_model_name", "examples", "input_model", "instruction",
+    "llm", "llm_provider", "metric_category", "metric_description", "model_name",
+    "optional_fields", "output_model", "required_fields", "tags",
+}  # fmt: skip
+
+
 class AxionMetric(ABC):
     """What the metrics share.
 
     `threshold` is the least score that passes, unless the runner sets it, by default the metric's
-    own; `metric_name` takes the place of the metric's name in results.
+    own; `metric_name` or `name` take the place of the metric's name in results. What axion's
+    metrics take for their models, `model_name` and the like, has no effect.
     """
 
     name: str
     default_threshold: ClassVar[float]
 
-    def __init__(self, *, threshold: float | None = None, metric_name: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        threshold: float | None = None,
+        metric_name: str | None = None,
+        name: str | None = None,
+        **options: Any,
+    ) -> None:
         least = self.default_threshold if threshold is None else threshold
         self.threshold = real(least, "threshold", 0.0)
-        self.name = metric_name or type(self).name
+        self.name = metric_name or name or type(self).name
+        for option in sorted(set(options) - _UNUSED):
+            raise InputTypeError(f"{type(self).__name__} has no option {option!r}")
 
     async def execute(self, item: DatasetItem, **kwargs: Any) -> MetricEvaluationResult:
         """Score one item; raises `InputError` where `MetricRunner` records it."""
