@@ -60,6 +60,15 @@ def test_verdicts_are_those_of_the_score_test(gained, lost, verdict, code):
     assert "|n:" not in check.signature
 
 
+@pytest.mark.parametrize(("lost", "verdict"), [(5, "passed"), (35, "failed")])
+def test_a_p_value_that_is_the_level_decides(lost, verdict):
+    (check,) = gate(1000, 10, lost, margin=0.02)
+    level = check.pvalue_passed if verdict == "passed" else check.pvalue_failed
+    assert gate(1000, 10, lost, margin=0.02, significance_level=level).verdict == verdict
+    below = np.nextafter(level, 0)
+    assert gate(1000, 10, lost, margin=0.02, significance_level=below).verdict == "undecided"
+
+
 @pytest.mark.parametrize(
     ("n", "limit", "verdict"),
     [
