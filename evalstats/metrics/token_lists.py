@@ -87,7 +87,7 @@ def as_token_list(value: object, name: str) -> TokenList:
 
 def as_token_lists(value: object, name: str) -> list[TokenList]:
     """Return the references of one segment as token lists; one list of tokens is one reference."""
-    if isinstance(value, str) or not isinstance(value, (list, tuple)):
+    if not isinstance(value, (list, tuple)):
         raise InputTypeError(
             f"{name} must be a list of token lists, since the hypothesis is a token list; "
             f"got {type(value).__name__}"
