@@ -45,20 +45,21 @@ class Total:
     def drawn(self) -> list[str]:
         """Names of its tasks in the order in which they are drawn, the same for all metrics.
 
-        It follows from what the tasks are, statistics, groups and weights: neither their names nor
-        the order in which they are listed change a bit of a total.
+        It follows from what the tasks are: neither the names nor the order of tasks, or of systems,
+        change a bit of a total. Sizes and labels come first, so that another metric seldom does.
         """
-        return sorted(self.tables, key=self._content)
+        return sorted(self.tables, key=self._identity)
 
-    def _content(self, name: str) -> tuple[list[tuple[str, str, str]], str, str]:
+    def _identity(self, name: str) -> tuple[int, str, str, list[tuple[str, str, list[str]]]]:
+        """Return number of segments, ids, groups with weight, and statistics of a task."""
         tables = self.suite[name]
         weight = self.aggregate.get(name) if isinstance(self.aggregate, Mapping) else None
         labels = labels_of(tables[0], self.groups.get(name), "groups")
         codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
         each = sorted(
-            (table.metric.name, table.metric_signature, _digest(table.values)) for table in tables
+            (t.metric.name, t.metric_signature, sorted(map(_digest, t.values))) for t in tables
         )
-        return each, _digest(codes), repr(weight)
+        return tables[0].n_segments, repr(tables[0].segment_ids), repr((codes, weight)), each
 
     @property
     def metric(self) -> str:

@@ -132,7 +132,7 @@ the last task does not decide which test it is
 + test="t" if with_runs[-1] else options.test,
 @ analysis/totals.py: suites
 names of tasks change no total
-- return sorted(self.tables, key=self._content)
+- return sorted(self.tables, key=self._identity)
 + return sorted(self.tables)
 @ analysis/outcomes.py: counts suites
 the failures of few items may be unseen
@@ -149,6 +149,7 @@ nothing is kept where the score is not told apart from 0
 m units that differ can be swapped in 2^m ways only
 - return min(1.0, sides * 0.5**self.n_differing)
 + return 0.0
+@ analysis/pairs.py: fieller counts
 a recovery of 1 has the floor of no difference
 - return p if share < 1 else max(p, self._floor(1))
 + return p
