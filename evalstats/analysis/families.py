@@ -165,7 +165,7 @@ class Family:
             half = critical * pair.spread.error
             low, high = pair.value - half, pair.value + half
         else:
-            low, high = pair.ratio.fieller(critical)
+            low, high = pair.ratio.at(critical)
         if pair.options.contrast == "log-ratio":
             low, high = logarithms((low, high))
         return min(low, alone[0]), max(high, alone[1])

@@ -50,7 +50,7 @@ def _within(pair: Compared, d: Difference) -> dict[str, Any]:
             f"margin must be below {outcomes.scale:g}, the whole scale of {d.metric}; got "
             f"{margin:g}"
         )
-    low, high = pair.interval(2 * pair.options.significance_level)
+    low, high = pair.not_rejected(2 * pair.options.significance_level)
     above, below = pair.pvalue(-margin, "greater"), pair.pvalue(margin, "less")
     higher = d.higher_is_better
     return {
@@ -69,13 +69,15 @@ def _recovered(pair: Compared, d: Difference) -> dict[str, Any]:
     if pair.outcomes is not None:
         return _share_recovered(pair, d.baseline_score, recovery, turned)
     pair = replace(pair, a=pair.b, b=pair.a) if turned else pair
-    # Of both, BCa and quantiles have no p-values.
-    method = "t" if pair.options.method == "t" else "bootstrap"
-    low, _ = pair.ratio.interval(method, 2 * pair.options.significance_level)
+    level = pair.options.significance_level
+    bound = float(np.clip(pair.kept(level), 0.0, 1.0))
+    if bound == 1 and pair.kept_pvalue(1.0) > level:
+        # All shares below 1 are kept, and 1, which is the null value of no difference, is not.
+        bound = float(np.nextafter(1.0, 0.0))
     return {
-        "recovery_bound": float(np.clip(low, 0.0, 1.0)),
-        "pvalue_not_worse": pair.ratio_pvalue(recovery, "greater"),
-        "pvalue_worse": pair.ratio_pvalue(recovery, "less"),
+        "recovery_bound": bound,
+        "pvalue_not_worse": pair.kept_pvalue(recovery),
+        "pvalue_worse": pair.lost_pvalue(recovery),
     }
 
 
@@ -84,9 +86,10 @@ def _share_recovered(pair: Compared, base: float, recovery: float, turned: bool)
 
     Where no item differs new - r·base would have no error at all.
     """
-    low, high = pair.interval(2 * pair.options.significance_level)
+    low, high = pair.not_rejected(2 * pair.options.significance_level)
     null, sides = (recovery - 1) * base, ("greater", "less")
-    kept = 1 + low / base if base > 0 else 0.0
+    # Of a baseline of 0 every share is kept by a score above 0, and none by one of 0.
+    kept = 1 + low / base if base > 0 else float(low > 0)
     if turned:
         null, sides = (1 / recovery - 1) * base, ("less", "greater")
         kept = base / (base + high) if base + high > 0 else 0.0

@@ -7,7 +7,7 @@ of two scores have one p-value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,7 +17,7 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import Outcomes
 from evalstats.analysis.sampling import Effect, Sample
 from evalstats.errors import InputError
-from evalstats.inference import bootstrap, student
+from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.inference.randomisation import monte_carlo_error
 from evalstats.inference.student import Spread
@@ -40,25 +40,18 @@ class Quotient(Effect):
 
     def by_t(self, alpha: float) -> Bounds:
         """Return Fieller's interval of confidence 1 - α."""
-        return self.fieller(student.quantile(self.spread.degrees, alpha))
+        return self.at(student.quantile(self.spread.degrees, alpha))
 
-    def fieller(self, quantile: float) -> Bounds:
-        """Return all ratios r with |b - r·a| <= quantile·se(b - r·a) (Fieller, 1954)."""
-        a, b = (effect.value for effect in self.of)
-        errors = np.array([effect.spread.error for effect in (*self.of, self.difference)])
-        # Fourth powers of large or small scores are no numbers.
-        unit = max(abs(a), abs(b), *errors) or 1.0
-        a, b, (v_a, v_b, v_both) = a / unit, b / unit, (errors / unit) ** 2
-        square = quantile**2
-        both = (v_a + v_b - v_both) / 2
-        lead = a**2 - square * v_a
-        middle = a * b - square * both
-        rest = middle**2 - lead * (b**2 - square * v_b)
-        if not lead > 0:
-            # The denominator is not told apart from 0.
-            return -np.inf, np.inf
-        root = float(np.sqrt(max(rest, 0.0)))
-        return (middle - root) / lead, (middle + root) / lead
+    def at(self, quantile: float) -> Bounds:
+        """Return Fieller's interval at a quantile of t."""
+        return fieller.interval(self.scores, quantile)
+
+    @property
+    def scores(self) -> fieller.Pair:
+        """Both scores with their squared standard errors."""
+        (a, b), both = self.of, self.difference
+        squares = [effect.spread.error**2 for effect in (a, b, both)]
+        return fieller.Pair(a.value, b.value, *squares)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,24 +109,59 @@ class Compared:
             return 1.0
         if self.outcomes is not None:
             return self.outcomes.pvalue(self.a, self.b, self.difference.of_units, null, side)
-        found = self._tested(self.difference, null, side)
-        return found if null else max(found, self._floor(2 if side == "two-sided" else 1))
+        effect = self.difference
+        error, distance = effect.spread.error, effect.value - null
+        # Without a standard error any distance is infinitely many of them.
+        t = distance / error if error > 0 else np.copysign(np.inf, distance) if distance else 0.0
+        p = self._decided(effect.replicates - null, t, side)
+        # A null value between no difference and the observed one is not rejected before that is.
+        is_between = 0 <= null / effect.value <= 1 if effect.value else null == 0
+        return max(p, self._floor(2 if side == "two-sided" else 1)) if is_between else p
 
-    def ratio_pvalue(self, ratio: float, alternative: str) -> float:
-        """Return the p-value of b = r·a."""
-        return self._tested(self.sample.difference(self.a, self.b, ratio), 0.0, alternative)
+    def kept(self, alpha: float) -> float:
+        """Return the bound below which every share of the baseline is kept, at a one-sided level α.
 
-    def _tested(self, effect: Effect, null: float, alternative: str) -> float:
-        spread = self.spread
-        distance, error = effect.value - null, effect.spread.error
-        by_t = student.pvalue(distance, error, spread.degrees, alternative)
+        A resample keeps a share where it keeps every smaller one.
+        """
+        ratio = self.ratio
+        by_t = fieller.kept(ratio.scores, student.quantile(self.spread.degrees, 2 * alpha))
         if self.options.test == "t":
             return by_t
-        return bootstrap.pvalue(effect.replicates - null, spread, by_t, alternative)
+        drawn, spread = ratio.replicates, self.spread
+        return bootstrap.interval(drawn, spread, 2 * alpha, lambda: (by_t, np.inf))[0]
+
+    def kept_pvalue(self, share: float) -> float:
+        """Return the one-sided p-value of b <= r·a for this share r, or any smaller one."""
+        t, _ = fieller.t_between(self.ratio.scores, 0.0, share)
+        new, difference = self.sample.replicates[self.b], self._less(share).replicates
+        p = self._decided(np.minimum(new, difference), t, "greater")
+        return p if share < 1 else max(p, self._floor(1))
+
+    def lost_pvalue(self, share: float) -> float:
+        """Return the one-sided p-value of b >= r·a for this share r, or any from there to 1."""
+        _, t = fieller.t_between(self.ratio.scores, share, 1.0)
+        distances = np.maximum(self.difference.replicates, self._less(share).replicates)
+        return max(self._decided(distances, t, "less"), self._floor(1))
+
+    def _less(self, share: float) -> Effect:
+        """Return the score of b less a share of that of a."""
+        return self.sample.difference(self.a, self.b, share)
+
+    def _decided(self, distances: Floats, t: float, alternative: str) -> float:
+        """Return the p-value of replicates less a null value, and of t standard errors from it."""
+        by_t = student.pvalue(t, 1.0, self.spread.degrees, alternative)
+        if self.options.test == "t":
+            return by_t
+        return bootstrap.pvalue(distances, self.spread, by_t, alternative)
 
     def _floor(self, sides: int) -> float:
         """Return the smallest p-value of no difference: m units can be swapped in 2^m ways."""
         return min(1.0, sides * 0.5**self.n_differing)
+
+    def not_rejected(self, alpha: float) -> Bounds:
+        """Return all differences that the test does not reject, whatever the interval is."""
+        method = "t" if self.options.test == "t" else "bootstrap"
+        return replace(self, options=replace(self.options, method=method)).interval(alpha)
 
     def interval(self, alpha: float) -> Bounds:
         """Return the interval of the contrast, of confidence 1 - α."""

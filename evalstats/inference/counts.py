@@ -73,4 +73,7 @@ def tango_distance(gained: float, lost: float, n: float, difference: float) -> f
     root = np.sqrt(linear**2 + 8 * n * lost * difference * (1 - difference))
     variance = n * ((root - linear) / (2 * n) + difference * (1 - difference))
     distance = gained - lost - n * difference
-    return float(distance / np.sqrt(variance)) if variance > 0 else 0.0
+    if variance > 0 and difference < 1:
+        return float(distance / np.sqrt(variance))
+    # No two systems differ by more than all items: that is infinitely far from what was seen.
+    return float(np.copysign(np.inf, distance)) if distance else 0.0

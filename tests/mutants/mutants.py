@@ -115,12 +115,49 @@ the observed largest is one of B + 1
 - (counts + 1) / (n + 1)
 + counts / n
 an adjusted p-value is never below the pair's own
-- np.maximum(found, pvalues[self._drawn])
-+ np.asarray(found)
+- np.maximum(self._widened(shares), pvalues[self._drawn])
++ self._widened(shares)
+resamples set no floor under a family
+- is_beyond = shares * (n + 1) < 1.5
++ is_beyond = shares * (n + 1) < 0.5
+standard errors that are the same in every resample are widened
+- return self.values is not None
++ return True
+@ analysis/compare.py: suites
+the last task does not decide for all
+- adjustment = applied.pop() if len(applied) == 1 else options.adjustment
++ adjustment = adjustment
+the last task does not decide which test it is
+- test="t" if all(with_runs) else options.test,
++ test="t" if with_runs[-1] else options.test,
+@ analysis/totals.py: suites
+names of tasks change no total
+- return sorted(self.tables, key=self._content)
++ return sorted(self.tables)
+@ analysis/outcomes.py: counts suites
+the failures of few items may be unseen
+- squares = np.bincount(codes, self._weights() ** 2)
++ squares = 0 * np.bincount(codes, self._weights() ** 2)
+@ inference/fieller.py: fieller
+a share is kept where every smaller one is
+- ends.append(pair.t(between))
++ ends.append(pair.t(low))
+nothing is kept where the score is not told apart from 0
+- if not pair.t(0.0) > quantile:
++ if not pair.t(0.0) > -quantile:
 @ analysis/pairs.py: rule paired
 m units that differ can be swapped in 2^m ways only
 - return min(1.0, sides * 0.5**self.n_differing)
 + return 0.0
+a recovery of 1 has the floor of no difference
+- return p if share < 1 else max(p, self._floor(1))
++ return p
+answers that are counted have the degrees of freedom of all units
+- return self.outcomes.pvalue(self.a, self.b, self.difference.of_units, null, side)
++ return self.outcomes.pvalue(self.a, self.b, self.spread, null, side)
+claims follow the test and not the interval that is shown
+- method = "t" if self.options.test == "t" else "bootstrap"
++ method = self.options.method
 @ analysis/sampling.py: rule intervals margins
 a ratio r is tested as a - r b, resample by resample
 - drawn = second.replicates - ratio * first.replicates

@@ -1,0 +1,111 @@
+"""Ratios of two scores, b / a: Fieller's (1954) interval, and which shares of a are kept.
+
+A ratio r is held against the scores as b - r·a, whose standard error √(v_b - 2cr + v_a r²) depends
+on r. Where a is not told apart from 0, the ratios that are not rejected are no interval. So a share
+r of a counts as kept where every smaller share is, and then the shares that are kept are all up to
+a bound.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Pair(NamedTuple):
+    """Scores a and b with the squared standard errors of a, of b and of b - a."""
+
+    a: float
+    b: float
+    v_a: float
+    v_b: float
+    v_difference: float
+
+    def scaled(self) -> Pair:
+        """Return the same in units of the largest: fourth powers of scores may be no numbers."""
+        errors = np.sqrt([self.v_a, self.v_b, self.v_difference])
+        unit = max(abs(self.a), abs(self.b), *errors) or 1.0
+        squares = (errors / unit) ** 2
+        return Pair(self.a / unit, self.b / unit, *map(float, squares))
+
+    @property
+    def covariance(self) -> float:
+        """That of a and b."""
+        return (self.v_a + self.v_b - self.v_difference) / 2
+
+    def t(self, ratio: float) -> float:
+        """Return (b - r·a) over its standard error; 0 of no distance."""
+        # As (b - a) + (1 - r)·a, so that the error of b - a is not what is left of large ones.
+        rest = 1 - ratio
+        distance = self.b - self.a + rest * self.a
+        of_both = self.v_b - self.v_difference - self.v_a
+        square = self.v_difference + rest * of_both + rest**2 * self.v_a
+        if square > 0:
+            return float(distance / np.sqrt(square))
+        return float(np.copysign(np.inf, distance)) if distance else 0.0
+
+
+def interval(pair: Pair, quantile: float) -> tuple[float, float]:
+    """Return all ratios r with |t(r)| <= quantile (Fieller, 1954).
+
+    Everything where a is not told apart from 0.
+
+    Examples
+    --------
+    >>> low, high = interval(Pair(10.0, 12.0, 1.0, 1.0, 2.0), 1.96)
+    >>> round(low, 3), round(high, 3)
+    (0.932, 1.564)
+    """
+    lead, middle, rest = _parabola(pair.scaled(), quantile)
+    if not lead > 0:
+        return -np.inf, np.inf
+    root = float(np.sqrt(max(rest, 0.0)))
+    return (middle - root) / lead, (middle + root) / lead
+
+
+def t_between(pair: Pair, low: float, high: float) -> tuple[float, float]:
+    """Return the least and the largest t(r) of ratios from `low` to `high`.
+
+    t has one stationary point, r = (a·v_b - b·c)/(a·c - b·v_a).
+    """
+    pair = pair.scaled()
+    ends = [pair.t(low), pair.t(high)]
+    below = pair.a * pair.covariance - pair.b * pair.v_a
+    if below:
+        between = (pair.a * pair.v_b - pair.b * pair.covariance) / below
+        if low < between < high:
+            ends.append(pair.t(between))
+    return min(ends), max(ends)
+
+
+def kept(pair: Pair, quantile: float) -> float:
+    """Return the bound below which t(r) > quantile for every r from 0 on; 0 where there is none.
+
+    Examples
+    --------
+    >>> round(kept(Pair(10.0, 12.0, 1.0, 1.0, 2.0), 1.96), 3)
+    0.932
+    >>> kept(Pair(1.0, 1.2, 1.0, 1.0, 2.0), 1.96)    # b itself is not told apart from 0
+    0.0
+    """
+    pair = pair.scaled()
+    if not pair.t(0.0) > quantile:
+        return 0.0
+    lead, middle, rest = _parabola(pair, quantile)
+    if rest < 0:
+        return np.inf
+    root = float(np.sqrt(rest))
+    # Either side of the parabola lead·r² - 2·middle·r + (b² - quantile²·v_b), without cancelling.
+    far = middle + root if middle > 0 else middle - root
+    last = pair.b**2 - quantile**2 * pair.v_b
+    roots = [far / lead if lead else np.inf, last / far if far else np.inf]
+    return min((r for r in roots if r > 0 and pair.b > r * pair.a), default=np.inf)
+
+
+def _parabola(pair: Pair, quantile: float) -> tuple[float, float, float]:
+    """Return a² - q²v_a, ab - q²c, and a quarter of the discriminant of t(r)² = q²."""
+    square = quantile**2
+    lead = pair.a**2 - square * pair.v_a
+    middle = pair.a * pair.b - square * pair.covariance
+    return lead, middle, middle**2 - lead * (pair.b**2 - square * pair.v_b)
