@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import evalstats as es
 from benchmarks import documents
 from benchmarks.calibration import promises, runner, tables
 from benchmarks.calibration.__main__ import main
-from benchmarks.calibration.jobs import jobs
+from benchmarks.calibration.jobs import Job, jobs
 from benchmarks.calibration.populations import Real, population
+from benchmarks.calibration.samples import NORMAL
+from benchmarks.calibration.simulated import Made
 
 
 def test_documents_say_what_the_results_say():
@@ -56,6 +59,52 @@ def test_outside_is_beyond_a_bound_and_far_outside_beyond_chance():
     for wrong, outside, far in ((65, False, False), (80, True, False), (140, True, True)):
         (held,) = promises.held({cell: {"wrong pass": [wrong, 1000]}})
         assert (held.outside, held.far_outside) == (outside, far)
+
+
+@pytest.mark.parametrize(
+    ("length", "outside", "far"),
+    [(1.3, False, False), (1.4, True, False), (1.7, True, True), (17.0, True, True)],
+)
+def test_an_interval_that_is_too_long_is_outside(length, outside, far):
+    cell = "pairs / equal, N = 100 / sample, A and B / BLEU"
+    (held,) = promises.held({cell: {"difference length": [length * 400, 400]}})
+    assert (held.outside, held.far_outside, held.promised) == (outside, far, "≤ 1.3")
+
+
+def test_a_length_is_that_over_a_normal_estimates():
+    """A z of known error: 1 ± .012 of 4,000 trials; beyond five of them by chance in 6e-7."""
+
+    def question(z, trial):
+        yield "z", "difference length", 2 * 1.959964, NORMAL * abs(z)
+        yield "z", "difference", abs(z) <= 1.959964
+        yield "none", "difference length", 0.0, 0.0
+
+    made = Made(lambda n, rng: rng.normal())
+    counts, _ = runner.measure(Job("tails", "z", made, 1, question, 4000))
+    rates = counts["tails / z / simulated / z"]
+    assert rates["difference length"][1] == rates["difference"][1] == 4000
+    assert rates["difference length"][0] / 4000 == pytest.approx(1, abs=0.06)
+    assert counts["tails / z / simulated / none"] == {}
+
+
+@pytest.mark.parametrize(
+    ("rate", "promised"),
+    [("p ≤ .05", "0.05 ± 0.02"), ("p ≤ .01", "≤ 0.01 + 0.01"), ("score", "0.95 ± 0.025"),
+     ("greater", "≤ 0.05 + 0.03")],
+)  # fmt: skip
+def test_a_promise_says_its_level_and_what_is_let_pass(rate, promised):
+    (held,) = promises.held({"pairs / x / y / z": {rate: [1, 20]}})
+    assert held.promised == promised
+
+
+def test_few_segments_hold_the_matches_of_a_low_resource_pair():
+    systems = ("baseline", "clearly-better")
+    scarce = population(Real("sample", ("bleu",), systems, "equal", right=0.04))
+    (score, same), *_ = scarce.scores.values()
+    assert score == pytest.approx(same, rel=1e-8)
+    assert score < 20 < min(population(Real("sample", ("bleu",), systems)).scores["BLEU"])
+    (note,) = es.estimate(scarce.tables[0], n_resamples=99)[0].notes
+    assert note.startswith("BLEU: 10 of 480 segments hold")
 
 
 def test_results_of_speed_become_tables():

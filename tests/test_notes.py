@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.analysis.gate import gated
+from evalstats.results.verdicts import verdicts
 
 JUDGE = es.Mean("judge")
 
@@ -17,6 +19,15 @@ def marks(n_systems=2, n=200, gap=0.3, seed=3):
 def differ_on(m, n=200):
     old = np.random.default_rng(5).normal(size=n)
     return {"old": old, "new": old + np.where(np.arange(n) < m, 0.5 + np.arange(n) / 99, 0.0)}
+
+
+def far(m, n=200):
+    """Scores that differ by normal noise, and on the first m segments by fifty times as much."""
+    rng = np.random.default_rng(8)
+    return {
+        "old": rng.normal(size=n),
+        "new": rng.normal(size=n) * np.where(np.arange(n) < m, 50, 1),
+    }
 
 
 GROUPS = np.repeat(np.arange(8), [60, 20, 20, 20, 20, 20, 20, 20])
@@ -50,6 +61,23 @@ GROUPS = np.repeat(np.arange(8), [60, 20, 20, 20, 20, 20, 20, 20])
          ["judge: 0/1 scores, with McNemar's test, and"]),
         (marks(), {"test": "ar", "n_resamples": 9},
          ["With 9 resamples no p-value can reach 0.05 whatever the data: use n_resamples of at le"]),
+        (far(9), {},
+         ["judge: 10 of 200 segments hold 98 % of the variance of new - old: the interval may be"]),
+        (far(9), {"strata": np.arange(200) % 2},
+         ["judge: 10 of 200 segments hold 97 % of the variance of new - old: the interval may be"]),
+        (far(9, 30), {}, ["Only 30 segments"]),
+        (far(3, 30), {},
+         ["Only 30 segments", "judge: 3 of 30 segments hold 94 % of the variance of new - old"]),
+        (far(3), {"groups": np.arange(200) // 2}, ["judge: groups make"]),
+        ({**far(3), "newer": far(3)["new"] + np.arange(200) / 200}, {},
+         ["judge: 10 of 200 segments hold 96 % of the variance of new - old, and few hold as much in"
+          " 1 more of these: the interval"]),
+        (marks(3), {"groups": np.arange(200) // 8},
+         ["† 3 pairs over so few groups: of such families of 9 to 37 systems (WMT25) one in five had",
+          "Only 25 groups: below 30,", "judge: groups"]),
+        (marks(3), {"groups": np.arange(200) // 8, "adjustment": "none"},
+         ["Only 25 groups: below 30,", "judge: groups"]),
+        (marks(3), {"groups": np.arange(200) // 5}, ["judge: groups"]),
     ],
 )  # fmt: skip
 def test_each_limit_has_its_sentence(scores, options, notes):
@@ -95,3 +123,71 @@ def test_one_level_is_that_of_intervals_and_verdicts():
         (d,) = result
         assert result.significant(d) == shown == (not d.low <= 0 <= d.high)
         assert f"[{100 * level:g} % interval]" in str(result)
+
+
+def test_few_segments_that_hold_the_variance_of_a_score_are_said():
+    (old, new), metric = far(3).values(), es.Mean("judge")
+    squares = np.sort((new - np.mean(new)) ** 2)
+    share = f"{100 * np.sum(squares[-10:]) / np.sum(squares):.0f} %"
+    (note,) = es.estimate(new, metric=metric).notes
+    assert note.startswith(f"judge: 10 of 200 segments hold {share} of the variance of system’s s")
+    assert es.estimate(old, metric=metric).notes == ()
+    # Shares are counted: one failure of a hundred is no loose estimate of a variance.
+    assert es.estimate(np.arange(100) > 0, metric=metric).notes == ()
+
+
+def test_few_segments_are_said_of_the_task_that_they_are_in():
+    law, art = es.extract(far(3), metric=JUDGE), es.extract(far(0), metric=JUDGE)
+    suite = es.Suite({"law": law, "art": art})
+    for result, what in ((suite.estimate(), "new’s score"), (suite.compare(), "new - old")):
+        (note,) = [note for note in result.notes if "% of the variance" in note]
+        assert f" of the variance of {what} on law: " in note
+    gate = gated({"": [law]}, "old", margin=1.0)
+    assert any("% of the variance of new - old: " in note for note in gate.notes)
+
+
+@pytest.mark.parametrize("kind", ["normal", "low-resource BLEU"])
+def test_the_note_is_there_where_intervals_fail_and_not_elsewhere(kind):
+    """Of 20 samples of 100; measured on 400: none of normal scores, .94 of such BLEU."""
+    metric = JUDGE if kind == "normal" else es.BLEU()
+    n_noted = 0
+    for seed in range(20):
+        rng = np.random.default_rng([21, seed])
+        if kind == "normal":
+            rows = np.stack([metric.statistics(x) for x in rng.normal(size=(2, 100))])
+        else:
+            # One output in twenty-five is right, the others have a third of the words.
+            words = np.full((2, 100, 1), 20)
+            right = rng.random((2, 100, 1)) < 0.04
+            match = np.where(right, [20, 19, 18, 17], rng.binomial(20, [0.3, 0.03, 0.001, 0.0001],
+                                                                 size=(2, 100, 4)))  # fmt: skip
+            total = np.broadcast_to([20, 19, 18, 17], match.shape)
+            rows = np.concatenate([match, total, words, words], axis=-1)
+        table = es.SegmentStatistics(rows, ("A", "B"), metric)
+        notes = es.compare(table, n_resamples=199).notes
+        n_noted += any("of the variance of B - A" in note for note in notes)
+    assert n_noted == 0 if kind == "normal" else n_noted >= 17
+
+
+def test_claims_of_families_over_few_documents_are_marked_in_every_form():
+    scores, options = marks(3, gap=2.0), {"metrics": JUDGE, "n_resamples": 999}
+    few, many = np.arange(200) // 8, np.arange(200) // 5
+    result = es.compare(scores, groups=few, **options)
+    assert str(result).count("better †") == 3
+    assert "\n† 3 pairs over so few" in str(result)
+    assert result.to_markdown().count("better † |") == 3
+    assert result.to_latex().count(r"better $\dagger$") == 3
+    assert result._repr_html_().count("better †<") == 3
+    assert "†" not in result.to_csv()
+    assert es.Comparison.from_json(result.to_json()).to_text() == result.to_text()
+    against = es.compare(scores, groups=few, baseline="s0", **options)
+    assert str(against).count("better †") == 2
+    assert all(verdict.said.endswith(" judge †") for verdict in verdicts(against))
+    matrix = es.compare(marks(5, gap=2.0), groups=few, **options).to_text(verbose=True)
+    assert "2-5 †" in matrix
+    assert "\n† p (max-t) <= 0.05; intervals" in matrix
+    assert "*" not in matrix
+    # Neither one pair, nor many documents, nor segments.
+    pair = {name: scores[name] for name in ("s0", "s1")}
+    for others, groups in ((pair, few), (scores, many), (scores, None)):
+        assert "†" not in str(es.compare(others, groups=groups, **options))

@@ -30,7 +30,9 @@ class Real:
     """A source; `null` is "exchangeable", "equal" or "real", which is neither.
 
     No systems are all of them, ("first 26",) so many. Where `differ` is not 0 the second system has
-    the first one's outputs on all segments of a sample but so many.
+    the first one's outputs on all segments of a sample but so many. Where `right` is not 0, such a
+    share of each system's outputs are the reference, and the words of all others are in random
+    order: as in a low-resource language, few segments hold most of the n-grams that match.
     """
 
     corpus: str
@@ -39,6 +41,7 @@ class Real:
     null: str = "real"
     unit: str = "segments"
     differ: int = 0
+    right: float = 0.0
 
     def __str__(self) -> str:
         return f"{self.corpus}, {' and '.join(self.systems) or 'all systems'}"
@@ -76,7 +79,8 @@ class Population:
 @lru_cache
 def population(source: Real) -> Population:
     """Make the population of a source."""
-    tables = [statistics(source.corpus, metric, source.systems) for metric in source.metrics]
+    of = source.corpus, source.systems, source.right
+    tables = [statistics(metric, *of) for metric in source.metrics]
     codes = np.arange(tables[0].n_segments)
     if source.unit == "documents":
         codes = np.unique(np.array(_documents(source.corpus)), return_inverse=True)[1]
@@ -94,7 +98,9 @@ def population(source: Real) -> Population:
 
 
 @lru_cache(maxsize=256)
-def statistics(corpus: str, metric: str, systems: tuple[str, ...]) -> es.SegmentStatistics:
+def statistics(
+    metric: str, corpus: str, systems: tuple[str, ...], right: float = 0.0
+) -> es.SegmentStatistics:
     """Return statistics; "0/1" counts segments with few word errors as right."""
     if corpus.startswith("wmt25/"):
         names, scores, _ = published(corpus, metric)
@@ -103,14 +109,26 @@ def statistics(corpus: str, metric: str, systems: tuple[str, ...]) -> es.Segment
         return es.SegmentStatistics(np.stack(rows), some, mean)
     found = texts(corpus)
     outputs = {name: found.systems[name] for name in _named(list(found.systems), systems)}
+    if right:
+        outputs = {
+            name: _scarce(texts, found.references, right, np.random.default_rng(seed))
+            for seed, (name, texts) in enumerate(outputs.items())
+        }
     chosen = es.BLEU(trg_lang="zh") if (corpus[-3:], metric) == ("-zh", "bleu") else metric
     table = es.extract(outputs, found.references, "wer" if metric == "0/1" else chosen)
     if metric != "0/1":
         return table
     errors, words = (table.values[..., table.metric.columns.index(c)] for c in ("edits", "ref_len"))
     share = es.Mean("0/1")
-    right = [share.statistics(x) for x in (errors <= RIGHT * words).astype(float)]
-    return es.SegmentStatistics(np.stack(right), table.systems, share)
+    rows = [share.statistics(x) for x in (errors <= RIGHT * words).astype(float)]
+    return es.SegmentStatistics(np.stack(rows), table.systems, share)
+
+
+def _scarce(outputs: list[str], references: list[str], right: float, rng: Rng) -> list[str]:
+    """Return such a share of outputs as the reference, and the others' words in random order."""
+    kept = rng.random(len(outputs)) < right
+    mixed = [" ".join(rng.permutation(output.split())) for output in outputs]
+    return np.where(kept, references, mixed).tolist()
 
 
 def _named(names: list[str], systems: tuple[str, ...]) -> tuple[str, ...]:

@@ -5,33 +5,47 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from benchmarks.calibration.runner import Counts
 
 Bounds = dict[str, tuple[float, float]]
 
-COVERED: Bounds = {"difference": (0.93, 1.0), "score": (0.93, 1.0)}
+
+def _covered(least: float, most: float, difference: float, score: float) -> Bounds:
+    """Return bounds of both coverages, and how long the two intervals are at most."""
+    covered = {"difference": (least, most), "score": (least, most)}
+    return {**covered, "difference length": (0.0, difference), "score length": (0.0, score)}
+
+
 PROMISES: dict[str, Bounds] = {
     "pairs": {
         "p ≤ .05": (0.03, 0.07),
         "p ≤ .01": (0.0, 0.02),
         "greater": (0.0, 0.08),
         "less": (0.0, 0.08),
-        "difference": (0.925, 1.0),
-        "score": (0.925, 1.0),
+        **_covered(0.925, 0.975, 1.3, 1.3),
     },
-    "documents": COVERED,
-    "totals": COVERED,
+    "documents": _covered(0.93, 1.0, 2.5, 2.5),
+    "totals": _covered(0.93, 1.0, 3.0, 1.3),
     "families": {"any false claim": (0.0, 0.07), "all intervals hold": (0.93, 1.0)},
-    "few differing": {"p ≤ .05": (0.0, 0.06)},
-    "0/1": COVERED,
-    "gates": {"wrong pass": (0.0, 0.065), "wrong failure": (0.0, 0.065)},
+    "few differing": {"p ≤ .05": (0.0, 0.06), "difference length": (0.0, 1.4)},
+    "0/1": _covered(0.93, 1.0, 3.0, 1.3),
+    "gates": {
+        "wrong pass": (0.0, 0.065),
+        "wrong failure": (0.0, 0.065),
+        "right pass": (0.95, 1.0),
+    },
     "Monitor": {"false improvement": (0.0, 0.05), "score of the chosen": (0.93, 1.0)},
     "ranks": {"one rank": (0.93, 1.0), "all ranks": (0.93, 1.0)},
-    "runs": COVERED,
-    "tails": {"difference": (0.925, 1.0), "score": (0.925, 1.0)},
+    "runs": _covered(0.93, 1.0, 1.6, 1.4),
+    "tails": _covered(0.925, 1.0, 1.3, 1.3),
 }
+#: What rates should be; bounds are that and what is let pass beside it, most of it chance.
+_ERRORS = ("any false claim", "wrong pass", "wrong failure", "false improvement", "greater", "less")
+LEVELS = {**dict.fromkeys(_ERRORS, 0.05), "p ≤ .05": 0.05, "p ≤ .01": 0.01}
+LEVELS |= dict.fromkeys(("difference", "score", "all intervals hold", "score of the chosen"), 0.95)
+LEVELS |= dict.fromkeys(("one rank", "all ranks"), 0.95)
 #: How far a predicted power may be off.
 POWER = 0.04
 #: A rate that is on its bound is so far beyond it by chance with at most this probability.
@@ -50,16 +64,29 @@ class Held(NamedTuple):
 
     @property
     def error(self) -> float:
-        """Its Monte-Carlo standard error."""
+        """Its Monte-Carlo standard error; of a length that of the error that it is divided by."""
+        if self.is_length:
+            return self.value * float(np.sqrt((np.pi / 2 - 1) / self.trials))
         return float(np.sqrt(self.value * (1 - self.value) / self.trials))
 
     @property
+    def is_length(self) -> bool:
+        """Whether it is no share of trials."""
+        return self.rate.endswith(" length")
+
+    @property
     def promised(self) -> str:
-        """Its bounds, in words."""
-        if self.high == 1:
-            return f"≥ {self.low:g}"
-        exact = f"{self.low:g} to {self.high:g}" if self.low else f"≤ {self.high:g}"
-        return f"predicted ± {POWER}" if self.cell.startswith("power /") else exact
+        """The level, and how far beyond it a rate may be."""
+        if self.cell.startswith("power /"):
+            return f"predicted ± {POWER}"
+        level = LEVELS.get(self.rate)
+        if level is None:
+            return f"≥ {self.low:g}" if self.low else f"≤ {self.high:g}"
+        below, above = f"{level - self.low:g}", f"{self.high - level:g}"
+        if self.low > 0 and self.high < 1:
+            return f"{level:g} ± {above}" if below == above else f"{level:g} − {below} + {above}"
+        more = f" − {below}" if self.low else f" + {above}" if above != "0" else ""
+        return f"{'≥' if self.low else '≤'} {level:g}{more}"
 
     @property
     def outside(self) -> bool:
@@ -69,6 +96,8 @@ class Held(NamedTuple):
     @property
     def far_outside(self) -> bool:
         """Whether chance does not explain that it is."""
+        if self.is_length:
+            return self.value - self.high > norm.isf(FAR) * self.error
         count = self.value * self.trials
         above = binom.sf(np.floor(count) - 1, self.trials, self.high) if self.high < 1 else 1
         below = binom.cdf(np.ceil(count), self.trials, self.low) if self.low > 0 else 1

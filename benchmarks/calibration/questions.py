@@ -2,7 +2,8 @@
 
 Rates are named as the tables name them: "p ≤ .05" and "p ≤ .01" are rejections of a true null
 hypothesis, "greater" and "less" those of one-sided tests at .05; "difference" and "score" say
-whether 95 % intervals hold the truth.
+whether 95 % intervals hold the truth, and their lengths how long these are: 1 is the mean length of
+a normal estimate's whose error is known, and in the mean as large.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 import evalstats as es
-from benchmarks.calibration.samples import TIE, Happened, Sample, rejected
+from benchmarks.calibration.samples import NORMAL, TIE, Happened, Sample, rejected
 
 
 def tests(sample: Sample, seed: int, **options: Any) -> Happened:
@@ -26,9 +27,13 @@ def tests(sample: Sample, seed: int, **options: Any) -> Happened:
             yield d.metric, "p ≤ .05", rejected(d.pvalue)
             yield d.metric, "p ≤ .01", rejected(d.pvalue, 0.01)
         yield d.metric, "difference", d.low - slack <= true <= d.high + slack
+        yield d.metric, "difference length", d.high - d.low, NORMAL * abs(d.difference - true)
         scores = [e for e in sample.asked(result.estimates) if e.metric == d.metric]
         held = [e.low - slack <= x <= e.high + slack for e, x in zip(scores, truth, strict=True)]
         yield d.metric, "score", float(np.mean(held))
+        lengths = sum(e.high - e.low for e in scores)
+        errors = sum(abs(e.score - x) for e, x in zip(scores, truth, strict=True))
+        yield d.metric, "score length", lengths, NORMAL * float(errors)
 
 
 def all_tests(sample: Sample, seed: int) -> Happened:
@@ -45,6 +50,15 @@ def family(sample: Sample, seed: int) -> Happened:
     name = found[0].metric
     yield name, "any false claim", any(rejected(d.pvalue_adjusted) for d in found)
     yield name, "all intervals hold", all(d.low - TIE <= 0 <= d.high + TIE for d in found)
+    for rate, level in (("p ≤ .05", 0.05), ("p ≤ .01", 0.01)):
+        yield name, rate, float(np.mean([rejected(d.pvalue, level) for d in found]))
+
+
+def within(sample: Sample, seed: int, size: float) -> Happened:
+    """Ask whether equal systems are shown to be within a margin."""
+    (d,) = sample.asked(sample.compared(seed, margin=size).differences)
+    test = d.margin_test
+    yield d.metric, "right pass", test is not None and rejected(test.pvalue_not_worse)
 
 
 def _limit(sample: Sample, seed: int, kind: str) -> Happened:

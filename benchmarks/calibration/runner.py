@@ -20,14 +20,24 @@ Counts = dict[str, dict[str, list[float]]]
 
 def measure(job: Job) -> tuple[Counts, float]:
     """Run all trials of a job; return counts and seconds of processor time."""
-    start, counts = time.process_time(), Counts()
+    start, sums = time.process_time(), dict[str, dict[str, list[float]]]()
     for trial in range(job.trials):
         drawn = job.source.draw(job.n, np.random.default_rng([job.seed, trial]))
-        for metric, rate, happened in job.question(drawn, trial):
-            count = counts.setdefault(f"{job.name} / {metric}", {}).setdefault(rate, [0.0, 0])
+        for metric, rate, happened, *of in job.question(drawn, trial):
+            cell = sums.setdefault(f"{job.name} / {metric}", {})
+            count = cell.setdefault(rate, [0.0, 0.0, 0])
             count[0] += float(happened)
-            count[1] += 1
-    return counts, time.process_time() - start
+            count[1] += float(*of) if of else 1.0
+            count[2] += 1
+    return {cell: _counts(rates) for cell, rates in sums.items()}, time.process_time() - start
+
+
+def _counts(sums: dict[str, list[float]]) -> dict[str, list[float]]:
+    """Return how much happened, of how many trials, from sums of that and of what it was part of.
+
+    A length is a share of sums, times the trials; there is none where nothing ever varied.
+    """
+    return {rate: [a if b == n else a * n / b, n] for rate, (a, b, n) in sums.items() if b}
 
 
 def read(output: Path) -> dict[str, tuple[int, Counts]]:

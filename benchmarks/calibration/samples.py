@@ -12,11 +12,15 @@ import evalstats as es
 
 Rng = np.random.Generator
 Floats = NDArray[np.float64]
-#: What happened, as (metric, rate, how much): 1 where it happened, 0 where not.
-Happened = Iterator[tuple[str, str, float]]
+#: What happened, as (metric, rate, how much), 1 where it happened and 0 where not; of lengths also
+#: in proportion to what.
+Happened = Iterator[tuple[str, str, float] | tuple[str, str, float, float]]
 N_RESAMPLES = 999
 #: p-values are multiples of 1/(B + 1), and scores are sums: neither is exact in the last bits.
 ROUNDING, TIE = 1e-12, 1e-7
+#: The 95 % interval of a normal estimate of known error is so many times as long as the mean of its
+#: absolute error, 2·1.96·√(π/2).
+NORMAL = 2 * 1.959964 * (np.pi / 2) ** 0.5
 
 
 class Sample(NamedTuple):

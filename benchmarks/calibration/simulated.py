@@ -116,6 +116,16 @@ def total(sizes: tuple[int, ...], rng: Rng, kind: str, *true: float) -> Sample:
     return Sample(tasks, {"score": np.array(true or [0.0, 0.0])})
 
 
+def redrawn(sizes: tuple[int, ...], rng: Rng, share: float, changed: float) -> Sample:
+    """Draw tasks of 0/1 scores with this true share, of which such a part is drawn once more."""
+    tasks = {}
+    for i, n in enumerate(sizes):
+        old, new = rng.random((2, n)) < share
+        new = np.where(rng.random(n) < changed, new, old)
+        tasks[f"task {i}"] = table(np.stack([old, new]).astype(float))
+    return Sample(tasks, {"score": np.array([share, share])})
+
+
 def several_runs(n: int, rng: Rng, n_runs: int, spread: float) -> Sample:
     """Draw several runs of each system; a run's own mean has such a standard deviation."""
     mean = es.MeanOfRuns(es.Mean("score"), n_runs)

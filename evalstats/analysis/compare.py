@@ -14,7 +14,7 @@ from evalstats.analysis.estimate import estimates_of, result_signature
 from evalstats.analysis.families import Family
 from evalstats.analysis.inputs import Given, as_pairs
 from evalstats.analysis.margins import with_claims
-from evalstats.analysis.notes import limits_of
+from evalstats.analysis.notes import held_by_few, limits_of
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options
 from evalstats.analysis.pairs import Compared, check_ratios
 from evalstats.analysis.parts import Part, Source, placed, sampled
@@ -155,7 +155,8 @@ def comparison(
             signatures.append(_signature(sample, options, own, scores[0].method, adjustment))
             found += [replace(d, task=part.task, aggregate=part.aggregate) for d in own]
             estimates += placed(scores, part, single=len(parts) == 1)
-        limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate))
+        held = [few for sample in samples for few in held_by_few(sample, pairs)]
+        limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate, held=held))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment
     if len(parts) == 1:

@@ -10,7 +10,7 @@ import numpy as np
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.inputs import Given, is_statistics
-from evalstats.analysis.notes import size_notes
+from evalstats.analysis.notes import held_by_few, size_notes
 from evalstats.analysis.options import N_RESAMPLES, SCORE_METHODS, SEED, Options, option
 from evalstats.analysis.sampling import Effect, Sample
 from evalstats.analysis.units import Labels
@@ -158,7 +158,8 @@ def estimates_of(sample: Sample, options: Options) -> list[Estimate]:
                 **_design(sample, i, effect),
             )
         )
-    notes = (*size_notes(sample.of, gaps=True), *design_notes(found))
+    held = held_by_few(sample)
+    notes = (*size_notes(sample.of, gaps=True, held=held), *design_notes(found))
     return [replace(estimate, notes=notes) for estimate in found]
 
 

@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import ceil
 
 import numpy as np
 
+from evalstats.analysis.sampling import Effect, Pair, Sample
 from evalstats.analysis.scored import Scored
+from evalstats.inference import student
 from evalstats.inference.bootstrap import LEAST_DEGREES
 from evalstats.inference.student import kish
 from evalstats.metrics import Mean
-from evalstats.results.notes import NAMED, Limits, limit_notes, uneven_notes
+from evalstats.results.notes import (
+    FEW_DIFFERING,
+    NAMED,
+    Concentration,
+    Limits,
+    limit_notes,
+    uneven_notes,
+)
+
+#: The largest tenth of the units, ten at most, that hold so much of a variance are a note. Measured
+#: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in
+#: .67 to 1.00 of the samples of up to 300, BLEU, chrF and TER of good systems in at most .05.
+_LARGEST, _MUCH = 10, 0.85
 
 
 def limits_of(
-    task: str, scored: Sequence[Scored], aggregate: str | None = None, gaps: bool = True
+    task: str,
+    scored: Sequence[Scored],
+    aggregate: str | None = None,
+    gaps: bool = True,
+    held: Sequence[Concentration] = (),
 ) -> Limits:
-    """Return what limits all that is said of a task."""
+    """Return what limits all that is said of a task; `held` are variances that few units hold."""
     units = scored[0].units
     degrees = units.alike.degrees
     sizes: tuple[int, ...] = ()
@@ -25,13 +44,57 @@ def limits_of(
         sizes, worth = (int(units.sizes.min()), int(units.sizes.max())), kish(units.sizes)
     missing = tuple(gap_notes(scored)) if gaps else ()
     few = degrees < LEAST_DEGREES
-    return Limits(task, aggregate, units.n, units.unit, worth, sizes, few, missing)
+    return Limits(task, aggregate, units.n, units.unit, worth, sizes, few, missing, tuple(held))
 
 
-def size_notes(of: Scored, gaps: bool = False) -> tuple[str, ...]:
+def size_notes(
+    of: Scored, gaps: bool = False, held: Sequence[Concentration] = ()
+) -> tuple[str, ...]:
     """Say when there are too few segments, or groups, to be sure of much."""
-    limits = [limits_of("", [of], gaps=gaps)]
+    limits = [limits_of("", [of], gaps=gaps, held=held)]
     return (*limit_notes(limits), *uneven_notes(limits))
+
+
+def held_by_few(sample: Sample, pairs: Sequence[Pair] | None = None) -> list[Concentration]:
+    """Return the pairs, or without pairs the systems, whose variance few units hold.
+
+    Shares are counted, and rest on no variance that was estimated; the error of several runs has
+    another source, documents have their note, and segments that are elsewhere no influence values.
+    """
+    of, influence = sample.of, sample.influence
+    is_other = of.outcomes is not None or of.has_runs or sample.units.sizes is not None
+    if influence is None or is_other:
+        return []
+    found = []
+    for a, b in [(None, i) for i in range(len(of.systems))] if pairs is None else pairs:
+        values, n, worth = influence[b], sample.units.n, np.inf
+        if a is not None:
+            values = values - influence[a]
+            n, worth = sample.differ(a, b)
+        # Of fewer that differ another note speaks.
+        if a is None or n >= FEW_DIFFERING:
+            largest, share = _largest(Effect(0.0, values, np.empty(0), sample.units, (), worth))
+            if share > _MUCH:
+                names = of.systems[b], None if a is None else of.systems[a]
+                found.append(Concentration(of.name, *names, largest, share))
+    return found
+
+
+def _largest(effect: Effect) -> tuple[int, float]:
+    """Return how many units are a tenth, at most ten, and which share of the variance they hold.
+
+    A tenth of as many as the degrees of freedom count: those that differ, and in strata fewer. Ten
+    of thirty hold much of any variance.
+    """
+    assert effect.influence is not None
+    units = effect.units
+    values = student.unbiased(effect.influence, units.sizes, units.codes)
+    # Squares of very large and very small scores are no numbers.
+    squares = (values / (np.max(np.abs(values)) or 1.0)) ** 2
+    largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
+    total = float(np.sum(squares))
+    held = float(np.sum(np.partition(squares, -largest)[-largest:]))
+    return largest, held / total if total > 0 else 0.0
 
 
 def gap_notes(scored: Sequence[Scored]) -> Iterator[str]:

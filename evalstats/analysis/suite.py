@@ -10,7 +10,7 @@ from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import comparison
 from evalstats.analysis.estimate import estimates_of
 from evalstats.analysis.inputs import Given, given_tables, is_statistics
-from evalstats.analysis.notes import limits_of
+from evalstats.analysis.notes import held_by_few, limits_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.parts import Part, placed, sampled
 from evalstats.analysis.totals import as_totals
@@ -58,7 +58,8 @@ class Tasks:
         for part, samples in sampled(self.parts, asked, progress):
             scores = [e for sample in samples for e in estimates_of(sample, asked)]
             found += placed(scores, part, single=len(self.parts) == 1)
-            limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate))
+            held = [few for sample in samples for few in held_by_few(sample)]
+            limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate, held=held))
         made = Estimates(tuple(found))
         # Scores of one task have notes of their own.
         single = len(self.parts) == 1

@@ -19,8 +19,8 @@ _INTERVALS = {
     "simultaneous": "simultaneous intervals from the largest bootstrap difference (max-T)",
 }
 _TESTS = {
-    "bootstrap": "the paired bootstrap (Koehn, 2004), as the level at which its interval leaves "
-    "the null value out",
+    "bootstrap": "the paired bootstrap (resamples as in Koehn, 2004), as the smallest level at "
+    "which its interval leaves the null value out",
     "t": "a paired t test on influence values",
     "ar": "approximate randomisation (Noreen, 1989)",
     "mcnemar": "McNemar's test (1947; Tango, 1998)",

@@ -37,6 +37,7 @@ _LATEX_SPECIAL = {
     "·": r"$\cdot$",
     "Δ": r"$\Delta$",
     "±": r"$\pm$",
+    "†": r"$\dagger$",
 }
 #: A minus sign before a number, and one between two words.
 _MINUS, _LESS = re.compile(r"(?<![\w.)])-(?=\.?\d)"), re.compile(r"(?<= )-(?= )")

@@ -16,6 +16,7 @@ from evalstats.results.records import (
     has_tasks,
     is_mixed,
     kind_of,
+    mark_of,
     metric_name,
     plural,
     ranked,
@@ -116,6 +117,8 @@ class _Differences:
         self.comparison, self.found = comparison, found
         self.contrast = contrast_of(comparison.contrast)
         tasks = {d.task for d in found}
+        units = {e.task: e.unit for e in comparison.estimates}
+        self.marks = {task: mark_of(comparison, units[task]) for task in tasks}
         # Decimals of scores, and of differences, which are the same; ratios' are not.
         self.scores = _places([e for e in comparison.estimates if e.task in tasks], digits)
         is_difference = comparison.contrast == "difference"
@@ -170,7 +173,7 @@ class _Differences:
         if self.comparison.cannot_reject(d):
             return "cannot tell"
         kind = kind_of(self.comparison, d)
-        return "no evidence" if kind == "open" else kind
+        return "no evidence" if kind == "open" else kind + self.marks[d.task]
 
 
 def _pair_table(differences: _Differences) -> Table:
@@ -215,13 +218,18 @@ def _rank_tables(
         if comparison.significant(d) and d.winner is not None:
             loser = {d.system, d.baseline} - {d.winner}
             beaten[d.winner].append(place[loser.pop()])
+    mark = differences.marks[found[0].task]
     note = f"better than: {comparison.pvalue_name(len(found) > 1)} <= "
-    note += f"{comparison.significance_level:g}"
+    note += f"{comparison.significance_level:g}{mark}"
     columns: list[Column] = [
         ("#", ">", lambda e: str(place[e.system])),
         _SYSTEM,
         *_score(best_first, differences.scores)[:2],
-        ("better than", "<", lambda e: _ranges(beaten[e.system]) or "-"),
+        (
+            "better than",
+            "<",
+            lambda e: _ranges(beaten[e.system]) + mark if beaten[e.system] else "-",
+        ),
     ]
     shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
     if not shows_pairs:
@@ -247,14 +255,15 @@ def _pair_matrix(differences: _Differences, best_first: Sequence[Any]) -> Table:
     for d in differences.found:
         i, j = place[d.system], place[d.baseline]
         value = d.value if i < j else contrast.turned(d.value)
-        mark = "*" if comparison.significant(d) else " "
+        mark = (differences.marks[d.task].strip() or "*") if comparison.significant(d) else " "
         cells[min(i, j)][max(i, j)] = differences.number(d, value) + mark
         cells[max(i, j)][min(i, j)] = differences.adjusted(d) + " "
     shown = comparison.pvalue_name()
     columns: list[Column] = [("#", ">", lambda i: str(i + 1))]
     columns += [(f"{j + 1} ", ">", lambda i, j=j: cells[i][j]) for j in range(n)]  # type: ignore[misc]
     level, what = f"{comparison.significance_level:g}", f"intervals of the {contrast.column}s"
-    note = f"* {shown} <= {level}; {what}: plot(), to_csv(), to_json()"
+    star = differences.marks[differences.found[0].task].strip() or "*"
+    note = f"{star} {shown} <= {level}; {what}: plot(), to_csv(), to_json()"
     title = f"{best_first[0].metric}: {contrast.of_cells} above the diagonal, {shown} below"
     return table_of(title, range(n), columns, (note,))
 

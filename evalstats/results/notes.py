@@ -8,15 +8,25 @@ from math import ceil, sqrt
 from typing import Any
 
 from evalstats.results.describe import TOTALS
-from evalstats.results.records import Difference, by_metric, counted, distinct, plural
+from evalstats.results.records import MARK, Difference, by_metric, counted, distinct, plural
 from evalstats.results.results import Comparison, Estimates
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
 _FEW, _FEW_GROUPS = 100, 30
 #: Below it, on how many units systems differ is what is uncertain.
-_FEW_DIFFERING = 10
+FEW_DIFFERING = 10
 #: Pairs, tasks or systems that a note names; more are counted.
 NAMED = 3
+
+#: What few units that hold most of a variance did where it was measured (`docs/method.md`).
+_OF_PAIRS = (
+    "the interval may be too short and the p-value too small (of equal systems in such data up to "
+    "one pair in six differed at 0.05)"
+)
+_OF_SCORES = (
+    "its interval may be too short (in such data 95 % intervals held the truth 65 to 93 % of the "
+    "time)"
+)
 
 _RATIOS = {
     "ratio": "Ratios are system / baseline; p is of a ratio of 1.",
@@ -25,10 +35,31 @@ _RATIOS = {
 
 
 @dataclass(frozen=True)
+class Concentration:
+    """That so many units hold this share of the variance of a score, or of a difference."""
+
+    metric: str
+    system: str
+    baseline: str | None  # none of a score
+    largest: int
+    share: float
+
+    @property
+    def what(self) -> str:
+        """What has the variance: ``A’s score``, or ``B - A``."""
+        return (
+            f"{self.system}’s score"
+            if self.baseline is None
+            else f"{self.system} - {self.baseline}"
+        )
+
+
+@dataclass(frozen=True)
 class Limits:
     """How many units a task, or a total, has, of one size as many as `worth`; what is missing.
 
-    Of several sizes the smallest and the largest are known; of very few units t decides.
+    Of several sizes the smallest and the largest are known; of very few units t decides. `held` are
+    the scores, or differences, whose variance few units hold.
     """
 
     task: str
@@ -39,6 +70,7 @@ class Limits:
     sizes: tuple[int, ...] = ()
     by_t: bool = False
     gaps: tuple[str, ...] = ()
+    held: tuple[Concentration, ...] = ()
 
     @property
     def few(self) -> int:
@@ -59,12 +91,13 @@ class Limits:
 def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[str]:
     """Say what limits the verdicts, and then what they are."""
     yield from floor_notes(result, result.differences)
+    yield from family_notes(result, limits)
     yield from limit_notes(limits)
     units = plural(limits[0].unit) if len({limit.unit for limit in limits}) == 1 else "units"
     rows = [d for d in result.rows if d.test != "mcnemar"]
-    few = [d for d in rows if 0 < d.n_differing < _FEW_DIFFERING]
+    few = [d for d in rows if 0 < d.n_differing < FEW_DIFFERING]
     rough = "so that the interval is rough and the p-value large"
-    yield from _about(result, few, f"differ on fewer than {_FEW_DIFFERING} {units}, {rough}")
+    yield from _about(result, few, f"differ on fewer than {FEW_DIFFERING} {units}, {rough}")
     yield from close_calls(result, result.differences)
     same = [d for d in result.rows if d.n_differing == 0]
     yield from _about(result, same, f"have identical statistics on every {limits[0].unit}: p = 1")
@@ -122,6 +155,35 @@ def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
             yield f"{what}: t decides in place of the bootstrap, and intervals are wide; {more}."
     for limit in rows:
         yield from (f"{limit.task}: {gap}" if len(rows) > 1 else gap for gap in limit.gaps)
+    yield from _concentration_notes(rows)
+
+
+def _concentration_notes(limits: Sequence[Limits]) -> Iterator[str]:
+    """Say of each metric where few units hold most of a variance: the surest case, and how many."""
+    for metric, held in by_metric([few for limit in limits for few in limit.held]).items():
+        worst = max(held, key=lambda few: few.share)
+        limit = next(limit for limit in limits if worst in limit.held)
+        on = f" on {limit.task}" if len(limits) > 1 else ""
+        more = f", and few hold as much in {len(held) - 1} more of these" if len(held) > 1 else ""
+        may = _OF_SCORES if worst.baseline is None else _OF_PAIRS
+        yield (
+            f"{metric}: {worst.largest} of {limit.n:,} {plural(limit.unit)} hold"
+            f"{'s' if worst.largest == 1 else ''} {100 * worst.share:.0f} % of the variance of "
+            f"{worst.what}{on}{more}: {may}; read these {plural(limit.unit)}, and use more."
+        )
+
+
+def family_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[str]:
+    """Say how often families of verdicts over few documents have a false claim."""
+    few = [x for x in limits if x.unit != "segment" and x.worth < x.few]
+    n_pairs = len({(d.system, d.baseline) for d in result.differences})
+    if few and n_pairs > 1 and result.adjustment != "none":
+        units = plural(few[0].unit)
+        yield (
+            f"{MARK} {n_pairs} pairs over so few {units}: of such families of 9 to 37 systems "
+            f"(WMT25) one in five had a false claim, not one in twenty; of 3 systems fewer. "
+            f"Without groups more have one, from one in five to nearly all. Use more {units}."
+        )
 
 
 def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:

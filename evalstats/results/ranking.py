@@ -131,7 +131,7 @@ class Ranking(Several[Ranked]):
         return (
             f"Tied with the first: {len(self.tied)}{names}.",
             "Systems that share a letter cannot be told apart; first: share of the resamples in "
-            "which a system scores best.",
+            "which a system scores best, which is no probability that it is the best.",
         )
 
 

@@ -14,6 +14,9 @@ from evalstats.results import convert, report
 from evalstats.results.contrasts import ContrastName, contrast_of
 from evalstats.results.convert import Share
 
+#: Stands behind claims of which a note, which begins with it, says how often such are false.
+MARK = "†"
+
 
 class Record:
     """A dataclass that turns into plain values, and in a notebook into a table of its fields."""
@@ -301,6 +304,12 @@ def is_mixed(records: Iterable[Any]) -> bool:
 def ranked(estimates: Sequence[Any]) -> list[Any]:
     """Return the estimates best first; equal scores keep their order."""
     return sorted(estimates, key=lambda e: -e.score if e.higher_is_better else e.score)
+
+
+def mark_of(comparison: Any, unit: str) -> str:
+    """Return the mark of a claim about such units, or nothing: notes are all that files keep."""
+    noted = any(note.startswith(MARK) for note in comparison.notes)
+    return f" {MARK}" if noted and unit != "segment" else ""
 
 
 def kind_of(comparison: Any, d: Difference) -> str:

@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 
 from evalstats.errors import InputError
 from evalstats.results import report
-from evalstats.results.records import Difference, by_pair, distinct, kind_of, listed, ranked
+from evalstats.results.records import (
+    Difference,
+    by_pair,
+    distinct,
+    kind_of,
+    listed,
+    mark_of,
+    ranked,
+)
 
 #: More pairs, and names, are summed up, not said one by one; and more lines of a pair.
 _SAID, _LINES = 8, 12
@@ -79,6 +87,7 @@ def _of_pair(c: Any, found: Sequence[Difference], least: dict[Any, float | None]
         said = f"{first} is better than {second} {_named(by['worse' if turned else 'better'])}"
         said += f", but worse {_named(by['worse'])}" if by["worse"] and not turned else ""
         kind = "worse" if turned else "open" if by["worse"] else "better"
+        said += mark_of(c, c.estimates[0].unit)
     lines = [_line(c, d, least) for d in main] if len(main) <= _LINES else []
     return Verdict(said, kind, lines + ([] if main == list(found) else [_over_tasks(c, found)]))
 
@@ -157,6 +166,7 @@ def _of_best(c: Any, place: tuple[str, str]) -> Verdict:
     said = f"{on}{best.system} scores best in {metric}: "
     said += report.number(best.score, decimals(scores, metric))
     sure = f"Better than {len(own) - len(tied)} of {len(own)} others"
+    sure += mark_of(c, scores[0].unit) if len(tied) < len(own) else ""
     sure += f"; no evidence that it differs from {_named(tied)}." if tied else "."
     return Verdict(said, "open" if len(tied) == len(own) else "better", [sure])
 

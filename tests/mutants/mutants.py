@@ -182,6 +182,17 @@ units are drawn within their strata
 all swaps are enumerated where B allows
 - 2 ** sample.differ(*pair)[0] <= options.n_resamples
 + 2 ** sample.differ(*pair)[0] < 0
+@ analysis/notes.py: notes
+few segments are a tenth of them, ten at most
+- largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
++ largest = _LARGEST
+shares are counted, and rest on no estimated variance
+- is_other = of.outcomes is not None or of.has_runs or sample.units.sizes is not None
++ is_other = of.has_runs or sample.units.sizes is not None
+@ results/notes.py: notes
+one pair is no family
+- if few and n_pairs > 1 and result.adjustment != "none":
++ if few and result.adjustment != "none":
 @ results/results.py: rule
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level
