@@ -319,6 +319,11 @@ def test_notes_say_what_is_not_to_be_trusted():
     )
     assert "those of normal data" in str(es.power(shard))
     assert "normal data" not in str(alike)
+    # What is measured is said of t, and of 0/1 scores it is not.
+    assert "(95 %; of BLEU, chrF and TER some 90 % hold)" in str(alike)
+    assert "knows within the intervals (95 %)." in str(
+        es.power(counted(30, 20, 500), metrics=ACCURACY)
+    )
 
 
 def test_tables_and_curves_of_segments_and_of_runs():
