@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 import evalstats as es
 from benchmarks import documents
-from benchmarks.calibration import promises, runner, tables
+from benchmarks.calibration import promises, questions, runner, tables
 from benchmarks.calibration.__main__ import main
 from benchmarks.calibration.jobs import Job, jobs
 from benchmarks.calibration.populations import Real, population
@@ -105,6 +107,32 @@ def test_few_segments_hold_the_matches_of_a_low_resource_pair():
     assert score < 20 < min(population(Real("sample", ("bleu",), systems)).scores["BLEU"])
     (note,) = es.estimate(scarce.tables[0], n_resamples=99)[0].notes
     assert note.startswith("BLEU: 10 of 480 segments hold")
+
+
+def test_means_over_cells_are_held_to_bounds_of_their_own():
+    cells = {
+        f"brackets / {n} segments / a / {metric}": {"held": [held, 100], "length": [50, 100]}
+        for n, metric, held in ((100, "BLEU", 75), (300, "BLEU", 95), (300, "TER", 88))
+    }
+    cells["brackets / 80 documents / a / BLEU"] = {"held": [10, 100], "length": [90, 100]}
+    *each, mean = promises.held(cells)
+    assert [x.outside for x in each] == [False] * 3
+    assert (mean.value, mean.trials, mean.outside) == (pytest.approx(0.86), 300, True)
+    assert "| brackets: held, mean | 0.88 to 0.97 | 1 | .860 | 1 |" in tables.promised(cells)
+
+
+def test_a_bracket_is_held_against_the_least_difference_of_the_population():
+    source = Real("sample", ("bleu", "chrf"), ("baseline", "clearly-better"))
+    whole = population(source)
+    drawn = source.draw(60, np.random.default_rng(0))
+    happened = list(questions.brackets(drawn, 0))
+    assert [x[:2] for x in happened] == list(product(("BLEU", "chrF2"), ("held", "length")))
+    (planned,) = es.power(list(whole.tables)[:1], n_segments=60)
+    assert questions.minimum(whole, "BLEU", 60) == planned.minimum
+    pilot = es.power(list(drawn.tables)).pairs[0]
+    assert pilot.minimum_low < planned.minimum < pilot.minimum_high
+    assert happened[0][2]
+    assert happened[1][2] == (pilot.minimum_high - pilot.minimum_low) / planned.minimum
 
 
 def test_results_of_speed_become_tables():

@@ -53,7 +53,7 @@ class Job(NamedTuple):
 
 def jobs(subset: bool = False, every: bool = False) -> list[Job]:
     """Return the jobs whose data is at hand, or all, or the subset, which needs no files."""
-    listed = [*_families(), *_real(), *_numbers(), *_shares(), *_limits()]
+    listed = [*_families(), *_real(), *_brackets(), *_numbers(), *_shares(), *_limits()]
     return [x for x in listed if (every or available(x.source.corpus)) and (x.subset or not subset)]
 
 
@@ -111,6 +111,7 @@ def _real() -> Iterator[Job]:
         (DE, "chrf", ("Online-B", "Online-Y"), 300, "segments"),
         (ES, "0/1", ("Llama3-70B", "NVIDIA-NeMo"), 300, "segments"),
         (ES, "bleu", ("Claude-3.5", "IOL-Research"), 100, "documents"),
+        (AR, "CometKiwi-XL", ("Gemma-3-27B", "SRPOL"), 80, "documents"),
         (SAMPLE, "bleu", ALIKE, 60, "segments"),
     ):
         source, small = Real(corpus, (metric,), systems, "real", unit), corpus == SAMPLE
@@ -124,6 +125,27 @@ def _real() -> Iterator[Job]:
         yield Job("gates", f"{kind}, {metric}, N = {n}", source, n, question, 1000)
     source = Real(DE, BLEU, ("Online-A", "Online-W"), "exchangeable", differ=12)
     yield Job("few differing", "12 of 300", source, 300, trials=1000)
+
+
+def _brackets() -> Iterator[Job]:
+    """Yield pilots of real systems, of which each knows so much of its population."""
+    for source, sizes in (
+        (Real(DE, THREE, ("Online-W", "Online-Y")), (300, 100)),
+        (Real(DE, THREE, ("OpenNMT", "Online-B")), (300, 100)),
+        (Real(ZH, CHINESE, ("LanguageX", "Online-Y")), (300, 100)),
+        (Real(ZH, CHINESE, ("Manifold", "HuaweiTSC")), (300, 100)),
+        (Real(ES, THREE, ("IOL-Research", "Mistral-Large")), (300, 100)),
+        (Real(ES, THREE, ("GPT-4", "ONLINE-A")), (300, 100)),
+        (Real(SAMPLE, THREE, ALIKE), (100,)),
+    ):
+        for n in sizes:
+            small = source.corpus == SAMPLE
+            yield Job("brackets", f"{n} segments", source, n, questions.brackets, 400, small)
+    for source in (
+        Real(ES, THREE, ("IOL-Research", "Mistral-Large"), "real", "documents"),
+        Real(AR, KIWI, ("Algharb", "Claude-4"), "real", "documents"),
+    ):
+        yield Job("brackets", "80 documents", source, 80, questions.brackets, 400)
 
 
 def _numbers() -> Iterator[Job]:

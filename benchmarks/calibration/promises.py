@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ PROMISES: dict[str, Bounds] = {
     "Monitor": {"false improvement": (0.0, 0.05), "score of the chosen": (0.93, 1.0)},
     "ranks": {"one rank": (0.93, 1.0), "all ranks": (0.93, 1.0)},
     "runs": _covered(0.93, 1.0, 1.6, 1.4),
+    "brackets": {"held": (0.7, 1.0)},
     "tails": _covered(0.925, 1.0, 1.3, 1.3),
 }
 #: What rates should be; bounds are that and what is let pass beside it, most of it chance.
@@ -46,6 +48,8 @@ _ERRORS = ("any false claim", "wrong pass", "wrong failure", "false improvement"
 LEVELS = {**dict.fromkeys(_ERRORS, 0.05), "p ≤ .05": 0.05, "p ≤ .01": 0.01}
 LEVELS |= dict.fromkeys(("difference", "score", "all intervals hold", "score of the chosen"), 0.95)
 LEVELS |= dict.fromkeys(("one rank", "all ranks"), 0.95)
+#: What must hold of the mean over all cells of a kind that have bounds of their own.
+MEANS: dict[str, Bounds] = {"brackets": {"held": (0.88, 0.97)}}
 #: How far a predicted power may be off.
 POWER = 0.04
 #: A rate that is on its bound is so far beyond it by chance with at most this probability.
@@ -80,6 +84,8 @@ class Held(NamedTuple):
         if self.cell.startswith("power /"):
             return f"predicted ± {POWER}"
         level = LEVELS.get(self.rate)
+        if level is None and self.low > 0 and self.high < 1:
+            return f"{self.low:g} to {self.high:g}"
         if level is None:
             return f"≥ {self.low:g}" if self.low else f"≤ {self.high:g}"
         below, above = f"{level - self.low:g}", f"{self.high - level:g}"
@@ -112,14 +118,28 @@ def held(results: Counts) -> list[Held]:
         for rate, (low, high) in _bounds(cell, rates).items():
             if rate in rates:
                 found.append(Held(cell, rate, rates[rate], int(counts[rate][1]), low, high))
-    return found
+    return found + list(_means(found))
+
+
+def _means(found: list[Held]) -> Iterator[Held]:
+    """Yield the means that something is promised of, as if of one large cell."""
+    for kind, bounds in MEANS.items():
+        for rate, (low, high) in bounds.items():
+            cells = [x for x in found if (x.cell.split(" / ")[0], x.rate) == (kind, rate)]
+            if cells:
+                value = float(np.mean([x.value for x in cells]))
+                trials, name = sum(x.trials for x in cells), f"{kind} / mean / all / all metrics"
+                yield Held(name, f"{rate}, mean", value, trials, low, high)
 
 
 def _bounds(cell: str, rates: dict[str, float]) -> Bounds:
     kind, row, _, metric = cell.split(" / ")
-    if kind == "power":
+    if kind == "power" and "documents" not in row:
         return {"found": (rates["predicted"] - POWER, rates["predicted"] + POWER)}
     if kind == "peers":
         return {"p ≤ .05": (0.03, 0.07)} if metric.startswith("evalstats") else {}
-    # Documents that are worth fewer than thirty carry no claims of a family.
-    return {} if kind == "families" and "documents" in row else PROMISES.get(kind, {})
+    # Documents that are worth fewer than thirty carry no claims of a family, and of those of very
+    # different sizes nothing can be planned.
+    if kind in ("families", "power", "brackets") and "documents" in row:
+        return {}
+    return PROMISES.get(kind, {})

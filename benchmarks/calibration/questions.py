@@ -97,9 +97,31 @@ def ranks(sample: Sample, seed: int) -> Happened:
 def power(sample: Sample, seed: int) -> Happened:
     """Ask how often a real difference is found; the pilot of the prediction is the population."""
     (d,) = sample.compared(seed).differences
-    n = len(set(sample.labels["groups"])) if sample.labels else sample.tables[0].n_segments
-    yield d.metric, "predicted", predicted(sample.whole, n)
+    yield d.metric, "predicted", predicted(sample.whole, units(sample))
     yield d.metric, "found", rejected(d.pvalue)
+
+
+def units(sample: Sample) -> int:
+    """Return how many segments, or documents, were drawn."""
+    return len(set(sample.labels["groups"])) if sample.labels else sample.tables[0].n_segments
+
+
+def brackets(sample: Sample, seed: int) -> Happened:
+    """Ask how well the sample, as a pilot, knows the least difference of its population."""
+    for pair in es.power(list(sample.tables), **sample.labels):
+        least = minimum(sample.whole, pair.metric, units(sample))
+        low, high = pair.minimum_low or 0.0, pair.minimum_high or np.inf
+        yield pair.metric, "held", low <= least <= high
+        yield pair.metric, "length", (high - low) / least
+
+
+@lru_cache(maxsize=256)
+def minimum(whole: Any, metric: str, n: int) -> float:
+    """Return the least difference that n units of a population find."""
+    groups = whole.codes if len(whole.members) < len(whole.codes) else None
+    planned = es.power(list(whole.tables), n_segments=n, groups=groups)
+    (found,) = (pair.minimum for pair in planned if pair.metric == metric)
+    return float(found or np.nan)
 
 
 @lru_cache

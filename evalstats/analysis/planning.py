@@ -11,16 +11,21 @@ import numpy as np
 
 from evalstats.analysis.notes import size_notes
 from evalstats.analysis.options import Options
-from evalstats.analysis.sampling import Effect, Pair, Sample
+from evalstats.analysis.sampling import Effect, Floats, Pair, Sample
 from evalstats.checks import integer, real, share
 from evalstats.errors import InputError
 from evalstats.inference import power, student
 from evalstats.inference.counts import wilson
 from evalstats.inference.student import Spread
+from evalstats.results.notes import UNEVEN
 from evalstats.results.power import PairPower, Power, RunPower, assumptions
 
 #: So many units, or runs, that more of them find nothing more.
 ENDLESS = 10**12
+#: Below such a level t has no quantiles.
+_LEAST_LEVEL = 1e-100
+#: The squares of numbers between these, and sums of them, are numbers.
+_LEAST_SIZE, _LARGEST_SIZE = 1e-140, 1e140
 #: The curve goes so far below and above the sizes in question, or over these numbers of runs.
 _REACH, _RUNS = 8, (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100)
 
@@ -39,6 +44,11 @@ class Question:
 
     def __post_init__(self) -> None:
         level, size = share(self.level, "significance_level"), self.difference
+        if level < _LEAST_LEVEL:
+            raise InputError(
+                f"significance_level must be at least {_LEAST_LEVEL:g}, below which t has no "
+                f"quantiles that can be computed; got {level:g}"
+            )
         if not level < real(self.target, "power", 0.0) < 1:
             raise InputError(
                 f"power must be between the significance level {level:g}, which a test reaches "
@@ -61,12 +71,14 @@ class Design:
     With R runs of each system the variance of the difference on n units is
     (σ_s² + Σ σ_e²/R)/n + Σ σ_r²/R, with sums over both systems (`student.mean_squares`). Of 0/1
     scores it follows from the share of segments that are discordant, so many of which a unit is
-    worth. A `side` takes the lower or the upper bound of the error in its place.
+    worth. A `side` takes the lower or the upper bound of the error in its place: the chi-square
+    interval of a variance that is known with so many degrees of freedom (`variance_degrees`).
     """
 
     asked: Question
     n: int
     degrees: float
+    known: float = np.inf
     segment: float = 0.0
     of_runs: tuple[tuple[float, float], ...] = ()  # σ_r² and σ_e²
     n_runs: int = 1
@@ -86,10 +98,10 @@ class Design:
         squares = [((r + e / n) / runs, e / n / runs) for r, e in self.of_runs]
         error, degrees, stretch = power.of_runs(segments, [(*s, runs) for s in squares])
         if self.side is not None:
-            # The same variances, as sure as the pilot is of them: a chi-square interval.
-            segments = segments._replace(degrees=self.degrees)
-            known = student.with_runs(segments, [(*s, self.n_runs) for s in squares])
-            error *= self._bound(known.degrees)
+            # The same variances, as sure as the pilot is of them.
+            segments = segments._replace(degrees=self.known)
+            pilot = student.with_runs(segments, [(*s, self.n_runs) for s in squares])
+            error *= self._bound(pilot.degrees)
         return power.t_power(difference / error, degrees, level, sides, stretch)
 
     def _bound(self, degrees: float) -> float:
@@ -134,12 +146,17 @@ def by_t(effect: Effect, asked: Question) -> Design:
     error, _, degrees = replace(effect, runs=()).spread
     of_runs = tuple((max(r - e, 0.0) * n_runs, e * n_runs * n) for r, e, _ in effect.runs)
     segment = max(error**2 * n - sum(e for _, e in of_runs) / n_runs, 0.0)
-    return Design(asked, n, degrees, segment, of_runs, n_runs)
+    known = degrees
+    if effect.influence is not None:
+        known = min(degrees, student.variance_degrees(effect.influence, effect.units.codes))
+    return Design(asked, n, degrees, known, segment, of_runs, n_runs)
 
 
 def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
     """Return what is known of a pair (baseline, system), which has to vary."""
     effect, outcomes, differ = sample.difference(*pair), sample.of.outcomes, sample.differ(*pair)[0]
+    base, new = (sample.of.systems[i] for i in pair)
+    _check_size(effect.influence, sample, f"{new!r} less {base!r}")
     if outcomes is not None and differ:
         gained, lost, n = outcomes.changed(*pair, effect.of_units)
         degrees = np.inf if sample.units.plain else effect.of_units.degrees
@@ -149,7 +166,6 @@ def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
     rounding = 1e-12 * float(np.max(np.abs(sample.scores[list(pair)])))
     if effect.spread.error > rounding:
         return by_t(effect, asked)
-    base, new = (sample.of.systems[i] for i in pair)
     raise InputError(
         f"{new!r} and {base!r} {'differ by the same' if differ else 'have identical statistics'} "
         f"on every {sample.units.unit} under {sample.of.name}: nothing varies, and a pilot without "
@@ -159,6 +175,10 @@ def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
 
 def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -> Power:
     """Plan for all pairs under all metrics, as `power` does."""
+    for sample in samples:
+        # Of shards, whose segments are elsewhere, the replicates vary.
+        values = sample.replicates if sample.influence is None else sample.influence
+        _check_size(values, sample, "a score")
     units, first = samples[0].units, samples[0].effects[0].runs
     n, pilot_runs = asked.n_segments or units.n, first[0][2] if first else None
     least = 2 if units.codes is None else 2 * (int(units.codes.max()) + 1)
@@ -184,7 +204,9 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
         asked.alternative, asked.confidence_level, tuple(signatures),
         n_runs=runs, pilot_runs=pilot_runs,
     )  # fmt: skip
-    notes = *assumptions(result, len(units.labels)), *_left_out(same), *size_notes(samples[0].of)
+    uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
+    assumed = assumptions(result, len(units.labels), uneven, samples[0].is_elsewhere)
+    notes = *assumed, *_left_out(same), *size_notes(samples[0].of)
     return replace(result, notes=notes)
 
 
@@ -205,10 +227,21 @@ def needed_within(
         known = distance / outcomes.scale, (gained + lost) / n
         items = power.items_within(*known, level, target) * sample.units.n / n
         return ceil(items) if items < ENDLESS else None
-    if effect.spread.error == 0:
+    if not _LEAST_SIZE < effect.spread.error < _LARGEST_SIZE or level < _LEAST_LEVEL:
         return None
     asked = Question(None, None, None, level, target, options.confidence_level, "greater")
     return by_t(effect, asked).needed(distance)
+
+
+def _check_size(values: Floats | None, sample: Sample, what: str) -> None:
+    """Refuse influence values, or replicates, of any shape, whose squares are no numbers."""
+    size = 0.0 if values is None else float(np.max(np.abs(values), initial=0.0))
+    if size and not _LEAST_SIZE < size < _LARGEST_SIZE:
+        raise InputError(
+            f"hypotheses must have scores whose variance can be computed, but under "
+            f"{sample.of.name} a {sample.units.unit} moves {what} by {size:.1g}; give them in a "
+            f"unit in which they are nearer to 1"
+        )
 
 
 def _pair(sample: Sample, pair: Pair, asked: Question, n: int, planned: int | None) -> PairPower:

@@ -55,16 +55,17 @@ def power(
     power : float
         Target, between `significance_level` and 1: how often the difference is to be found.
     significance_level : float
-        In (0, 1), of a single test. Of m comparisons that are adjusted, the first that is found
-        needs about this over m.
+        From 1e-100 to below 1, of a single test. Of m comparisons that are adjusted, the first that
+        is found needs about this over m.
     alternative : {"two-sided", "greater", "less"}
         Of the test, as in `compare`. One-sided, the true difference lies on the side tested.
     runs : int, optional
         Runs of each system that are planned, by default as many as in the pilot, which then has
         several of each (as in `compare`).
     confidence_level : float
-        Of the intervals, which say what so small a pilot leaves uncertain: of the standard
-        deviation (chi-square), or of the share of segments that differ (Wilson, 1927).
+        Of the intervals, which say how well so small a pilot knows the standard deviation (from the
+        kurtosis of the differences; after Bonett, 2006), or the share of segments that differ
+        (Wilson, 1927). With BLEU, chrF and TER those of 95 % hold 90 % of the time.
 
     Returns
     -------

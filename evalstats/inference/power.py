@@ -60,9 +60,11 @@ def of_runs(segments: Spread, runs: Sequence[Runs]) -> tuple[float, float, float
     """
     from scipy.special import chdtrc
 
-    true = expected = segments.error**2
+    # Of shares: fourth powers of large or small scores are no numbers.
+    scale = segments.error**2 + sum(between for between, _, _ in runs)
+    true = expected = segments.error**2 / scale
     parts = [(true, segments.degrees)]
-    for between, both, n in runs:
+    for between, both, n in ((a / scale, b / scale, n) for a, b, n in runs):
         d = n - 1.0
         true += max(between - both, 0.0)
         parts.append((between, d))
@@ -71,7 +73,7 @@ def of_runs(segments: Spread, runs: Sequence[Runs]) -> tuple[float, float, float
             expected += float(between * chdtrc(d + 2, least) - both * chdtrc(d, least))
     noise = sum(m * m / d for m, d in parts)
     squares = sum(m * m / d * (1 + 2 / d) for m, d in parts)
-    return true**0.5, (expected**2 + 2 * noise) / squares, (expected / true) ** 0.5
+    return (true * scale) ** 0.5, (expected**2 + 2 * noise) / squares, (expected / true) ** 0.5
 
 
 def mcnemar_power(
@@ -120,12 +122,13 @@ def least_difference(power: Callable[[float], float], target: float, step: float
     """
     from scipy.optimize import brentq
 
-    high = step
-    while power(high) < target:
-        if high > _FAR * step:
+    # In steps, since the root is looked for to within 2e-12.
+    high = 1.0
+    while power(high * step) < target:
+        if high > _FAR:
             return None
         high *= 2
-    return float(brentq(lambda difference: power(difference) - target, 0.0, high))
+    return step * float(brentq(lambda steps: power(steps * step) - target, 0.0, high))
 
 
 def least_size(power: Callable[[int], float], target: float) -> int | None:

@@ -97,6 +97,39 @@ def spread(
     return Spread(total**0.5, (total / float(np.sum(squares))) ** 0.5, max(degrees, 1.0))
 
 
+def variance_degrees(influence: Floats, codes: NDArray[np.intp] | None = None) -> float:
+    """Return how many degrees of freedom the variance of a quantity has, whatever the tails.
+
+    A variance with ν degrees of freedom varies, as a share of itself, with the variance 2/ν where
+    values are normal, and about (γ - 1)/ν where their kurtosis is γ (after Bonett, 2006), as if it
+    had 2ν/(γ - 1) degrees. So many are returned, but never more than ν: that of `spread`, of units
+    that count one each. γ is three times Σu⁴ over what normal values of these variances have on
+    average, 3 (n - 1)/(n + 1) · (Σu²)²/n in a stratum of n.
+
+    Parameters
+    ----------
+    influence : ndarray, shape (N,)
+        Of every unit on a quantity, not all the same.
+    codes : ndarray of int, shape (N,), optional
+        Stratum of each unit, of two units or more; one stratum by default.
+
+    Examples
+    --------
+    >>> few = np.zeros(100)    # of kurtosis 50
+    >>> few[:2] = 1, -1
+    >>> round(variance_degrees(few), 2), round(variance_degrees(np.linspace(-1, 1, 100)), 2)
+    (3.96, 99.0)
+    """
+    strata, numbers = _strata(len(influence), None, codes)
+    apart = _centred(influence, codes)
+    # Fourth powers of large or small scores are no numbers.
+    powers = (apart / np.max(np.abs(apart))) ** 2
+    squares = np.bincount(strata, weights=powers)
+    normal = np.sum(squares**2 / numbers * (numbers - 1) / (numbers + 1))
+    kurtosis = float(np.sum(powers**2) / normal)
+    return spread(influence, codes=codes).degrees * min(1.0, 2 / (kurtosis - 1))
+
+
 def unbiased(
     influence: Floats,
     sizes: NDArray[np.int64] | None = None,

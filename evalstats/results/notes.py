@@ -15,6 +15,8 @@ from evalstats.results.results import Comparison, Estimates
 _FEW, _FEW_GROUPS = 100, 30
 #: Below it, on how many units systems differ is what is uncertain.
 FEW_DIFFERING = 10
+#: Groups of which one size would do with fewer than such a share are of very different sizes.
+UNEVEN = 0.8
 #: Pairs, tasks or systems that a note names; more are counted.
 NAMED = 3
 
@@ -80,7 +82,7 @@ class Limits:
     @property
     def uneven(self) -> str:
         """What groups of very different sizes are worth, where they are."""
-        if not self.sizes or self.worth >= 0.8 * self.n:
+        if not self.sizes or self.worth >= UNEVEN * self.n:
             return ""
         return (
             f"{self.n} {plural(self.unit)} of {self.sizes[0]} to {self.sizes[1]} segments count as "

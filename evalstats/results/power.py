@@ -77,7 +77,7 @@ class PairPower(Record):
     standard_deviation : float
         Of one segment, or group: the difference's standard error is this over √N.
     minimum, minimum_low, minimum_high : float or None
-        Least difference that is found with the target power, and what the pilot leaves uncertain;
+        Least difference that is found with the target power, and its interval;
         `None` where no difference is, as of 0/1 scores on three segments.
     power, power_low, power_high : float or None
         How often the difference that was asked about is found; `None` where none was.
@@ -142,7 +142,7 @@ class Power(Several[PairPower]):
     significance_level, alternative
         Of the test.
     confidence_level : float
-        Of the intervals, which say what so small a pilot leaves uncertain.
+        Of the intervals, which say how well the pilot knows what varies.
     signatures, notes : tuple of str
         As of a `Comparison`, a signature a metric.
     n_runs, pilot_runs : int or None
@@ -239,15 +239,34 @@ def _bounds(decimals: int, key: str, row: dict[str, Any]) -> str:
     return f"[{_cell(decimals, f'{key}_low', row)}, {_cell(decimals, f'{key}_high', row)}]"
 
 
-def assumptions(result: Power, n_strata: int) -> Iterator[str]:
-    """Say what is assumed, and what cannot be found."""
+def assumptions(
+    result: Power, n_strata: int, uneven: bool = False, elsewhere: bool = False
+) -> Iterator[str]:
+    """Say what is assumed, how sure that is, and what cannot be found.
+
+    Groups of very different sizes are `uneven`; segments of shards are `elsewhere`.
+    """
     unit, pilot, what = result.unit, f"{result.n_pilot:,}", f"{result.unit}s"
     if result.pilot_runs:
         what, pilot = f"{what}, and the next runs,", f"{pilot} and {result.pilot_runs} runs"
+    level = f"{100 * result.confidence_level:.10g} %"
+    by_t = any(p.discordant is None for p in result)
+    held = "; of BLEU, chrF and TER some 90 % hold" if by_t else ""
     yield (
-        f"Assumes that differences of the next {what} vary as the pilot's do; the intervals "
-        f"({100 * result.confidence_level:.10g} %) say what a pilot of {pilot} leaves uncertain."
+        f"Assumes that differences of the next {what} vary as the pilot's do; how much that is, a "
+        f"pilot of {pilot} knows within the intervals ({level}{held})."
     )
+    if uneven:
+        yield (
+            f"The {unit}s are of very different sizes, and of such no prediction is to be trusted: "
+            f"it errs in both directions. On documents 0.54 was predicted where 1.00 of the "
+            f"differences were found, and 0.76 where 0.65 were."
+        )
+    if elsewhere:
+        yield (
+            f"The intervals ({level}) are those of normal data, since the segments are elsewhere: "
+            f"those of BLEU, chrF and TER are too short."
+        )
     if n_strata:
         yield f"Each of {n_strata} strata has the share of {unit}s that it has in the pilot."
     if counted := dict.fromkeys(p.metric for p in result if p.discordant is not None):

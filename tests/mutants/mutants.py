@@ -106,6 +106,20 @@ the best rank is behind all that are better
 systems that tie share a resample
 - best / best.sum(axis=1, keepdims=True)
 + best / 1
+@ inference/student.py: power
+long tails leave a variance less known than normal data do
+- min(1.0, 2 / (kurtosis - 1))
++ 1.0
+the kurtosis of normal values is 3 on average, of few as of many
+- (numbers - 1) / (numbers + 1)
++ 1
+@ analysis/planning.py: power
+groups of unlike sizes know no more than their number of one size
+- min(degrees, student.variance_degrees(effect.influence, effect.units.codes))
++ student.variance_degrees(effect.influence, effect.units.codes)
+tails are those within strata
+- variance_degrees(effect.influence, effect.units.codes)
++ variance_degrees(effect.influence)
 @ inference/power.py: power
 a two-sided test has half of its level on each side
 - tail = degrees >= _NORMAL, level / sides
