@@ -9,6 +9,7 @@
 - `sharded`: the same where the segments are elsewhere
 - `pairs`: one pair of systems, its interval and the p-value of any null value
 - `margins`: claims that two systems are alike, or one not worse
+- `claims`: the p-values of such claims, adjusted for all pairs and tasks
 - `swaps`: approximate randomisation
 - `families`: p-values and intervals of all pairs at once
 - `ranking`: ranks from verdicts on all pairs, of a metric or of a composite

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.claims import families_of, with_adjusted_claims
 from evalstats.analysis.estimate import estimates_of, result_signature
 from evalstats.analysis.families import Family
 from evalstats.analysis.inputs import Given, as_pairs
@@ -26,7 +27,7 @@ from evalstats.inference.families import ADJUSTMENTS, holm_over
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.notes import comparison_notes
-from evalstats.results.records import Difference, is_mixed
+from evalstats.results.records import Difference
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.statistics.extraction import Metrics, Progress
 
@@ -87,8 +88,9 @@ def compare(
         The difference that matters, above 0, in points of each metric. The result then says which
         pairs are *equivalent* (the difference lies within ± margin: two one-sided tests,
         Schuirmann, 1987; Lakens, 2017) and which systems are *not worse* (no loss of the margin or
-        more: non-inferiority). Each pair is at the level by itself, not adjusted for several.
-        Choose it before you see the scores.
+        more: non-inferiority). The p-values of these claims are adjusted for all pairs (and tasks)
+        as those of differences are, each of the two kinds apart, by Holm's method where
+        `adjustment` is "max-t". Choose the margin before you see the scores.
     recovery : float, optional
         In place of a margin, the share r of the baseline that must be kept, above 0 and at most 1:
         *not worse* is a system whose score is shown to be above r times the baseline's (or, where
@@ -162,6 +164,7 @@ def comparison(
         parts = [part.keeping(samples)]
     else:
         found = over_tasks(found, adjustment)
+    found = with_adjusted_claims(found, options.adjustment)
     result = Comparison(
         estimates=Estimates(tuple(estimates)),
         differences=tuple(found),
@@ -185,13 +188,8 @@ def comparison(
 
 def over_tasks(found: Sequence[Difference], adjustment: str) -> list[Difference]:
     """Adjust p-values over tasks, within each metric, or all together; totals apart."""
-    families: dict[Any, list[int]] = {}
-    mixed = is_mixed(found)
-    for i, d in enumerate(found):
-        key = d.aggregate is not None, "" if mixed else d.metric
-        families.setdefault(key, []).append(i)
     made = list(found)
-    for places in families.values():
+    for places in families_of(found):
         if adjustment == "max-t":
             # Within each task, or total, that is done.
             tasks = [found[i].task for i in places]

@@ -94,13 +94,19 @@ def from_json(kind: type[T], text: object) -> T:
 
 
 def record_of(kind: type[T], found: object, where: str = "") -> T:
-    """Return a record of the fields in an object, which may check itself by a method `_check`."""
+    """Return a record of the fields in an object.
+
+    It may check itself by a method `_check`, and its class may know by `_upgraded` what earlier
+    versions wrote.
+    """
     at = where or "it"
     listed = getattr(kind, "of_list", "") if isinstance(found, list) else ""
     if listed:
         found = {listed: found}
     if not isinstance(found, dict):
         raise InputError(f"{at} must be an object, got {shown(found)}")
+    if upgraded := getattr(kind, "_upgraded", None):
+        found = upgraded(found)
     values = {}
     for field, hint in _typed(kind):
         name = field.name

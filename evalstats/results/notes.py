@@ -142,18 +142,24 @@ def _total_notes(estimates: Estimates) -> Iterator[str]:
 
 def claim_notes(result: Comparison) -> Iterator[str]:
     """Say what is claimed, and how surely."""
-    level = f"at level {result.significance_level:g}, each pair by itself"
+    level = f"at level {result.significance_level:g}"
+    alone = ""
+    if (n := max(map(result.n_compared, result))) > 1:
+        how = {"max-t": "holm"}.get(result.adjustment, result.adjustment)
+        adjusted = f"adjusted for {n} comparisons ({how})"
+        level += f", {'each by itself' if how == 'none' else adjusted}"
+        alone = " of each by itself"
     if (size := result.margin) is not None:
         yield (
             f"margin {size:g}: equivalent (the difference lies within ±{size:g}), not worse (no "
             f"loss of {size:g} or more), or not shown, {level}; to_csv() has the smallest margins "
-            f"that can be claimed."
+            f"that can be claimed{alone}."
         )
     if (size := result.recovery) is not None:
         yield (
             f"recovery {size:g}: not worse (at least {size:g} of the baseline is kept; of errors, "
             f"at most 1/{size:g} times as many are made), or not shown, {level}; to_csv() has the "
-            f"most that can be claimed."
+            f"most that can be claimed{alone}."
         )
 
 

@@ -79,15 +79,14 @@ class Comparison(Listed[Difference]):
         return difference.pvalue_adjusted <= self.significance_level
 
     def claim(self, difference: Difference) -> str | None:
-        """Return "equivalent", "not worse" or "not shown"; `None` without margin or recovery."""
+        """Return "equivalent", "not worse" or "not shown"; `None` without margin or recovery.
+
+        By p-values that are adjusted for all pairs and tasks, as those of verdicts are.
+        """
         if self.margin is None and self.recovery is None:
             return None
-        found, level = difference.margin_test, self.significance_level
-        if found is None:
-            return "not shown"
-        if found.pvalue_equivalence is not None and found.pvalue_equivalence <= level:
-            return "equivalent"
-        return "not worse" if found.pvalue_not_worse <= level else "not shown"
+        found = difference.margin_test
+        return "not shown" if found is None else found.claim(self.significance_level)
 
     @cached_property
     def is_mixed(self) -> bool:

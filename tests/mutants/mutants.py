@@ -132,6 +132,27 @@ replicates that differ by rounding only are ties
 of a score below 0 no share is kept
 - min(d.baseline_score, d.system_score) < 0
 + min(d.baseline_score, d.system_score) < -1e300
+@ analysis/claims.py: claims
+a pair of which nothing can be claimed counts among the claims
+- adjust([1.0 if p is None else p for p in known]).tolist()
++ adjust([0.0 if p is None else p for p in known]).tolist()
+the claims on all tasks are one family
+- key = d.aggregate is not None, "" if mixed else d.metric
++ key = d.task, d.metric
+@ results/records.py: claims predictions
+claims of several pairs are made by adjusted p-values
+- kept = _first(self.pvalue_not_worse_adjusted, self.pvalue_not_worse)
++ kept = self.pvalue_not_worse
+another test set errs as well
+- error = self.standard_error * sqrt(1 + stretch(self.units.n_units or 1, n))
++ error = self.standard_error
+@ results/scores.py: predictions
+the runs' part of an error does not depend on the number of segments
+- ratio = (runs + ratio * segments) / (runs + segments)
++ ratio = ratio + 0.0
+a share stays on its scale
+- max(low, 0.0), min(high, self._scale())
++ max(low, 0.0), high
 @ analysis/units.py: strata
 strata of one unit are drawn together
 - alone = np.flatnonzero(counts == 1)
