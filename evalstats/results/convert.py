@@ -105,14 +105,13 @@ def record_of(kind: type[T], found: object, where: str = "") -> T:
         found = {listed: found}
     if not isinstance(found, dict):
         raise InputError(f"{at} must be an object, got {shown(found)}")
-    if upgraded := getattr(kind, "_upgraded", None):
-        found = upgraded(found)
+    known: dict[str, Any] = getattr(kind, "_upgraded", dict)(found)
     values = {}
     for field, hint in _typed(kind):
         name = field.name
-        if name in found:
+        if name in known:
             place = where if name == listed else f"{where}.{name}".lstrip(".")
-            values[name] = _value(found[name], hint, place)
+            values[name] = _value(known[name], hint, place)
         elif field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"{at} has no {name!r}")
     made = kind(**values)

@@ -5,7 +5,7 @@ Tables (`layout`) and figures (`plots`) are made of them; `results` has what use
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import NormalDist
@@ -252,7 +252,7 @@ class Difference(Record):
         return NormalDist().cdf(distance / error)
 
     @staticmethod
-    def _upgraded(found: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _upgraded(found: dict[str, Any]) -> dict[str, Any]:
         """Return the fields of a file, of which earlier versions wrote `n_differing` alone."""
         if "units" in found or "n_differing" not in found:
             return found
@@ -428,11 +428,13 @@ def oriented(comparison: Any, found: Iterable[Difference]) -> list[Difference]:
 
 
 def plural(unit: str) -> str:
-    """Return the plural of a unit's name: segments, documents, categories.
+    """Return the plural of a unit's name: segments, documents, categories, strata.
 
-    >>> plural("document"), plural("category"), plural("news")
-    ('documents', 'categories', 'news')
+    >>> plural("document"), plural("category"), plural("news"), plural("stratum")
+    ('documents', 'categories', 'news', 'strata')
     """
+    if unit.endswith("stratum"):
+        return f"{unit[:-2]}a"
     if unit.endswith("y") and unit[-2:-1] not in tuple("aeiou"):
         return f"{unit[:-1]}ies"
     return unit if unit.endswith("s") else f"{unit}s"

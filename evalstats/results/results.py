@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from evalstats.errors import InputError
 from evalstats.results import convert, layout, plots, report
+from evalstats.results.across import OverStrata
 from evalstats.results.contrasts import ContrastName
 from evalstats.results.describe import describe_comparison
 from evalstats.results.forms import Listed, as_digits
@@ -266,6 +267,48 @@ class Comparison(Listed[Difference]):
         """
         difference = self.difference(metric, system, baseline, task)
         return self._asked().influence(self, difference)
+
+    def over(self, by: str | Iterable[Hashable]) -> OverStrata:
+        """Say whether differences hold in other domains: strata as a sample of strata.
+
+        The intervals of a comparison are about other segments of the same domains. Here a domain is
+        a unit: of each pair and metric the differences d_1, ..., d_k of corpus scores in k strata,
+        their mean m, its t interval m ± t·s/√k, and where the difference in one more stratum lies,
+        m ± t·s·√(1 + 1/k), with k - 1 degrees of freedom (after Higgins, Thompson and
+        Spiegelhalter, 2009, for whom studies of unlike precision are the strata).
+
+        Parameters
+        ----------
+        by : str or sequence
+            The name of a label that the segments have; or labels, one a segment; or "task" for the
+            tasks of a suite.
+
+        Raises
+        ------
+        InputError
+            For fewer than 2 strata, a stratum without a finite score, an unknown label, and a
+            comparison of a `Shard` or from JSON.
+
+        Notes
+        -----
+        Measured on WMT25 (five pairs of languages, four metrics, one of four domains left out,
+        1,008 predictions): the difference in the domain left out lay within the interval of the
+        others' segments .33 of the time, of their documents .46, and within this prediction .94.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> from evalstats.data import load_sample
+        >>> sample = load_sample()
+        >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
+        >>> (found,) = es.compare(pair, sample.references, "chrf").over(sample.domains)
+        >>> found.n_strata, found.n_same_sign
+        (4, 4)
+        >>> found.predicted_low < found.low < found.difference < found.high < found.predicted_high
+        True
+        """
+        found: OverStrata = self._asked().over(self, by)
+        return found
 
     def joint(
         self,

@@ -139,6 +139,16 @@ a pair of which nothing can be claimed counts among the claims
 the claims on all tasks are one family
 - key = d.aggregate is not None, "" if mixed else d.metric
 + key = d.task, d.metric
+@ analysis/across.py: across
+the prediction for one more stratum has its own variance
+- spread * (1 + 1 / k) ** 0.5
++ spread * (1 / k) ** 0.5
+k strata leave k - 1 degrees of freedom
+- low, high = student.interval(mean, spread / k**0.5, k - 1, alpha)
++ low, high = student.interval(mean, spread / k**0.5, k, alpha)
+labels are those of the segments, in whatever order an average has them
+- order = np.argsort(np.concatenate(places), kind="stable")
++ order = np.arange(len(labels))
 @ results/records.py: claims predictions
 claims of several pairs are made by adjusted p-values
 - kept = _first(self.pvalue_not_worse_adjusted, self.pvalue_not_worse)
