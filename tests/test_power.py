@@ -87,9 +87,9 @@ def test_0_1_scores_have_the_power_of_mcnemar():
     result = es.power(counted(30, 20, 500), metrics=ACCURACY, n_segments=3)
     assert result.pairs[0].minimum is None
     assert "none: so few segments find no difference" in str(result)
-    # In groups of four equal items each counts once: 499 of 500, and t of the 50 that differ.
+    # In groups of four equal items each counts once: 499 of 500, and t of 500 groups.
     found = plan(counted(120, 80, 2000), ACCURACY, groups=np.arange(2000) // 4, difference=0.05)
-    power = mcnemar_power(0.05, 0.1, 499, 0.05, degrees=49)
+    power = mcnemar_power(0.05, 0.1, 499, 0.05, degrees=499)
     assert (found.discordant, found.power) == (0.1, pytest.approx(power))
 
 

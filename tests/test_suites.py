@@ -107,22 +107,24 @@ def test_totals_of_right_and_wrong_answers_count_at_the_effective_number(aggrega
     shares = raw / raw.sum()
     marks = [table.values[:, :, 0] for table in TASKS.values()]
 
-    def spread(rows):
-        parts = shares**2 * [np.var(row, ddof=1) / len(row) for row in rows]
+    def spread(variances):
+        parts = shares**2 * variances / (sizes - 1)
         return parts.sum(), parts.sum() ** 2 / np.sum(parts**2 / (sizes - 1))
 
     suite = es.Suite(TASKS, aggregate).compare(**FEW)
     for s, system in enumerate("AB"):
         rows = [mark[s] for mark in marks]
         share = shares @ [np.mean(row) for row in rows]
-        variance, degrees = spread(rows)
+        # Four items of the pooled share are added to each task.
+        right = np.array([row.sum() for row in rows])
+        p = (right + 4 * right.sum() / sizes.sum()) / (sizes + 4)
+        variance, degrees = spread(p * (1 - p))
         square = stats.t.ppf(0.975, degrees) ** 2 * variance / (share * (1 - share))
         wilson = np.sort(np.roots([1 + square, -2 * share - square, share**2]))
         e = suite.estimates[system]
         assert (e.score, e.low, e.high, e.method) == pytest.approx((share, *wilson, "wilson"))
     moved = [mark[1] - mark[0] for mark in marks]
-    variance, degrees = spread(moved)
-    degrees = min(degrees, sum(np.count_nonzero(row) for row in moved) - 1)
+    variance, degrees = spread(np.array([np.var(row) for row in moved]))
     gained, lost = (shares @ [np.mean(row == side) for row in moved] for side in (1, -1))
     n = (gained + lost - (gained - lost) ** 2) / variance
     b, c, d = n * gained, n * lost, suite.difference()

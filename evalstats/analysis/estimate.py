@@ -166,8 +166,8 @@ def _interval(sample: Sample, i: int, effect: Effect, options: Options) -> tuple
     """Return the interval of a score, and what it is called."""
     spread, alpha, outcomes = effect.spread, options.alpha, sample.of.outcomes
     method = "bootstrap" if options.method == "simultaneous" else options.method
-    if method == "bootstrap" and outcomes is not None:
-        method, found = "wilson", outcomes.score_interval(i, spread, alpha)
+    if method == "bootstrap" and outcomes is not None and effect.influence is not None:
+        method, found = "wilson", outcomes.score_interval(i, effect.influence, alpha)
     else:
         if method == "bootstrap" and (effect.runs or spread.degrees < bootstrap.LEAST_DEGREES):
             method = "t"

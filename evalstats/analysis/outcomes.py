@@ -16,6 +16,9 @@ from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
 
+#: Items with the pooled share that are added to each stratum (Agresti and Coull, 1998).
+_ADDED = 4.0
+
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
@@ -24,19 +27,35 @@ class Outcomes:
     success: NDArray[np.bool_]  # (S, N)
     scale: float
     weights: Floats | None  # (N,), summing to 1; none where all weigh the same
-    plain: bool  # whether segments are drawn freely, so that they count as they are
+    units: Units  # what is drawn; segments that are drawn freely count as they are
 
     def changes(self, a: int, b: int) -> tuple[int, int]:
         """Count the segments that system b gains against a, and those that it loses."""
         first, second = self.success[[a, b]]
         return int(np.count_nonzero(second & ~first)), int(np.count_nonzero(first & ~second))
 
-    def score_interval(self, i: int, spread: Spread, alpha: float) -> tuple[float, float]:
-        """Return Wilson's interval of a score."""
+    def score_interval(self, i: int, influence: Floats, alpha: float) -> tuple[float, float]:
+        """Return Wilson's interval of a score with these influence values of units, `(N,)`."""
+        spread = self.units.spread(influence, self._unseen(self.success[i]))
         share = 1.0 if np.all(self.success[i]) else self._share(self.success[i])
         n = self._effective(share * (1 - share), spread)
         low, high = counts.wilson(share, n, student.quantile(self._degrees(spread), alpha))
         return self.scale * low, self.scale * high
+
+    def _unseen(self, success: NDArray[np.bool_]) -> Floats | None:
+        """Return what the strata's Σu² lack, `(T,)`: of few items, failures may be unseen.
+
+        The variance of a stratum is that of its share with four items of the pooled share added,
+        p̃ = (x + 4·pooled)/(n + 4), in place of p̂ = x/n. In a stratum of one share p̃ = p̂.
+        """
+        codes = self.units.segment_codes
+        if codes is None:
+            return None
+        n = np.bincount(codes)
+        share = np.bincount(codes, success) / n
+        added = (n * share + _ADDED * np.mean(success)) / (n + _ADDED)
+        squares = np.bincount(codes, self._weights() ** 2)
+        return np.asarray(squares * (added * (1 - added) - share * (1 - share)))
 
     def interval(self, a: int, b: int, spread: Spread, alpha: float) -> tuple[float, float]:
         """Return Tango's interval of the difference of two scores."""
@@ -59,16 +78,20 @@ class Outcomes:
     def _effective(self, variance: float, spread: Spread) -> float:
         """Return how many freely drawn segments vary as these do (Korn and Graubard, 1998)."""
         error = spread.error / self.scale
-        if not self.plain and variance > 0 and error > 0:
+        if not self.units.plain and variance > 0 and error > 0:
             return variance / error**2
         # Where nothing varies, as many as the weights leave (Kish, 1965).
         return float(self.success.shape[1]) if self.weights is None else student.kish(self.weights)
 
-    def _share(self, some: NDArray[np.bool_]) -> float:
-        return float(np.mean(some) if self.weights is None else self.weights @ some)
+    def _share(self, marks: NDArray[np.bool_]) -> float:
+        return float(np.mean(marks) if self.weights is None else self.weights @ marks)
+
+    def _weights(self) -> Floats:
+        n = self.success.shape[1]
+        return np.full(n, 1 / n) if self.weights is None else self.weights
 
     def _degrees(self, spread: Spread) -> float:
-        return np.inf if self.plain else spread.degrees
+        return np.inf if self.units.plain else spread.degrees
 
 
 def as_outcomes(table: SegmentStatistics, units: Units, aggregate: Aggregate) -> Outcomes | None:
@@ -79,7 +102,7 @@ def as_outcomes(table: SegmentStatistics, units: Units, aggregate: Aggregate) ->
     strata, weights = units.segment_strata, None
     if aggregate.label != "micro" and strata is not None and len(aggregate.weights) > 1:
         weights = np.array(aggregate.weights)[strata] / np.bincount(strata)[strata]
-    return Outcomes(*found, weights, units.plain)
+    return Outcomes(*found, weights, units)
 
 
 def _marks(table: SegmentStatistics) -> tuple[NDArray[np.bool_], float] | None:
@@ -101,7 +124,7 @@ def _marks(table: SegmentStatistics) -> tuple[NDArray[np.bool_], float] | None:
     return marks.astype(np.bool_), scale
 
 
-def joined(parts: list[Outcomes | None], shares: list[float], plain: bool) -> Outcomes | None:
+def joined(parts: list[Outcomes | None], shares: list[float], units: Units) -> Outcomes | None:
     """Return the outcomes of several tasks together, with the share that each has in a total."""
     known = [part for part in parts if part is not None]
     if len(known) < len(parts) or len({part.scale for part in known}) > 1:
@@ -111,4 +134,4 @@ def joined(parts: list[Outcomes | None], shares: list[float], plain: bool) -> Ou
         for w, p in zip(shares, known, strict=True)
     ]
     success = np.concatenate([part.success for part in known], axis=1)
-    return Outcomes(success, known[0].scale, np.concatenate(weights), plain)
+    return Outcomes(success, known[0].scale, np.concatenate(weights), units)

@@ -115,7 +115,7 @@ class Compared:
         if null == 0 and self.n_differing == 0:
             return 1.0
         if self.outcomes is not None:
-            return self.outcomes.pvalue(self.a, self.b, self.spread, null, side)
+            return self.outcomes.pvalue(self.a, self.b, self.difference.of_units, null, side)
         found = self._tested(self.difference, null, side)
         return found if null else max(found, self._floor(2 if side == "two-sided" else 1))
 
@@ -139,7 +139,7 @@ class Compared:
         """Return the interval of the contrast, of confidence 1 - α."""
         method, contrast, outcomes = self.options.method, self.options.contrast, self.outcomes
         if outcomes is not None and method in ("bootstrap", "simultaneous"):
-            return outcomes.interval(self.a, self.b, self.spread, alpha)
+            return outcomes.interval(self.a, self.b, self.difference.of_units, alpha)
         if contrast == "difference":
             found = self.difference.interval(method, alpha, lambda: np.subtract(*self._without()))
         else:

@@ -141,8 +141,9 @@ def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
     """Return what is known of a pair (baseline, system), which has to vary."""
     effect, outcomes, differ = sample.difference(*pair), sample.of.outcomes, sample.differ(*pair)[0]
     if outcomes is not None and differ:
-        gained, lost, n = outcomes.changed(*pair, effect.spread)
-        degrees, total = np.inf if outcomes.plain else effect.spread.degrees, sample.units.n
+        gained, lost, n = outcomes.changed(*pair, effect.of_units)
+        degrees = np.inf if sample.units.plain else effect.of_units.degrees
+        total = sample.units.n
         found = Design(asked, total, degrees, scale=outcomes.scale)
         return replace(found, discordant=(gained + lost) / n, worth=n / total)
     rounding = 1e-12 * float(np.max(np.abs(sample.scores[list(pair)])))
@@ -200,7 +201,7 @@ def needed_within(
     if not distance or distance < 0:
         return None
     if outcomes is not None:
-        gained, lost, n = outcomes.changed(a, b, effect.spread)
+        gained, lost, n = outcomes.changed(a, b, effect.of_units)
         known = distance / outcomes.scale, (gained + lost) / n
         items = power.items_within(*known, level, target) * sample.units.n / n
         return ceil(items) if items < ENDLESS else None

@@ -47,22 +47,26 @@ class Effect:
     worth: float = np.inf  # Kish's number of the units on which two systems differ
 
     @cached_property
-    def spread(self) -> Spread:
-        """Standard error, factor and degrees of freedom.
+    def of_units(self) -> Spread:
+        """Standard error, factor and degrees of freedom, those of all units.
 
-        Two systems that differ on few units know no more than these say. Without influence values
-        the error is that of the replicates, widened by the factor of units that are alike; it is
-        not a number where there are none.
+        Without influence values the error is that of the replicates, widened by the factor of
+        units that are alike; it is not a number where there are none.
         """
-        if self.influence is None:
-            _, factor, degrees = self.units.alike
-            drawn = float(np.std(self.replicates, ddof=1)) if len(self.replicates) else np.nan
-            found = Spread(factor * drawn, factor, degrees)
-        else:
-            found = self.units.spread(self.influence)
-        degrees = max(min(found.degrees, self.worth - 1), 1.0)
-        found = found._replace(degrees=degrees)
-        return student.with_runs(found, self.runs)
+        if self.influence is not None:
+            return self.units.spread(self.influence)
+        _, factor, degrees = self.units.alike
+        drawn = float(np.std(self.replicates, ddof=1)) if len(self.replicates) else np.nan
+        return Spread(factor * drawn, factor, degrees)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """The same, of several runs with their own part, where the units' variance is estimated.
+
+        Two systems that differ on few units know no more of it than these say.
+        """
+        degrees = max(min(self.of_units.degrees, self.worth - 1), 1.0)
+        return student.with_runs(self.of_units._replace(degrees=degrees), self.runs)
 
     def by_t(self, alpha: float) -> Bounds:
         """Return the t interval of confidence 1 - α."""

@@ -96,7 +96,7 @@ class Total:
             blocks=tuple(blocks),
             aggregate=aggregate,
             units=units,
-            outcomes=joined(outcomes, list(shares), units.plain),
+            outcomes=joined(outcomes, list(shares), units),
         )
 
     def _aggregate(self, names: Sequence[str]) -> Aggregate:

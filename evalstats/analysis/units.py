@@ -42,9 +42,11 @@ class Units:
         """What the units are worth where nothing is known of how they vary; without an error."""
         return self.spread(np.zeros(self.n))
 
-    def spread(self, influence: NDArray[np.float64]) -> Spread:
+    def spread(
+        self, influence: NDArray[np.float64], unseen: NDArray[np.float64] | None = None
+    ) -> Spread:
         """Return error, factor and degrees of freedom of a quantity with these values, `(N,)`."""
-        return student.spread(influence, self.sizes, self.codes)
+        return student.spread(influence, self.sizes, self.codes, unseen)
 
     def worth(self, some: NDArray[np.bool_]) -> float:
         """Return Kish's number of some units, `(N,)`; 0 of none."""

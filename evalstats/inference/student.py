@@ -58,6 +58,7 @@ def spread(
     influence: Floats,
     sizes: NDArray[np.int64] | None = None,
     codes: NDArray[np.intp] | None = None,
+    unseen: Floats | None = None,
 ) -> Spread:
     """Return standard error, factor and degrees of freedom of a quantity.
 
@@ -72,6 +73,8 @@ def spread(
         Segments of each unit; all alike by default.
     codes : ndarray of int, shape (N,), optional
         Stratum of each unit, of two units or more; one stratum by default.
+    unseen : ndarray, shape (T,), optional
+        What is added to Σu² of each stratum, where the sample shows too little of its variance.
 
     Examples
     --------
@@ -81,6 +84,8 @@ def spread(
     """
     strata, numbers = _strata(len(influence), sizes, codes)
     squares = np.bincount(strata, weights=_centred(influence, codes) ** 2)
+    if unseen is not None:
+        squares = np.maximum(squares + unseen, 0.0)
     variances = squares * numbers / (numbers - 1)
     total = float(np.sum(variances))
     if not total > 0:
