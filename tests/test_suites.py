@@ -4,6 +4,8 @@ from dataclasses import fields, replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
 import evalstats as es
@@ -176,8 +178,11 @@ def translations(sample):
 @pytest.mark.parametrize("aggregate", ["macro", "micro"])
 @pytest.mark.parametrize("test", ["bootstrap", "t", "ar"])
 def test_a_total_of_one_metric_is_that_of_strata(translations, aggregate, test):
-    whole = np.concatenate([t.values for t in translations.values()], axis=1)
-    labels = [name for name, t in translations.items() for _ in range(t.n_segments)]
+    # Strata are drawn in the order of their first segments, tasks in one that follows from their
+    # statistics.
+    order = es.Suite(translations, aggregate).parts[-1].given.drawn
+    whole = np.concatenate([translations[name].values for name in order], axis=1)
+    labels = [name for name in order for _ in range(translations[name].n_segments)]
     first = next(iter(translations.values()))
     joined = es.SegmentStatistics(whole, first.systems, first.metric)
     (expected,) = es.compare(joined, strata=labels, aggregate=aggregate, test=test, **FEW)
@@ -240,6 +245,51 @@ def test_progress_threads_and_seeds():
     assert one == suite.compare(**FEW)
     assert seen == [(1, 3, "tasks"), (2, 3, "tasks"), (3, 3, "tasks")]
     assert suite.compare(**FEW, rng=5) == suite.compare(**FEW, rng=np.int64(5)) != one
+
+
+def mixed_tasks(rng, n_systems):
+    """Return tasks of random kinds and sizes, and groups of one of them."""
+    systems, tasks, groups = "ABCD"[:n_systems], {}, {}
+    for t in range(rng.integers(2, 6)):
+        n, kind = int(rng.integers(8, 40)), rng.choice(["runs", "groups", "0/1", "floats"])
+        values = {s: rng.normal(i / 3, 1, n) for i, s in enumerate(systems)}
+        if kind == "runs":
+            runs = {s: [x + rng.normal(size=n) for _ in range(3)] for s, x in values.items()}
+            tasks[f"task {t}"] = es.extract_runs(runs, metric=COST)
+        else:
+            values = {s: x > 0 for s, x in values.items()} if kind == "0/1" else values
+            tasks[f"task {t}"] = es.extract(values, metric=COST)
+            if kind == "groups":
+                groups[f"task {t}"] = (np.arange(n) // 3).tolist()
+    return tasks, groups
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10**6))
+def test_neither_order_nor_names_of_tasks_change_a_number_a_verdict_or_a_signature(seed):
+    """Defect: the last task decided how all p-values were adjusted, of runs by Holm's method."""
+    rng = np.random.default_rng(seed)
+    tasks, groups = mixed_tasks(rng, int(rng.integers(2, 5)))
+    has_runs = any(
+        "seeds" in str(t.metric_signature) or "runs" in str(t.metric) for t in tasks.values()
+    )
+    aggregate = None if has_runs else rng.choice(["macro", "micro"])
+    names = [
+        f"{name} {place}" for place, name in zip(rng.permutation(len(tasks)), "edcba", strict=False)
+    ]
+    called = dict(zip(rng.permutation(list(tasks)).tolist(), names, strict=False))
+    one = es.Suite(tasks, aggregate, groups=groups).compare(n_resamples=99)
+    other = es.Suite(
+        {new: tasks[old] for old, new in called.items()},
+        aggregate,
+        groups={called[name]: labels for name, labels in groups.items()},
+    ).compare(n_resamples=99)
+    assert (one.test, one.adjustment) == (other.test, other.adjustment)
+    assert sorted(one.signatures) == sorted(other.signatures)
+    renamed = {replace(d, task=called.get(d.task, d.task)) for d in one}
+    assert renamed == set(other)
+    moved = {replace(e, task=called.get(e.task, e.task)) for e in one.estimates}
+    assert moved == set(other.estimates)
 
 
 @pytest.mark.parametrize("adjustment", ["none", "holm", "benjamini-hochberg"])

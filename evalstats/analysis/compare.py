@@ -146,13 +146,11 @@ def comparison(
     estimates: list[Estimate] = []
     found: list[Difference] = []
     signatures, limits = [], []
-    # Of one pair no pairs depend on one another, and tasks have Holm's method.
-    alone = len(pairs) == 1 < len(parts)
+    applied, with_runs = set(), []
     for part, samples in sampled(parts, options, progress):
-        adjustment = "holm" if alone and options.adjustment == "max-t" else options.adjustment
-        if adjustment == "max-t" and samples[0].replicates.size == 0:
-            # Without resamples nothing says how pairs depend on one another.
-            adjustment = "holm"
+        adjustment = _applied(options.adjustment, len(pairs) == 1 < len(parts), samples[0])
+        applied.add(adjustment)
+        with_runs.append(samples[0].of.has_runs)
         for sample in samples:
             own = differences(sample, pairs, options, adjustment)
             scores = estimates_of(sample, options)
@@ -160,6 +158,8 @@ def comparison(
             found += [replace(d, task=part.task, aggregate=part.aggregate) for d in own]
             estimates += placed(scores, part, single=len(parts) == 1)
         limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate))
+    # Tasks of different kinds have the adjustment that was asked for.
+    adjustment = applied.pop() if len(applied) == 1 else options.adjustment
     if len(parts) == 1:
         parts = [part.keeping(samples)]
     else:
@@ -169,7 +169,7 @@ def comparison(
         estimates=Estimates(tuple(estimates)),
         differences=tuple(found),
         baseline=baseline,
-        test="t" if samples[0].of.has_runs else options.test,
+        test="t" if all(with_runs) else options.test,
         method=options.method,
         alternative=options.alternative,
         adjustment=adjustment,
@@ -184,6 +184,16 @@ def comparison(
         source=Source(parts, pairs, options, limits),
     )
     return replace(result, notes=tuple(comparison_notes(result, limits)))
+
+
+def _applied(adjustment: str, is_alone: bool, sample: Sample) -> str:
+    """Return the adjustment of the pairs of a task: max-T where pairs depend on one another.
+
+    Of one pair there are no others, and tasks have Holm's method; without resamples nothing says
+    how pairs depend on one another.
+    """
+    is_drawn = sample.replicates.size > 0
+    return "holm" if adjustment == "max-t" and (is_alone or not is_drawn) else adjustment
 
 
 def over_tasks(found: Sequence[Difference], adjustment: str) -> list[Difference]:

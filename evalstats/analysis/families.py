@@ -1,8 +1,8 @@
 """Families of comparisons: p-values adjusted, and intervals that hold, for all pairs at once.
 
 The largest of all differences, each over its own standard error, is resampled with all systems
-together (step-down max-T; Romano and Wolf, 2005, 2016). Every pair then has the correction for few
-units that its own p-value has.
+together (step-down max-T; Romano and Wolf, 2005, 2016). Where no resample reaches a difference,
+Holm's method (1979) says how small its p-value is.
 """
 
 from __future__ import annotations
@@ -44,6 +44,11 @@ class OwnErrors:
             units = self.units
             self.values = student.unbiased(sample.influence, units.sizes, units.codes)
         self.sums: list[tuple[int, Floats]] = []
+
+    @property
+    def is_studentised(self) -> bool:
+        """Whether every resample has a standard error of its own."""
+        return self.values is not None
 
     def __call__(self, pairs: Sequence[Compared]) -> Floats:
         """Return those of some pairs; one column stands for all resamples."""
@@ -106,23 +111,37 @@ class Family:
         # What is not drawn, or does not vary, knows nothing of the others.
         adjusted = families.holm(pvalues)
         if self._drawn:
-            sides = self.pairs[0].options.sides
             counts, _ = self._largest(self._sign)
             n = self.pairs[0].sample.replicates.shape[1]
-            shares = families.monotone((counts + 1) / (n + 1), self._sizes(self._sign)) / sides
-            some = [self.pairs[i] for i in self._drawn]
-            found = [
-                bootstrap.widened(float(share), pair.spread, sides)
-                for share, pair in zip(shares, some, strict=True)
-            ]
-            adjusted[self._drawn] = np.maximum(found, pvalues[self._drawn])
+            shares = families.monotone((counts + 1) / (n + 1), self._sizes(self._sign))
+            together = np.maximum(self._widened(shares), pvalues[self._drawn])
+            # Where no resample is as large they only say that p is small.
+            is_beyond = shares * (n + 1) < 1.5
+            together[is_beyond] = np.minimum(together, adjusted[self._drawn])[is_beyond]
+            adjusted[self._drawn] = together
         return adjusted
+
+    def _widened(self, shares: Floats) -> Floats:
+        """Return the p-values of shares of resamples, `(p,)`: where errors are studentised, these.
+
+        Standard errors that are the same in all resamples say nothing of how uncertain they are.
+        """
+        if self._errors.is_studentised:
+            return shares
+        sides = self.pairs[0].options.sides
+        pairs = [self.pairs[i] for i in self._drawn]
+        return np.array(
+            [
+                bootstrap.widened(float(share) / sides, pair.spread, sides)
+                for share, pair in zip(shares, pairs, strict=True)
+            ]
+        )
 
     def simultaneous(self) -> list[Bounds]:
         """Return intervals that hold for all pairs at once.
 
-        D ± c·se with c the quantile of the largest difference at the level at which the p-value of
-        the pair is α, and never shorter than the interval of the pair alone.
+        D ± c·se with c the k-th largest of the largest differences, the last whose adjusted p-value
+        is at most α, and never shorter than the interval of the pair alone.
         """
         alpha, n_pairs = self.pairs[0].options.alpha, len(self.pairs)
         spreads = [pair.spread for pair in self.pairs]
@@ -130,7 +149,10 @@ class Family:
         if self._drawn and n_pairs > 1:
             largest = np.sort(self._largest(0)[1])
             for i in self._drawn:
-                k = int((len(largest) + 1) * 2 * bootstrap.tail(alpha, spreads[i]))
+                share = alpha
+                if not self._errors.is_studentised:
+                    share = 2 * bootstrap.tail(alpha, spreads[i])
+                k = int((len(largest) + 1) * share)
                 beyond = max(float(largest[-1]), critical[i])
                 critical[i] = float(largest[-k]) if k else beyond
         return [self._joined(p, c) for p, c in zip(self.pairs, critical, strict=True)]
@@ -147,6 +169,10 @@ class Family:
         if pair.options.contrast == "log-ratio":
             low, high = logarithms((low, high))
         return min(low, alone[0]), max(high, alone[1])
+
+    @cached_property
+    def _errors(self) -> OwnErrors:
+        return self.shared or OwnErrors(self.pairs[0].sample, self.pairs[0].options)
 
     @property
     def _sign(self) -> int:
@@ -172,11 +198,10 @@ class Family:
     def _largest(self, sign: int) -> tuple[NDArray[np.int64], Floats]:
         pairs = [self.pairs[i] for i in self._drawn]
         errors = np.array([pair.spread.error for pair in pairs])
-        own = self.shared or OwnErrors(pairs[0].sample, pairs[0].options)
 
         def null(some: NDArray[np.intp]) -> Floats:
             # A resample that misses the few units on which two systems differ says nothing of them.
-            scale = np.maximum(own([pairs[j] for j in some]), errors[some, None] / 2)
+            scale = np.maximum(self._errors([pairs[j] for j in some]), errors[some, None] / 2)
             moved = np.stack([pairs[j].difference.replicates - pairs[j].value for j in some])
             moved /= scale
             return np.asarray(moved * sign if sign else np.abs(moved))

@@ -75,9 +75,10 @@ class Tasks:
         family.) Step-down max-T over the pairs within each task, as in `evalstats.compare`, goes
         together with Holm's method (1979) over the tasks; of one pair of systems that is Holm's
         method, and is called so. The row of a task is what `evalstats.compare` says of it alone,
-        with the same seed. The total rests on rows drawn within each task (tasks are strata, in the
-        order of their names): its error is that of other items of the same tasks, and says nothing
-        of other tasks. Returns a `Difference` for each task, metric and pair, and then the totals.
+        with the same seed. The total rests on rows drawn within each task (tasks are strata, whose
+        names and order change no bit): its error is that of other items of the same tasks, and says
+        nothing of other tasks. Returns a `Difference` for each task, metric and pair, and then the
+        totals.
 
         Parameters
         ----------

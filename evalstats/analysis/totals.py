@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from evalstats.analysis.aggregates import Aggregate, Aggregated, as_aggregate
-from evalstats.analysis.inputs import Given, scored_tables
+from evalstats.analysis.inputs import Given, labels_of, scored_tables
 from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import joined
 from evalstats.analysis.sampling import Sample, resample
@@ -19,6 +22,7 @@ from evalstats.errors import InputError
 from evalstats.metrics.averages import MeanOfRuns, tagged
 from evalstats.results.records import distinct
 from evalstats.results.signatures import merged_versions, without_versions
+from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Different metrics that a name names; more are counted.
@@ -35,6 +39,26 @@ class Total:
     aggregate: Aggregated
     label: str
     groups: Mapping[str, Labels]  # of the segments of some tasks
+    suite: Mapping[str, Sequence[SegmentStatistics]]  # all tasks with all metrics
+
+    @cached_property
+    def drawn(self) -> list[str]:
+        """Names of its tasks in the order in which they are drawn, the same for all metrics.
+
+        It follows from what the tasks are, statistics, groups and weights: neither their names nor
+        the order in which they are listed change a bit of a total.
+        """
+        return sorted(self.tables, key=self._content)
+
+    def _content(self, name: str) -> tuple[list[tuple[str, str, str]], str, str]:
+        tables = self.suite[name]
+        weight = self.aggregate.get(name) if isinstance(self.aggregate, Mapping) else None
+        labels = labels_of(tables[0], self.groups.get(name), "groups")
+        codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
+        each = sorted(
+            (table.metric.name, table.metric_signature, _digest(table.values)) for table in tables
+        )
+        return each, _digest(codes), repr(weight)
 
     @property
     def metric(self) -> str:
@@ -48,11 +72,8 @@ class Total:
         return next(iter(self.tables.values())).systems
 
     def given_by_task(self) -> dict[str, Given]:
-        """Return what each task is made of, in the order in which they are drawn: of names."""
-        return {
-            name: Given(self.tables[name], groups=self.groups.get(name))
-            for name in sorted(self.tables)
-        }
+        """Return what each task is made of, in the order in which they are drawn."""
+        return {name: Given(self.tables[name], groups=self.groups.get(name)) for name in self.drawn}
 
     def samples(self, options: Options) -> list[Sample]:
         """Return what is drawn of it."""
@@ -71,7 +92,7 @@ class Total:
         return {}
 
     def scored(self) -> Scored:
-        """Return how it is scored; tasks are drawn in the order of their names."""
+        """Return how it is scored."""
         given = self.given_by_task()
         names, tables = list(given), [self.tables[name] for name in given]
         parts = [scored_tables(one, [one.hypotheses])[0] for one in given.values()]
@@ -100,7 +121,7 @@ class Total:
         )
 
     def _aggregate(self, names: Sequence[str]) -> Aggregate:
-        """Return the aggregate of the tasks in the order of their names."""
+        """Return the aggregate of the tasks in the order in which they are drawn."""
         given = self.aggregate
         if isinstance(given, Mapping):
             given = {name: given[name] for name in names}
@@ -124,7 +145,7 @@ def as_totals(
         return []
     if aggregate is not None and all(len(tables) == 1 for tables in tasks.values()):
         whole = {name: tables[0] for name, tables in tasks.items()}
-        return [_checked(Total(whole, aggregate, label, groups))]
+        return [_checked(Total(whole, aggregate, label, groups, tasks))]
     totals = []
     for metric in distinct(table.metric.name for tables in tasks.values() for table in tables):
         some = {}
@@ -140,8 +161,13 @@ def as_totals(
         # Of several runs there is no mean over tasks.
         has_runs = any(isinstance(table.metric, MeanOfRuns) for table in some.values())
         if len(some) > 1 and not (has_runs and aggregate is None):
-            totals.append(_checked(Total(some, aggregate or "macro", label, groups)))
+            totals.append(_checked(Total(some, aggregate or "macro", label, groups, tasks)))
     return totals
+
+
+def _digest(numbers: ArrayLike) -> str:
+    """Return the SHA-256 digest of numbers as floats, whatever their type."""
+    return sha256(np.ascontiguousarray(numbers, np.float64).tobytes()).hexdigest()
 
 
 def _checked(total: Total) -> Total:
