@@ -10,21 +10,23 @@ from evalstats.inference.families import ADJUSTMENTS
 from evalstats.results.records import Difference, is_mixed
 
 
-def families_of(found: Sequence[Difference]) -> list[list[int]]:
+def families_of(found: Sequence[Difference], over_metrics: bool) -> list[list[int]]:
     """Return the places of the differences that are adjusted together.
 
-    These are the rows of all tasks under one metric, or under all where a total is of several; and,
-    apart, the totals.
+    These are the rows of all tasks under one metric, or under all where that was asked for, or a
+    total is of several; and, apart, the totals.
     """
     families: dict[Any, list[int]] = {}
-    mixed = is_mixed(found)
+    mixed = over_metrics or is_mixed(found)
     for i, d in enumerate(found):
         key = d.aggregate is not None, "" if mixed else d.metric
         families.setdefault(key, []).append(i)
     return list(families.values())
 
 
-def with_adjusted_claims(found: Sequence[Difference], adjustment: str) -> list[Difference]:
+def with_adjusted_claims(
+    found: Sequence[Difference], adjustment: str, over_metrics: bool
+) -> list[Difference]:
     """Return the differences with adjusted p-values of their claims, where there are claims.
 
     Claims of equivalence are adjusted among themselves, and so are those of no loss; max-T, which
@@ -33,7 +35,7 @@ def with_adjusted_claims(found: Sequence[Difference], adjustment: str) -> list[D
     """
     adjust = ADJUSTMENTS["holm" if adjustment == "max-t" else adjustment]
     made = list(found)
-    for places in families_of(found):
+    for places in families_of(found, over_metrics):
         for name in ("pvalue_not_worse", "pvalue_equivalence"):
             tests = [found[i].margin_test for i in places]
             known = [None if test is None else getattr(test, name) for test in tests]

@@ -140,6 +140,8 @@ OPTIONS = {
         Option("--adjustment, --adjust max-t|holm|benjamini-hochberg|none", "compare",
                "default: max-t"),
         Option("--adjustment, --adjust max-t|holm", "rank", "default: max-t"),
+        Option("--adjust-over pairs|metrics", "compare",
+               "one family a metric, or of all (default: pairs)"),
         Option("--contrast difference|ratio|log-ratio", "compare", "default: difference"),
         Option("--confidence-level LEVEL", f"{_SCORED} power",
                "default: 0.95; verdicts are at 1 - LEVEL"),
@@ -166,7 +168,7 @@ OPTIONS = {
 RARE = {
     *("--filter", "--missing", "--epochs", "--lower-is-better", "--higher-is-better"),
     *("-t", "-l", "--scores", "--strata", "--aggregate", "--alternative", "--contrast"),
-    *("--method", "--adjustment", "--matrix", "--caption", "--label"),
+    *("--method", "--adjustment", "--adjust-over", "--matrix", "--caption", "--label"),
 }
 
 

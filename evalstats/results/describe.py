@@ -53,7 +53,9 @@ def describe_comparison(comparison: Any) -> str:
     if c.adjustment in _ADJUSTMENTS and any(c.n_compared(d) > 1 for d in c.differences):
         over = " within each task and Holm's method (1979) over tasks"
         over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
-        within = "for all comparisons" if c.is_mixed else "for all comparisons under each metric"
+        within = (
+            "for all comparisons" if c.is_over_metrics else "for all comparisons under each metric"
+        )
         found.append(f"they are adjusted {within} by {_ADJUSTMENTS[c.adjustment]}{over},")
     else:
         found.append("they are not adjusted for several comparisons,")

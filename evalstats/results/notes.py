@@ -79,12 +79,14 @@ def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[s
         yield f"{', '.join(counts)}: {test}."
     yield from _total_notes(result.estimates)
     if len(result.tasks) > 1 and result.adjustment != "none":
-        within = "" if result.is_mixed else " under one metric"
+        within = "" if result.is_over_metrics else " under one metric"
         how = ": max-T within each, Holm's method over them" if result.adjustment == "max-t" else ""
         yield (
             f"p ({result.adjustment}) allows for all rows of tasks{within} together, of all "
             f"pairs{how}; totals are a family of their own."
         )
+    elif result.adjust_over == "metrics" and result.adjustment != "none":
+        yield f"p ({result.adjustment}) allows for all pairs under all metrics together."
     if len(limits) == 1:
         yield from (*uneven_notes(limits), *design_notes(result.estimates))
 

@@ -191,6 +191,11 @@ class Difference(Record):
         return contrast_of(self.contrast).of(self.system_score, self.baseline_score)
 
     @property
+    def part(self) -> str:
+        """Within what max-T is: a task; of a total its metric too, which other totals have not."""
+        return self.task if self.aggregate is None else f"{self.task} {self.metric}"
+
+    @property
     def null(self) -> float:
         """The value where both scores are equal: 1 of a ratio, else 0."""
         return contrast_of(self.contrast).null

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 from evalstats.errors import InputError
 from evalstats.results import convert, layout, plots, report
@@ -47,6 +47,8 @@ class Comparison(Listed[Difference]):
         What `claim` is about: a difference in points, or a share of the baseline's score.
     contrast : {"difference", "ratio", "log-ratio"}
         What the intervals of pairs are of.
+    adjust_over : {"pairs", "metrics"}
+        What one family of p-values is: all pairs under one metric, or under all metrics.
     source : object or None
         The statistics, which `power`, `ranking` and `influence` ask; `None` after `from_json`.
     """
@@ -67,6 +69,7 @@ class Comparison(Listed[Difference]):
     margin: convert.Size | None = None
     recovery: convert.Size | None = None
     contrast: ContrastName = "difference"
+    adjust_over: Annotated[str, convert.one_of(("pairs", "metrics"))] = "pairs"
     source: Any = field(default=None, compare=False)
 
     def _rows(self) -> Sequence[Difference]:
@@ -95,15 +98,20 @@ class Comparison(Listed[Difference]):
         return is_mixed(self.differences)
 
     @cached_property
+    def is_over_metrics(self) -> bool:
+        """Whether comparisons under all metrics are one family."""
+        return self.adjust_over == "metrics" or self.is_mixed
+
+    @cached_property
     def _families(self) -> dict[tuple[bool, str], list[str]]:
-        """The tasks of the comparisons in each family."""
+        """The tasks, or totals, of the comparisons in each family."""
         found = defaultdict(list)
         for d in self.differences:
-            found[self._family(d)].append(d.task)
+            found[self._family(d)].append(d.part)
         return found
 
     def _family(self, difference: Difference) -> tuple[bool, str]:
-        return difference.aggregate is not None, "" if self.is_mixed else difference.metric
+        return difference.aggregate is not None, "" if self.is_over_metrics else difference.metric
 
     def n_compared(self, difference: Difference) -> int:
         """Return how many rows, or totals, are adjusted together with this one, itself included."""

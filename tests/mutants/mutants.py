@@ -139,6 +139,14 @@ a pair of which nothing can be claimed counts among the claims
 the claims on all tasks are one family
 - key = d.aggregate is not None, "" if mixed else d.metric
 + key = d.task, d.metric
+@ analysis/families.py: over_metrics
+each metric has its own standard errors within resamples
+- if places := [i for i, pair in enumerate(pairs) if pair.sample is sample]:
++ if places := list(range(len(pairs))):
+@ results/records.py: over_metrics
+the totals of two metrics are two parts
+- return self.task if self.aggregate is None else f"{self.task} {self.metric}"
++ return self.task
 @ analysis/across.py: across
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
