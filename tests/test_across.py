@@ -107,7 +107,7 @@ def test_the_interval_for_another_stratum_holds_its_difference():
     assert np.mean([m.low <= x <= m.high for m, x in rows]) < 0.8
 
 
-def test_it_is_shown_in_every_form():
+def test_it_is_shown_in_every_form(tmp_path):
     scores, labels = in_strata(1, -0.5, 3)
     table = es.extract(scores, metric=COST)
     table = es.SegmentStatistics(table.values, table.systems, COST, labels={"domain_id": labels})
@@ -120,9 +120,11 @@ def test_it_is_shown_in_every_form():
     assert " 2 of 3\n" in text
     assert "Only 3 domains: t has 2 degrees of freedom, and intervals are wide; use more." in text
     assert es.OverStrata.from_json(found.to_json()) == found
-    assert json.loads(found.to_json())["differences"][0]["n_same_sign"] == 2
+    assert json.loads(found.to_json())["means"][0]["n_same_sign"] == 2
     assert '"domain: d0","domain: d1","domain: d2"' in found.to_csv()
     assert "another domain" in found._repr_html_()
+    found.report(tmp_path / "over.html")
+    assert "another domain" in (tmp_path / "over.html").read_text("utf-8")
     assert found.signatures == result.signatures
     many, labels = in_strata(1, 2, 3, 4, 5)
     assert "Only" not in str(es.compare(many, metrics=MARKS, n_resamples=9).over(labels))

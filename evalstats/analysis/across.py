@@ -93,7 +93,7 @@ def _found(
     rows = [d for d in some if firsts[d.metric, d.system, d.baseline] is d]
     return OverStrata(
         by=by,
-        differences=tuple(_mean_difference(d, differences(d), level) for d in rows),
+        means=tuple(_mean_difference(d, differences(d), level) for d in rows),
         confidence_level=level,
         signatures=tuple(distinct(comparison.signature_of(d) for d in some)),
         notes=tuple(notes),

@@ -73,7 +73,7 @@ class OverStrata(Several[MeanDifference]):
     ----------
     by : str
         What the strata are: the name of a label, "task", or "stratum".
-    differences : tuple of MeanDifference
+    means : tuple of MeanDifference
         Of each pair under each metric, in the order of the comparison.
     confidence_level : float
         Of both intervals.
@@ -82,25 +82,25 @@ class OverStrata(Several[MeanDifference]):
     """
 
     by: str
-    differences: tuple[MeanDifference, ...]
+    means: tuple[MeanDifference, ...]
     confidence_level: Share
     signatures: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def _rows(self) -> Sequence[MeanDifference]:
-        return self.differences
+        return self.means
 
     def _records(self) -> list[dict[str, Any]]:
         """Return a row a pair and metric, with a column a stratum."""
-        strata = distinct(name for d in self.differences for name in d.strata)
+        strata = distinct(name for d in self.means for name in d.strata)
         found = []
-        for d, row in zip(self.differences, super()._records(), strict=True):
+        for d, row in zip(self.means, super()._records(), strict=True):
             own = dict(zip(d.strata, d.differences, strict=True))
             found.append(row | {f"{self.by}: {name}": own.get(name) for name in strata})
         return found
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        return [self._table(some, digits) for some in by_metric(self.differences).values()]
+        return [self._table(some, digits) for some in by_metric(self.means).values()]
 
     def _table(self, some: Sequence[MeanDifference], digits: int | None) -> Table:
         places = report.decimals([d.standard_error for d in some], digits)
@@ -123,7 +123,7 @@ class OverStrata(Several[MeanDifference]):
         return table_of(title + f"over {counted(first.n_strata, self.by)}", some, columns)
 
     def _notes(self) -> list[str]:
-        units, few = plural(self.by), min(d.n_strata for d in self.differences)
+        units, few = plural(self.by), min(d.n_strata for d in self.means)
         said = [
             f"The {units} are taken for a sample of {units}: the first interval is of the mean "
             f"over all such {units}, the second holds the difference in one more. Each pair by "
