@@ -118,6 +118,7 @@ OPTIONS = {
         Option("--groups NAME|FILE", f"{_SCORED} power gate",
                "of documents: a label of the items, or a label a line"),
         Option("--strata NAME|FILE", f"{_SCORED} power", "likewise a domain: drawn within each"),
+        Option("--over NAME|FILE", "compare", "means over domains, or task, as a sample of them"),
         Option("--aggregate micro|macro", f"{_SCORED} power",
                "over strata or tasks: all together, or means"),
     ],
@@ -167,7 +168,7 @@ OPTIONS = {
 }  # fmt: skip
 RARE = {
     *("--filter", "--missing", "--epochs", "--lower-is-better", "--higher-is-better"),
-    *("-t", "-l", "--scores", "--strata", "--aggregate", "--alternative", "--contrast"),
+    *("-t", "-l", "--scores", "--strata", "--over", "--aggregate", "--alternative", "--contrast"),
     *("--method", "--adjustment", "--adjust-over", "--matrix", "--caption", "--label"),
 }
 
