@@ -78,6 +78,13 @@ def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[s
         test = "0/1 scores, with McNemar's test, and the intervals of Wilson and Tango"
         yield f"{', '.join(counts)}: {test}."
     yield from _total_notes(result.estimates)
+    yield from _family_notes(result)
+    if len(limits) == 1:
+        yield from (*uneven_notes(limits), *design_notes(result.estimates))
+
+
+def _family_notes(result: Comparison) -> Iterator[str]:
+    """Say what p-values are adjusted for, where that is more than the pairs of a table."""
     if len(result.tasks) > 1 and result.adjustment != "none":
         within = "" if result.is_over_metrics else " under one metric"
         how = ": max-T within each, Holm's method over them" if result.adjustment == "max-t" else ""
@@ -87,8 +94,6 @@ def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[s
         )
     elif result.adjust_over == "metrics" and result.adjustment != "none":
         yield f"p ({result.adjustment}) allows for all pairs under all metrics together."
-    if len(limits) == 1:
-        yield from (*uneven_notes(limits), *design_notes(result.estimates))
 
 
 def score_notes(estimates: Estimates, limits: Sequence[Limits]) -> Iterator[str]:
