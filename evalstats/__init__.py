@@ -39,7 +39,8 @@ _MODULES = {
     "auditing": "audit Audit AuditedTest",
     "testing": "assert_not_worse",
     "results.results": "Estimate Estimates Comparison",
-    "results.records": "Difference MarginTest Discordant",
+    "results.records": "Difference MarginTest Discordant UnitCounts Interval",
+    "results.across": "OverStrata MeanDifference",
     "results.influence": "Influence",
     "results.joint": "JointClaim",
     "results.power": "Power PairPower",
@@ -109,6 +110,8 @@ if TYPE_CHECKING:
     from evalstats.metrics.error_rates import token_edits as token_edits
     from evalstats.resampling.totals import bootstrap_totals as bootstrap_totals
     from evalstats.resampling.totals import bootstrap_weights as bootstrap_weights
+    from evalstats.results.across import MeanDifference as MeanDifference
+    from evalstats.results.across import OverStrata as OverStrata
     from evalstats.results.gate import Gate as Gate
     from evalstats.results.gate import GateCheck as GateCheck
     from evalstats.results.influence import Influence as Influence
@@ -119,7 +122,9 @@ if TYPE_CHECKING:
     from evalstats.results.ranking import Ranking as Ranking
     from evalstats.results.records import Difference as Difference
     from evalstats.results.records import Discordant as Discordant
+    from evalstats.results.records import Interval as Interval
     from evalstats.results.records import MarginTest as MarginTest
+    from evalstats.results.records import UnitCounts as UnitCounts
     from evalstats.results.results import Comparison as Comparison
     from evalstats.results.results import Estimate as Estimate
     from evalstats.results.results import Estimates as Estimates

@@ -91,7 +91,7 @@ def test_inference_takes_arrays_and_returns_arrays(imports):
 def test_every_room_has_a_map_and_files_are_short(trees):
     for name, path in MODULES.items():
         n_lines = len(path.read_text(encoding="utf-8").splitlines())
-        assert n_lines <= 400, f"{name} is too long"
+        assert n_lines <= 500, f"{name} is too long"
         if path.name == "__init__.py" and room(name) in set().union(*ROOMS) and "." not in name:
             described = ast.get_docstring(trees[name])
             files = {other.partition(".")[2] for other in MODULES if room(other) == name != other}

@@ -7,6 +7,7 @@ import pytest
 
 import evalstats as es
 from evalstats.analysis import aggregates, options, ranking
+from evalstats.analysis.suite import as_tasks
 from evalstats.cli.metrics import TOKENIZERS
 from evalstats.cli.options import COMMANDS, OPTIONS, options_of
 from evalstats.cli.parser import parsed
@@ -75,6 +76,11 @@ def gate(new, base, **options):
     return es.gate(f"{new}.csv", f"{base}.csv", **options)
 
 
+def over_metrics(systems, references, metrics, **options):
+    tables = [es.extract(systems, references, metric) for metric in metrics]
+    return as_tasks({"": tables}).compare(adjust_over="metrics", **options)
+
+
 def texts(ask, metrics, *labels, **options):
     """Return a call with the texts of `files`, labels by name, and few resamples."""
 
@@ -113,6 +119,15 @@ CALLS = [
      texts(es.compare, "wer", n_resamples=199, method="simultaneous", baseline="copy")),
     ("compare", f"{TEXTS} -m bleu --recovery 0.9 --contrast ratio --method bca --resamples 99",
      texts(es.compare, "bleu", recovery=0.9, contrast="ratio", method="bca", **B99)),
+    ("compare", f"{TEXTS} -m chrf ter --adjust-over metrics --resamples 99",
+     texts(over_metrics, ["chrf", "ter"], **B99)),
+    ("compare", f"{TEXTS} -m ter --over docs.txt --resamples 99",
+     lambda small: es.compare(small.systems, small.references, "ter", **B99).over(small.documents)),
+    ("compare", "tasks.csv --over task",
+     logs(lambda *given, **o: es.compare_logs(*given, **o).over("task"), "tasks.csv", **B99)),
+    ("compare", "scores.csv --over document --groups document",
+     logs(lambda *given, **o: es.compare_logs(*given, groups="document", **o).over("document"),
+          "scores.csv", **B99)),
     ("compare", f"{TEXTS} -m cer bleu --margin 2 --test t --method t --baseline copy.txt",
      texts(es.compare, ["cer", "bleu"], margin=2, test="t", method="t", baseline="copy")),
     ("estimate", f"{TEXTS} -m wer --strata domains.txt --resamples 99 --aggregate macro",
@@ -265,6 +280,7 @@ compare TEXTS --seed 1 --seed 1 => --seed: is given more than once
 compare TEXTS --test x => --test: there is no 'x'; there are bootstrap, t, ar
 compare TEXTS --groups short.txt => --groups has 1 labels but there are 60
 compare TEXTS --aggregate macro => --aggregate macro needs strata
+compare TEXTS --over docs.txt --matrix => --matrix shows a comparison, and --over means of it
 compare TEXTS -m rouge => -m must be one of bleu, chrf
 compare TEXTS -m bleu bleu => -m must name different metrics
 compare TEXTS -m chrf++ -cw 0 => --chrf-word-order 0 contradicts -m chrf++

@@ -9,10 +9,12 @@
 - `sharded`: the same where the segments are elsewhere
 - `pairs`: one pair of systems, its interval and the p-value of any null value
 - `margins`: claims that two systems are alike, or one not worse
+- `claims`: the p-values of such claims, adjusted for all pairs and tasks
 - `swaps`: approximate randomisation
 - `families`: p-values and intervals of all pairs at once
 - `ranking`: ranks from verdicts on all pairs, of a metric or of a composite
 - `totals`, `suite`: what a total over tasks is made of; many tasks in one call
+- `across`: mean differences over strata, and where that in another lies
 - `parts`: the tasks and totals of a comparison, and what it can be asked later
 - `gate`: whether a loss is within a limit, on every task and in total
 - `power`, `planning`: which differences a test set finds; the designs behind it

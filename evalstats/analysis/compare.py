@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.claims import families_of, with_adjusted_claims
 from evalstats.analysis.estimate import estimates_of, result_signature
 from evalstats.analysis.families import Family
 from evalstats.analysis.inputs import Given, as_pairs
@@ -26,7 +27,7 @@ from evalstats.inference.families import ADJUSTMENTS, holm_over
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.notes import comparison_notes
-from evalstats.results.records import Difference, is_mixed
+from evalstats.results.records import Difference
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.statistics.extraction import Metrics, Progress
 
@@ -87,8 +88,9 @@ def compare(
         The difference that matters, above 0, in points of each metric. The result then says which
         pairs are *equivalent* (the difference lies within ± margin: two one-sided tests,
         Schuirmann, 1987; Lakens, 2017) and which systems are *not worse* (no loss of the margin or
-        more: non-inferiority). Each pair is at the level by itself, not adjusted for several.
-        Choose it before you see the scores.
+        more: non-inferiority). The p-values of these claims are adjusted for all pairs (and tasks)
+        as those of differences are, each of the two kinds apart, by Holm's method where
+        `adjustment` is "max-t". Choose the margin before you see the scores.
     recovery : float, optional
         In place of a margin, the share r of the baseline that must be kept, above 0 and at most 1:
         *not worse* is a system whose score is shown to be above r times the baseline's (or, where
@@ -146,11 +148,12 @@ def comparison(
     signatures, limits = [], []
     applied, with_runs = set(), []
     for part, samples in sampled(parts, options, progress):
-        adjustment = _applied(options.adjustment, len(pairs) == 1 < len(parts), samples[0])
+        n_together = len(pairs) * (len(samples) if options.is_over_metrics else 1)
+        adjustment = _applied(options.adjustment, n_together == 1 < len(parts), samples[0])
         applied.add(adjustment)
         with_runs.append(samples[0].of.has_runs)
-        for sample in samples:
-            own = differences(sample, pairs, options, adjustment)
+        every = differences(samples, pairs, options, adjustment)
+        for sample, own in zip(samples, every, strict=True):
             scores = estimates_of(sample, options)
             signatures.append(_signature(sample, options, own, scores[0].method, adjustment))
             found += [replace(d, task=part.task, aggregate=part.aggregate) for d in own]
@@ -162,7 +165,8 @@ def comparison(
     if len(parts) == 1:
         parts = [part.keeping(samples)]
     else:
-        found = over_tasks(found, adjustment)
+        found = over_tasks(found, adjustment, options.is_over_metrics)
+    found = with_adjusted_claims(found, options.adjustment, options.is_over_metrics)
     result = Comparison(
         estimates=Estimates(tuple(estimates)),
         differences=tuple(found),
@@ -179,6 +183,7 @@ def comparison(
         margin=options.margin,
         recovery=options.recovery,
         contrast=options.contrast,
+        adjust_over=options.adjust_over,
         source=Source(parts, pairs, options, limits),
     )
     return replace(result, notes=tuple(comparison_notes(result, limits)))
@@ -194,18 +199,15 @@ def _applied(adjustment: str, is_alone: bool, sample: Sample) -> str:
     return "holm" if adjustment == "max-t" and (is_alone or not is_drawn) else adjustment
 
 
-def over_tasks(found: Sequence[Difference], adjustment: str) -> list[Difference]:
+def over_tasks(
+    found: Sequence[Difference], adjustment: str, over_metrics: bool
+) -> list[Difference]:
     """Adjust p-values over tasks, within each metric, or all together; totals apart."""
-    families: dict[Any, list[int]] = {}
-    mixed = is_mixed(found)
-    for i, d in enumerate(found):
-        key = d.aggregate is not None, "" if mixed else d.metric
-        families.setdefault(key, []).append(i)
     made = list(found)
-    for places in families.values():
+    for places in families_of(found, over_metrics):
         if adjustment == "max-t":
             # Within each task, or total, that is done.
-            tasks = [found[i].task for i in places]
+            tasks = [found[i].part for i in places]
             stepped = holm_over(tasks, [found[i].pvalue_adjusted for i in places])
         else:
             stepped = ADJUSTMENTS[adjustment]([found[i].pvalue for i in places])
@@ -215,12 +217,26 @@ def over_tasks(found: Sequence[Difference], adjustment: str) -> list[Difference]
 
 
 def differences(
-    sample: Sample, pairs: Sequence[Pair], options: Options, adjustment: str
+    samples: Sequence[Sample], pairs: Sequence[Pair], options: Options, adjustment: str
+) -> list[list[Difference]]:
+    """Return the difference of each pair (baseline, system) under each metric, p adjusted."""
+    if options.is_over_metrics:
+        every = _family(samples, pairs, options, adjustment)
+    else:
+        every = [d for s in samples for d in _family([s], pairs, options, adjustment)]
+    return [every[i : i + len(pairs)] for i in range(0, len(every), len(pairs))]
+
+
+def _family(
+    samples: Sequence[Sample], pairs: Sequence[Pair], options: Options, adjustment: str
 ) -> list[Difference]:
-    """Return the difference of each pair (baseline, system), with its adjusted p-value."""
-    check_ratios(sample, options)
-    compared = [Compared(sample, a, b, options) for a, b in pairs]
-    swapped = swapped_pvalues(sample, pairs, options) if options.test == "ar" else None
+    """Return the differences under some metrics, adjusted together."""
+    for sample in samples:
+        check_ratios(sample, options)
+    compared = [Compared(sample, a, b, options) for sample in samples for a, b in pairs]
+    swapped = None
+    if options.test == "ar":
+        swapped = [p for sample in samples for p in swapped_pvalues(sample, pairs, options)]
     together = Family(compared).simultaneous() if options.method == "simultaneous" else None
     found = []
     # All of a pair at a time: its replicates are not kept.
@@ -249,4 +265,5 @@ def _signature(
         adj=adjustment,
         **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
         contrast=None if options.contrast == "difference" else options.contrast,
+        over="metrics" if options.is_over_metrics else None,
     )

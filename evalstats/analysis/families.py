@@ -94,7 +94,7 @@ class OwnErrors:
 
 @dataclass(frozen=True, eq=False)
 class Family:
-    """Pairs of systems under one metric, of one sample and with the same options.
+    """Pairs of systems under one metric, or several with the same resamples and options.
 
     Families of one sample may share the standard errors within resamples.
     """
@@ -126,13 +126,13 @@ class Family:
 
         Standard errors that are the same in all resamples say nothing of how uncertain they are.
         """
-        if self._errors.is_studentised:
-            return shares
         sides = self.pairs[0].options.sides
         pairs = [self.pairs[i] for i in self._drawn]
         return np.array(
             [
-                bootstrap.widened(float(share) / sides, pair.spread, sides)
+                share
+                if self._errors[pair.sample].is_studentised
+                else bootstrap.widened(float(share) / sides, pair.spread, sides)
                 for share, pair in zip(shares, pairs, strict=True)
             ]
         )
@@ -150,7 +150,7 @@ class Family:
             largest = np.sort(self._largest(0)[1])
             for i in self._drawn:
                 share = alpha
-                if not self._errors.is_studentised:
+                if not self._errors[self.pairs[i].sample].is_studentised:
                     share = 2 * bootstrap.tail(alpha, spreads[i])
                 k = int((len(largest) + 1) * share)
                 beyond = max(float(largest[-1]), critical[i])
@@ -171,8 +171,21 @@ class Family:
         return min(low, alone[0]), max(high, alone[1])
 
     @cached_property
-    def _errors(self) -> OwnErrors:
-        return self.shared or OwnErrors(self.pairs[0].sample, self.pairs[0].options)
+    def _errors(self) -> dict[Sample, OwnErrors]:
+        """The standard errors within resamples, sample by sample."""
+        if self.shared is not None:
+            return {self.pairs[0].sample: self.shared}
+        options = self.pairs[0].options
+        samples = dict.fromkeys(pair.sample for pair in self.pairs)
+        return {sample: OwnErrors(sample, options) for sample in samples}
+
+    def _own_errors(self, pairs: Sequence[Compared]) -> Floats:
+        """Return those of some pairs, `(p, B)`."""
+        found = np.empty((len(pairs), self.pairs[0].sample.replicates.shape[1]))
+        for sample, own in self._errors.items():
+            if places := [i for i, pair in enumerate(pairs) if pair.sample is sample]:
+                found[places] = own([pairs[i] for i in places])
+        return found
 
     @property
     def _sign(self) -> int:
@@ -201,7 +214,7 @@ class Family:
 
         def null(some: NDArray[np.intp]) -> Floats:
             # A resample that misses the few units on which two systems differ says nothing of them.
-            scale = np.maximum(self._errors([pairs[j] for j in some]), errors[some, None] / 2)
+            scale = np.maximum(self._own_errors([pairs[j] for j in some]), errors[some, None] / 2)
             moved = np.stack([pairs[j].difference.replicates - pairs[j].value for j in some])
             moved /= scale
             return np.asarray(moved * sign if sign else np.abs(moved))

@@ -21,6 +21,8 @@ SCORE_METHODS = ("bootstrap", "percentile", "bca", "t")
 METHODS = (*SCORE_METHODS, "simultaneous")
 TESTS = ("bootstrap", "t", "ar")
 ADJUSTMENTS = ("max-t", *_ADJUSTMENTS)
+#: What one family is: all pairs under one metric, or under all metrics.
+FAMILIES = ("pairs", "metrics")
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,7 @@ class Options:
     recovery: float | None = None
     contrast: str = "difference"
     significance_level: float = 0.0
+    adjust_over: str = "pairs"
 
     def __post_init__(self) -> None:
         confidence = share(self.confidence_level, "confidence_level")
@@ -73,12 +76,18 @@ class Options:
             recovery=recovery,
             contrast=contrast,
             significance_level=level,
+            adjust_over=option(self.adjust_over, FAMILIES, "adjust_over"),
         )
 
     @property
     def alpha(self) -> float:
         """What the confidence level leaves out."""
         return float(f"{1 - self.confidence_level:.12g}")
+
+    @property
+    def is_over_metrics(self) -> bool:
+        """Whether comparisons under all metrics are one family."""
+        return self.adjust_over == "metrics"
 
     @property
     def sides(self) -> int:

@@ -21,7 +21,7 @@ from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.inference.randomisation import monte_carlo_error
 from evalstats.inference.student import Spread
-from evalstats.results.records import Difference, Discordant
+from evalstats.results.records import Difference, Discordant, UnitCounts
 
 Floats = NDArray[np.float64]
 
@@ -232,7 +232,8 @@ class Compared:
             pvalue=pvalue,
             pvalue_adjusted=pvalue,
             pvalue_error=error,
-            n_differing=self.n_differing,
+            # Of several runs more units would leave the error that is the runs'.
+            units=UnitCounts(self.n_differing, None if sample.of.has_runs else sample.units.n),
             higher_is_better=sample.of.higher_is_better,
             test=test,
             method=method,

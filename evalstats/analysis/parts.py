@@ -7,14 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalstats.analysis.inputs import Given
+from evalstats.analysis.across import over_labels, over_tasks
+from evalstats.analysis.inputs import Given, labels_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.planning import Question, needed_within, planned
 from evalstats.analysis.ranking import Composite, by_composite, by_metric
 from evalstats.analysis.removal import influence_of
 from evalstats.analysis.sampling import Pair, Sample
 from evalstats.analysis.totals import Total
+from evalstats.analysis.units import Labels, unit_name
+from evalstats.checks import listed
 from evalstats.errors import InputError
+from evalstats.results.across import OverStrata
 from evalstats.results.influence import Influence
 from evalstats.results.notes import Limits
 from evalstats.results.page import Beside
@@ -23,6 +27,7 @@ from evalstats.results.ranking import Ranking
 from evalstats.results.records import Difference, distinct
 from evalstats.results.results import Comparison, Estimate
 from evalstats.statistics.extraction import Progress
+from evalstats.statistics.names import group_codes
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,23 +135,46 @@ class Source:
 
     def influence(self, comparison: Comparison, difference: Difference) -> Influence:
         """Return the influence of all segments on a difference."""
-        part, sample = self._with_segments(difference)
+        part, sample = self._with_segments(difference, "influence")
         names, outputs = part.given.names(sample.units.n), part.given.outputs()
         found = influence_of(difference, sample, names, outputs, comparison.significance_level)
         return replace(found, signature=comparison.signature_of(difference))
 
+    def over(self, comparison: Comparison, by: Labels) -> OverStrata:
+        """Return mean differences over strata: the tasks, or what labels of segments make."""
+        if isinstance(by, str) and by == "task" and len(comparison.tasks) > 1:
+            return over_tasks(comparison)
+        if len(comparison.tasks) > 1:
+            raise InputError(
+                "over takes labels of the segments of one task, and there are "
+                f"{len(comparison.tasks)}; give 'task', or compare a task alone"
+            )
+        name = unit_name(by, "stratum")
+        found = [self._with_segments(d, "over") for d in comparison.differences]
+        samples = {sample.of.name: sample for _, sample in found}
+        given = found[0][0].given
+        labels = by if isinstance(given, Total) else labels_of(given.hypotheses, by, "over")
+        if isinstance(labels, str) or labels is None:
+            raise InputError(
+                f"over must be labels, one a segment, since texts have none by name; got {by!r}"
+            )
+        n = next(iter(samples.values())).of.n_segments
+        names = listed(labels, "over", "labels, one a segment")
+        group_codes(names, n, "over")
+        return over_labels(comparison, samples, name, names)
+
     def beside(self, difference: Difference) -> Beside:
         """Return the texts that were compared, and the scores in each stratum."""
-        part, sample = self._with_segments(difference)
+        part, sample = self._with_segments(difference, "influence")
         names = () if isinstance(part.given, Total) else tuple(part.given.names(sample.units.n))
         return Beside(names, part.given.outputs(), sample.of.by_stratum())
 
-    def _with_segments(self, difference: Difference) -> tuple[Part, Sample]:
+    def _with_segments(self, difference: Difference, asking: str) -> tuple[Part, Sample]:
         """Return the part and the sample of a difference, whose segments have to be here."""
         part, sample = self._sample(difference, self._undrawn)
         if sample.is_elsewhere:
             raise InputError(
-                "influence needs the statistics of every segment, and a Shard keeps totals only; "
+                f"{asking} needs the statistics of every segment, and a Shard keeps totals only; "
                 "compare SegmentStatistics"
             )
         return part, sample

@@ -143,6 +143,12 @@ class Scored:
         """Whether scores are means over several runs of each system."""
         return isinstance(self.blocks[0].metric, MeanOfRuns)
 
+    @property
+    def n_segments(self) -> int:
+        """How many segments there are, whatever is drawn."""
+        members = self.units.members
+        return self.units.n if members is None else len(members)
+
     def differs(self, a: int, b: int) -> NDArray[np.bool_]:
         """Say on which units the statistics of two systems differ, `(N,)`."""
         found = np.empty(self.units.n, dtype=np.bool_)

@@ -28,6 +28,7 @@ Groups = Any
 OF_SCORES = ("method", "confidence_level", "n_resamples", "rng", "executor")
 OF_PAIRS = (
     *OF_SCORES, "test", "alternative", "adjustment", "margin", "recovery", "contrast",
+    "adjust_over",
 )  # fmt: skip
 
 
@@ -85,7 +86,9 @@ class Tasks:
         ----------
         baseline, **options
             As in `evalstats.compare`: those of `estimate`, and `test`, `alternative`, `adjustment`,
-            `margin`, `recovery`, `contrast`.
+            `margin`, `recovery`, `contrast`. And `adjust_over`: ``"pairs"``, or ``"metrics"``,
+            which makes one family of all metrics, for a claim such as "better under BLEU or chrF":
+            max-T is then over all pairs and metrics of a task, which have the same resamples.
         progress
             As in `estimate`.
         """

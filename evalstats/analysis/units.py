@@ -133,15 +133,15 @@ def _codes(labels: Iterable[Hashable], n: int, name: str) -> tuple[Codes, list[A
     return codes, list(dict.fromkeys(given))
 
 
-def unit_name(label: object) -> str:
-    """Return what groups are called that were given by the name of a label.
+def unit_name(label: object, otherwise: str = "group") -> str:
+    """Return what groups, or strata, are called that were given by the name of a label.
 
     >>> unit_name("doc.passage_id"), unit_name([0, 0, 1])
     ('passage', 'group')
     """
     name = label.rpartition(".")[2] if isinstance(label, str) else ""
     name = name.removesuffix("_id").replace("_", " ")
-    return name if name.isprintable() and name.strip() not in ("", "id") else "group"
+    return name if name.isprintable() and name.strip() not in ("", "id") else otherwise
 
 
 def check_enough(n_units: int, unit: str) -> None:

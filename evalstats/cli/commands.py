@@ -49,8 +49,17 @@ def _asked(
     return found, given
 
 
-def _compare(options: argparse.Namespace, progress: Progress) -> Comparison:
+def _compare(options: argparse.Namespace, progress: Progress) -> Result:
+    for name in ("matrix", "describe"):
+        if options.over and getattr(options, name):
+            raise InputError(f"--{name} shows a comparison, and --over means of it; leave one out")
     found, asked = _asked(options, progress, 2)
+    over = asked.pop("over", None)
+    result = _compared(found, asked, progress)
+    return result if over is None else result.over(over).noting(*found.notes)
+
+
+def _compared(found: Input, asked: dict[str, Any], progress: Progress) -> Comparison:
     tasks = as_tasks(found.tasks, *(asked.pop(name, None) for name in _PARTS))
     return tasks.compare(executor=Reporting(None, progress), **asked).noting(*found.notes)
 
@@ -67,9 +76,10 @@ def _rank(options: argparse.Namespace, progress: Progress) -> Result:
             raise InputError("--adjustment has no effect with --composite, which has its own max-T")
         # That of each metric need not cost anything.
         options.adjustment = "holm"
-        composite: Result = _compare(options, progress).ranking(composite=options.composite)
+        comparison = _compared(*_asked(options, progress, 2), progress)
+        composite: Result = comparison.ranking(composite=options.composite)
         return composite
-    comparison = _compare(options, progress)
+    comparison = _compared(*_asked(options, progress, 2), progress)
     metrics = dict.fromkeys(difference.metric for difference in comparison)
     rankings = [comparison.ranking(metric) for metric in metrics]
     return rankings[0] if len(rankings) == 1 else Rankings(tuple(rankings))

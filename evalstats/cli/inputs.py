@@ -20,7 +20,7 @@ from evalstats.statistics.names import as_names, group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Options that name labels of segments, and those that name files to read.
-_LABELS = ("groups", "strata")
+_LABELS = ("groups", "strata", "over")
 _FILES = ("logs", "input", "references", "scores", *_LABELS, "ids")
 _OF_LOGS = ("task", "filter", "missing", "epochs", "lower_is_better", "higher_is_better")
 _OF_TEXTS = (
@@ -92,7 +92,8 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         from evalstats.cli.logs import of_logs
 
         labels = {name: getattr(options, name) for name in _LABELS}
-        joined = of_logs(options, [label for label in labels.values() if label])
+        # Tasks are there anyway.
+        joined = of_logs(options, [x for x in labels.values() if x not in (None, "task")])
         found = Input(joined.tasks, labels, tuple(joined.notes), joined.paths)
     if least > 1:
         as_pairs(found.systems, None, options.command)

@@ -118,6 +118,7 @@ OPTIONS = {
         Option("--groups NAME|FILE", f"{_SCORED} power gate",
                "of documents: a label of the items, or a label a line"),
         Option("--strata NAME|FILE", f"{_SCORED} power", "likewise a domain: drawn within each"),
+        Option("--over NAME|FILE", "compare", "means over domains, or task, as a sample of them"),
         Option("--aggregate micro|macro", f"{_SCORED} power",
                "over strata or tasks: all together, or means"),
     ],
@@ -140,6 +141,8 @@ OPTIONS = {
         Option("--adjustment, --adjust max-t|holm|benjamini-hochberg|none", "compare",
                "default: max-t"),
         Option("--adjustment, --adjust max-t|holm", "rank", "default: max-t"),
+        Option("--adjust-over pairs|metrics", "compare",
+               "one family a metric, or of all (default: pairs)"),
         Option("--contrast difference|ratio|log-ratio", "compare", "default: difference"),
         Option("--confidence-level LEVEL", f"{_SCORED} power",
                "default: 0.95; verdicts are at 1 - LEVEL"),
@@ -165,8 +168,8 @@ OPTIONS = {
 }  # fmt: skip
 RARE = {
     *("--filter", "--missing", "--epochs", "--lower-is-better", "--higher-is-better"),
-    *("-t", "-l", "--scores", "--strata", "--aggregate", "--alternative", "--contrast"),
-    *("--method", "--adjustment", "--matrix", "--caption", "--label"),
+    *("-t", "-l", "--scores", "--strata", "--over", "--aggregate", "--alternative", "--contrast"),
+    *("--method", "--adjustment", "--adjust-over", "--matrix", "--caption", "--label"),
 }
 
 

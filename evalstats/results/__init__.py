@@ -14,6 +14,7 @@
 - `notes`: what a careful reader should know, in a sentence each
 - `gate`: the verdict of a gate, for people, for programs and for JUnit
 - `influence`: which segments drive a difference
+- `across`: differences over strata that are a sample of others
 - `joint`: claims under several metrics
 - `power`: what a pilot says about power
 - `ranking`: ranks with their intervals and tiers

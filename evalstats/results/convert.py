@@ -94,19 +94,24 @@ def from_json(kind: type[T], text: object) -> T:
 
 
 def record_of(kind: type[T], found: object, where: str = "") -> T:
-    """Return a record of the fields in an object, which may check itself by a method `_check`."""
+    """Return a record of the fields in an object.
+
+    It may check itself by a method `_check`, and its class may know by `_upgraded` what earlier
+    versions wrote.
+    """
     at = where or "it"
     listed = getattr(kind, "of_list", "") if isinstance(found, list) else ""
     if listed:
         found = {listed: found}
     if not isinstance(found, dict):
         raise InputError(f"{at} must be an object, got {shown(found)}")
+    known: dict[str, Any] = getattr(kind, "_upgraded", dict)(found)
     values = {}
     for field, hint in _typed(kind):
         name = field.name
-        if name in found:
+        if name in known:
             place = where if name == listed else f"{where}.{name}".lstrip(".")
-            values[name] = _value(found[name], hint, place)
+            values[name] = _value(known[name], hint, place)
         elif field.default is MISSING and field.default_factory is MISSING:
             raise InputError(f"{at} has no {name!r}")
     made = kind(**values)

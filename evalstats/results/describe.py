@@ -53,19 +53,28 @@ def describe_comparison(comparison: Any) -> str:
     if c.adjustment in _ADJUSTMENTS and any(c.n_compared(d) > 1 for d in c.differences):
         over = " within each task and Holm's method (1979) over tasks"
         over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
-        within = "for all comparisons" if c.is_mixed else "for all comparisons under each metric"
+        within = (
+            "for all comparisons" if c.is_over_metrics else "for all comparisons under each metric"
+        )
         found.append(f"they are adjusted {within} by {_ADJUSTMENTS[c.adjustment]}{over},")
     else:
         found.append("they are not adjusted for several comparisons,")
     found.append(f"and significant up to {c.significance_level:g}.")
     for name in ("margin", "recovery"):
         if (limit := getattr(c, name)) is not None:
-            found.append(
-                f"Non-inferiority within a {name} of {limit:g} is tested one-sided (Schuirmann, "
-                f"1987; Blackwelder, 1982)."
-            )
+            said = f"Non-inferiority within a {name} of {limit:g} is tested one-sided (Schuirmann, "
+            said += "1987; Blackwelder, 1982)"
+            found.append(f"{said}{_claims_adjusted(c)}.")
     rows = [*c.estimates, *c.differences]
     return " ".join(["Systems were compared by", *found, *_drawn(rows, c)])
+
+
+def _claims_adjusted(c: Any) -> str:
+    """Say how the claims of several pairs are adjusted; max-T is about differences from 0."""
+    if c.adjustment not in _ADJUSTMENTS or all(c.n_compared(d) == 1 for d in c.differences):
+        return ""
+    how = "holm" if c.adjustment == "max-t" else c.adjustment
+    return f", adjusted for all comparisons by {_ADJUSTMENTS[how]}"
 
 
 def _scored(estimates: Sequence[Any]) -> list[str]:

@@ -113,15 +113,22 @@ def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[s
         test = "0/1 scores, with McNemar's test, and the intervals of Wilson and Tango"
         yield f"{', '.join(counts)}: {test}."
     yield from _total_notes(result.estimates)
+    yield from _family_notes(result)
+    if len(limits) == 1:
+        yield from (*uneven_notes(limits), *design_notes(result.estimates))
+
+
+def _family_notes(result: Comparison) -> Iterator[str]:
+    """Say what p-values are adjusted for, where that is more than the pairs of a table."""
     if len(result.tasks) > 1 and result.adjustment != "none":
-        within = "" if result.is_mixed else " under one metric"
+        within = "" if result.is_over_metrics else " under one metric"
         how = ": max-T within each, Holm's method over them" if result.adjustment == "max-t" else ""
         yield (
             f"p ({result.adjustment}) allows for all rows of tasks{within} together, of all "
             f"pairs{how}; totals are a family of their own."
         )
-    if len(limits) == 1:
-        yield from (*uneven_notes(limits), *design_notes(result.estimates))
+    elif result.adjust_over == "metrics" and result.adjustment != "none":
+        yield f"p ({result.adjustment}) allows for all pairs under all metrics together."
 
 
 def score_notes(estimates: Estimates, limits: Sequence[Limits]) -> Iterator[str]:
@@ -206,18 +213,24 @@ def _total_notes(estimates: Estimates) -> Iterator[str]:
 
 def claim_notes(result: Comparison) -> Iterator[str]:
     """Say what is claimed, and how surely."""
-    level = f"at level {result.significance_level:g}, each pair by itself"
+    level = f"at level {result.significance_level:g}"
+    alone = ""
+    if (n := max(map(result.n_compared, result))) > 1:
+        how = {"max-t": "holm"}.get(result.adjustment, result.adjustment)
+        adjusted = f"adjusted for {n} comparisons ({how})"
+        level += f", {'each by itself' if how == 'none' else adjusted}"
+        alone = " of each by itself"
     if (size := result.margin) is not None:
         yield (
             f"margin {size:g}: equivalent (the difference lies within ±{size:g}), not worse (no "
             f"loss of {size:g} or more), or not shown, {level}; to_csv() has the smallest margins "
-            f"that can be claimed."
+            f"that can be claimed{alone}."
         )
     if (size := result.recovery) is not None:
         yield (
             f"recovery {size:g}: not worse (at least {size:g} of the baseline is kept; of errors, "
             f"at most 1/{size:g} times as many are made), or not shown, {level}; to_csv() has the "
-            f"most that can be claimed."
+            f"most that can be claimed{alone}."
         )
 
 

@@ -7,12 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from math import sqrt
+from statistics import NormalDist
+from typing import Any, NamedTuple
 
+from evalstats.checks import integer
 from evalstats.errors import InputError
 from evalstats.results import convert, report
 from evalstats.results.contrasts import ContrastName, contrast_of
-from evalstats.results.convert import Share
+from evalstats.results.convert import Count, Share
+
+#: Units of another test set, at most.
+_MOST_UNITS = 10**12
+
+
+class Interval(NamedTuple):
+    """Two bounds, both inside."""
+
+    low: float
+    high: float
+
+
+def stretch(n_units: int, n: int | None) -> float:
+    """Return N/n, the variance on another test set of n units over that on N; 1 by default."""
+    return 1.0 if n is None else n_units / integer(n, "n", 1, _MOST_UNITS)
 
 #: Stands behind claims of which a note, which begins with it, says how often such are false.
 MARK = "†"
@@ -44,14 +62,19 @@ class MarginTest:
     ----------
     pvalue_not_worse, pvalue_worse : float
         Of the one-sided test that less is lost than the margin, or more kept than the recovery; and
-        of the opposite.
+        of the opposite. Of this pair alone.
     pvalue_equivalence, equivalence_bound : float or None
         Of a margin: the larger of its two one-sided tests, and the smallest margin within which the
-        two are shown to be equivalent.
+        two are shown to be equivalent. Of this pair alone.
     loss_bound : float or None
-        Of a margin: the smallest loss that is ruled out, negative for one that is surely better.
+        Of a margin: the smallest loss that is ruled out, negative for one that is surely better. Of
+        this pair alone.
     recovery_bound : float or None
-        Of a recovery: the largest share of the baseline, at most 1, that is shown to be kept.
+        Of a recovery: the largest share of the baseline, at most 1, that is shown to be kept. Of
+        this pair alone.
+    pvalue_not_worse_adjusted, pvalue_equivalence_adjusted : float or None
+        What claims are made by: adjusted for all pairs and tasks under the metric, the claims of
+        each kind apart. `None` in files of earlier versions, which claimed for each pair alone.
     """
 
     pvalue_not_worse: Share
@@ -60,6 +83,21 @@ class MarginTest:
     loss_bound: float | None = None
     equivalence_bound: float | None = None
     recovery_bound: float | None = None
+    pvalue_not_worse_adjusted: Share | None = None
+    pvalue_equivalence_adjusted: Share | None = None
+
+    def claim(self, level: float) -> str:
+        """Return "equivalent", "not worse" or "not shown", by the adjusted p-values."""
+        equivalent = _first(self.pvalue_equivalence_adjusted, self.pvalue_equivalence, 1.0)
+        kept = _first(self.pvalue_not_worse_adjusted, self.pvalue_not_worse)
+        if equivalent <= level:
+            return "equivalent"
+        return "not worse" if kept <= level else "not shown"
+
+
+def _first(*values: float | None) -> float:
+    """Return the first that is known."""
+    return next(value for value in values if value is not None)
 
 
 @dataclass(frozen=True)
@@ -68,6 +106,18 @@ class Discordant:
 
     gained: int
     lost: int
+
+
+@dataclass(frozen=True)
+class UnitCounts:
+    """On how many units the statistics of two systems differ, and how many units there are.
+
+    `n_units` is `None` where the error is not of units alone, as of several runs of each system,
+    and in files of earlier versions.
+    """
+
+    n_differing: int
+    n_units: Count | None = None
 
 
 @dataclass(frozen=True)
@@ -88,8 +138,9 @@ class Difference(Record):
         drawn for it.
     pvalue_adjusted : float
         Adjusted for all comparisons under the same metric, on all tasks.
-    n_differing : int
-        Number of segments, or groups, whose statistics differ between the two systems.
+    units : UnitCounts
+        `n_differing`, the number of segments, or groups, whose statistics differ between the two
+        systems; and `n_units`, of how many.
     higher_is_better : bool
         Direction of the metric.
     test, method : str
@@ -117,7 +168,7 @@ class Difference(Record):
     pvalue: Share
     pvalue_adjusted: Share
     pvalue_error: Share
-    n_differing: int
+    units: UnitCounts
     higher_is_better: bool
     test: str = ""
     method: str = ""
@@ -125,7 +176,7 @@ class Difference(Record):
     discordant: Discordant | None = None
     margin_test: MarginTest | None = None
 
-    derived = ("difference", "value")
+    derived = ("difference", "value", "n_differing")
 
     @property
     def difference(self) -> float:
@@ -133,9 +184,19 @@ class Difference(Record):
         return self.system_score - self.baseline_score
 
     @property
+    def n_differing(self) -> int:
+        """Number of segments, or groups, whose statistics differ between the two systems."""
+        return self.units.n_differing
+
+    @property
     def value(self) -> float:
         """The difference, system / baseline, or its natural logarithm, as `contrast` says."""
         return contrast_of(self.contrast).of(self.system_score, self.baseline_score)
+
+    @property
+    def part(self) -> str:
+        """Within what max-T is: a task; of a total its metric too, which other totals have not."""
+        return self.task if self.aggregate is None else f"{self.task} {self.metric}"
 
     @property
     def null(self) -> float:
@@ -153,6 +214,57 @@ class Difference(Record):
         if self.difference == 0:
             return None
         return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
+
+    def probability(self, n: int | None = None) -> float:
+        """Return how likely another test set of n units shows a difference of the same sign.
+
+        Φ(|D| / (se·√(1 + N/n))) of the difference D, or of the contrast, on N units: from 0.5,
+        where D is 0 or no unit differs, to 1. The sign is that of the number, so that of TER it is
+        the lower score that stays lower.
+
+        It is a plug-in: the true difference is taken to be near the observed one. That is the
+        posterior predictive probability where any true difference is as likely as any other. Of
+        systems that are close, and of pairs that were chosen for a large difference, it is too
+        high. Measured on all pairs of nine systems of WMT22 en-de, for as many others: of 100
+        segments BLEU .745 on average, and .649 of the other test sets had the same sign; of 300
+        .790 and .744, of 1,000 .854 and .840; chrF .768 and .717, .835 and .819, .902 and .902.
+
+        Parameters
+        ----------
+        n : int, optional
+            Segments, or groups, of the other test set, of the same kind, with strata and tasks in
+            the same proportions; by default as many as here.
+
+        Raises
+        ------
+        InputError
+            For n below 1; and for any n where `units.n_units` is not known.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> scores = {"A": [3.0, 4, 5, 4, 3, 2], "B": [3.1, 4.2, 5.1, 4.1, 2.8, 2.3]}
+        >>> (d,) = es.compare(scores, metrics=es.Mean("marks"))
+        >>> print(f"{d.probability():.2f} {d.probability(60):.2f}")
+        0.85 0.92
+        """
+        if n is not None and self.units.n_units is None:
+            raise InputError(
+                "n must be left out: of how many units the difference is is not known, as there "
+                "are several runs of each system, or an earlier version wrote the record"
+            )
+        distance = abs(self.value - self.null)
+        error = self.standard_error * sqrt(1 + stretch(self.units.n_units or 1, n))
+        if not error > 0:
+            return 1.0 if distance else 0.5
+        return NormalDist().cdf(distance / error)
+
+    @staticmethod
+    def _upgraded(found: dict[str, Any]) -> dict[str, Any]:
+        """Return the fields of a file, of which earlier versions wrote `n_differing` alone."""
+        if "units" in found or "n_differing" not in found:
+            return found
+        return {**found, "units": {"n_differing": found["n_differing"]}}
 
     def turned(self) -> Difference:
         """Return the difference of the same two the other way round."""
@@ -330,11 +442,13 @@ def oriented(comparison: Any, found: Iterable[Difference]) -> list[Difference]:
 
 
 def plural(unit: str) -> str:
-    """Return the plural of a unit's name: segments, documents, categories.
+    """Return the plural of a unit's name: segments, documents, categories, strata.
 
-    >>> plural("document"), plural("category"), plural("news")
-    ('documents', 'categories', 'news')
+    >>> plural("document"), plural("category"), plural("news"), plural("stratum")
+    ('documents', 'categories', 'news', 'strata')
     """
+    if unit.endswith("stratum"):
+        return f"{unit[:-2]}a"
     if unit.endswith("y") and unit[-2:-1] not in tuple("aeiou"):
         return f"{unit[:-1]}ies"
     return unit if unit.endswith("s") else f"{unit}s"

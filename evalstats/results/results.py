@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 from evalstats.errors import InputError
 from evalstats.results import convert, layout, plots, report
+from evalstats.results.across import OverStrata
 from evalstats.results.contrasts import ContrastName
 from evalstats.results.describe import describe_comparison
 from evalstats.results.forms import Listed, as_digits
@@ -46,6 +47,8 @@ class Comparison(Listed[Difference]):
         What `claim` is about: a difference in points, or a share of the baseline's score.
     contrast : {"difference", "ratio", "log-ratio"}
         What the intervals of pairs are of.
+    adjust_over : {"pairs", "metrics"}
+        What one family of p-values is: all pairs under one metric, or under all metrics.
     source : object or None
         The statistics, which `power`, `ranking` and `influence` ask; `None` after `from_json`.
     """
@@ -66,6 +69,7 @@ class Comparison(Listed[Difference]):
     margin: convert.Size | None = None
     recovery: convert.Size | None = None
     contrast: ContrastName = "difference"
+    adjust_over: Annotated[str, convert.one_of(("pairs", "metrics"))] = "pairs"
     source: Any = field(default=None, compare=False)
 
     def _rows(self) -> Sequence[Difference]:
@@ -79,15 +83,14 @@ class Comparison(Listed[Difference]):
         return difference.pvalue_adjusted <= self.significance_level
 
     def claim(self, difference: Difference) -> str | None:
-        """Return "equivalent", "not worse" or "not shown"; `None` without margin or recovery."""
+        """Return "equivalent", "not worse" or "not shown"; `None` without margin or recovery.
+
+        By p-values that are adjusted for all pairs and tasks, as those of verdicts are.
+        """
         if self.margin is None and self.recovery is None:
             return None
-        found, level = difference.margin_test, self.significance_level
-        if found is None:
-            return "not shown"
-        if found.pvalue_equivalence is not None and found.pvalue_equivalence <= level:
-            return "equivalent"
-        return "not worse" if found.pvalue_not_worse <= level else "not shown"
+        found = difference.margin_test
+        return "not shown" if found is None else found.claim(self.significance_level)
 
     @cached_property
     def is_mixed(self) -> bool:
@@ -95,15 +98,20 @@ class Comparison(Listed[Difference]):
         return is_mixed(self.differences)
 
     @cached_property
+    def is_over_metrics(self) -> bool:
+        """Whether comparisons under all metrics are one family."""
+        return self.adjust_over == "metrics" or self.is_mixed
+
+    @cached_property
     def _families(self) -> dict[tuple[bool, str], list[str]]:
-        """The tasks of the comparisons in each family."""
+        """The tasks, or totals, of the comparisons in each family."""
         found = defaultdict(list)
         for d in self.differences:
-            found[self._family(d)].append(d.task)
+            found[self._family(d)].append(d.part)
         return found
 
     def _family(self, difference: Difference) -> tuple[bool, str]:
-        return difference.aggregate is not None, "" if self.is_mixed else difference.metric
+        return difference.aggregate is not None, "" if self.is_over_metrics else difference.metric
 
     def n_compared(self, difference: Difference) -> int:
         """Return how many rows, or totals, are adjusted together with this one, itself included."""
@@ -267,6 +275,48 @@ class Comparison(Listed[Difference]):
         """
         difference = self.difference(metric, system, baseline, task)
         return self._asked().influence(self, difference)
+
+    def over(self, by: str | Iterable[Hashable]) -> OverStrata:
+        """Say whether differences hold in other domains: strata as a sample of strata.
+
+        The intervals of a comparison are about other segments of the same domains. Here a domain is
+        a unit: of each pair and metric the differences d_1, ..., d_k of corpus scores in k strata,
+        their mean m, its t interval m ± t·s/√k, and where the difference in one more stratum lies,
+        m ± t·s·√(1 + 1/k), with k - 1 degrees of freedom (after Higgins, Thompson and
+        Spiegelhalter, 2009, for whom studies of unlike precision are the strata).
+
+        Parameters
+        ----------
+        by : str or sequence
+            The name of a label that the segments have; or labels, one a segment; or "task" for the
+            tasks of a suite.
+
+        Raises
+        ------
+        InputError
+            For fewer than 2 strata, a stratum without a finite score, an unknown label, and a
+            comparison of a `Shard` or from JSON.
+
+        Notes
+        -----
+        Measured on WMT25 (five pairs of languages, four metrics, one of four domains left out,
+        1,008 predictions): the difference in the domain left out lay within the interval of the
+        others' segments .33 of the time, of their documents .46, and within this prediction .94.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> from evalstats.data import load_sample
+        >>> sample = load_sample()
+        >>> pair = {name: sample.systems[name] for name in ("baseline", "clearly-better")}
+        >>> (found,) = es.compare(pair, sample.references, "chrf").over(sample.domains)
+        >>> found.n_strata, found.n_same_sign
+        (4, 4)
+        >>> found.predicted_low < found.low < found.difference < found.high < found.predicted_high
+        True
+        """
+        found: OverStrata = self._asked().over(self, by)
+        return found
 
     def joint(
         self,

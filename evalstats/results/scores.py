@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import inf, sqrt
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from evalstats.results import layout, plots
 from evalstats.results.convert import Count, Share
 from evalstats.results.describe import describe_scores
 from evalstats.results.forms import Listed, Result
-from evalstats.results.records import distinct
+from evalstats.results.records import Interval, distinct, stretch
 from evalstats.results.report import Table
 
 #: Intervals that are made of resamples.
@@ -95,6 +96,69 @@ class Estimate(_Scores):
     aggregate: str | None = None
     # They follow from the signature and the statistics, and an array has no hash.
     replicates: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), compare=False)
+
+    def prediction(self, n: int | None = None) -> Interval:
+        """Return the interval in which the score on another test set of n units lies.
+
+        The interval of the estimate says which scores on the whole population agree with this test
+        set. Another test set errs as well: the distance of each bound from the score grows by
+        √(1 + N/n), N the number of units here. It is at `confidence_level` too.
+
+        Parameters
+        ----------
+        n : int, optional
+            Segments, or groups, of the other test set, of the same kind, with strata and tasks in
+            the same proportions; by default as many as here. Where there are several runs it has
+            as many others, whose part of the variance does not depend on n.
+
+        Returns
+        -------
+        Interval
+            `low` and `high`; of 0/1 scores from 0 to the whole scale at most.
+
+        Raises
+        ------
+        InputError
+            For n below 1.
+
+        Notes
+        -----
+        Measured: of 300 times 100 segments of WMT22 en-de (four systems), the 95 % interval holds
+        the score of 100 others .806 of the time for BLEU and .830 for chrF, the prediction .930 and
+        .944; of 300 others .938 and .954 (each ± .01). Of 0/1 scores with a share of .5 to .95, 100
+        items and 100 or 300 others, it is .944 to .951, and of the interval .817 to .911.
+
+        Examples
+        --------
+        >>> import evalstats as es
+        >>> found = es.estimate([1, 0, 1, 1, 1, 0, 1, 1], None, es.Mean("accuracy"))
+        >>> low, high = found.prediction(100)
+        >>> print(f"[{found.low:.2f}, {found.high:.2f}] and [{low:.2f}, {high:.2f}]")
+        [0.41, 0.93] and [0.40, 0.94]
+        """
+        runs = (self.run_error or 0.0) ** 2
+        segments = max(self.standard_error**2 - runs, 0.0)
+        ratio = stretch(self.n_segments, n)
+        if runs > 0:
+            ratio = (runs + ratio * segments) / (runs + segments)
+        factor = sqrt(1 + ratio)
+        low = self.score - factor * (self.score - self.low)
+        high = self.score + factor * (self.high - self.score)
+        if self.method == "wilson":
+            low, high = max(low, 0.0), min(high, self._scale())
+        return Interval(low, high)
+
+    def _scale(self) -> float:
+        """Return what a share of 1 scores, from Wilson's bounds; infinite where they do not say.
+
+        They are the roots of (1 + c)·y² - (2x + c·s)·y + x² for a score x on the scale s.
+        """
+        if self.low <= 0 or self.high <= self.score:
+            # Of a score of s the upper bound is s itself, which no factor moves.
+            return inf
+        c = self.score**2 / (self.low * self.high) - 1
+        found = ((self.low + self.high) * (1 + c) - 2 * self.score) / c
+        return float(f"{found:.9g}")
 
     def to_every_eval_ever(self) -> dict[str, Any]:
         """Return ``score_details.uncertainty`` of `eval.schema.json` (Every Eval Ever, 0.2).

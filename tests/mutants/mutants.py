@@ -184,6 +184,45 @@ replicates that differ by rounding only are ties
 of a score below 0 no share is kept
 - min(d.baseline_score, d.system_score) < 0
 + min(d.baseline_score, d.system_score) < -1e300
+@ analysis/claims.py: claims
+a pair of which nothing can be claimed counts among the claims
+- adjust([1.0 if p is None else p for p in known]).tolist()
++ adjust([0.0 if p is None else p for p in known]).tolist()
+the claims on all tasks are one family
+- key = d.aggregate is not None, "" if mixed else d.metric
++ key = d.task, d.metric
+@ analysis/families.py: over_metrics
+each metric has its own standard errors within resamples
+- if places := [i for i, pair in enumerate(pairs) if pair.sample is sample]:
++ if places := list(range(len(pairs))):
+@ results/records.py: over_metrics
+the totals of two metrics are two parts
+- return self.task if self.aggregate is None else f"{self.task} {self.metric}"
++ return self.task
+@ analysis/across.py: across
+the prediction for one more stratum has its own variance
+- spread * (1 + 1 / k) ** 0.5
++ spread * (1 / k) ** 0.5
+k strata leave k - 1 degrees of freedom
+- low, high = student.interval(mean, spread / k**0.5, k - 1, alpha)
++ low, high = student.interval(mean, spread / k**0.5, k, alpha)
+labels are those of the segments, in whatever order an average has them
+- order = np.argsort(np.concatenate(places), kind="stable")
++ order = np.arange(len(labels))
+@ results/records.py: claims predictions
+claims of several pairs are made by adjusted p-values
+- kept = _first(self.pvalue_not_worse_adjusted, self.pvalue_not_worse)
++ kept = self.pvalue_not_worse
+another test set errs as well
+- error = self.standard_error * sqrt(1 + stretch(self.units.n_units or 1, n))
++ error = self.standard_error
+@ results/scores.py: predictions
+the runs' part of an error does not depend on the number of segments
+- ratio = (runs + ratio * segments) / (runs + segments)
++ ratio = ratio + 0.0
+a share stays on its scale
+- max(low, 0.0), min(high, self._scale())
++ max(low, 0.0), high
 @ analysis/units.py: strata
 strata of one unit are drawn together
 - alone = np.flatnonzero(counts == 1)
