@@ -6,7 +6,6 @@ Sizes, depth and numbers are limited by what is read, and whatever is wrong with
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import os
@@ -20,10 +19,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, NoReturn
 
 from evalstats.checks import shown
 from evalstats.errors import InputError, MissingExtraError
+from evalstats.statistics.opening import opened
 
 #: Bytes of a JSON document, which is in memory as a whole, and of a line.
 MOST_BYTES = 2**31
@@ -58,6 +58,11 @@ class Source:
     def __post_init__(self) -> None:
         if not os.path.exists(self.path):
             raise InputError(f"cannot read {self.path}: it does not exist")
+        # A pipe can be read once, and what is in a file is looked at before it is read.
+        if not (self.path.is_file() or self.path.is_dir()):
+            raise InputError(
+                f"cannot read {self.path}: it is a pipe or a device; write it to a file"
+            )
 
     @cached_property
     def files(self) -> list[Path]:
@@ -79,7 +84,7 @@ class Source:
     @cached_property
     def head(self) -> bytes:
         """The first bytes of a file, as they are before compression."""
-        with suppress(OSError, EOFError, zlib.error), _opened(self.path) as file:
+        with suppress(OSError, EOFError, zlib.error), opened(self.path) as file:
             return file.read(4096)
         return b""
 
@@ -101,11 +106,18 @@ class Source:
 def _reading(path: Path) -> Iterator[BinaryIO]:
     """Open a file, and say which it is where it cannot be read."""
     try:
-        with _opened(path) as file:
+        with opened(path) as file:
             yield file
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot read {path}: {reason}") from None
+
+
+def check_readable(path: Path) -> None:
+    """Say why a file cannot be read, where it cannot: it is compressed otherwise than by gzip."""
+    if path.is_file():
+        with _reading(path) as file:
+            file.read(1)
 
 
 def read_json(path: Path) -> Any:
@@ -225,12 +237,6 @@ def _zstd(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     packed = io.BytesIO(_any(archive, stored))
     reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
     return bytes(reader.read(entry.file_size + 1))
-
-
-def _opened(path: Path) -> BinaryIO:
-    if path.suffix.lower() == ".gz":
-        return cast(BinaryIO, gzip.open(path, "rb"))
-    return path.open("rb", buffering=2**20)  # Lines are long.
 
 
 def _refuse(error: OSError) -> NoReturn:

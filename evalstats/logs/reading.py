@@ -21,7 +21,7 @@ from evalstats.logs import (
     tables,
     wmt,
 )
-from evalstats.logs.files import Source
+from evalstats.logs.files import Source, check_readable
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.words import as_directions, some
 from evalstats.text.frames import columns_of
@@ -140,6 +140,7 @@ def read_part(given: Any, wanted: Wanted) -> Log:
                 why = some(log.skipped) or "no item has a score"
                 raise InputError(f"{given} holds no scores that can be read as {kind.NAME}: {why}")
             return log
+    check_readable(source.path)
     names = ", ".join(kind.NAME for kind in FORMATS)
     scores = [path for path in source.files if Source(path).suffix in (".csv", ".tsv", ".jsonl")]
     more = f"; a table is a file, give {scores[0]}" if scores else ""
