@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from evalstats.analysis.inputs import as_pairs, given_tables
+from evalstats.checks import meant
 from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
 from evalstats.cli.options import flag_of
 from evalstats.cli.output import STANDARD
 from evalstats.errors import InputError
-from evalstats.logs.words import matches, meant
+from evalstats.logs.words import matches
 from evalstats.statistics.extraction import Progress, extract_files
 from evalstats.statistics.files import (
     MARK_NOTE,

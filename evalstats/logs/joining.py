@@ -13,19 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, label
+from evalstats.checks import choice, label, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.files import without_suffix
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
 from evalstats.logs.pivot import Pivot, pivoted
 from evalstats.logs.reading import EPOCHS, named, read_all
 from evalstats.logs.rows import Key, Rows, natural
-from evalstats.logs.words import as_directions, matches, meant, some
+from evalstats.logs.words import as_directions, matches, some
 from evalstats.metrics import Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
 
-#: A log, or where to read one; a frame of pandas or polars is a table of scores.
+#: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.
 OneLog = Log | str | os.PathLike[str] | Any
 Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
 

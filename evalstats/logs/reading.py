@@ -51,7 +51,7 @@ def read_log(
     ----------
     path : str or path, or frame
         A file, or the folder that a harness wrote; the format is told by what is in it. See the
-        table of formats in the documentation. A frame of pandas or polars is a table of scores.
+        table of formats in the documentation. A frame (pandas, polars, pyarrow) is a table.
     task, metric, filter : str or sequence of str, optional
         Which to read, as shells match file names: ``"mmlu*"``.
     labels : str or sequence of str

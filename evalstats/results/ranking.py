@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.results import plots, report
 from evalstats.results.convert import Count, Share
@@ -92,7 +93,7 @@ class Ranking(Several[Ranked]):
         if found := [ranked for ranked in self.systems if ranked.system == system]:
             return found[0]
         names = ", ".join(ranked.system for ranked in self.systems)
-        raise InputError(f"system must be one of {names}; got {system!r}")
+        raise InputError(f"system must be one of {names}; got {shown(system)}")
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the ranks with their intervals, and the tiers."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.results import convert, report
 from evalstats.results.contrasts import ContrastName, contrast_of
@@ -228,7 +229,7 @@ def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
     if not fitting and isinstance(metric, str):
         fitting = [name for name in names if name.lower() == metric.lower()]
     if len(fitting) != 1:
-        raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
+        raise InputError(f"metric must be one of {', '.join(names)}; got {shown(metric)}")
     return [row for row in rows if row.metric == fitting[0]]
 
 
@@ -243,7 +244,7 @@ def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
     some = [row for row in rows if row.task == task]
     if not some:
         known = ", ".join(distinct(row.task for row in rows if row.task)) or "without names"
-        raise InputError(f"task must be one of {known}; got {task!r}")
+        raise InputError(f"task must be one of {known}; got {shown(task)}")
     return some
 
 
@@ -254,7 +255,7 @@ def of_pair(
     names = distinct(name for d in some for name in (d.baseline, d.system))
     for argument, name in (("system", system), ("baseline", baseline)):
         if name not in (None, *names):
-            raise InputError(f"{argument} must be one of {', '.join(names)}; got {name!r}")
+            raise InputError(f"{argument} must be one of {', '.join(names)}; got {shown(name)}")
     if more:
         raise InputError(f"key must be one of {', '.join(names)}; got {more[0]!r}")
     found = [d for d in some if system in (None, d.system) and baseline in (None, d.baseline)]
@@ -280,7 +281,7 @@ def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:
     """
     names = list(key) if isinstance(key, tuple) else [key]
     if not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"give names or a place: a task, a metric, a system; got {key!r}")
+        raise InputError(f"give names or a place: a task, a metric, a system; got {shown(key)}")
     task = metric = None
     if len(names) > 1 and names[0] and names[0] in {row.task for row in rows}:
         task = str(names.pop(0))
