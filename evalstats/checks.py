@@ -325,12 +325,17 @@ def required(function: Callable[..., Any]) -> list[str]:
     return [p.name for p in parameters if p.default is p.empty and p.kind not in variadic]
 
 
-def check_arguments(function: Callable[..., Any], called: str, names: Iterable[str]) -> None:
-    """Refuse names that no argument of a function has, and say which was probably meant."""
+def check_arguments(
+    function: Callable[..., Any], called: str, names: Iterable[str], others: Iterable[str] = ()
+) -> None:
+    """Refuse names that no argument of a function has, and say which was probably meant.
+
+    `others` are names that arguments have beside their first.
+    """
     known = _arguments(function)
     for name in names:
         if known is not None and name not in known:
-            there = meant(name, [other for other in known if other != "self"])
+            there = meant(name, [*(other for other in known if other != "self"), *others])
             raise InputTypeError(f"{called} has no argument {name!r}; {there}")
 
 
@@ -355,7 +360,7 @@ def also_called(**names: str) -> Callable[[F], F]:
                 if name in kwargs or name in positional[: len(args)]:
                     raise InputError(f"{name} and {other} are the same argument; give one of them")
                 kwargs[name] = kwargs.pop(other)
-            check_arguments(function, name_of_it, kwargs)
+            check_arguments(function, name_of_it, kwargs, names)
             return function(*args, **kwargs)
 
         return cast(F, called)

@@ -11,7 +11,6 @@ import json
 import os
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -23,6 +22,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from evalstats.checks import shown
 from evalstats.errors import InputError, MissingExtraError
+from evalstats.results.convert import json_of
 from evalstats.statistics.opening import opened
 
 #: Bytes of a JSON document, which is in memory as a whole, and of a line.
@@ -164,24 +164,13 @@ def parsed(data: bytes, where: str) -> Any:
     try:
         # A mark of byte order, or other encodings than UTF-8, may be in front of a document only.
         encoding = "utf-8" if data.startswith(b'{"') else json.detect_encoding(data)
-        return _DECODER.decode(data.decode(encoding, "surrogatepass"))
-    except KeyError as error:
-        raise InputError(f"{where} has {shown(error.args[0], 60)} twice in one object") from None
+        return json_of(data.decode(encoding, "surrogatepass"))
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
     except RecursionError:
         raise InputError(f"{where} is nested too deeply to be a log") from None
     except ValueError as error:  # no UTF-8, and a number of too many digits, as well
         raise InputError(f"{where} is not JSON, or cut short: {error}") from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; of two values under one key, Python would lose the first."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise KeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
-    return found
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.results import convert, report
 from evalstats.results.contrasts import ContrastName, contrast_of
-from evalstats.results.convert import Share
+from evalstats.results.convert import NotNegative, Share, Whole, check_bounds
 
 
 class Record:
@@ -64,8 +64,8 @@ class MarginTest:
 class Discordant:
     """Segments of 0/1 scores on which only the system succeeds, and only the baseline."""
 
-    gained: int
-    lost: int
+    gained: Whole
+    lost: Whole
 
 
 @dataclass(frozen=True)
@@ -111,11 +111,11 @@ class Difference(Record):
     system_score: float
     low: float
     high: float
-    standard_error: float
+    standard_error: NotNegative
     pvalue: Share
     pvalue_adjusted: Share
     pvalue_error: Share
-    n_differing: int
+    n_differing: Whole
     higher_is_better: bool
     test: str = ""
     method: str = ""
@@ -151,6 +151,9 @@ class Difference(Record):
         if self.difference == 0:
             return None
         return self.system if (self.difference > 0) == self.higher_is_better else self.baseline
+
+    def _check(self) -> None:
+        check_bounds(self)
 
     def turned(self) -> Difference:
         """Return the difference of the same two the other way round."""
@@ -345,11 +348,24 @@ def size(estimate: Any) -> str:
 def check_pairs(comparison: Any) -> None:
     """Refuse differences of other scores than the estimates, or of another kind."""
     c = comparison
-    scores = {(e.task, e.metric, e.system): e.score for e in c.estimates}
+    known = {(e.task, e.metric, e.system): e for e in c.estimates}
+    if len(known) < len(c.estimates):
+        raise InputError("estimates has one of them twice")
+    pairs = set()
     for i, d in enumerate(c.differences):
-        own = [scores.get((d.task, d.metric, name)) for name in (d.baseline, d.system)]
+        both = [known.get((d.task, d.metric, name)) for name in (d.baseline, d.system)]
+        scores = [None if e is None else e.score for e in both]
         is_alike = c.baseline in (None, d.baseline) and d.contrast == c.contrast
-        if own != [d.baseline_score, d.system_score] or not is_alike:
+        most = min((e.n_segments for e in both if e is not None), default=0)
+        if (
+            scores != [d.baseline_score, d.system_score]
+            or not is_alike
+            or d.n_differing > most
+            or d.baseline == d.system
+        ):
             raise InputError(f"differences[{i}] does not fit the other fields")
+        pairs.add((d.task, d.metric, frozenset((d.baseline, d.system))))
+    if len(pairs) < len(c.differences):
+        raise InputError("differences has one of them twice")
     if len({(d.task, d.metric) for d in c.differences}) != len(c.signatures):
         raise InputError("signatures must be one a task and metric")

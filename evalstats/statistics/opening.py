@@ -7,6 +7,7 @@ path.
 from __future__ import annotations
 
 import gzip
+import io
 import os
 import re
 import stat
@@ -36,7 +37,7 @@ PATIENCE = 10.0
 def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a file; one that ends in .gz is unpacked as it is read."""
     is_gz = path.suffix.lower() == ".gz"
-    with path.open("rb", buffering=_BUFFER) as file:
+    with io.BufferedReader(io.FileIO(path), _BUFFER) as file:
         kind = _compression(file.peek(_LONGEST))
         if is_gz and kind != "gzip":
             raise OSError("it ends in .gz, but is not compressed by gzip")
