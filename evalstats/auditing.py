@@ -18,6 +18,7 @@ from evalstats.metrics import BLEU
 from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
+from evalstats.results.convert import Count, Seed, Share
 from evalstats.results.forms import Several
 from evalstats.results.records import Difference, Record, distinct
 from evalstats.results.report import Column, Table, table_of
@@ -75,9 +76,9 @@ class AuditedTest(Record):
     system: str
     difference: float
     test: str
-    pvalue: float
-    pvalue_error: float
-    calibrated: float
+    pvalue: Share
+    pvalue_error: Share
+    calibrated: Share
     null: str
     sides: str
     ties: str
@@ -107,9 +108,9 @@ class Audit(Several[AuditedTest]):
 
     tests: tuple[AuditedTest, ...]
     comparison: Comparison
-    n_bootstrap: int
-    n_randomization: int
-    sacrebleu_seed: int | None
+    n_bootstrap: Count
+    n_randomization: Count
+    sacrebleu_seed: Seed | None
     notes: tuple[str, ...] = ()
 
     def _rows(self) -> Sequence[AuditedTest]:

@@ -6,9 +6,13 @@ or raises an error that names the argument, what was expected and what came.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
-from functools import wraps
+from decimal import Decimal
+from difflib import get_close_matches
+from functools import cache, wraps
+from numbers import Real
 from typing import Any, TypeVar, cast
 from unicodedata import category
 from unicodedata import name as character_name
@@ -92,6 +96,8 @@ def is_missing(value: object) -> bool:
         return bool(value != value)
     except (TypeError, ValueError):  # an array, say
         return False
+    except ArithmeticError:  # a NaN of Decimal that signals
+        return True
 
 
 def refuse_masked(value: object, name: str) -> None:
@@ -152,8 +158,18 @@ def is_from(library: str, value: object, *kinds: str) -> bool:
 def choice(value: object, options: tuple[str, ...], name: str) -> str:
     """Return `value` if it is one of `options`, or say which there are."""
     if not isinstance(value, str) or value not in options:
-        raise InputError(f"{name} must be one of {', '.join(options)}; got {value!r}")
+        raise InputError(f"{name} must be one of {', '.join(options)}; got {shown(value)}")
     return value
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return what there is in the place of a name, and which of it was probably meant."""
+    known = list(dict.fromkeys(known))
+    more = f" and {len(known) - 12} more" if len(known) > 12 else ""
+    folded = {one.casefold(): one for one in known}
+    close = get_close_matches(name.casefold(), folded, 1, 0.5)
+    guess = f"; did you mean {folded[close[0]]!r}?" if close else ""
+    return f"there are {', '.join(known[:12])}{more}{guess}"
 
 
 def integer(value: object, name: str, minimum: int, maximum: int | None = None) -> int:
@@ -210,6 +226,9 @@ def listed(value: object, name: str, content: str) -> list[Any]:
     if isinstance(value, (dict, set, frozenset)) or not isinstance(value, Iterable):
         raise InputTypeError(f"{name} must be a list of {content}, got {type(value).__name__}")
     refuse_masked(value, name)
+    # Iterated over, columns of pyarrow give boxes of values.
+    if is_from("pyarrow", value, "Array", "ChunkedArray"):
+        return list(cast(Any, value).to_pylist())
     return list(value)
 
 
@@ -222,6 +241,7 @@ def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.f
         array = np.asarray(values)
     except ValueError as error:
         raise InputError(f"{name} must be numbers of one shape per segment: {error}") from None
+    array = as_floats(array, name)
     if array.dtype.kind not in "buif":
         if array.dtype.kind == "O" and (gone := [i for i, v in enumerate(array) if is_missing(v)]):
             raise InputTypeError(f"{name}[{gone[0]}] is missing; give a number for every segment")
@@ -240,6 +260,18 @@ def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.f
             f"all systems, or see `missing` of compare_logs"
         )
     return numbers
+
+
+def as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
+    """Return an array of Python's numbers (Decimal, Fraction) as float64; any other as it is."""
+    if array.dtype.kind != "O" or not all(isinstance(v, (Real, Decimal)) for v in array.flat):
+        return array
+    if any(map(is_missing, array.flat)):
+        return array
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        raise InputError(f"{name} must be finite, got a number above 1.8e308") from None
 
 
 def as_scores(values: object, name: str) -> NDArray[np.float64]:
@@ -277,16 +309,48 @@ def share(value: object, name: str, most: float = 1.0) -> float:
     return found
 
 
+@cache
+def _arguments(function: Callable[..., Any]) -> tuple[str, ...] | None:
+    """Return the names by which arguments can be given; None where any name can be one."""
+    parameters = inspect.signature(function).parameters.values()
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        return None
+    return tuple(p.name for p in parameters if p.kind is not p.POSITIONAL_ONLY)
+
+
+def required(function: Callable[..., Any]) -> list[str]:
+    """Return the names of the arguments that a function, or a class, cannot do without."""
+    parameters = inspect.signature(function).parameters.values()
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in variadic]
+
+
+def check_arguments(
+    function: Callable[..., Any], called: str, names: Iterable[str], others: Iterable[str] = ()
+) -> None:
+    """Refuse names that no argument of a function has, and say which was probably meant.
+
+    `others` are names that arguments have beside their first.
+    """
+    known = _arguments(function)
+    for name in names:
+        if known is not None and name not in known:
+            there = meant(name, [*(other for other in known if other != "self"), *others])
+            raise InputTypeError(f"{called} has no argument {name!r}; {there}")
+
+
 def also_called(**names: str) -> Callable[[F], F]:
     """Let arguments be given under other names as well: ``@also_called(seed="rng")``.
 
     What is called `rng` here is called a seed elsewhere, and one function takes a metric where the
-    next takes metrics: whoever mixes these up is understood. Both at once are an `InputError`.
+    next takes metrics: whoever mixes these up is understood. Both at once are an `InputError`, and
+    so is an argument that there is not.
     """
 
     def decorated(function: F) -> F:
         code = cast(Any, function).__code__
         positional = code.co_varnames[: code.co_argcount]
+        name_of_it = function.__qualname__.removesuffix(".__init__").rpartition(".")[2]
 
         @wraps(function)
         def called(*args: Any, **kwargs: Any) -> Any:
@@ -296,6 +360,7 @@ def also_called(**names: str) -> Callable[[F], F]:
                 if name in kwargs or name in positional[: len(args)]:
                     raise InputError(f"{name} and {other} are the same argument; give one of them")
                 kwargs[name] = kwargs.pop(other)
+            check_arguments(function, name_of_it, kwargs, names)
             return function(*args, **kwargs)
 
         return cast(F, called)

@@ -1,8 +1,11 @@
 """Input that looks right and is not: what is missing, masked, transposed or too large to tell."""
 
+import inspect
+import re
 import sys
 import warnings
 from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -189,3 +192,104 @@ def test_averaged_references_of_ter_may_be_fractions(tmp_path):
     assert 1.5 in table.values
     table.save(tmp_path / "x.npz")
     assert np.array_equal(es.SegmentStatistics.load(tmp_path / "x.npz").values, table.values)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: es.BLEU(tokenise="13a"), "BLEU has no argument 'tokenise'; there are lowercase, "
+     "tokenize, smooth_method, .*; did you mean 'tokenize'"),
+    (lambda: es.TER(normalize=True), "TER has no argument 'normalize'.* mean 'normalized'"),
+    (lambda: es.Mean("m", higher=True), "Mean has no argument 'higher'.*'higher_is_better'"),
+    (lambda: es.SentenceBLEU(tokenise="13a"), "SentenceBLEU has no .* mean 'tokenize'"),
+    (lambda: Plain(tokenize="13a"), r"Plain has no options, got \{'tokenize': '13a'\}"),
+    (lambda: Plain(3), r"Plain has no options, got \(3,\)"),
+    (lambda: es.compare({"A": A}, B, n_resample=9), "compare has no argument 'n_resample'; there "
+     "are hypotheses, .* and 8 more; did you mean 'n_resamples'"),
+    (lambda: es.estimate(A, B, referencs=B), "estimate has .* mean 'references'"),
+    (lambda: es.Suite({}, agregate="macro"), "Suite has no .* mean 'aggregate'"),
+    (lambda: es.Monitor(B, patiense=3), "Monitor has no .* mean 'patience'"),
+    (lambda: es.paired_permutation_test([1], [2], resamples=3), "paired_permutation_test has no"),
+    (lambda: es.read_log("x", tasks="y"), "read_log has no .* mean 'task'"),
+])  # fmt: skip
+def test_an_argument_that_there_is_not_is_refused_with_those_there_are(call, message):
+    with pytest.raises(es.InputTypeError, match=message):
+        call()
+
+
+class Plain(es.Metric):
+    """A metric without options, as users write them."""
+
+    name, columns = "plain", ("n",)
+
+    def statistics(self, hypotheses, references=None):
+        return np.ones((len(hypotheses), 1))
+
+    def score(self, totals):
+        return np.asarray(totals)[..., 0]
+
+
+class Configured(Plain):
+    def __init__(self, *parts, **more):
+        self.parts, self.more = parts, more
+
+
+def test_metrics_of_users_have_the_options_that_they_say():
+    assert Plain().name == "plain"
+    assert Configured(1, x=2).more == {"x": 2}
+    assert inspect.signature(es.Mean).parameters.keys() == {"name", "higher_is_better"}
+
+
+def test_a_class_in_place_of_a_metric_says_what_it_needs():
+    for kind, call in ((es.Mean, "Mean(name=...)"), (es.BLEU, "BLEU()")):
+        with pytest.raises(es.InputTypeError, match=re.escape(f"got the class: write {call}")):
+            es.estimate(A, B, kind)
+
+
+NUMBERS = [0.5, 0.25, 1]
+
+
+@pytest.mark.parametrize("scores", [
+    [Decimal("0.5"), Decimal("0.25"), Decimal(1)], [Fraction(1, 2), 0.25, True],
+    np.array(NUMBERS, dtype=object), tuple(map(Decimal, NUMBERS)),
+], ids=repr)  # fmt: skip
+def test_numbers_of_any_kind_are_numbers(scores):
+    assert es.estimate(scores, metric=MEAN) == es.estimate(NUMBERS, metric=MEAN)
+    one, other = (
+        es.SegmentStatistics([[[score, 1] for score in some]], ["A"], MEAN)
+        for some in (scores, NUMBERS)
+    )
+    assert one == other
+
+
+@pytest.mark.parametrize("score, message", [
+    (Decimal("nan"), r"scores\[1\] is missing"), (Decimal("snan"), r"scores\[1\] is missing"),
+    (Decimal("inf"), r"scores\[1\] is inf; scores must be finite"),
+    (10**400, "scores must be finite, got a number above"), (1j, "got object values"),
+    (None, r"scores\[1\] is missing"), ({}, "got object values"), ("0.5", "got object values"),
+])  # fmt: skip
+def test_what_is_no_number_is_refused_in_any_list(score, message):
+    with pytest.raises(es.InputError, match=message):
+        es.estimate([Decimal(1), score, Fraction(1, 2)], metric=MEAN)
+
+
+def test_references_that_no_metric_uses_are_said_to_have_no_effect():
+    with pytest.warns(UserWarning, match="references have no effect: m does not use any") as found:
+        es.estimate([1, 2, 3], B, MEAN)
+    assert found[0].filename == __file__
+    both = [MEAN, es.Mean("n")]
+    with pytest.warns(UserWarning, match="no effect: m, n do not use any; leave them out"):
+        es.compare({"A": [1, 2, 3], "B": [1, 2, 4]}, B, both, n_resamples=9)
+    # One of two metrics does.
+    assert not warned(lambda: es.estimate(A, B, [Plain(), "ter"], n_resamples=9))
+
+
+def test_a_number_of_400_digits_is_cut_in_a_message():
+    for call in (
+        lambda: es.estimate(A, B, "1" * 400),
+        lambda: es.estimate(A, B, test="1" * 400),
+        lambda: es.estimate(A, B).plot("1" * 400),
+        lambda: es.compare({"A": A, "B": A}, B)["1" * 400, "A", "B"],
+        lambda: es.compare({"A": A, "B": A}, B, baseline="1" * 400),
+    ):
+        with pytest.raises(es.InputError) as caught:
+            call()
+        assert len(str(caught.value)) < 500

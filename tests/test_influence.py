@@ -149,3 +149,11 @@ def test_ids_and_texts_are_in_the_table_and_the_figure(sample):
     axes = found.plot()
     assert [x.get_text() for x in axes.get_yticklabels()] == list(found.ids[:10])
     assert [bar.get_width() for bar in axes.patches] == list(found.values[:10])
+
+
+def test_segments_of_runs_that_no_removal_is_tried_of():
+    """Defect: with no segment that can go, the totals of runs had no shape, and it crashed."""
+    runs = {"A": [[0.4, 0.3], [0.3, 0.4]], "B": [[0.1, 0.3], [0.3, 0.1]]}
+    found = es.compare(runs, metrics=MEAN, n_resamples=9).influence(system="B", baseline="A")
+    assert (found.ids, found.sign_without) == (("0", "1"), None)
+    assert found.values == pytest.approx((0, 0))

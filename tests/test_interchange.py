@@ -55,6 +55,7 @@ def made(metric="bleu", systems=("A", "B"), references=REFERENCES, **options):
         outputs = {name: rng.normal(size=(4, 2)) for name in systems}
     else:
         outputs = {name: HYPOTHESES[:3] + [name] for name in systems}
+    references = references if metric.uses_references else None
     return es.extract(outputs, references, metric, **options)
 
 

@@ -323,3 +323,12 @@ def test_tasks_with_the_same_items_are_named():
         "mmlu_flan have 10 items in common: a total takes them for different ones"
     )
     assert note in es.estimate_logs(log(*tasks)).notes[0]
+
+
+@pytest.mark.parametrize("name", ["a|b", "a|, c|", "x: y.", "a;b"])
+def test_a_path_is_named_in_a_note_as_it_is(tmp_path, name):
+    path = tmp_path / f"{name}.csv"
+    text = "system,segment,score,comment\nA,1,0.5,good\nB,1,0.4,bad\nA,2,0.3,x\nB,2,0.9,y\n"
+    path.write_text(text, encoding="utf-8")
+    note = f"Left out of {path}: column 'comment', which is text."
+    assert es.compare_logs(path, n_resamples=9).notes.count(note) == 1

@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 from collections import defaultdict
+from types import SimpleNamespace
 
 import hypothesis.strategies as st
 import numpy as np
@@ -216,6 +217,18 @@ def test_several_answers_to_a_segment_are_epochs(read):
         read(text_of(rows, header))
 
 
+@pytest.mark.parametrize("epoch", ["1e300", "-1e16", "0.5"])
+def test_an_epoch_is_a_whole_number_that_can_be_counted(read, epoch):
+    text = f"id,epoch,score\na,1,0.5\na,{epoch},0.25\n"
+    message = f"'epoch' must be a whole number, of which answer this is, got '?{epoch}".replace
+    with pytest.raises(es.InputError, match=message("+", r"\+")):
+        read(text)
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"id": ["a", "a"], "epoch": [1.0, float(epoch)], "score": [0.5, 0.25]})
+    with pytest.raises(es.InputError, match="the frame, row 1: 'epoch' must be a whole number"):
+        es.read_log(frame)
+
+
 def test_labels_are_kept_by_name_or_when_asked_for(read):
     text = "system,id,score,Domain,colour,prompt_hash,source,time\nA,1,1,news,red,7f,The cat,9\n"
     run = read(text)
@@ -277,9 +290,11 @@ def test_bad_tables_are_refused(read, text, message):
         read(text)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_frames_are_tables(library):
     frames = pytest.importorskip(library)
+    if library == "pyarrow":
+        frames = SimpleNamespace(DataFrame=frames.table)
     columns = dict(zip(HEADER, map(list, zip(*LONG, strict=True)), strict=True))
     check_long(es.read_log(frames.DataFrame(columns)))
     if library == "pandas":

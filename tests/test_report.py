@@ -2,7 +2,9 @@
 
 import base64
 import hashlib
+import os
 import re
+import threading
 
 import numpy as np
 import pytest
@@ -210,12 +212,70 @@ def test_what_does_not_fit_is_refused(tmp_path):
         ({"source": "x" * 60}, r"texts\['source'\] must be str"),
         ({"source": [1] * 60}, r"texts\['source'\] must be str"),
         (["x"] * 60, "texts must be a mapping.*got list"),
+        ({"source": 3}, r"texts\['source'\] must be a list of texts, one a segment, got int"),
+        ({3: ["x"] * 60}, "names in texts must be non-empty text, got 3"),
     ):
         with pytest.raises(es.InputError, match=found):
             result.report(tmp_path / "x.html", texts)
     assert not list(tmp_path.iterdir())
-    with pytest.raises(es.InputError, match="cannot write"):
-        result.report(tmp_path / "nowhere" / "x.html")
+
+
+@pytest.mark.parametrize("path, message", [
+    ("nowhere/x.html", r"cannot write 'nowhere/x\.html': No such file or directory"),
+    ("a\0b.html", r"cannot write .*: embedded null byte"),
+    (3, "path must be a path, got int"),
+    ("x.pdf", r"path must end in \.html, got 'x\.pdf', a file of pdf"),
+    ("x.JSON", "a file of json"),
+    (".", "cannot write '.': Is a directory"),
+])  # fmt: skip
+def test_a_path_that_cannot_be_written_is_refused_before_the_work(
+    tmp_path, monkeypatch, path, message
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("evalstats.results.page.document", lambda *_: pytest.fail("worked"))
+    with pytest.raises(es.InputError, match=message):
+        compared().report(path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_report_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "x.html"
+    path.write_text("old", encoding="utf-8")
+    link = tmp_path / "link"
+    link.symlink_to(path)
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", full)
+        with pytest.raises(es.InputError, match=r"cannot write .*: No space left on device"):
+            compared().report(path)
+    assert path.read_text(encoding="utf-8") == "old"
+    compared().report(link)
+    assert link.is_symlink()
+    assert "<html" in path.read_text(encoding="utf-8")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link", "x.html"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+def test_what_is_no_file_is_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    found = []
+    reader = threading.Thread(target=lambda: found.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    compared().report(tmp_path / "pipe")
+    reader.join()
+    assert b"<html" in found[0]
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_texts_of_a_report_may_be_any_iterable():
+    result = compared()
+    texts = [f"line {i}" for i in range(60)]
+    assert document(result, {"source": (text for text in texts)}) == document(
+        result, {"source": texts}
+    )
 
 
 def test_the_command_line_shows_the_lines_of_its_files(tmp_path, monkeypatch):

@@ -5,16 +5,19 @@ import io
 import json
 import pickle
 import random
+from contextlib import suppress
 from csv import DictReader
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import evalstats as es
 from evalstats.errors import InputError
-from evalstats.results import escaping
+from evalstats.results import convert, escaping
 from evalstats.results.ranking import Rankings
 from tests import mutations
 
@@ -193,6 +196,11 @@ def test_json_is_read_back_as_the_same_result_in_every_form(make):
     check_forms(make())
 
 
+def table(name):
+    frame = [{"system": name, "segment": str(i), "pts": x} for i, x in enumerate(SCORES[name])]
+    return pytest.importorskip("pandas").DataFrame(frame)
+
+
 def changed(path, value):
     """Return the JSON of a comparison with one place changed, or taken away."""
     made = place = json.loads(BASED.to_json())
@@ -208,7 +216,10 @@ def changed(path, value):
 @pytest.mark.parametrize("path, value, message", [
     (("test",), ..., "it has no 'test'"),
     (("extra",), 1, "unknown field 'extra'"),
-    (("confidence_level",), 1.5, "confidence_level must be from 0 to 1"),
+    (("confidence_level",), 1.5, "confidence_level must be above 0 and at most 1, got 1.5"),
+    (("confidence_level",), 0, "confidence_level must be above 0"),
+    (("seed",), -5, "seed must be at least 0, got -5"),
+    (("n_resamples",), -1, "n_resamples must be at least 0 and below"),
     (("baseline",), "b\u202e", "baseline must be printable text on one line"),
     (("signatures",), [], "signatures must be one a task and metric"),
     (("notes",), "x", "notes must be a list, got 'x'"),
@@ -217,6 +228,14 @@ def changed(path, value):
     (("estimates", 0, "score"), 0.25, r"differences\[0\] does not fit the other"),
     (("estimates", 0, "n_segments"), 0, r"estimates\[0\].n_segments must be at least 1"),
     (("estimates", 0, "higher_is_better"), 1, "higher_is_better must be true or false"),
+    (("estimates", 0, "standard_error"), -1.0, r"estimates\[0\].standard_error must be at least 0"),
+    (("estimates", 0, "low"), 1e9, r"estimates\[0\]: low is 1000000000, above high, 0"),
+    (("estimates", 0, "n_segments"), 10**400, "n_segments must be at least 1 and below 2"),
+    (("estimates", 1), json.loads(BASED.to_json())["estimates"][0], "estimates has one of them tw"),
+    (("differences", 0, "low"), 1e9, r"differences\[0\]: low is 1000000000, above high"),
+    (("differences", 0, "units", "n_differing"), -5000, r"n_differing must be at least 0"),
+    (("differences", 0, "units", "n_differing"), 31, r"differences\[0\] does not fit the other fields"),
+    (("differences", 1), json.loads(BASED.to_json())["differences"][0], "differences has one of th"),
     (("differences", 0, "pvalue"), -0.1, r"differences\[0\].pvalue must be from 0 to 1"),
     (("differences", 0, "difference"), 0.9,
      r"differences\[0\].difference does not fit the other fields"),
@@ -228,6 +247,82 @@ def test_what_no_comparison_is_is_refused(path, value, message):
     text = changed(path, value)
     with pytest.raises(InputError, match=f"cannot read Comparison from JSON: .*{message}"):
         es.Comparison.from_json(text)
+
+
+def test_a_key_that_is_there_twice_is_refused():
+    text = BASED.to_json().replace('"seed":', '"seed": 7, "seed":', 1)
+    message = "cannot read Comparison from JSON: it has 'seed' twice in one object"
+    with pytest.raises(InputError, match=message):
+        es.Comparison.from_json(text)
+
+
+@pytest.mark.parametrize("make, field, value, message", [
+    (lambda: PAIRS.power(0.1, metric="COMET"), "n_segments", 0, "n_segments must be at least 1"),
+    (lambda: PAIRS.power(0.1, metric="COMET"), "target", 1.5, "target must be above 0 and at mo"),
+    (lambda: PAIRS.ranking("COMET"), "confidence_level", -1, "confidence_level must be from 0 to 1"),
+    (lambda: PAIRS.ranking("COMET").systems[0], "low", 9, "low is 9, above high, "),
+    (lambda: PAIRS.influence("COMET", "c", "a"), "pvalue", 2.0, "pvalue must be from 0 to 1"),
+    (lambda: es.gate(table("c"), table("a"), margin=0.1, directions={"pts": "higher"}),
+     "significance_level", 0.0, "significance_level must be above 0"),
+    (MAKERS["Audit"], "n_bootstrap", 0, "n_bootstrap must be at least 1"),
+])  # fmt: skip
+def test_numbers_of_other_results_are_in_their_range(make, field, value, message):
+    result = make()
+    plain = result.to_dict() | {field: value}
+    with pytest.raises(InputError, match=message):
+        convert.from_json(type(result), json.dumps(plain))
+
+
+LEVELS = st.sampled_from([1e-20, 0.05, 0.5, 0.95, 1 - 2**-53])
+CALLS = {
+    "compare": {"contrast": st.sampled_from(["difference", "ratio", "log-ratio"]),
+                "alternative": st.sampled_from(["two-sided", "greater", "less"]),
+                "method": st.sampled_from(["bootstrap", "percentile", "bca", "t"]),
+                "test": st.sampled_from(["bootstrap", "ar", "t"]),
+                "adjustment": st.sampled_from(["max-t", "holm", "bh", "none"]),
+                "confidence_level": LEVELS,
+                "margin": st.sampled_from([1e-9, 0.1, 1e9]),
+                "rng": st.sampled_from([0, 2**128 - 1])},
+    "estimate": {"method": st.sampled_from(["bootstrap", "percentile", "bca", "t"]),
+                 "confidence_level": LEVELS},
+}  # fmt: skip
+SCORE = st.sampled_from([0.0, 1.0, 0.5, 1e-9, 1e9]) | st.floats(0.0, 1.0)
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.data())
+@pytest.mark.filterwarnings("ignore")
+def test_whatever_the_library_writes_it_reads(data):
+    n = data.draw(st.integers(2, 12))
+    rows = st.lists(SCORE, min_size=n, max_size=n)
+    scores = {name: data.draw(rows) for name in "abc"[: data.draw(st.integers(2, 3))]}
+    runs = data.draw(st.booleans())
+    if runs:
+        scores = {name: [own, own[::-1]] for name, own in scores.items()}
+    shared = {"n_resamples": 19}
+    if not runs and n >= 4 and data.draw(st.booleans()):
+        shared |= {data.draw(st.sampled_from(["groups", "strata"])): [i % 2 for i in range(n)]}
+    results = [es.estimate(scores, None, MARK, **shared)]
+    with suppress(InputError):
+        results.append(es.estimate(scores, None, MARK, **shared, **drawn(data, "estimate")))
+    with suppress(InputError):
+        compared = es.compare(scores, None, MARK, **shared, **drawn(data, "compare"))
+        results.append(compared)
+        for ask in (compared.ranking, compared.power, lambda: compared.influence(system="b",
+                    baseline="a"), lambda: compared.joint("a", "b")):  # fmt: skip
+            with suppress(InputError):
+                results.append(ask())
+    for result in results:
+        assert type(result).from_json(result.to_json()) == result
+
+
+MARK = es.Mean("mark")
+
+
+def drawn(data, call):
+    """Return some of the options of a call, drawn."""
+    names = data.draw(st.sets(st.sampled_from(sorted(CALLS[call])), max_size=3))
+    return {name: data.draw(CALLS[call][name]) for name in sorted(names)}
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "[" * 100_000, "1" * 5000, "NaN"])

@@ -13,6 +13,7 @@ from evalstats.analysis.sampling import Sample, resample
 from evalstats.analysis.scored import Scored, distinct_names, scored_of
 from evalstats.analysis.sharded import from_shard
 from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
+from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import (
@@ -216,6 +217,6 @@ def as_pairs(
     if baseline is None:
         return list(combinations(range(len(systems)), 2))
     if baseline not in systems:
-        raise InputError(f"baseline must be one of {', '.join(systems)}; got {baseline!r}")
+        raise InputError(f"baseline must be one of {', '.join(systems)}; got {shown(baseline)}")
     first = systems.index(baseline)
     return [(first, i) for i in range(len(systems)) if i != first]

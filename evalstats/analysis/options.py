@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from evalstats.checks import integer, real, share
+from evalstats.checks import integer, real, share, shown
 from evalstats.errors import InputError
 from evalstats.inference.families import ADJUSTMENTS as _ADJUSTMENTS
 from evalstats.inference.randomisation import ALTERNATIVES as ALTERNATIVES
@@ -122,4 +122,4 @@ def option(value: object, options: tuple[str, ...], name: str) -> str:
         spelled = value.lower().replace("_", "-").replace(" ", "-")
         if spelled in options:
             return spelled
-    raise InputError(f"{name} must be one of {', '.join(options)}; got {value!r}")
+    raise InputError(f"{name} must be one of {', '.join(options)}; got {shown(value)}")

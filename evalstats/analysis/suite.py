@@ -133,6 +133,7 @@ class Suite(Tasks):
     ('macro', 770)
     """
 
+    @also_called()
     def __init__(
         self,
         tasks: Mapping[str, SegmentStatistics | Sequence[SegmentStatistics]],

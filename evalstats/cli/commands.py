@@ -132,7 +132,7 @@ def _extract(options: argparse.Namespace, progress: Progress) -> None:
         raise InputError(f"-o must end in .npz, got {options.output}")
     if len(options.metrics or ["bleu"]) > 1:
         raise InputError("-m needs one metric: a file holds the statistics of one")
-    ids = tuple(read_lines(options.ids)) if options.ids else None
+    ids = tuple(read_lines(options.ids, labels=True)) if options.ids else None
     (table,) = read(options, progress).only()
     replace(table, segment_ids=ids).save(options.output)
 

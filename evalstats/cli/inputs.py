@@ -9,13 +9,20 @@ from pathlib import Path
 from typing import Any
 
 from evalstats.analysis.inputs import as_pairs, given_tables
+from evalstats.checks import meant
 from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
 from evalstats.cli.options import flag_of
 from evalstats.cli.output import STANDARD
 from evalstats.errors import InputError
-from evalstats.logs.words import matches, meant
+from evalstats.logs.words import matches
 from evalstats.statistics.extraction import Progress, extract_files
-from evalstats.statistics.files import Lines, read_lines, system_names, test_set_files
+from evalstats.statistics.files import (
+    MARK_NOTE,
+    Lines,
+    read_lines,
+    system_names,
+    test_set_files,
+)
 from evalstats.statistics.names import as_names, group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -112,7 +119,7 @@ def _of_statistics(options: argparse.Namespace) -> Input:
     for name in _LABELS:
         given = getattr(options, name)
         is_label = given is None or given in tables[0].labels
-        labels[name] = given if is_label else read_lines(given)
+        labels[name] = given if is_label else read_lines(given, labels=True)
     files = zip(options.logs, tables, strict=True)
     paths = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
     return Input({"": _chosen(given_tables(tables), options)}, labels, paths=paths)
@@ -129,7 +136,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     if least > 1:
         as_pairs(names, None, options.command)
     files = {name: getattr(options, name) for name in _LABELS}
-    labels = {name: read_lines(path) if path else None for name, path in files.items()}
+    labels = {n: read_lines(path, labels=True) if path else None for n, path in files.items()}
     references = _references(options)
     n_segments = len(references[0])
     for name, given in labels.items():
@@ -148,7 +155,9 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
         again = [] if STANDARD in (options.references or []) else _references(options)
         tables = tables + scores_beside(options, tables[0], again)
     paths = dict(zip(options.input, names, strict=True))
-    return Input({"": _chosen(tables, options)}, labels, paths=paths)
+    texts = (*references, *systems.values())
+    notes = tuple(f"{lines.path} {MARK_NOTE}" for lines in texts if lines.has_mark)
+    return Input({"": _chosen(tables, options)}, labels, notes, paths)
 
 
 def _chosen(
@@ -180,15 +189,16 @@ def texts_of(options: argparse.Namespace) -> dict[str, list[str]] | None:
     """Return what a report shows of segments: references and outputs, where they are in files."""
     if options.command != "compare" or not options.input:
         return None
-    files = _reference_files(options)
-    numbers = [f" {i + 1}" for i in range(len(files))] if len(files) > 1 else [""]
-    named = {f"reference{number}": path for number, path in zip(numbers, files, strict=True)}
+    references = _reference_files(options)
+    numbers = [f" {i + 1}" for i in range(len(references))] if len(references) > 1 else [""]
+    named = {f"reference{number}": path for number, path in zip(numbers, references, strict=True)}
     names = system_names(options.input, options.names)
     for name, path in zip(names, options.input, strict=True):
         if not options.systems or matches(name, options.systems):
             named[name] = path
     # Standard input cannot be read again.
-    return {name: read_lines(path) for name, path in named.items() if path != STANDARD}
+    files = {name: Lines(path) for name, path in named.items() if path != STANDARD}
+    return {name: lines.texts(0, len(lines)) for name, lines in files.items()}
 
 
 def _reference_files(options: argparse.Namespace) -> list[str]:

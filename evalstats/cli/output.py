@@ -13,17 +13,13 @@ from typing import Any, TextIO
 
 from evalstats.errors import InputError
 from evalstats.results.page import Texts, document
+from evalstats.results.writing import SUFFIXES
 from evalstats.statistics.extraction import Progress
 
 #: What stands for standard input or standard output in place of a file.
 STANDARD = "-"
 FORMATS = ("text", "json", "markdown", "latex", "html", "csv")
 FIGURES = ("png", "pdf", "svg")
-_SUFFIXES = {
-    **{".txt": "text", ".json": "json", ".md": "markdown", ".tex": "latex"},
-    **{".html": "html", ".csv": "csv", ".xml": "junit"},
-    **{f".{name}": name for name in FIGURES},
-}
 _OF_LATEX = {"caption", "label"}
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
@@ -101,13 +97,13 @@ def form_of(output: str | None, format: str | None) -> str:
     """Return the form that was asked for, or that of the file's suffix; they have to agree."""
     if output in (None, STANDARD):
         return format or "text"
-    of_suffix = _SUFFIXES.get(Path(str(output)).suffix.lower())
+    of_suffix = SUFFIXES.get(Path(str(output)).suffix.lower())
     if format and of_suffix not in (None, format):
         raise InputError(f"-o {output} is a file of {of_suffix}, but -f asks for {format}")
     if form := format or of_suffix:
         return form
     raise InputError(
-        f"-o {output} does not say its form; end it in one of {' '.join(_SUFFIXES)}, or give -f"
+        f"-o {output} does not say its form; end it in one of {' '.join(SUFFIXES)}, or give -f"
     )
 
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from textwrap import fill
 from typing import Any, NoReturn
 
+from evalstats.checks import meant
 from evalstats.cli.metrics import metric_options
 from evalstats.cli.options import COMMANDS, OPTIONS, Option, options_of
 from evalstats.cli.output import to_stdout
-from evalstats.logs.words import meant
 from evalstats.results.signatures import version
 
 _WIDTH, _INDENT = 100, 40

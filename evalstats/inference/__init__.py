@@ -2,6 +2,7 @@
 
 - `student`: influence values; standard errors, t intervals and t tests made of them
 - `bootstrap`: the one rule from replicates to an interval and to a p-value; percentile and BCa
+- `fieller`: ratios of two scores, and which shares of one the other keeps
 - `counts`, `randomisation`: tests of 0/1 scores; p-values of approximate randomisation
 - `families`, `ranks`: adjusted p-values of several comparisons, and what they say of ranks
 - `power`: how often a test finds a difference, and what it needs

@@ -18,6 +18,7 @@ from evalstats.checks import integer, shown
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.results.results import Estimate
+from evalstats.results.writing import replacing
 from evalstats.training.monitor import Monitor
 from evalstats.training.records import Checkpoint, log_name
 
@@ -120,13 +121,9 @@ def _log_dict(metric: Metric, found: Checkpoint | Estimate, prefix: str) -> dict
 
 def save_state(monitor: Monitor, path: Path, **beside: Any) -> None:
     """Write a monitor's state as JSON; a file that is there is replaced whole or not at all."""
-    new = path.with_name(path.name + ".new")
     state = json.dumps(monitor.state_dict() | beside, allow_nan=False)
-    try:
-        new.write_text(state, encoding="utf-8")
-        os.replace(new, path)
-    except OSError as error:
-        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+    with replacing(path) as file:
+        file.write(state.encode())
 
 
 def load_state(monitor: Monitor, path: Path) -> dict[str, Any]:

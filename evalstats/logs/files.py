@@ -6,13 +6,11 @@ Sizes, depth and numbers are limited by what is read, and whatever is wrong with
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import os
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -20,10 +18,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, NoReturn, cast
+from typing import Any, BinaryIO, NoReturn
 
 from evalstats.checks import shown
 from evalstats.errors import InputError, MissingExtraError
+from evalstats.results.convert import json_of
+from evalstats.statistics.opening import opened
 
 #: Bytes of a JSON document, which is in memory as a whole, and of a line.
 MOST_BYTES = 2**31
@@ -58,6 +58,11 @@ class Source:
     def __post_init__(self) -> None:
         if not os.path.exists(self.path):
             raise InputError(f"cannot read {self.path}: it does not exist")
+        # A pipe can be read once, and what is in a file is looked at before it is read.
+        if not (self.path.is_file() or self.path.is_dir()):
+            raise InputError(
+                f"cannot read {self.path}: it is a pipe or a device; write it to a file"
+            )
 
     @cached_property
     def files(self) -> list[Path]:
@@ -79,7 +84,7 @@ class Source:
     @cached_property
     def head(self) -> bytes:
         """The first bytes of a file, as they are before compression."""
-        with suppress(OSError, EOFError, zlib.error), _opened(self.path) as file:
+        with suppress(OSError, EOFError, zlib.error), opened(self.path) as file:
             return file.read(4096)
         return b""
 
@@ -101,11 +106,18 @@ class Source:
 def _reading(path: Path) -> Iterator[BinaryIO]:
     """Open a file, and say which it is where it cannot be read."""
     try:
-        with _opened(path) as file:
+        with opened(path) as file:
             yield file
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot read {path}: {reason}") from None
+
+
+def check_readable(path: Path) -> None:
+    """Say why a file cannot be read, where it cannot: it is compressed otherwise than by gzip."""
+    if path.is_file():
+        with _reading(path) as file:
+            file.read(1)
 
 
 def read_json(path: Path) -> Any:
@@ -152,24 +164,13 @@ def parsed(data: bytes, where: str) -> Any:
     try:
         # A mark of byte order, or other encodings than UTF-8, may be in front of a document only.
         encoding = "utf-8" if data.startswith(b'{"') else json.detect_encoding(data)
-        return _DECODER.decode(data.decode(encoding, "surrogatepass"))
-    except KeyError as error:
-        raise InputError(f"{where} has {shown(error.args[0], 60)} twice in one object") from None
+        return json_of(data.decode(encoding, "surrogatepass"))
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
     except RecursionError:
         raise InputError(f"{where} is nested too deeply to be a log") from None
     except ValueError as error:  # no UTF-8, and a number of too many digits, as well
         raise InputError(f"{where} is not JSON, or cut short: {error}") from None
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; of two values under one key, Python would lose the first."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise KeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
-    return found
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 @contextmanager
@@ -225,12 +226,6 @@ def _zstd(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     packed = io.BytesIO(_any(archive, stored))
     reader = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
     return bytes(reader.read(entry.file_size + 1))
-
-
-def _opened(path: Path) -> BinaryIO:
-    if path.suffix.lower() == ".gz":
-        return cast(BinaryIO, gzip.open(path, "rb"))
-    return path.open("rb", buffering=2**20)  # Lines are long.
 
 
 def _refuse(error: OSError) -> NoReturn:

@@ -13,27 +13,33 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import choice, label
+from evalstats.checks import choice, label, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.files import without_suffix
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
 from evalstats.logs.pivot import Pivot, pivoted
 from evalstats.logs.reading import EPOCHS, named, read_all
 from evalstats.logs.rows import Key, Rows, natural
-from evalstats.logs.words import as_directions, matches, meant, some
+from evalstats.logs.words import as_directions, matches, some
 from evalstats.metrics import Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
 
-#: A log, or where to read one; a frame of pandas or polars is a table of scores.
+#: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.
 OneLog = Log | str | os.PathLike[str] | Any
 Logs = OneLog | Sequence[OneLog] | Mapping[str, OneLog]
 
 MISSING = ("error", "intersect", "available")
-#: Lines by kind: of each there will be one note.
-_Notes = defaultdict[str, list[str]]
 #: Labels that say what an item asks, whatever its task.
 _OF_ITEMS = ("doc_hash", "item_hash", "sample_hash")
+
+
+class _Note(NamedTuple):
+    """One line that is said; all lines of one kind and ending make one note."""
+
+    kind: str
+    line: str
+    ending: str = "."
 
 
 class Joined(NamedTuple):
@@ -71,14 +77,16 @@ def joined(
     ]
     rows = [one for log in found for one in log.rows]
     by = by_key(sorted(rows, key=lambda one: (natural(one.key.task), names[one.system])))
-    notes: _Notes = defaultdict(list)
-    for log in (log for log in found if log.rows):
-        notes["scores"] += log.disagreements
-        if log.skipped:
-            notes[f"of {log.path}"].append(f"Left out of {log.path}: {some(log.skipped)}")
+    used = [log for log in found if log.rows]
+    notes = [_Note("scores", line) for log in used for line in log.disagreements]
+    notes += [
+        _Note(f"of {log.path}", f"Left out of {log.path}: {some(log.skipped)}")
+        for log in used
+        if log.skipped
+    ]
     shared = {key: own for key, own in by.items() if len(own) == len(names)}
     if len(shared) < len(by):
-        notes["unshared"] += _unshared(by, shared, names, missing)
+        notes += [_Note("unshared", line) for line in _unshared(by, shared, names, missing)]
     whole = {
         key: _complete(pivoted(own, epochs == "runs"), missing, notes)
         for key, own in shared.items()
@@ -86,10 +94,16 @@ def joined(
     tasks = _by_task(whole)
     for name, own_tables in tasks.items():
         tasks[name] = _same_items(name, own_tables, missing, notes)
-    # What is to be said of all lines of a kind is in its name.
-    said = [f"{some(own)}{kind.partition('|')[2]}." for kind, own in notes.items() if own]
     paths = {log.path: log.systems[0] for log in found if len(log.systems) == 1}
-    return Joined(tasks, said + asked_twice(tasks), paths)
+    return Joined(tasks, _said(notes) + asked_twice(tasks), paths)
+
+
+def _said(notes: Iterable[_Note]) -> list[str]:
+    """Return one sentence for each kind and ending of notes, in order of their first lines."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for note in notes:
+        lines.setdefault((note.kind, note.ending), []).append(note.line)
+    return [f"{some(own)}{ending}" for (_, ending), own in lines.items()]
 
 
 def _read(logs: Logs, wanted: Wanted) -> list[Log]:
@@ -176,7 +190,7 @@ def _unshared(
     return [f"Left out, since {line}" for line in lines]
 
 
-def _complete(pivot: Pivot, missing: str, notes: _Notes) -> SegmentStatistics:
+def _complete(pivot: Pivot, missing: str, notes: list[_Note]) -> SegmentStatistics:
     """Return one table of all systems with the items that all have, or refuse what is missing."""
     key, rows = pivot.key, [part.rows for part in pivot.parts]
     for path in dict.fromkeys(one.path for one in rows):
@@ -189,7 +203,7 @@ def _complete(pivot: Pivot, missing: str, notes: _Notes) -> SegmentStatistics:
         # The comparison itself notes the gaps of means that stay.
         is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))
         if what and (missing == "intersect" or not is_noted):
-            notes["incomplete"].append(f"{key}: {what} in {path}")
+            notes.append(_Note("incomplete", f"{key}: {what} in {path}"))
     kept = _there(pivot, missing, notes)
     if missing == "intersect":
         kept &= ~pivot.is_gone.any(axis=0)
@@ -197,20 +211,19 @@ def _complete(pivot: Pivot, missing: str, notes: _Notes) -> SegmentStatistics:
             raise InputError(f"{key}: no item has a score of every system")
     if not np.all(kept):
         n = f"{int(np.sum(~kept)):,} of {len(kept):,}"
-        notes["left out"].append(f"{key}: {n} items are left out, which not all have")
+        notes.append(_Note("left out", f"{key}: {n} items are left out, which not all have"))
     n_answers = [n for part in pivot.parts for n in part.n_answers]
     if max(n_answers) > 1:
         several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
         how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
         if pivot.parts[0].n_runs > 1:
             how = "as runs of the system, whose spread counts"
-        notes[f"answers|, {how}"].append(
-            f"{key.part or key}: {len(pivot.ids):,} items, {several} answers each"
-        )
+        line = f"{key.part or key}: {len(pivot.ids):,} items, {several} answers each"
+        notes.append(_Note("answers", line, f", {how}."))
     return pivot.table(kept)
 
 
-def _there(pivot: Pivot, missing: str, notes: _Notes) -> NDArray[np.bool_]:
+def _there(pivot: Pivot, missing: str, notes: list[_Note]) -> NDArray[np.bool_]:
     """Return which items are in the logs of all systems, or refuse those that are not, `(N,)`."""
     key, n = pivot.key, len(pivot.ids)
     systems = [part.rows.system for part in pivot.parts]
@@ -220,7 +233,7 @@ def _there(pivot: Pivot, missing: str, notes: _Notes) -> NDArray[np.bool_]:
         if part.rows.is_limited and not np.all(there):
             asked &= there
             n_own = f"{len(part.ids):,} items"
-            notes["limited"].append(f"{key}: {part.rows.system} was limited to {n_own}")
+            notes.append(_Note("limited", f"{key}: {part.rows.system} was limited to {n_own}"))
     if not np.any(asked):
         raise InputError(f"{key}: the systems were limited to different items, and none is in all")
     for system, there in zip(systems, pivot.is_there, strict=True):
@@ -274,7 +287,7 @@ def _with_filter(table: SegmentStatistics, key: Key) -> SegmentStatistics:
 
 
 def _same_items(
-    task: str, tables: list[SegmentStatistics], missing: str, notes: _Notes
+    task: str, tables: list[SegmentStatistics], missing: str, notes: list[_Note]
 ) -> list[SegmentStatistics]:
     """Return tables of several metrics with the items that all of them have."""
     if len({table.segment_ids for table in tables}) < 2:
@@ -287,7 +300,7 @@ def _same_items(
         )
     found = list(SegmentStatistics.align(*tables, missing="intersect"))
     have = f"{found[0].n_segments:,} items have all, of {sizes}"
-    notes["metrics"].append(f"{task or 'All metrics'}: {have}")
+    notes.append(_Note("metrics", f"{task or 'All metrics'}: {have}"))
     return found
 
 

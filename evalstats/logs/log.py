@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evalstats.checks import label, listed
+from evalstats.checks import label, listed, meant
 from evalstats.errors import InputError
 from evalstats.logs.files import without_suffix
 from evalstats.logs.pivot import Answered, answered, pivoted, shared_labels
 from evalstats.logs.rows import Key, Rows, natural
-from evalstats.logs.words import matches, meant
+from evalstats.logs.words import matches
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.results.forms import Result
 from evalstats.results.report import Table

@@ -21,7 +21,7 @@ from evalstats.logs import (
     tables,
     wmt,
 )
-from evalstats.logs.files import Source
+from evalstats.logs.files import Source, check_readable
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.words import as_directions, some
 from evalstats.text.frames import columns_of
@@ -51,7 +51,7 @@ def read_log(
     ----------
     path : str or path, or frame
         A file, or the folder that a harness wrote; the format is told by what is in it. See the
-        table of formats in the documentation. A frame of pandas or polars is a table of scores.
+        table of formats in the documentation. A frame (pandas, polars, pyarrow) is a table.
     task, metric, filter : str or sequence of str, optional
         Which to read, as shells match file names: ``"mmlu*"``.
     labels : str or sequence of str
@@ -140,6 +140,7 @@ def read_part(given: Any, wanted: Wanted) -> Log:
                 why = some(log.skipped) or "no item has a score"
                 raise InputError(f"{given} holds no scores that can be read as {kind.NAME}: {why}")
             return log
+    check_readable(source.path)
     names = ", ".join(kind.NAME for kind in FORMATS)
     scores = [path for path in source.files if Source(path).suffix in (".csv", ".tsv", ".jsonl")]
     more = f"; a table is a file, give {scores[0]}" if scores else ""

@@ -32,6 +32,8 @@ from evalstats.metrics import Mean, Metric, Ratio
 
 NAME = "table of scores (CSV, TSV, JSON lines)"
 
+#: Beyond it floats skip numbers.
+_MOST_EPOCH = 2**53
 _HOW = (
     "name one column 'system', one 'segment' and one 'score' (and 'metric' where there are "
     "several), or give one column a metric beside 'system' and 'segment'"
@@ -51,7 +53,7 @@ def read(source: Source, wanted: Wanted) -> Log:
 
 
 def read_frame(frame: Any, wanted: Wanted) -> Log:
-    """Return the scores of a frame of pandas or polars."""
+    """Return the scores of a frame of pandas, polars or pyarrow."""
     return _log(of_frame(frame), "scores", "frame", wanted)
 
 
@@ -119,7 +121,7 @@ def _epochs(table: Columns, column: str | None) -> list[int]:
     if column is None:
         return [0] * len(table.lines)
     found = table.numbers(column)
-    wrong = np.flatnonzero(~(found == np.round(found)))
+    wrong = np.flatnonzero(~((found == np.round(found)) & (np.abs(found) < _MOST_EPOCH)))
     if len(wrong):
         raise table.refused(int(wrong[0]), column, "a whole number, of which answer this is")
     return [int(number) for number in found]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from evalstats.checks import choice, label, shown
@@ -107,16 +106,6 @@ def ask_direction(name: str, where: str) -> InputError:
 def matches(value: str, patterns: Iterable[str]) -> bool:
     """Return whether a name is one of the patterns, or matches it as file names do in a shell."""
     return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
-
-
-def meant(name: str, known: Iterable[str]) -> str:
-    """Return what there is in the place of a name, and which of it was probably meant."""
-    known = list(dict.fromkeys(known))
-    more = f" and {len(known) - 12} more" if len(known) > 12 else ""
-    folded = {one.casefold(): one for one in known}
-    close = get_close_matches(name.casefold(), folded, 1, 0.5)
-    guess = f"; did you mean {folded[close[0]]!r}?" if close else ""
-    return f"there are {', '.join(known[:12])}{more}{guess}"
 
 
 def some(lines: Sequence[str], between: str = "; ", most: int = 3) -> str:

@@ -22,6 +22,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from evalstats.checks import required, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.agreement import RMSE, Correlation
 from evalstats.metrics.base import Metric, check_metric, scores_of
@@ -73,11 +74,15 @@ def as_metric(metric: object) -> Metric:
             made: Metric = NAMED[name]()
             return made
         raise InputError(
-            f"metric must be one of {', '.join(NAMED)}; got {metric!r}. Scores from elsewhere, one "
-            f"a segment, take the place of the outputs: metric=evalstats.Mean({metric!r})"
+            f"metric must be one of {', '.join(NAMED)}; got {shown(metric, 60)}. Scores from "
+            f"elsewhere, one a segment, take the place of the outputs: "
+            f"metric=evalstats.Mean({shown(metric, 60)})"
         )
     if isinstance(metric, type) and issubclass(metric, Metric):
-        raise InputTypeError(f"metric must be an object, got the class: write {metric.__name__}()")
+        needed = ", ".join(f"{name}=..." for name in required(metric))
+        raise InputTypeError(
+            f"metric must be an object, got the class: write {metric.__name__}({needed})"
+        )
     raise InputTypeError(f"metric must be a name or a Metric object, got {type(metric).__name__}")
 
 

@@ -83,9 +83,9 @@ class MeanOfRuns(Metric):
     def _apart(self, totals: ArrayLike) -> Floats:
         """Return the totals of each run, `(..., R k) -> (..., R, k)`."""
         wide = np.asarray(totals, dtype=np.float64)
-        return wide.reshape(*wide.shape[:-1], self.n_runs, -1)
+        return wide.reshape(*wide.shape[:-1], self.n_runs, len(self.metric.columns))
 
     def of_runs(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the statistics of each run, `(..., N, R k) -> (..., R, N, k)`."""
-        apart = values.reshape(*values.shape[:-1], self.n_runs, -1)
+        apart = values.reshape(*values.shape[:-1], self.n_runs, len(self.metric.columns))
         return np.moveaxis(apart, -2, -3)

@@ -8,14 +8,15 @@ axes are free, so one line scores a corpus, every segment, and 10,000 resamples 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import label
+from evalstats.checks import check_arguments, label, shown
 from evalstats.errors import InputError, InputTypeError
 
+T = TypeVar("T", bound="Configured")
 Floats = NDArray[np.float64]
 
 #: The longest n-grams that can be asked for: time and memory grow with the order.
@@ -35,7 +36,20 @@ def signature_of(**parts: object) -> str:
     )
 
 
-class Metric(ABC):
+class Configured:
+    """What is made with options: one that there is not is an `InputError` with those there are."""
+
+    def __new__(cls: type[T], *args: Any, **options: Any) -> T:
+        """Return an object without its fields, which `__init__` sets."""
+        made: T = object.__new__(cls)
+        if cls.__init__ is not object.__init__:
+            check_arguments(cls.__init__, cls.__name__, options)
+        elif args or options:
+            raise InputTypeError(f"{cls.__name__} has no options, got {shown(args or options)}")
+        return made
+
+
+class Metric(Configured, ABC):
     """A corpus score that is a function of summed per-segment statistics.
 
     Subclasses set `name` and `columns` and implement `statistics` and `score`. Set

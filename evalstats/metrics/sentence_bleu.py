@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import check_same_index, flag, integer, listed, number, real
 from evalstats.errors import InputError, InputTypeError
-from evalstats.metrics.base import MOST_ORDER, Floats, signature_of
+from evalstats.metrics.base import MOST_ORDER, Configured, Floats, signature_of
 from evalstats.metrics.bleu import BLEU, brevity_penalty
 from evalstats.metrics.smoothing import Smoothing, as_smoothing, name_of
 from evalstats.metrics.token_lists import (
@@ -32,7 +32,7 @@ _ROW = (list, tuple, np.ndarray)
 
 
 @dataclass(frozen=True)
-class SentenceBLEU:
+class SentenceBLEU(Configured):
     r"""BLEU of every segment by itself, 0 to 1.
 
     .. math:: \min(1, e^{1 - r/c}) \cdot \exp\Big(\sum_{n} w_n \log p_n\Big)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats as Floats
 
@@ -163,7 +164,7 @@ def as_smoothing(smoothing: object, value: float | None) -> Smoothing:
     """Return the method of a name, or wrap a callable; `value` replaces the method's parameter."""
     if isinstance(smoothing, str):
         if smoothing not in NAMED:
-            raise InputError(f"smoothing must be one of {', '.join(NAMED)}; got {smoothing!r}")
+            raise InputError(f"smoothing must be one of {', '.join(NAMED)}; got {shown(smoothing)}")
         method = NAMED[smoothing]
         if value is None:
             return method

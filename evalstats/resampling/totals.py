@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import also_called, integer, refuse_masked
+from evalstats.checks import also_called, integer, refuse_masked, shown
 from evalstats.errors import InputError
 from evalstats.resampling.executors import Workers, as_workers, pieces_of, run_all
 from evalstats.resampling.products import ExactProduct, exact_grid
@@ -107,7 +107,7 @@ def bootstrap_weights(
 def as_kind(kind: object, n_draws: object, n_segments: int | None) -> tuple[str, int | None]:
     """Check what a row of weights is; `n_segments` bounds the draws where it is known."""
     if kind not in KINDS:
-        raise InputError(f"kind of weights must be one of {', '.join(KINDS)}; got {kind!r}")
+        raise InputError(f"kind of weights must be one of {', '.join(KINDS)}; got {shown(kind)}")
     if n_draws is not None:
         if kind != "multinomial":
             raise InputError(f"n_draws is for multinomial weights, and these are {kind}")

@@ -8,6 +8,7 @@
 - `report`, `layout`: tables in text, Markdown, LaTeX and HTML; what stands in them
 - `escaping`: text made safe for where it goes
 - `forms`: the ways in which every result is written
+- `writing`: files written whole or not at all, and what their suffixes say
 - `figures`, `plots`: what figures share; forests, a matrix, ranks, curves, bars
 - `describe`: the sentences of a paper's section on methods
 - `scores`, `results`: what users get, `Estimate`, `Estimates`; `Comparison`

@@ -7,6 +7,7 @@ text printable and on one line. Anything else is an `InputError` that says where
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
@@ -36,10 +37,18 @@ def one_of(words: tuple[str, ...]) -> Rule:
 #: Text from anywhere, which need not be printable.
 _FREE = Rule("text", lambda text: True)
 FreeText = Annotated[str, _FREE]
-#: A probability, a level, or a part of a whole; a size; and how many there are.
+#: A probability, or a part of a whole; the level of a test, or of an interval: one of 1e-300 less
+#: than 1 is written as 1.
 Share = Annotated[float, Rule("from 0 to 1", lambda x: 0 <= x <= 1)]
+Level = Annotated[float, Rule("above 0 and at most 1", lambda x: 0 < x <= 1)]
+#: A size, and one that may be 0, as errors and deviations.
 Size = Annotated[float, Rule("above 0", lambda x: x > 0)]
-Count = Annotated[int, Rule("at least 1", lambda n: n >= 1)]
+NotNegative = Annotated[float, Rule("at least 0", lambda x: x >= 0)]
+#: How many there are, of what there is at least one, and of what there may be none.
+_MOST = 2**63
+Count = Annotated[int, Rule("at least 1 and below 2**63", lambda n: 1 <= n < _MOST)]
+Whole = Annotated[int, Rule("at least 0 and below 2**63", lambda n: 0 <= n < _MOST)]
+Seed = Annotated[int, Rule("at least 0", lambda n: n >= 0)]
 _MOST_TEXT = 100_000
 
 
@@ -81,7 +90,7 @@ def from_json(kind: type[T], text: object) -> T:
     if not isinstance(text, str):
         raise InputTypeError(f"text must be a str of JSON, got {type(text).__name__}")
     try:
-        found = json.loads(text)
+        found = json_of(text)
         made = record_of(kind, found)
         _check_same(found, plain(made), "")
         str(made)
@@ -91,6 +100,31 @@ def from_json(kind: type[T], text: object) -> T:
     except (ArithmeticError, LookupError) as error:
         reason = f"its fields do not fit each other ({printable(repr(error))})"
     raise InputError(f"cannot read {kind.__name__} from JSON: {reason}")
+
+
+def json_of(text: str) -> Any:
+    """Return what JSON holds; of two values under one key, Python would lose the first."""
+    try:
+        return _DECODER.decode(text)
+    except KeyError as error:
+        raise InputError(f"it has {shown(error.args[0], 60)} twice in one object") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise KeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+
+
+def check_bounds(record: Any, low: str = "low", high: str = "high") -> None:
+    """Refuse an interval whose lower bound is above its upper bound."""
+    bounds = getattr(record, low), getattr(record, high)
+    if bounds[0] > bounds[1]:
+        raise InputError(f"{low} is {bounds[0]:.10g}, above {high}, {bounds[1]:.10g}")
 
 
 def record_of(kind: type[T], found: object, where: str = "") -> T:
@@ -116,7 +150,10 @@ def record_of(kind: type[T], found: object, where: str = "") -> T:
             raise InputError(f"{at} has no {name!r}")
     made = kind(**values)
     if check := getattr(made, "_check", None):
-        check()
+        try:
+            check()
+        except InputError as error:
+            raise InputError(f"{where}: {error}" if where else str(error)) from None
     return made
 
 

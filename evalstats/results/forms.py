@@ -11,17 +11,17 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
 from evalstats.checks import integer
-from evalstats.errors import InputError, MissingExtraError
+from evalstats.errors import MissingExtraError
 from evalstats.results import convert, escaping, page
 from evalstats.results.records import Record, distinct, named
 from evalstats.results.report import Page, Table
 from evalstats.results.signatures import joined
+from evalstats.results.writing import replacing
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -174,7 +174,8 @@ class Result(Record):
         Parameters
         ----------
         path : str or path
-            Of the file, which is replaced.
+            Of the file, which is replaced when all is written; it ends in ``.html``, or at least
+            not as a file of another form does.
         texts : mapping of str to sequence of str, optional
             What is shown of segments, by name: ``{"source": ..., "reference": ...}``, one text a
             segment, or a mapping from ids to texts. Outputs are known where lists of texts were
@@ -183,13 +184,11 @@ class Result(Record):
         Raises
         ------
         InputError
-            For texts that fit no segments, and for a path that cannot be written.
+            For texts that fit no segments, and for a path that cannot be written or is that of
+            another form (``.pdf``).
         """
-        written = page.document(self, texts)
-        try:
-            Path(path).write_text(written, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise InputError(f"cannot write {os.fspath(path)}: {error.strerror}") from None
+        with replacing(path, "html") as file:
+            file.write(page.document(self, texts).encode())
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from evalstats.results import report
-from evalstats.results.convert import Count, Share, Size, one_of
+from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
 from evalstats.results.forms import Several
 from evalstats.results.layout import gained_lost
 from evalstats.results.records import Difference, Record, counted, metric_name, plural
@@ -50,8 +50,8 @@ class GateCheck(Record):
     n_checks: Count
     n_items: Count
     unit: str
-    needed: int | None
-    significance_level: Share
+    needed: Whole | None
+    significance_level: Level
     signature: str
 
     derived = ("reason",)
@@ -132,7 +132,7 @@ class Gate(Several[GateCheck]):
     checks: tuple[GateCheck, ...]
     margin: Size | None
     recovery: Size | None
-    significance_level: Share
+    significance_level: Level
     notes: tuple[str, ...] = ()
 
     derived = ("verdict",)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evalstats.results import plots, report
-from evalstats.results.convert import FreeText, Share
+from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Result
 from evalstats.results.records import counted, plural
 from evalstats.results.report import Column, Table, table_of
@@ -61,11 +61,11 @@ class Influence(Result):
     ids: tuple[FreeText, ...]
     values: tuple[float, ...]
     sign_without: tuple[FreeText, ...] | None
-    significance_level: Share
+    significance_level: Level
     higher_is_better: bool
     signature: str = ""
     texts: tuple[tuple[FreeText, FreeText], ...] = ()
-    n_strata: int | None = None
+    n_strata: Count | None = None
     task: str = ""
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -8,7 +8,7 @@ from typing import Any
 
 from evalstats.errors import InputError
 from evalstats.results import report
-from evalstats.results.convert import Share
+from evalstats.results.convert import Level, Share
 from evalstats.results.forms import Result
 from evalstats.results.records import Difference, distinct, has_tasks, of_metric, of_pair
 from evalstats.results.report import Table, table_of
@@ -35,7 +35,7 @@ class JointClaim(Result):
     metrics: tuple[str, ...]
     pvalues: tuple[Share, ...]
     pvalue: Share
-    significance_level: Share
+    significance_level: Level
 
     derived = ("significant",)
 

@@ -15,6 +15,7 @@ from functools import cached_property
 from string import Template
 from typing import Any
 
+from evalstats.checks import label, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.results import report
 from evalstats.results.drawing import figures
@@ -205,14 +206,21 @@ def _text(column: Any, name: str, unit: str, beside: Beside) -> str:
 
 
 def _as_texts(texts: Texts | None) -> Texts:
+    """Return texts by name, a list or a mapping from ids each, or say what is wrong with them."""
     if texts is None:
         return {}
     if not isinstance(texts, Mapping):
         raise InputTypeError(
             f"texts must be a mapping from names to texts, got {type(texts).__name__}"
         )
-    for name, column in texts.items():
+    found: dict[str, Sequence[str] | Mapping[str, str]] = {}
+    for name, given in texts.items():
+        what = f"texts[{label(name, 'names in texts')!r}]"
+        column = given
+        if not isinstance(given, (str, Mapping)):
+            column = listed(given, what, "texts, one a segment")
         own = column.values() if isinstance(column, Mapping) else column
         if isinstance(own, str) or not all(isinstance(text, str) for text in own):
-            raise InputTypeError(f"texts[{name!r}] must be str, one a segment, or by id")
-    return texts
+            raise InputTypeError(f"{what} must be str, one a segment, or by id")
+        found[name] = column
+    return found

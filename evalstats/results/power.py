@@ -12,6 +12,7 @@ import numpy as np
 from evalstats.checks import choice
 from evalstats.errors import InputError
 from evalstats.results import plots, report
+from evalstats.results.convert import Count, Level, NotNegative, Share, Whole
 from evalstats.results.forms import Several
 from evalstats.results.records import Record, by_metric
 from evalstats.results.report import Column, Table, table_of
@@ -53,15 +54,15 @@ class RunPower:
         Least difference, and power, with each of some numbers of runs.
     """
 
-    run_deviation: float | None = None
-    limit: float | None = None
-    runs_needed: int | None = None
-    runs_needed_low: int | None = None
-    runs_needed_high: int | None = None
-    fewest_runs: int | None = None
-    runs: tuple[int, ...] = ()
-    run_minimums: tuple[float | None, ...] = ()
-    run_powers: tuple[float, ...] = ()
+    run_deviation: NotNegative | None = None
+    limit: NotNegative | None = None
+    runs_needed: Whole | None = None
+    runs_needed_low: Whole | None = None
+    runs_needed_high: Whole | None = None
+    fewest_runs: Whole | None = None
+    runs: tuple[Count, ...] = ()
+    run_minimums: tuple[NotNegative | None, ...] = ()
+    run_powers: tuple[Share, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,21 +98,21 @@ class PairPower(Record):
     baseline: str
     system: str
     observed: float
-    standard_deviation: float
-    minimum: float | None
-    minimum_low: float | None
-    minimum_high: float | None
-    power: float | None = None
-    power_low: float | None = None
-    power_high: float | None = None
-    needed: int | None = None
-    needed_low: int | None = None
-    needed_high: int | None = None
-    sizes: tuple[int, ...] = ()
-    minimums: tuple[float | None, ...] = ()
-    powers: tuple[float, ...] = ()
+    standard_deviation: NotNegative
+    minimum: NotNegative | None
+    minimum_low: NotNegative | None
+    minimum_high: NotNegative | None
+    power: Share | None = None
+    power_low: Share | None = None
+    power_high: Share | None = None
+    needed: Whole | None = None
+    needed_low: Whole | None = None
+    needed_high: Whole | None = None
+    sizes: tuple[Count, ...] = ()
+    minimums: tuple[NotNegative | None, ...] = ()
+    powers: tuple[Share, ...] = ()
     higher_is_better: bool = True
-    discordant: float | None = None
+    discordant: Share | None = None
     of_runs: RunPower | None = None
 
     derived = ("test",)
@@ -150,18 +151,18 @@ class Power(Several[PairPower]):
     """
 
     pairs: tuple[PairPower, ...]
-    n_pilot: int
-    n_segments: int
+    n_pilot: Count
+    n_segments: Count
     unit: str
-    difference: float | None
-    target: float
-    significance_level: float
+    difference: NotNegative | None
+    target: Level
+    significance_level: Level
     alternative: str
-    confidence_level: float
+    confidence_level: Level
     signatures: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    n_runs: int | None = None
-    pilot_runs: int | None = None
+    n_runs: Count | None = None
+    pilot_runs: Count | None = None
 
     def plot(self, metric: str | None = None, ax: Any = None, *, over: str = "segments") -> Any:
         """Draw power, or the least difference, over the number of segments, or of "runs"."""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.results import plots, report
-from evalstats.results.convert import Count, Share
+from evalstats.results.convert import Count, NotNegative, Share, Size, check_bounds
 from evalstats.results.forms import Several
 from evalstats.results.records import Record, size
 from evalstats.results.report import Column, Table, table_of
@@ -44,15 +45,19 @@ class Ranked(Record):
     metric: str
     system: str
     score: float
-    standard_error: float
-    rank: float
-    low: int
-    high: int
-    simultaneous_low: int
-    simultaneous_high: int
+    standard_error: NotNegative
+    rank: Size
+    low: Count
+    high: Count
+    simultaneous_low: Count
+    simultaneous_high: Count
     tier: str
-    cluster: int
+    cluster: Count
     probability_first: Share | None
+
+    def _check(self) -> None:
+        check_bounds(self)
+        check_bounds(self, "simultaneous_low", "simultaneous_high")
 
     def _title(self) -> str:
         return f"rank of {self.system}, {self.metric}"
@@ -92,7 +97,7 @@ class Ranking(Several[Ranked]):
         if found := [ranked for ranked in self.systems if ranked.system == system]:
             return found[0]
         names = ", ".join(ranked.system for ranked in self.systems)
-        raise InputError(f"system must be one of {names}; got {system!r}")
+        raise InputError(f"system must be one of {names}; got {shown(system)}")
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the ranks with their intervals, and the tiers."""

@@ -11,11 +11,11 @@ from math import sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
-from evalstats.checks import integer
+from evalstats.checks import integer, shown
 from evalstats.errors import InputError
 from evalstats.results import convert, report
 from evalstats.results.contrasts import ContrastName, contrast_of
-from evalstats.results.convert import Count, Share
+from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds
 
 #: Units of another test set, at most.
 _MOST_UNITS = 10**12
@@ -31,6 +31,7 @@ class Interval(NamedTuple):
 def stretch(n_units: int, n: int | None) -> float:
     """Return N/n, the variance on another test set of n units over that on N; 1 by default."""
     return 1.0 if n is None else n_units / integer(n, "n", 1, _MOST_UNITS)
+
 
 #: Stands behind claims of which a note, which begins with it, says how often such are false.
 MARK = "†"
@@ -104,8 +105,8 @@ def _first(*values: float | None) -> float:
 class Discordant:
     """Segments of 0/1 scores on which only the system succeeds, and only the baseline."""
 
-    gained: int
-    lost: int
+    gained: Whole
+    lost: Whole
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class UnitCounts:
     and in files of earlier versions.
     """
 
-    n_differing: int
+    n_differing: Whole
     n_units: Count | None = None
 
 
@@ -164,7 +165,7 @@ class Difference(Record):
     system_score: float
     low: float
     high: float
-    standard_error: float
+    standard_error: NotNegative
     pvalue: Share
     pvalue_adjusted: Share
     pvalue_error: Share
@@ -266,6 +267,9 @@ class Difference(Record):
             return found
         return {**found, "units": {"n_differing": found["n_differing"]}}
 
+    def _check(self) -> None:
+        check_bounds(self)
+
     def turned(self) -> Difference:
         """Return the difference of the same two the other way round."""
         turned = contrast_of(self.contrast).turned
@@ -343,7 +347,7 @@ def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
     if not fitting and isinstance(metric, str):
         fitting = [name for name in names if name.lower() == metric.lower()]
     if len(fitting) != 1:
-        raise InputError(f"metric must be one of {', '.join(names)}; got {metric!r}")
+        raise InputError(f"metric must be one of {', '.join(names)}; got {shown(metric)}")
     return [row for row in rows if row.metric == fitting[0]]
 
 
@@ -358,7 +362,7 @@ def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
     some = [row for row in rows if row.task == task]
     if not some:
         known = ", ".join(distinct(row.task for row in rows if row.task)) or "without names"
-        raise InputError(f"task must be one of {known}; got {task!r}")
+        raise InputError(f"task must be one of {known}; got {shown(task)}")
     return some
 
 
@@ -369,7 +373,7 @@ def of_pair(
     names = distinct(name for d in some for name in (d.baseline, d.system))
     for argument, name in (("system", system), ("baseline", baseline)):
         if name not in (None, *names):
-            raise InputError(f"{argument} must be one of {', '.join(names)}; got {name!r}")
+            raise InputError(f"{argument} must be one of {', '.join(names)}; got {shown(name)}")
     if more:
         raise InputError(f"key must be one of {', '.join(names)}; got {more[0]!r}")
     found = [d for d in some if system in (None, d.system) and baseline in (None, d.baseline)]
@@ -395,7 +399,7 @@ def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:
     """
     names = list(key) if isinstance(key, tuple) else [key]
     if not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"give names or a place: a task, a metric, a system; got {key!r}")
+        raise InputError(f"give names or a place: a task, a metric, a system; got {shown(key)}")
     task = metric = None
     if len(names) > 1 and names[0] and names[0] in {row.task for row in rows}:
         task = str(names.pop(0))
@@ -467,11 +471,24 @@ def size(estimate: Any) -> str:
 def check_pairs(comparison: Any) -> None:
     """Refuse differences of other scores than the estimates, or of another kind."""
     c = comparison
-    scores = {(e.task, e.metric, e.system): e.score for e in c.estimates}
+    known = {(e.task, e.metric, e.system): e for e in c.estimates}
+    if len(known) < len(c.estimates):
+        raise InputError("estimates has one of them twice")
+    pairs = set()
     for i, d in enumerate(c.differences):
-        own = [scores.get((d.task, d.metric, name)) for name in (d.baseline, d.system)]
+        both = [known.get((d.task, d.metric, name)) for name in (d.baseline, d.system)]
+        scores = [None if e is None else e.score for e in both]
         is_alike = c.baseline in (None, d.baseline) and d.contrast == c.contrast
-        if own != [d.baseline_score, d.system_score] or not is_alike:
+        most = min((e.n_segments for e in both if e is not None), default=0)
+        if (
+            scores != [d.baseline_score, d.system_score]
+            or not is_alike
+            or d.n_differing > most
+            or d.baseline == d.system
+        ):
             raise InputError(f"differences[{i}] does not fit the other fields")
+        pairs.add((d.task, d.metric, frozenset((d.baseline, d.system))))
+    if len(pairs) < len(c.differences):
+        raise InputError("differences has one of them twice")
     if len({(d.task, d.metric) for d in c.differences}) != len(c.signatures):
         raise InputError("signatures must be one a task and metric")

@@ -60,12 +60,12 @@ class Comparison(Listed[Difference]):
     method: str
     alternative: str
     adjustment: str
-    confidence_level: convert.Share
-    n_resamples: int
-    seed: int
+    confidence_level: convert.Level
+    n_resamples: convert.Whole
+    seed: convert.Seed
     signatures: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    significance_level: convert.Share = 0.05
+    significance_level: convert.Level = 0.05
     margin: convert.Size | None = None
     recovery: convert.Size | None = None
     contrast: ContrastName = "difference"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evalstats.errors import InputError
 from evalstats.results import layout, plots
-from evalstats.results.convert import Count, Share
+from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.describe import describe_scores
 from evalstats.results.forms import Listed, Result
 from evalstats.results.records import Interval, distinct, stretch
@@ -80,18 +80,18 @@ class Estimate(_Scores):
     score: float
     low: float
     high: float
-    standard_error: float
-    confidence_level: Share
+    standard_error: NotNegative
+    confidence_level: Level
     method: str
     n_segments: Count
     unit: str
     higher_is_better: bool
     signature: str
     notes: tuple[str, ...] = ()
-    segment_error: float | None = None
-    design_effect: float | None = None
-    effective_size: float | None = None
-    run_error: float | None = None
+    segment_error: NotNegative | None = None
+    design_effect: NotNegative | None = None
+    effective_size: NotNegative | None = None
+    run_error: NotNegative | None = None
     task: str = ""
     aggregate: str | None = None
     # They follow from the signature and the statistics, and an array has no hash.
@@ -159,6 +159,9 @@ class Estimate(_Scores):
         c = self.score**2 / (self.low * self.high) - 1
         found = ((self.low + self.high) * (1 + c) - 2 * self.score) / c
         return float(f"{found:.9g}")
+
+    def _check(self) -> None:
+        check_bounds(self)
 
     def to_every_eval_ever(self) -> dict[str, Any]:
         """Return ``score_details.uncertainty`` of `eval.schema.json` (Every Eval Ever, 0.2).

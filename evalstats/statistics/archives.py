@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 import stat
 import zipfile
 from collections.abc import Mapping
-from contextlib import suppress
 from errno import EISDIR
 from io import BytesIO
 from math import prod
@@ -23,8 +21,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import shown
 from evalstats.errors import InputError
+from evalstats.results.writing import replacing
 
 _HEADER = "header"
 #: The most bytes of an archive's directory: some 50 for a member, and 20 times that in memory.
@@ -37,21 +35,8 @@ def write_archive(
     """Write arrays of numbers and a header that JSON can hold; all of it, or nothing."""
     text = json.dumps(dict(header), allow_nan=False).encode()
     members = {_HEADER: np.frombuffer(text, np.uint8), **arrays}
-    target = Path(path)
-    # Written beside its place and moved there: Ctrl-C leaves the old file or the new one.
-    beside = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        with beside.open("xb") as file:
-            _write_members(file, members)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(target)
-    except (OSError, ValueError) as error:  # a NUL in a path is a ValueError
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot write {shown(str(target))}: {reason}") from None
-    finally:
-        with suppress(OSError, ValueError):
-            beside.unlink()
+    with replacing(path) as file:
+        _write_members(file, members)
 
 
 def _write_members(file: Any, members: Mapping[str, NDArray[Any]]) -> None:

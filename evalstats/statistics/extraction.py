@@ -5,6 +5,7 @@ Lists of texts are read whole; files some segments at a time, so that few texts 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -21,7 +22,8 @@ from evalstats.statistics.files import Lines
 from evalstats.statistics.interchange import narrowest
 from evalstats.statistics.names import as_names, as_segment_ids
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.frames import columns_of
+from evalstats.text.frames import as_rows, columns_of
+from evalstats.text.layout import callers_level
 from evalstats.text.ragged import blocks
 from evalstats.text.references import (
     Encoded,
@@ -58,7 +60,7 @@ def extract(
     ----------
     systems : mapping of str to sequence
         Outputs of each system, one a segment (numbers for `Mean` and `Ratio`); or a frame of
-        pandas or polars with one system a column.
+        pandas, polars or pyarrow with one system a column.
     references
         As in `Metric.statistics`.
     metric : str or Metric
@@ -143,6 +145,8 @@ def extract_all(
     if any(map(_reads_references, chosen)):
         # An empty corpus is reported as that, not as a disagreement with the references.
         prepared = as_references(references, lengths[0]) if lengths[0] else references
+    if references is not None:
+        _warn_if_unused(chosen)
     plain: Any = None
     if references is not None and any(m.uses_references and not m.reads_text for m in chosen):
         plain = _as_list(references, "references")
@@ -174,6 +178,17 @@ def extract_all(
     ]
 
 
+def _warn_if_unused(metrics: Sequence[Metric]) -> None:
+    """Warn where references were given and no metric uses any."""
+    if not any(metric.uses_references for metric in metrics):
+        names = ", ".join(metric.name for metric in metrics)
+        warnings.warn(
+            f"references have no effect: {names} {'does' if len(metrics) == 1 else 'do'} not use "
+            f"any; leave them out",
+            stacklevel=callers_level(),
+        )
+
+
 def _reads_references(metric: Metric) -> bool:
     """Return whether a metric compares with reference texts, which have a fingerprint."""
     return metric.uses_references and metric.reads_text
@@ -182,7 +197,7 @@ def _reads_references(metric: Metric) -> bool:
 def _as_list(texts: object, name: str) -> list[Any] | NDArray[Any]:
     """Return outputs with a length; generators are read once, for all systems and metrics."""
     if columns_of(texts) is not None:
-        texts = texts.to_numpy()  # type: ignore[attr-defined]
+        texts = as_rows(texts)
     if isinstance(texts, np.ndarray):
         refuse_masked(texts, name)
         return texts

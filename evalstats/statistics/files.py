@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import sys
+import warnings
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,10 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
+from evalstats.statistics.opening import read_text
 from evalstats.text.ragged import blocks
 
 #: What stands for standard input in place of a file.
 STDIN = "-"
+#: A byte order mark, which editors of Windows put before UTF-8, and as a character.
+_MARK = "\ufeff".encode()
+#: What is said of a file of texts that begins with it.
+MARK_NOTE = (
+    "begins with a byte order mark (U+FEFF), which is part of its first token, as it is to "
+    "sacreBLEU; save the file without it."
+)
 #: Bytes that are looked at together: what is done with them needs little memory.
 _BLOCK_BYTES = 1 << 22
 
@@ -25,12 +33,15 @@ class Lines:
     r"""The lines of a UTF-8 text file, kept as its bytes: strings take twice the memory and more.
 
     Lines end at "\n" only: other Unicode line separators occur inside segments. Empty lines are
-    segments. Of a line, trailing whitespace is dropped.
+    segments. Of a line, trailing whitespace is dropped. A byte order mark is part of the first
+    token, as it is to sacreBLEU, unless the lines are labels.
 
     Parameters
     ----------
     path : str
         Of a file, `.gz` included, or `-` for standard input.
+    labels : bool
+        Whether the lines are labels or ids, not texts.
 
     Raises
     ------
@@ -38,8 +49,11 @@ class Lines:
         For a file that cannot be read, is empty or is not UTF-8.
     """
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, labels: bool = False) -> None:
+        self.path = path
         self._data = _read_bytes(path)
+        if labels:
+            self._data = self._data.removeprefix(_MARK)
         if not self._data:
             raise InputError(f"{path} is empty; expected one segment a line")
         #: Line i is the bytes from edge i to edge i + 1.
@@ -50,6 +64,11 @@ class Lines:
     def __len__(self) -> int:
         """Return the number of lines."""
         return len(self.edges) - 1
+
+    @property
+    def has_mark(self) -> bool:
+        """Whether a byte order mark is part of the first line."""
+        return self._data.startswith(_MARK)
 
     def texts(self, start: int, stop: int) -> list[str]:
         """Return the lines of a range, which is not empty, as strings."""
@@ -67,20 +86,19 @@ class Lines:
             ) from None
 
 
-def _read_bytes(path: str) -> bytes:
+def _read_bytes(path: str) -> bytes | bytearray:
     try:
         if path == STDIN:
             if sys.stdin is None:
                 raise InputError("cannot read -: standard input is closed")
             return sys.stdin.buffer.read()
-        data = Path(path).read_bytes()
-        return gzip.decompress(data) if path.endswith(".gz") else data
+        return read_text(Path(path))
     except (OSError, EOFError, ValueError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot read {path}: {reason}") from None
 
 
-def _edges(data: bytes) -> NDArray[np.int64]:
+def _edges(data: bytes | bytearray) -> NDArray[np.int64]:
     """Return where each line begins, and where the last one ends."""
     codes = np.frombuffer(data, dtype=np.uint8)
     starts = range(0, len(codes), _BLOCK_BYTES)
@@ -90,7 +108,7 @@ def _edges(data: bytes) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(1, dtype=np.int64), *ends, *last])
 
 
-def read_lines(path: str | os.PathLike[str]) -> list[str]:
+def read_lines(path: str | os.PathLike[str], *, labels: bool = False) -> list[str]:
     r"""Read the lines of a text file as the command line reads outputs and references.
 
     Lines end at "\n" only: `str.splitlines` and universal newlines would split segments in two.
@@ -100,6 +118,10 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     ----------
     path : str or path
         Of a UTF-8 file, `.gz` included, or ``"-"`` for standard input.
+    labels : bool
+        Whether the lines are labels (`groups`, `strata`) or ids. A byte order mark before them is
+        no part of the first one. Of texts it stays, with a `UserWarning`: sacreBLEU keeps it too,
+        and a score that lacks it would be another.
 
     Returns
     -------
@@ -122,7 +144,9 @@ def read_lines(path: str | os.PathLike[str]) -> list[str]:
     """
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path, got {type(path).__name__}")
-    lines = Lines(os.fspath(path))
+    lines = Lines(os.fspath(path), labels)
+    if lines.has_mark:
+        warnings.warn(f"{lines.path} {MARK_NOTE}", stacklevel=2)
     return lines.texts(0, len(lines))
 
 

@@ -125,6 +125,11 @@ def group_codes(
             f"{name}[{missing}] is {labels[missing]!r}: every segment needs a label; give those "
             f"without one a label each, or leave the segments out"
         )
+    if labels and isinstance(labels[0], str) and labels[0].startswith("\ufeff"):
+        raise InputError(
+            f"{name}[0] begins with a byte order mark (U+FEFF), so that it is one more label; "
+            f"read labels with read_lines(path, labels=True), or as encoding='utf-8-sig'"
+        )
     return np.array(codes, dtype=np.intp)
 
 

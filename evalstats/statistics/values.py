@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import refuse_masked
+from evalstats.checks import as_floats, refuse_masked
 from evalstats.errors import InputError, InputTypeError
 
 
@@ -19,6 +19,7 @@ def as_values(values: ArrayLike) -> NDArray[Any]:
         array = np.array(values)
     except ValueError as error:
         raise InputError(f"values must be one array of numbers: {error}") from None
+    array = as_floats(array, "values")
     if array.dtype.kind not in "buif":
         raise InputTypeError(f"values must be numbers, got {array.dtype} values")
     if array.dtype.kind == "b":

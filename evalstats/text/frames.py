@@ -1,10 +1,15 @@
-"""Columns and frames of pandas and polars, recognised without importing either."""
+"""Columns and frames of pandas, polars and pyarrow, recognised without importing them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from evalstats.checks import is_from, is_missing, listed
+
+_OF_ARROW = ("Table", "RecordBatch")
 
 
 def columns_of(value: object) -> list[tuple[Any, Any]] | None:
@@ -15,7 +20,16 @@ def columns_of(value: object) -> list[tuple[Any, Any]] | None:
         return [(name, frame.iloc[:, j]) for j, name in enumerate(frame.columns)]
     if is_from("polars", frame, "DataFrame"):
         return [(column.name, column) for column in frame.get_columns()]
+    if is_from("pyarrow", frame, *_OF_ARROW):
+        return list(zip(frame.schema.names, frame.columns, strict=True))
     return None
+
+
+def as_rows(frame: Any) -> NDArray[Any]:
+    """Return the cells of a frame, a row a row."""
+    if is_from("pyarrow", frame, *_OF_ARROW):
+        return np.stack([np.asarray(column) for column in frame.columns], axis=1)
+    return np.asarray(frame.to_numpy())
 
 
 def listed_texts(value: object, name: str, content: str) -> list[Any]:

@@ -53,7 +53,7 @@ class References(Sequence[tuple[str, ...]]):
     references
         One entry per segment: a string, or a list of strings with `None` for an absent one. An
         empty string is a reference like any other: a segment whose correct translation is empty.
-        A column of pandas or polars is such a list; a frame has one reference stream a column,
+        A column of a frame is such a list; a frame has one reference stream a column,
         where what is missing is absent.
 
     A segment without any reference raises an `InputError`, as do entries of other types.

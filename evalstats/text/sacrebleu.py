@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, partial
 
+from evalstats.checks import shown
 from evalstats.errors import InputError, MissingExtraError
 
 #: Where sacreBLEU's own tokenisers need a package, what to install for it.
@@ -62,7 +63,7 @@ def tokenizer(name: str) -> Callable[[str], str]:
 
     names = tokenizer_names()
     if name not in names:
-        raise InputError(f"tokenize must be one of {', '.join(names)}; got {name!r}")
+        raise InputError(f"tokenize must be one of {', '.join(names)}; got {shown(name)}")
     try:
         made: Callable[[str], str] = bleu._get_tokenizer(name)()
     except (ImportError, RuntimeError) as error:
