@@ -92,5 +92,7 @@ def _bounds(cell: str, rates: dict[str, float]) -> Bounds:
         return {"found": (rates["predicted"] - POWER, rates["predicted"] + POWER)}
     if kind == "peers":
         return {"p ≤ .05": (0.03, 0.07)} if metric.startswith("evalstats") else {}
-    # Documents that are worth fewer than thirty carry no claims of a family.
-    return {} if kind == "families" and "documents" in row else PROMISES.get(kind, {})
+    # Documents that are worth fewer than thirty carry no claims of a family, and few segments on
+    # which checkpoints fall far none of a run.
+    limits = {"families": "documents", "Monitor": "every step falls"}
+    return {} if kind in limits and limits[kind] in row else PROMISES.get(kind, {})

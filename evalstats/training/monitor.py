@@ -52,7 +52,8 @@ class Monitor:
     patience : int, optional
         `should_stop` after so many checks in a row without a real improvement; never by default.
     significance_level : float
-        In (0, 1): bound on the probability that a run without any improvement reports one.
+        In (0, 1): bound on the probability that a run without any improvement reports one, where
+        many segments carry the differences (`notes` says where few do).
     expected_checks : int
         About how many checks there will be: 0.9 of the level are spent on so many, in equal
         parts, each of at least one of 32,768 sign flips. There may be any number.
@@ -73,11 +74,11 @@ class Monitor:
     Notes
     -----
     *Real improvement.* Each check is compared with the best step: the first one, until a later one
-    is a real improvement on it, and then that. Small steps add up. The p-value is that of a paired
-    one-sided t test on influence values (of McNemar's test for 0/1 scores), and at least 2^-n
-    where n segments differ. How small it must be (`Checkpoint.level`) follows from what the run
-    may have spent of the significance level so far and from how strongly its looks depend on one
-    another (`evalstats.training.boundary`).
+    is a real improvement on it, and then that. Small steps add up. The p-value is the larger of
+    those of a paired one-sided t test on influence values and of Hall's (1992) skewness-corrected t
+    (that of McNemar's test for 0/1 scores), and at least 2^-n where n segments differ. How small it
+    must be (`Checkpoint.level`) follows from what the run may have spent of the significance level
+    so far and from how strongly its looks depend on one another (`evalstats.training.boundary`).
 
     *The selected checkpoint* (`selected`) has the best score of all, corrected by what resamples
     would choose, and how that scores on the segments they left out (`evalstats.training.selection`;
