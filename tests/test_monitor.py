@@ -475,6 +475,9 @@ def test_checks_that_cannot_follow_one_another_are_refused():
         (3, "checks_without_improvement", 3),
         (3, "difference", 0.0),
         (2, "pvalue", 0.5),
+        (2, "basis", ["t", "t", 200, 3.0]),
+        (2, "basis", ["t", "t", 100, 200.0]),
+        (2, "basis", ["t", "other", 100, 3.0]),
         (0, "metric", "other"),
         (0, "higher_is_better", False),
     ):
@@ -482,7 +485,7 @@ def test_checks_that_cannot_follow_one_another_are_refused():
         damaged["checks"][i][name] = value
         where = "[13]" if name == "step" else str(i)
         with pytest.raises(
-            es.InputError, match=rf"state\.checks\[{where}\]\.\w+ (does not fit|must)"
+            es.InputError, match=rf"state\.checks\[{where}\]\.[\w\[\]]+ (does not fit|must)"
         ):
             watched([]).load_state_dict(damaged)
     damaged = {**state, "checks": state["checks"][::-1]}

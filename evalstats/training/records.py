@@ -8,7 +8,7 @@ from statistics import median
 from typing import Annotated, NamedTuple
 
 from evalstats.results import report
-from evalstats.results.convert import Rule, Share
+from evalstats.results.convert import Rule, Share, one_of
 from evalstats.results.records import Record
 
 #: Rows of a table, beside the real improvements.
@@ -43,8 +43,8 @@ class Basis(NamedTuple):
         decides, and where nothing varies.
     """
 
-    interval: str
-    test: str | None = None
+    interval: Annotated[str, one_of(("t", "wilson"))]
+    test: Annotated[str, one_of(("t", "mcnemar"))] | None = None
     n_differing: _Number = 0
     kurtosis: float | None = None
 

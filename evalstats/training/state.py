@@ -86,6 +86,11 @@ def as_history(
         for i, record in enumerate(state["checks"])
     )
     _check_order(checks, rules)
+    for i, basis in enumerate(check.basis for check in checks):
+        n = basis.n_differing if basis else 0
+        # A kurtosis is at most the number of values.
+        if basis and not (n <= len(rows) and 0 <= (basis.kurtosis or 0) <= n * (1 + _ROUNDING)):
+            raise InputError(f"state.checks[{i}].basis does not fit the number of segments")
     best, standing = Best.of(rules, rows), checks[-1].best
     slack = _ROUNDING * (best.spread.error + abs(standing.score))
     if not isclose(best.score, standing.score, rel_tol=0, abs_tol=slack):
