@@ -1,6 +1,7 @@
 """Monitor: its numbers are those of estimate and compare, its rates are what it promises."""
 
 import json
+import re
 from contextlib import suppress
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from scipy import stats
 
 import evalstats as es
+from evalstats.inference import student
 from evalstats.inference.counts import tango
 
 
@@ -49,20 +51,129 @@ def test_numbers_are_those_of_estimate_and_compare(sample, metric):
     for check, name in zip(checks[1:3], names[1:3], strict=True):
         d = differences[name]
         assert check.difference == pytest.approx(d.difference, abs=1e-12)
-        assert (check.difference_low, check.difference_high) == pytest.approx((d.low, d.high))
-        # Half of the two-sided one.
-        assert check.pvalue == pytest.approx(d.pvalue / 2)
+        # Not below half of the two-sided one; what is wider than t is so on the side of a long tail.
+        assert d.pvalue / 2 * (1 - 1e-9) <= check.pvalue < 2 * d.pvalue
+        wider = np.array([d.low - check.difference_low, check.difference_high - d.high])
+        assert np.min(wider) == pytest.approx(0, abs=1e-9)
+        assert 1e-4 < np.max(wider) < 0.3 * (d.high - d.low)
     assert checks[2].difference * (1 if checks[2].higher_is_better else -1) > 0
     assert checks[3].difference == -checks[2].difference
     assert checks[3].pvalue == pytest.approx(1, abs=1e-3)
 
 
-def test_pvalue_of_a_mean_is_the_paired_t_test():
+def halls(t, gained):
+    """Hall's (1992) statistic as his paper has it, with SciPy's skewness."""
+    n, skewness = len(gained), stats.skew(gained)
+    return t + skewness / np.sqrt(n) * (t**2 / 3 + 1 / 6) + skewness**2 / n * t**3 / 27
+
+
+@pytest.mark.parametrize("tail", [-1, 0, 1])
+def test_pvalue_of_a_mean_is_the_larger_of_the_paired_t_tests_and_halls(tail):
     (a, b), _ = noise(1, 2)
-    expected = stats.ttest_rel(b, a, alternative="greater").pvalue
-    assert watched([a, b]).last.pvalue == pytest.approx(expected)
+    b = b + tail * np.random.default_rng(2).exponential(2, size=100) - 2 * tail
+    t, plain = stats.ttest_rel(b, a, alternative="greater")
+    corrected = stats.t.sf(halls(t, b - a), 99)
+    found = watched([a, b]).last
+    assert found.pvalue == pytest.approx(max(plain, corrected))
+    # Gains with a long tail are more than t says, losses with one less.
+    assert tail == 0 or (plain > corrected) == (tail > 0)
     lower = es.Mean("x", higher_is_better=False)
-    assert watched([a, b], lower).last.pvalue == pytest.approx(1 - expected)
+    assert watched([a, b], lower).last.pvalue == pytest.approx(1 - min(plain, corrected))
+    # What the interval leaves out one of the two rejects.
+    error, q = stats.sem(b - a), stats.t.isf(0.025, 99)
+    for bound, beyond in ((found.difference_low, 1), (found.difference_high, -1)):
+        least = beyond * ((b - a).mean() - bound) / error
+        assert min(least, beyond * halls(beyond * least, b - a)) == pytest.approx(q)
+
+
+def test_halls_statistic_has_the_t_distribution_that_t_has_not():
+    """Means of 40 exponential numbers: each of four rates is off by .007 in one of 10,000 seeds."""
+    x = np.random.default_rng(0).exponential(size=(20_000, 40))
+    t = (x.mean(axis=1) - 1) / stats.sem(x, axis=1)
+    skewness = np.array([student.skewness(row) for row in x])
+    assert skewness == pytest.approx(stats.skew(x, axis=1) / np.sqrt(40))
+    g = np.array([student.hall(*pair) for pair in zip(t, skewness, strict=True)])
+    q = stats.t.isf(0.05, 39)
+    rates = [[np.mean(side * found >= q) for side in (-1, 1)] for found in (t, g)]
+    assert rates[0] == pytest.approx([0.097, 0.019], abs=0.007)
+    assert rates[1] == pytest.approx([0.068, 0.039], abs=0.007)
+    back = [student.hall_inverse(*pair) for pair in zip(g, skewness, strict=True)]
+    assert back == pytest.approx(t, abs=1e-9)
+
+
+def test_skewness_and_kurtosis_are_scipys_whatever_the_scale():
+    x = np.random.default_rng(1).exponential(size=200)
+    for scale in (1e-300, 1, 1e300):
+        assert student.skewness(x * scale) * 200**0.5 == pytest.approx(stats.skew(x))
+        assert student.kurtosis(x * scale, 200) == pytest.approx(stats.kurtosis(x) + 3)
+    assert (student.skewness(np.ones(3)), student.kurtosis(np.ones(3), 3)) == (0, None)
+    # Where t overflows the corrected one is as infinite, and on the same side.
+    assert (student.hall(1e200, -0.5), student.hall(-1e200, 0.5)) == (np.inf, -np.inf)
+
+
+def test_a_run_says_where_few_segments_decide():
+    """Each step fails on 2 % of its own of N = 200; of 2,000 that is enough, and normal noise is."""
+    rng = np.random.default_rng(0)
+    for n, fails, noted in ((200, 0.02, True), (2000, 0.02, False), (200, 0, False)):
+        fallen = 80 * (rng.random((12, n)) < fails)
+        run = watched(85 + 5 * rng.normal(size=(12, n)) - fallen)
+        said = "200 segments that differ from the best step some \\d+ hold most of the difference"
+        assert [bool(re.search(said, note)) for note in run.notes] == [True] * noted
+        assert all(note in str(run) for note in run.notes)
+        basis = run.last.basis
+        assert (basis.test, basis.n_differing) == ("t", n)
+        assert basis.worth == pytest.approx(n / basis.kurtosis)
+        assert fails or basis.kurtosis < 5
+
+
+def test_a_first_step_that_never_fails_is_no_bad_step():
+    """Later steps gain .1 and fall by 5 on 2 % of 1,000: that k or fewer fall has an exact p.
+
+    t calls it an improvement where they are few by chance. So have 40 - k or more falls of the
+    first step, after which one without any looks better.
+    """
+    for k in (3, 5, 8, 10):
+        few, many = (np.where(np.arange(1000) < n, -4.9, 0.1) for n in (k, 40 - k))
+        exact = stats.binom.cdf(k, 1000, 0.02)
+        assert stats.ttest_1samp(few, 0, alternative="greater").pvalue < exact / 10
+        assert watched([np.zeros(1000), few]).last.pvalue >= exact
+        exact = stats.binom.sf(40 - k - 1, 1000, 0.02)
+        assert watched([many, np.zeros(1000)]).last.pvalue >= exact
+
+
+SHARE = es.Ratio("share", ["right", "asked"], [1, 0], [0, 1], scale=100)
+
+
+@pytest.mark.parametrize("metric", [es.Mean("accuracy"), SHARE])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_shares_have_wilsons_interval_as_in_estimate(metric, grouped):
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(12), [1, 2, 3, 4, 5, 5] * 2) if grouped else None
+    answers = (rng.random((2, 40)) < [[0.5], [0.9]]) * 1.0
+    steps = [*answers, np.ones(40)]
+    if type(metric) is es.Ratio:
+        steps = [np.stack([x, np.ones(40)], axis=1) for x in steps]
+    monitor = watched(steps, metric, groups=groups)
+    for check, step in zip(monitor.checks, steps, strict=True):
+        expected = es.estimate(step, metric=metric, groups=groups)
+        assert (check.low, check.high) == pytest.approx((expected.low, expected.high), rel=1e-12)
+        assert check.basis.interval == expected.method == "wilson"
+    # Groups count by their sums, whose differences are no answers.
+    test = "paired-t-hall" if grouped else "mcnemar"
+    assert f"|test:{test}|alt:improvement|ci:wilson|" in monitor.signature
+    assert monitor.last.high == (100 if type(metric) is es.Ratio else 1)
+
+
+def test_the_signature_says_what_decided():
+    run = watched([[1.0, 0.0, 1.0, 0.0]])
+    assert "test:" not in run.signature
+    assert "test:" not in watched([]).signature
+    assert "ci:wilson" in run.signature
+    run.check(1, [0.0, 0.0, 1.0, 1.0])
+    assert "|test:mcnemar|alt:improvement|ci:wilson|" in run.signature
+    run.check(2, [0.5, 0.0, 1.0, 1.0])
+    assert "|test:mcnemar+paired-t-hall|alt:improvement|ci:t+wilson|" in run.signature
+    assert "|test:paired-t-hall|alt:improvement|ci:t|" in watched(noise(1, 2)[0]).signature
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -325,11 +436,16 @@ def test_a_state_of_another_monitor_is_refused(other, message):
     [
         ({"version": 2}, "version 2, expected [0-9]+: another version"),
         ({"options": None}, "must be what state_dict returned"),
-        ({"checks": [{"step": 1}]}, "must be what state_dict returned"),
-        ({"best_rows": [[1.0], [2.0]]}, "best_rows are .* of shape"),
+        ({"checks": [{"step": 1}]}, r"state.checks\[0\] has no 'metric'"),
+        ({"checks": []}, "must be what state_dict returned"),
+        ({"best_rows": [[1.0], [2.0]]}, r"best_rows are .* of shape \(2, 1\), not \(N, 2\)"),
         ({"best_rows": "x"}, "best_rows are"),
-        ({"surviving": "ff"}, "resamples or of sign flips differ"),
-        ({"winners": [1]}, "resamples or"),
+        ({"best_rows": [[1.0, 1.0]] * 100}, "best_rows have not the score of step 0"),
+        ({"surviving": "ff"}, "surviving must be 32,768 sign flips, got 8"),
+        ({"winners": [1]}, "winners must be 250 numbers, one a resample"),
+        ({"winners": [7] * 250}, "winners must be steps that were checked"),
+        ({"spent_before": 0.01}, "spent_before must be 0 after these checks"),
+        ({"segment_ids": "x"}, "segment_ids must be 64 hexadecimal digits, got 'x'"),
     ],
 )
 def test_what_is_no_state_is_refused(change, message):
@@ -343,6 +459,101 @@ def test_what_is_no_state_is_refused(change, message):
         with pytest.raises(es.InputError, match="must be what state_dict returned"):
             monitor.load_state_dict(other)
     assert monitor.state_dict() == before
+
+
+def test_checks_that_cannot_follow_one_another_are_refused():
+    scores = noise(2, 4)[0]
+    scores[2] += 1
+    state = json.loads(json.dumps(watched(scores).state_dict()))
+    assert [check["improved"] for check in state["checks"]] == [False, False, True, False]
+    for i, name, value in (
+        (3, "step", 2),
+        (3, "compared_with", 1),
+        (3, "best", [1, state["checks"][1]["score"]]),
+        (3, "highest", state["checks"][0]["best"]),
+        (3, "improved", True),
+        (3, "checks_without_improvement", 3),
+        (3, "difference", 0.0),
+        (2, "pvalue", 0.5),
+        (2, "basis", ["t", "t", 200, 3.0]),
+        (2, "basis", ["t", "t", 100, 200.0]),
+        (2, "basis", ["t", "other", 100, 3.0]),
+        (0, "metric", "other"),
+        (0, "higher_is_better", False),
+    ):
+        damaged = json.loads(json.dumps(state))
+        damaged["checks"][i][name] = value
+        where = "[13]" if name == "step" else str(i)
+        with pytest.raises(
+            es.InputError, match=rf"state\.checks\[{where}\]\.[\w\[\]]+ (does not fit|must)"
+        ):
+            watched([]).load_state_dict(damaged)
+    damaged = {**state, "checks": state["checks"][::-1]}
+    with pytest.raises(es.InputError, match="does not fit the other"):
+        watched([]).load_state_dict(damaged)
+    watched([]).load_state_dict(state)
+
+
+def places(value, path=()):
+    """Yield the path of every value within, containers too."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in pairs:
+        yield (*path, key)
+        if isinstance(inner, (dict, list)):
+            yield from places(inner, (*path, key))
+
+
+ODD = [None, True, "x", "", -1, 0, 7, 1.5, float("nan"), float("inf"), 1e308, 10**400, [], [0], {}]
+
+
+@pytest.mark.parametrize("every", [17, pytest.param(1, marks=pytest.mark.thorough)])
+def test_a_damaged_state_is_refused_or_harmless(every):
+    """Every place of a real state with odd values, an entry too few and an entry too many."""
+    scores, _ = noise(0, 4, n_segments=12)
+    scores[2] += 50
+    options = {"n_resamples": 5, "patience": 2}
+    monitor = watched(scores[:3], **options)
+    whole = json.dumps(monitor.state_dict())
+    cases = [(path, odd) for path in places(json.loads(whole)) for odd in (*ODD, "less", "more")]
+    refused = 0
+    for path, odd in cases[::every]:
+        state = json.loads(whole)
+        inner = state
+        for key in path[:-1]:
+            inner = inner[key]
+        old = inner[path[-1]]
+        if odd in ("less", "more") and isinstance(old, list):
+            odd = old[:-1] if odd == "less" else [*old, *old[-1:]]
+        inner[path[-1]] = odd
+        after = watched([], **options)
+        try:
+            after.load_state_dict(state)
+        except es.InputError:
+            refused += 1
+            assert after.state_dict()["checks"] == []
+            continue
+        for said in (after._repr_html_(), str(after), str(after.selected), after.signature):
+            assert "judge" in said
+        assert after.last.to_log().keys() == monitor.last.to_log().keys()
+        assert (after.notes, after.best_step) == ((), 2)
+        assert after.check(3, scores[3]).compared_with == 2
+        again = json.dumps(after.state_dict(), allow_nan=False)
+        watched([], **options).load_state_dict(json.loads(again))
+    # Bounds of intervals may be any finite numbers, and so on.
+    assert 0.7 * len(cases) / every < refused < len(cases) / every - 10
+
+
+def test_a_state_of_before_it_was_said_what_a_check_rests_on():
+    run = watched(noise(2, 4)[0])
+    state = json.loads(json.dumps(run.state_dict()))
+    for record in state["checks"]:
+        del record["basis"]
+    after = watched([])
+    after.load_state_dict(state)
+    assert [check.basis for check in after.checks] == [None] * 4
+    assert "|test:paired-t|alt:improvement|ci:t|" in after.signature
+    assert (after.notes, after.best_step) == ((), run.best_step)
+    assert after.check(4, noise(2, 5)[0][4]) == run.check(4, noise(2, 5)[0][4])
 
 
 def test_another_version_of_sacrebleu_is_the_same_metric(monkeypatch):

@@ -75,6 +75,11 @@ def _families() -> Iterator[Job]:
         yield Job("Monitor", f"{name}, N = {n}", pair, n, getattr(training, name), 400)
     source = Real(SAMPLE, BLEU, UNLIKE, "equal")
     yield Job("Monitor", "wobble, N = 200", source, 200, training.wobble, 400, True)
+    steps = Made(simulated.numbers, ("normal",))
+    yield Job("Monitor", "only the first never falls, N = 1000", steps, 1000, training.unlike, 400)
+    for n in (200, 600, 1000):
+        row = f"every step falls on 2 %, N = {n}"
+        yield Job("Monitor", row, steps, n, training.falls, 400)
     yield Job("peers", "N = 2,037", Real(DE, BLEU), 2037, peers.tests, 2000)
     for corpus, n in ((DE, 300), (DE, 50), (SAMPLE, 100)):
         job = Job("ranks", f"N = {n}", Real(corpus, BLEU), n, questions.ranks, 400)

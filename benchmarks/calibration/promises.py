@@ -138,8 +138,11 @@ def _bounds(cell: str, rates: dict[str, float]) -> Bounds:
         return {"found": (rates["predicted"] - POWER, rates["predicted"] + POWER)}
     if kind == "peers":
         return {"p ≤ .05": (0.03, 0.07)} if metric.startswith("evalstats") else {}
-    # Documents that are worth fewer than thirty carry no claims of a family, and of those of very
-    # different sizes nothing can be planned.
-    if kind in ("families", "power", "brackets") and "documents" in row:
+    # Documents that are worth fewer than thirty carry no claims of a family, of those of very
+    # different sizes nothing can be planned, and few segments on which checkpoints fall far carry
+    # no claim of a run.
+    limits = {"Monitor": "every step falls"}
+    limits |= dict.fromkeys(("families", "power", "brackets"), "documents")
+    if kind in limits and limits[kind] in row:
         return {}
     return PROMISES.get(kind, {})

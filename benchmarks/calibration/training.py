@@ -7,6 +7,11 @@ is its quality; where that stays, all differences between checkpoints are noise.
 - *wobble*: every checkpoint is by chance nearer to one of two unlike systems of equal scores;
 - *rise*: ten checkpoints rise to a plateau; only claims within the plateau are false;
 - *jump*: after 30 checkpoints it rises at once, by half a point of the metric.
+
+Two more are of simulated scores, with checkpoints that fall far on some 2 % of the segments:
+
+- *unlike*: the first never does; all later ones gain .1 and fall by 5, equally good on average;
+- *falls*: each on segments of its own, by 11 to 17 standard deviations of the scores.
 """
 
 from __future__ import annotations
@@ -48,6 +53,26 @@ def _watch(sample: Sample, seed: int, kind: str) -> Happened:
 plateau, wobble, rise, jump = (
     partial(_watch, kind=kind) for kind in ("plateau", "wobble", "rise", "jump")
 )
+
+
+def _fall(sample: Sample, seed: int, kind: str) -> Happened:
+    """Watch scores of segments whose difficulty is that of the sample's first system."""
+    (table,), rng = sample.tables, np.random.default_rng(seed)
+    difficulty = table.values[0, :, 0]
+    monitor = es.Monitor(None, table.metric, rng=seed)
+    for step in range(N_CHECKS):
+        fallen = rng.random(len(difficulty)) < 0.02
+        if kind == "falls":
+            usual = difficulty + rng.normal(scale=0.5, size=len(difficulty))
+            scores = np.where(fallen, -rng.uniform(11, 17, len(difficulty)), usual)
+        else:
+            scores = difficulty + (np.where(fallen, -4.9, 0.1) if step else 0.0)
+        monitor.check(step, scores)
+    yield table.metric.name, "false improvement", any(check.improved for check in monitor.checks)
+    yield table.metric.name, "note", bool(monitor.notes)
+
+
+unlike, falls = partial(_fall, kind="unlike"), partial(_fall, kind="falls")
 
 
 @lru_cache

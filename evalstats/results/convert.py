@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from sys import float_info
-from types import UnionType
+from types import GenericAlias, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from evalstats.checks import label, shown
@@ -191,6 +191,9 @@ def _value(value: Any, hint: Any, where: str) -> Any:
             raise InputError(f"{where} must be a list of {len(kinds)}, got {len(value)}")
         pairs = enumerate(zip(value, kinds, strict=True))
         return tuple(_value(item, kind, f"{where}[{i}]") for i, (item, kind) in pairs)
+    if isinstance(hint, type) and issubclass(hint, tuple) and isinstance(value, list):
+        named = tuple(get_type_hints(hint, include_extras=True).values())
+        return hint(*_value(value, GenericAlias(tuple, named), where))
     if hint is str:
         return label(value, where, _MOST_TEXT) if value != "" else value
     if hint is float and type(value) in (int, float) and abs(value) <= float_info.max:

@@ -1,22 +1,25 @@
-"""What the checks of a run have left behind, what one more check makes of it, and its state."""
+"""What the checks of a run have left behind, and what one more check makes of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import ldexp
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.aggregates import Aggregate
+from evalstats.analysis.outcomes import Outcomes, as_outcomes
+from evalstats.analysis.units import Units
 from evalstats.checks import integer, share
 from evalstats.errors import InputError
-from evalstats.inference import counts, student
+from evalstats.inference import student
 from evalstats.inference.student import Spread
-from evalstats.metrics import Mean, Metric
+from evalstats.metrics import Metric
+from evalstats.statistics.segments import SegmentStatistics
 from evalstats.training.boundary import N_FLIPS, Boundary, spent_by
-from evalstats.training.records import Checkpoint, Selected, StepScore
+from evalstats.training.records import Basis, Checkpoint, Selected, StepScore
 from evalstats.training.selection import BestSoFar, OutOfBag
 
 
@@ -55,14 +58,38 @@ class Rules:
         """Return the level that so many looks may spend together; no look spends none."""
         return spent_by(look, self.significance_level, self.expected_checks)
 
-    def interval(self, observed: float, spread: Spread) -> tuple[float, float]:
-        """Return the t interval of a score or of a difference."""
-        alpha = 1 - self.confidence_level
-        return student.interval(observed, spread.error, spread.degrees, alpha)
+    def units(self, n: int) -> Units:
+        """Return what is drawn: n segments, or groups of them."""
+        return Units(n, sizes=self.sizes)
+
+    def outcomes(self, *rows: NDArray[Any]) -> Outcomes | None:
+        """Return which segments succeed at each step, of rows `(n_segments, k)`, if all are 0/1."""
+        names = tuple(f"step {i}" for i in range(len(rows)))
+        table = SegmentStatistics(np.stack(rows), names, self.metric)
+        return as_outcomes(table, self.units(len(rows[0])), Aggregate())
 
     def stops(self, checks_without_improvement: int) -> bool:
         """Return whether the patience is used up."""
         return self.patience is not None and checks_without_improvement >= self.patience
+
+
+class Outputs(NamedTuple):
+    """What is known of the outputs of one step."""
+
+    rows: NDArray[Any]  # (N, k), of segments or groups
+    ids: str | None = None  # a hash of the segments' ids, where they came with some
+    outcomes: Outcomes | None = None  # which segments succeed, where these are 0/1 scores
+
+
+class Compared(NamedTuple):
+    """A step held against the best one: the difference's interval, and a one-sided p-value."""
+
+    low: float = 0.0
+    high: float = 0.0
+    pvalue: float = 1.0
+    test: str | None = None
+    n_differing: int = 0
+    kurtosis: float | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +115,12 @@ class Best:
             )
         return cls(rows, score, values, spread)
 
+    def interval(self, outcomes: Outcomes | None, alpha: float) -> tuple[str, tuple[float, float]]:
+        """Return the interval of the score, Wilson's where outcomes are counted, and its name."""
+        if outcomes is not None:
+            return "wilson", outcomes.score_interval(0, self.spread, alpha)
+        return "t", student.interval(self.score, self.spread.error, self.spread.degrees, alpha)
+
 
 @dataclass(frozen=True)
 class History:
@@ -99,17 +132,15 @@ class History:
     boundary: Boundary = field(default_factory=Boundary.start)
     segment_ids: str | None = None  # a hash of them, where statistics came with some
 
-    def after(
-        self, step: int, rows: NDArray[Any], rules: Rules, bags: OutOfBag, ids: str | None = None
-    ) -> History:
-        """Return the history with one more check, of statistics `(N, k)`."""
+    def after(self, step: int, outputs: Outputs, rules: Rules, bags: OutOfBag) -> History:
+        """Return the history with one more check."""
         metric, best, boundary = rules.metric, self.best, self.boundary
-        new = Best.of(rules, rows)
-        in_bag, out_of_bag = bags.scores(metric, rows)
-        low, high = rules.interval(new.score, new.spread)
+        new = Best.of(rules, outputs.rows)
+        in_bag, out_of_bag = bags.scores(metric, outputs.rows)
+        method, (low, high) = new.interval(outputs.outcomes, 1 - rules.confidence_level)
         previous, so_far = self.checks[-1] if self.checks else None, self.so_far
         now = standing = StepScore(step, new.score)
-        difference, bounds, pvalue, level = 0.0, (0.0, 0.0), 1.0, 0.0
+        difference, compared, level = 0.0, Compared(), 0.0
         improved, waited = False, 0
         if previous is None or best is None or so_far is None:
             so_far = BestSoFar.start(step, new.score, in_bag, out_of_bag)
@@ -117,10 +148,10 @@ class History:
             better = metric.higher_is_better
             so_far = so_far.update(step, new.score, in_bag, out_of_bag, better)
             difference = new.score - previous.best.score
-            bounds, pvalue = _compared(best, new, difference, rules)
+            compared = _compared(best, new, difference, rules)
             gain = (1 if better else -1) * (new.influence - best.influence)
             level, boundary = boundary.look(gain, rules.spent(len(self.checks)), rules.seed)
-            improved = pvalue <= level
+            improved = compared.pvalue <= level
             if improved:
                 boundary = Boundary.start(rules.spent(len(self.checks)))
             else:
@@ -133,9 +164,9 @@ class History:
             standard_error=new.spread.error,
             compared_with=None if previous is None else previous.best.step,
             difference=difference,
-            difference_low=bounds[0],
-            difference_high=bounds[1],
-            pvalue=pvalue,
+            difference_low=compared.low,
+            difference_high=compared.high,
+            pvalue=compared.pvalue,
             level=level,
             improved=improved,
             best=standing,
@@ -144,9 +175,10 @@ class History:
             should_stop=rules.stops(waited),
             higher_is_better=bool(metric.higher_is_better),
             confidence_level=rules.confidence_level,
+            basis=Basis(method, *compared[3:]),
         )
-        kept = new if standing is now else best
-        return History((*self.checks, check), kept, so_far, boundary, self.segment_ids or ids)
+        kept, ids = new if standing is now else best, self.segment_ids or outputs.ids
+        return History((*self.checks, check), kept, so_far, boundary, ids)
 
     def selected(self) -> Selected:
         """Return the checkpoint with the best score, corrected for the choosing."""
@@ -170,79 +202,52 @@ class History:
             confidence_level=check.confidence_level,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain Python values for JSON."""
-        so_far = {} if self.so_far is None else vars(self.so_far)
-        return {
-            "checks": [check.to_dict() for check in self.checks],
-            "best_rows": None if self.best is None else self.best.rows.tolist(),
-            "so_far": {
-                k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in so_far.items()
-            },
-            "surviving": np.packbits(self.boundary.surviving).tobytes().hex(),
-            "spent_before": self.boundary.before,
-            "segment_ids": self.segment_ids,
-        }
 
-    @classmethod
-    def from_dict(cls, state: Mapping[str, Any], rules: Rules) -> History:
-        """Return what `to_dict` described; what has another shape raises an error of Python's."""
-        pairs = ("best", "highest")
-        checks = tuple(
-            Checkpoint(**{**record, **{name: StepScore(*record[name]) for name in pairs}})
-            for record in state["checks"]
-        )
-        if not checks:
-            return cls()
-        rows = np.array(state["best_rows"])
-        if rows.dtype.kind not in "if" or rows.shape[1:] != (len(rules.metric.columns),):
-            raise ValueError(f"best_rows are {rows.dtype} of shape {rows.shape}")
-        best = Best.of(rules, rows)
-        fields: dict[str, Any] = {
-            k: np.array(v) if isinstance(v, list) else v for k, v in state["so_far"].items()
-        }
-        so_far = BestSoFar(**fields)
-        shapes = {value.shape for value in fields.values() if isinstance(value, np.ndarray)}
-        octets = np.frombuffer(bytes.fromhex(state["surviving"]), dtype=np.uint8)
-        if len(shapes) != 1 or len(shapes.pop()) != 1 or 8 * len(octets) != N_FLIPS:
-            raise ValueError("numbers of resamples or of sign flips differ")
-        boundary = Boundary(np.unpackbits(octets).astype(np.bool_), float(state["spent_before"]))
-        return cls(checks, best, so_far, boundary, state["segment_ids"])
-
-
-def _compared(
-    best: Best, new: Best, difference: float, rules: Rules
-) -> tuple[tuple[float, float], float]:
-    """Return the interval of the difference, and the one-sided p-value of "no better".
+def _compared(best: Best, new: Best, difference: float, rules: Rules) -> Compared:
+    """Return what the test of "no better" says.
 
     A paired t test on influence values; 0/1 scores have Tango's interval and McNemar's test. No
     p-value is below 2^-m for m units that differ, the smallest that swapping them can give.
     """
     metric, n = rules.metric, len(new.rows)
-    alternative = "greater" if metric.higher_is_better else "less"
     differs = np.any(best.rows != new.rows, axis=1)
     m = int(np.count_nonzero(differs))
-    if _zeros_and_ones(metric, best.rows) and _zeros_and_ones(metric, new.rows):
-        gained = float(np.count_nonzero(new.rows[:, 0] > best.rows[:, 0]))
-        lost = m - gained
-        quantile = student.quantile(np.inf, 1 - rules.confidence_level)
-        distance = counts.tango_distance(gained, lost, n, 0.0)
-        bounds = counts.tango(gained, lost, n, quantile)
-        found = student.pvalue(distance, 1.0, np.inf, alternative)
+    influence = new.influence - best.influence
+    spread = student.spread(influence, rules.sizes)
+    outcomes = rules.outcomes(best.rows, new.rows)
+    if outcomes is not None:
+        side = "greater" if metric.higher_is_better else "less"
+        bounds = outcomes.interval(0, 1, spread, 1 - rules.confidence_level)
+        pvalue = outcomes.pvalue(0, 1, spread, 0.0, side)
     else:
-        spread = student.spread(new.influence - best.influence, rules.sizes)
         sizes = np.ones(n) if rules.sizes is None else rules.sizes
         worth = student.kish(sizes[differs]) if m else np.inf
         spread = spread._replace(degrees=max(min(spread.degrees, worth - 1), 1.0))
-        bounds = rules.interval(difference, spread)
-        # Where every segment moved by the same amount only their number says how sure that is.
-        found = student.pvalue(difference, spread.error, spread.degrees, alternative)
+        bounds, pvalue = _by_t(difference, spread, influence, rules)
     # Doubles end at 2^-1074.
-    return bounds, max(found, ldexp(1.0, -min(m, 1074))) if m else 1.0
+    pvalue = max(pvalue, ldexp(1.0, -min(m, 1074))) if m else 1.0
+    if outcomes is not None:
+        return Compared(*bounds, pvalue, "mcnemar", m)
+    return Compared(*bounds, pvalue, "t", m, student.kurtosis(influence, m))
 
 
-def _zeros_and_ones(metric: Metric, rows: NDArray[Any]) -> bool:
-    # A subclass may score its sums otherwise.
-    return type(metric) is Mean and bool(
-        np.all(rows[:, 1] == 1) and np.all((rows[:, 0] == 0) | (rows[:, 0] == 1))
-    )
+def _by_t(
+    difference: float, spread: Spread, influence: NDArray[np.float64], rules: Rules
+) -> tuple[tuple[float, float], float]:
+    """Return the interval of a difference, and the one-sided p-value.
+
+    The larger of the p-values of t and of Hall's (1992) skewness-corrected t, and all differences
+    that neither of the two rejects: which of them is too small depends on the side of a long tail.
+    """
+    side = "greater" if rules.metric.higher_is_better else "less"
+    pvalue = student.pvalue(difference, spread.error, spread.degrees, side)
+    if not spread.error > 0:
+        # Where every segment moved by the same amount only their number says how sure that is.
+        return (difference, difference), pvalue
+    skewness = student.skewness(influence)
+    corrected = student.hall(difference / spread.error, skewness)
+    pvalue = max(pvalue, student.pvalue(corrected, 1.0, spread.degrees, side))
+    t = student.quantile(spread.degrees, 1 - rules.confidence_level)
+    below = max(t, student.hall_inverse(t, skewness)) * spread.error
+    above = max(t, -student.hall_inverse(-t, skewness)) * spread.error
+    return (difference - below, difference + above), pvalue

@@ -28,9 +28,10 @@ from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator, checksums
 from evalstats.training.curves import curve
-from evalstats.training.history import History, Rules
-from evalstats.training.records import Checkpoint, Selected, as_table
+from evalstats.training.history import History, Outputs, Rules
+from evalstats.training.records import Basis, Checkpoint, Selected, as_table, run_notes
 from evalstats.training.selection import OutOfBag
+from evalstats.training.state import as_history, as_state, best_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +52,8 @@ class Monitor:
     patience : int, optional
         `should_stop` after so many checks in a row without a real improvement; never by default.
     significance_level : float
-        In (0, 1): bound on the probability that a run without any improvement reports one.
+        In (0, 1): bound on the probability that a run without any improvement reports one, where
+        many segments carry the differences (`notes` says where few do).
     expected_checks : int
         About how many checks there will be: 0.9 of the level are spent on so many, in equal
         parts, each of at least one of 32,768 sign flips. There may be any number.
@@ -72,11 +74,11 @@ class Monitor:
     Notes
     -----
     *Real improvement.* Each check is compared with the best step: the first one, until a later one
-    is a real improvement on it, and then that. Small steps add up. The p-value is that of a paired
-    one-sided t test on influence values (of McNemar's test for 0/1 scores), and at least 2^-n
-    where n segments differ. How small it must be (`Checkpoint.level`) follows from what the run
-    may have spent of the significance level so far and from how strongly its looks depend on one
-    another (`evalstats.training.boundary`).
+    is a real improvement on it, and then that. Small steps add up. The p-value is the larger of
+    those of a paired one-sided t test on influence values and of Hall's (1992) skewness-corrected t
+    (that of McNemar's test for 0/1 scores), and at least 2^-n where n segments differ. How small it
+    must be (`Checkpoint.level`) follows from what the run may have spent of the significance level
+    so far and from how strongly its looks depend on one another (`evalstats.training.boundary`).
 
     *The selected checkpoint* (`selected`) has the best score of all, corrected by what resamples
     would choose, and how that scores on the segments they left out (`evalstats.training.selection`;
@@ -138,6 +140,9 @@ class Monitor:
             labels = listed(groups, "groups", "labels, one a segment")
             self._codes = group_codes(labels, len(references or labels))
         sizes = None if self._codes is None else np.bincount(self._codes)
+        self._n_units = None if references is None else len(references)
+        if sizes is not None:
+            self._n_units, sizes = len(sizes), sizes if np.any(sizes > 1) else None
         levels = (significance_level, expected_checks, confidence_level)
         self.rules = Rules(self.metric, patience, *levels, self.seed, sizes)
         self._bags: OutOfBag | None = None
@@ -165,11 +170,10 @@ class Monitor:
                 f"step must be larger than {self.last.step}, the last one that was checked, got "
                 f"{step}; where a run goes back, load the state of that time (load_state_dict)"
             )
-        rows, ids = self._rows(hypotheses)
-        if self._bags is None or self._bags.n_segments != len(rows):
-            self._bags = OutOfBag(len(rows), self.n_resamples, self.seed)
+        outputs = self._outputs(hypotheses)
+        bags = self._bags_of(len(outputs.rows))
         # One assignment: an interruption comes before it or after it.
-        history = self._history.after(step, rows, self.rules, self._bags, ids)
+        history = self._history.after(step, outputs, self.rules, bags)
         self._history = history
         return history.checks[-1]
 
@@ -198,6 +202,11 @@ class Monitor:
         """The checkpoint with the best score, corrected; an InputError before the first check."""
         return self._history.selected()
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a careful reader should know: where few segments decide in most of the checks."""
+        return tuple(run_notes(self.checks, self._unit))
+
     def __repr__(self) -> str:
         """Return where the run stands: its checkpoints in a table, the best one marked."""
         return report.Page(*self._standing()).text()
@@ -213,7 +222,7 @@ class Monitor:
         counted = f"{waited} checks" + (f" of {patience}" if patience else "")
         best = f"* best: step {last.best.step:,}, then {counted} without a real improvement"
         lines = [best + (": stop." if self.should_stop else "."), f"Highest: {self.selected}."]
-        return [as_table(self.checks)], lines, [self.signature]
+        return [as_table(self.checks)], [*lines, *self.notes], [self.signature]
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the run so far, into `ax` if given.
@@ -234,9 +243,9 @@ class Monitor:
         rules = self.rules
         parts = {
             "nrefs": None if self.references is None else self.references.label,
-            "test": "paired-t",
+            "test": self._named("test", {"t": "paired-t-hall"}),
             "alt": "improvement",
-            "ci": "t",
+            "ci": self._named("interval", {}),
             "alpha": f"{rules.significance_level:.10g}",
             "checks": f"{rules.expected_checks:.10g}",
             "level": f"{rules.confidence_level:.10g}",
@@ -245,6 +254,12 @@ class Monitor:
             "unit": self._unit,
         }
         return signature(self.metric.name, self.metric.signature, parts)
+
+    def _named(self, field: str, names: Mapping[str, str]) -> str | None:
+        """Return the tests, or the intervals, of the checks; none before the first."""
+        # Earlier versions, whose states are read, had one test and said no more of it.
+        told = {getattr(c.basis or Basis("t", "paired-t"), field) for c in self.checks}
+        return "+".join(sorted(names.get(x, x) for x in told if x is not None)) or None
 
     @property
     def _unit(self) -> str:
@@ -256,7 +271,7 @@ class Monitor:
         The checks, the statistics of the best step and a few numbers for each resample: about
         100 kB for BLEU on 2,000 segments and 0.5 kB for every check.
         """
-        return {"version": _VERSION, "options": self._options(), **self._history.to_dict()}
+        return {"version": _VERSION, "options": self._options(), **as_state(self._history)}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Go on from what `state_dict` returned, here or in another process.
@@ -286,7 +301,9 @@ class Monitor:
                         f"state is from a monitor with different {name}: {shown(there)} there, "
                         f"{shown(here)} here"
                     )
-            self._history = History.from_dict(state, self.rules)
+            rows = best_rows(state, self.metric, self._n_units)
+            n_bags = 0 if rows is None else len(self._bags_of(len(rows)))
+            self._history = as_history(state, self.rules, rows, n_bags)
         except InputError:
             raise
         except Exception as error:  # what Python says of something that is no state at all
@@ -305,8 +322,14 @@ class Monitor:
             "rng": self.seed,
         }
 
-    def _rows(self, hypotheses: Any) -> tuple[NDArray[Any], str | None]:
-        """Return the statistics of every segment or group, `(N, k)`, and a hash of their ids."""
+    def _bags_of(self, n_units: int) -> OutOfBag:
+        """Return the resamples of so many segments or groups."""
+        if self._bags is None or self._bags.n_segments != n_units:
+            self._bags = OutOfBag(n_units, self.n_resamples, self.seed)
+        return self._bags
+
+    def _outputs(self, hypotheses: Any) -> Outputs:
+        """Return what is known of the outputs of one step."""
         table, best = self._statistics(hypotheses), self._history.best
         # References and groups say how many segments there must be, or the first check does.
         known: list[Any] = [self.references, self._codes, None if best is None else best.rows]
@@ -322,13 +345,14 @@ class Monitor:
             raise InputError(
                 "hypotheses must have the segment_ids of the earlier checks, in the same order"
             )
+        outcomes = self.rules.outcomes(table.values[0])
         if self._codes is not None:
             table = table.grouped(self._codes)
         if table.n_segments < 2:
             raise InputError(
                 "at least 2 segments or groups are needed to say anything about uncertainty, got 1"
             )
-        return np.asarray(table.values[0]), ids
+        return Outputs(np.asarray(table.values[0]), ids, outcomes)
 
     def _statistics(self, hypotheses: Any) -> SegmentStatistics:
         """Return the statistics of one system, before segments are grouped."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from statistics import median
+from typing import Annotated, NamedTuple
 
 from evalstats.results import report
+from evalstats.results.convert import Rule, Share, one_of
 from evalstats.results.records import Record
 
 #: Rows of a table, beside the real improvements.
 _MOST_ROWS = 20
+#: A t test rests on few segments where they are worth fewer than these among others that vary
+#: far less. Calibrated: `docs/training-run.md` has the rates.
+_FEW, _FAR_TAILS = 30, 12
+_Error = Annotated[float, Rule("at least 0", lambda error: error >= 0)]
+_Number = Annotated[int, Rule("from 0 to 2**53", lambda n: 0 <= n <= 2**53)]
 
 
 class StepScore(NamedTuple):
@@ -18,6 +25,39 @@ class StepScore(NamedTuple):
 
     step: int
     score: float
+
+
+class Basis(NamedTuple):
+    """What the numbers of a check rest on.
+
+    Attributes
+    ----------
+    interval : str
+        That of the score: "t", or "wilson" of 0/1 scores.
+    test : str or None
+        That of the p-value: "t", or "mcnemar" of 0/1 scores; `None` at the first check.
+    n_differing : int
+        Segments, or groups, that differ from those of the step it is compared with.
+    kurtosis : float or None
+        Of their influence values on the difference; 3 of normal ones. `None` where no t test
+        decides, and where nothing varies.
+    """
+
+    interval: Annotated[str, one_of(("t", "wilson"))]
+    test: Annotated[str, one_of(("t", "mcnemar"))] | None = None
+    n_differing: _Number = 0
+    kurtosis: float | None = None
+
+    @property
+    def worth(self) -> float:
+        """How many segments of one size vary as much as those that differ, (Σu²)²/Σu⁴."""
+        return self.n_differing / self.kurtosis if self.kurtosis else float(self.n_differing)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether the t test rests on a few segments among many that differ."""
+        far = self.kurtosis is not None and self.kurtosis > _FAR_TAILS
+        return far and self.worth < _FEW
 
 
 @dataclass(frozen=True)
@@ -35,12 +75,13 @@ class Checkpoint(Record):
     metric : str
         Name of the metric.
     score, low, high, standard_error : float
-        Corpus score with its t interval from influence values.
+        Corpus score with its t interval from influence values (Wilson's of 0/1 scores).
     compared_with : int or None
         The best step before this one; `None` at the first check.
     difference, difference_low, difference_high : float
-        Score minus the score of that step, with its t interval (Tango's for 0/1 scores); 0 at the
-        first check. Intervals are not corrected for looking again and again.
+        Score minus the score of that step, with the interval of what the test does not reject
+        (Tango's for 0/1 scores); 0 at the first check. Intervals are not corrected for looking
+        again and again.
     pvalue : float
         One-sided p-value of "no better than that step", in (0, 1]; 1 at the first check.
     level : float
@@ -59,27 +100,31 @@ class Checkpoint(Record):
         Direction of the metric.
     confidence_level : float
         Coverage that the intervals aim at.
+    basis : Basis or None
+        Which interval and test these are, and on how many segments the test rests; `None` of a
+        state that an earlier version wrote.
     """
 
-    step: int
+    step: _Number
     metric: str
     score: float
     low: float
     high: float
-    standard_error: float
+    standard_error: _Error
     compared_with: int | None
     difference: float
     difference_low: float
     difference_high: float
-    pvalue: float
-    level: float
+    pvalue: Share
+    level: Share
     improved: bool
     best: StepScore
     highest: StepScore
-    checks_without_improvement: int
+    checks_without_improvement: _Number
     should_stop: bool
     higher_is_better: bool
-    confidence_level: float
+    confidence_level: Share
+    basis: Basis | None = None
 
     def to_log(self, prefix: str = "") -> dict[str, float]:
         """Return a flat dictionary of floats, for TensorBoard or Weights & Biases.
@@ -187,6 +232,21 @@ def as_table(checks: Sequence[Checkpoint]) -> report.Table:
     title = f"{len(shown):,} of {len(checks):,} checks"
     header = ("", "step", name, interval, "difference", "p", "level")
     return report.Table(title, header, tuple(rows), "<" + 6 * ">")
+
+
+def run_notes(checks: Sequence[Checkpoint], unit: str) -> Iterator[str]:
+    """Say where few units decide in at least half of the checks, and how often that misleads."""
+    tested = [c.basis for c in checks if c.basis is not None and c.basis.kurtosis is not None]
+    narrow = [basis for basis in tested if basis.is_narrow]
+    if narrow and 2 * len(narrow) >= len(tested):
+        worth = median(basis.worth for basis in narrow)
+        differ = median(basis.n_differing for basis in narrow)
+        yield (
+            f"Of {differ:.0f} {unit}s that differ from the best step some {worth:.0f} hold most of "
+            f"the difference, in most checks: where every step fails on a few {unit}s of its own, "
+            f"up to one run in seven without any improvement reported one, not one in twenty "
+            f"(simulated at level 0.05). Look at these outputs, or use more {unit}s."
+        )
 
 
 def log_name(metric: str) -> str:

@@ -351,8 +351,14 @@ draws that tie with the boundary do not cross
 + crossed = draws >= (
 @ training/history.py: monitor
 m segments that differ can be swapped in 2^m ways only
-- return bounds, max(found, ldexp(1.0, -min(m, 1074))) if m else 1.0
-+ return bounds, found if m else 1.0
+- pvalue = max(pvalue, ldexp(1.0, -min(m, 1074))) if m else 1.0
++ pvalue = pvalue if m else 1.0
+the p-value is the larger of t's and Hall's
+- pvalue = max(pvalue, student.pvalue(corrected, 1.0, spread.degrees, side))
++ pvalue = student.pvalue(corrected, 1.0, spread.degrees, side)
+the interval holds what neither t nor Hall's t rejects
+- below = max(t, student.hall_inverse(t, skewness)) * spread.error
++ below = t * spread.error
 what was spent before an improvement stays spent
 - boundary = Boundary.start(rules.spent(len(self.checks)))
 + boundary = Boundary.start()
@@ -363,6 +369,17 @@ the first of equal checkpoints wins
 optimism is never negative
 - return max(0.0, sign * float(
 + return (sign * float(
+@ training/state.py: monitor
+a state has checks that can have followed one another
+- "improved": check.pvalue <= check.level,
++ "improved": check.improved,
+the winner of each resample is a step that was checked
+- if not np.all(np.isin(arrays["winners"], [check.step for check in checks])):
++ if False:
+@ training/records.py: monitor
+a run says so where few segments decide
+- return far and self.worth < _FEW
++ return far and self.worth < 0
 @ training/monitor.py: monitor
 steps increase
 - step <= self.last.step
