@@ -207,7 +207,12 @@ def needed_within(
     if effect.spread.error == 0:
         return None
     asked = Question(None, None, None, level, target, options.confidence_level, "greater")
-    return by_t(effect, asked).needed(distance)
+    # Variances of large or small scores are no numbers; those of several runs are refused.
+    unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
+    replicates = effect.replicates / unit
+    influence = None if effect.influence is None else effect.influence / unit
+    scaled = replace(effect, influence=influence, replicates=replicates)
+    return by_t(scaled, asked).needed(distance / unit)
 
 
 def _pair(sample: Sample, pair: Pair, asked: Question, n: int, planned: int | None) -> PairPower:
