@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -49,9 +49,15 @@ class Aggregate:
                     f"it made {found.shape}; take means over axis=-1"
                 )
             return found
+        return self.of_each(np.moveaxis(scores, -1, 0))
+
+    def of_each(self, scores: Iterable[Floats]) -> Floats:
+        """Return the function of T scores, `(...)` each: of many, all at once take much memory."""
+        if self.function is not None:
+            return self.of(np.stack(list(scores), axis=-1))
         # One after the other: in a product of matrices, sums depend on how many rows there are.
         weights = self.weights or (1.0,)
-        return np.asarray(sum(w * scores[..., t] for t, w in enumerate(weights)))
+        return np.asarray(sum(w * own for w, own in zip(weights, scores, strict=True)))
 
     def slopes(self, scores: Floats) -> Floats:
         """Return derivatives by the scores, `(..., T) -> (..., T)`, by central differences."""

@@ -138,7 +138,10 @@ class Source:
     def beside(self, difference: Difference) -> Beside:
         """Return the texts that were compared, and the scores in each stratum."""
         part, sample = self._with_segments(difference)
-        names = () if isinstance(part.given, Total) else tuple(part.given.names(sample.units.n))
+        if isinstance(part.given, Total):
+            # Its strata are tasks, which have rows of their own.
+            return Beside((), {}, [])
+        names = tuple(part.given.names(sample.units.n))
         return Beside(names, part.given.outputs(), sample.of.by_stratum())
 
     def _with_segments(self, difference: Difference) -> tuple[Part, Sample]:
