@@ -382,8 +382,10 @@ def test_overlaps_are_found_and_only_these(statistics, a, b):
         ({"method": "bca"}, "method 'bca' needs the statistics of every segment"),
         ({"groups": [1, 2]}, "groups must be left out when a Shard is given"),
         ({"n_resamples": 50}, "n_resamples must be left out .* n_resamples=40, got 50"),
+        ({"n_resamples": 9999}, "n_resamples must be left out .* n_resamples=40, got 9999"),
         ({"rng": 1}, "rng must be left out .* rng=12345, got 1"),
         ({"metrics": "chrf"}, "metrics must be left out .* its are accuracy"),
+        ({"metrics": "bleu"}, "metrics must be left out .* its are accuracy"),
         ({"test": "ar"}, "test 'ar' needs the statistics of every segment"),
     ],
 )
@@ -394,7 +396,20 @@ def test_what_a_shard_cannot_give(statistics, options, message):
     if "test" not in options:
         with pytest.raises(es.InputError, match=message):
             es.estimate(whole, **options)
-    assert len(es.estimate(whole, metric=es.Ratio("accuracy"))) == 2
+    # What it has may be asked for.
+    asked = {"metric": es.Ratio("accuracy"), "n_resamples": 40, "rng": 12345}
+    assert es.estimate(whole, **asked).to_dict() == es.estimate(whole).to_dict()
+
+
+@pytest.mark.parametrize("call", [es.estimate, es.compare])
+def test_a_seed_that_is_asked_for_is_not_the_default(statistics, call):
+    whole = shard(statistics, range(90), rng=7)
+    assert "|seed:7|" in call(whole).to_json()
+    assert call(whole, rng=7).to_dict() == call(whole).to_dict()
+    with pytest.raises(es.InputError, match="it was resampled with rng=7, got 12345"):
+        call(whole, rng=12345)
+    with pytest.raises(es.InputError, match="it was resampled with rng=7, got 12345"):
+        call(whole, seed=12345)
 
 
 # Files

@@ -164,7 +164,7 @@ class Scored:
             order = np.argsort(strata, kind="stable")
             numbers, starts = np.unique(strata[order], return_index=True)
             for number, places in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
-                totals = np.sum(block.rows[:, places], axis=1, dtype=np.float64)
+                totals = np.asarray(np.sum(block.rows[:, places], axis=1, dtype=np.float64))
                 found[number] = scores_of(block.metric, totals)
         sizes, labels = np.bincount(self.units.strata).tolist(), self.units.labels
         return [(str(labels[t]), sizes[t], found[t]) for t in sorted(found)]
