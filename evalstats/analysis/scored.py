@@ -122,6 +122,7 @@ class Scored:
     aggregate: Aggregate  # of the scores of the blocks
     units: Units
     outcomes: Outcomes | None = None  # where scores are shares of segments
+    missing: NDArray[np.int64] | None = None  # (S,) scores that segments elsewhere lack
 
     def score(self, totals: Sequence[Floats], where: str, system: int | None = None) -> Floats:
         """Return scores of the totals of all blocks, `(..., k)` each; all must be finite.
