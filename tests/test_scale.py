@@ -153,3 +153,15 @@ def test_weights_of_any_size_are_shares(weights):
         for a in (dict(enumerate(weights)), "macro")
     )
     assert [e.low for e in of_strata] == [e.low for e in macro]
+
+
+def test_small_scores_beside_large_ones_keep_their_errors():
+    """Max-T divides each pair by its error in the same resample, whatever others are."""
+
+    def adjusted(exponent):
+        large, small = scores(exponent, 2), scores(0, 2)
+        systems = {**large, **{f"small {name}": own for name, own in small.items()}}
+        return [d.pvalue_adjusted for d in es.compare(systems, metrics=POINTS, n_resamples=199)]
+
+    # Beside numbers of 2^100 the others are nothing already.
+    assert adjusted(600) == pytest.approx(adjusted(100), rel=1e-9)
