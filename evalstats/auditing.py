@@ -149,7 +149,7 @@ class Audit(Several[AuditedTest]):
 def audit(
     hypotheses: Any,
     references: Any = None,
-    metrics: Metrics = "bleu",
+    metrics: Metrics | None = None,
     *,
     baseline: str | None = None,
     n_bootstrap: int = N_BOOTSTRAP,
@@ -169,7 +169,8 @@ def audit(
     hypotheses, references, rng
         As in `compare`; a `Shard` has no segments to audit.
     metrics : str or Metric, or a list of them
-        BLEU, chrF or TER. evaluatio tests BLEU only, with one tokeniser, smoothing and order.
+        BLEU, chrF or TER; by default BLEU of texts, and what statistics have. evaluatio tests
+        BLEU only, with one tokeniser, smoothing and order.
     baseline : str, optional
         What all others are compared with; by default the first system, as in sacreBLEU.
     n_bootstrap, n_randomization : int
@@ -208,8 +209,9 @@ def audit(
         twins = [to_sacrebleu(table.metric) for table in tables]
     else:
         # What costs nothing is checked before what costs seconds.
-        twins = [to_sacrebleu(metric) for metric in as_metrics(metrics)]
-        tables = extract_all(hypotheses, references, metrics, progress)
+        asked = as_metrics("bleu" if metrics is None else metrics)
+        twins = [to_sacrebleu(metric) for metric in asked]
+        tables = extract_all(hypotheses, references, asked, progress)
     systems = tables[0].systems
     baseline = systems[0] if baseline is None else baseline
     comparison = compare(tables, baseline=baseline, n_resamples=n_resamples, rng=seed)

@@ -223,6 +223,8 @@ def test_bad_statistics(arguments, message):
     [
         (TER, {"references": ["r"]}, "references must be left out"),
         (TER, {"metrics": "chrf"}, "metrics must be left out .* theirs are TER"),
+        (TER, {"metrics": "bleu"}, "metrics must be left out .* theirs are TER"),
+        (TER, {"metrics": ["bleu"]}, "metrics must be left out .* theirs are TER"),
         (
             [TER, es.SegmentStatistics(ONES, ["B", "A"], OTHER)],
             {},

@@ -179,12 +179,27 @@ def test_counts_of_any_text_are_possible(corpus):
         (es.CER(), "edits", -1, "is negative"),
     ],
 )
-def test_counts_that_cannot_be_are_refused_on_load(tmp_path, metric, column, value, message):
+def test_counts_that_cannot_be_are_refused(tmp_path, monkeypatch, metric, column, value, message):
     rows = metric.statistics(["the cat sat on a mat"], ["the cat sat on the mat"]).astype(float)
     rows[0, metric.columns.index(column)] = value
-    es.SegmentStatistics([rows], ["A"], metric).save(tmp_path / "x.npz")
+    with pytest.raises(es.InputError, match=message):
+        es.SegmentStatistics([rows], ["A"], metric)
+    # What this version does not write, a stranger may.
+    with monkeypatch.context() as patch:
+        patch.setattr(type(metric), "check_statistics", lambda *_: None)
+        es.SegmentStatistics([rows], ["A"], metric).save(tmp_path / "x.npz")
     with pytest.raises(es.InputError, match=f"cannot load statistics from .*{message}"):
         es.SegmentStatistics.load(tmp_path / "x.npz")
+
+
+def test_impossible_counts_of_one_run_are_refused():
+    rows = es.BLEU().statistics(["the cat sat on a mat"], ["the cat sat on the mat"])
+    runs = np.concatenate([rows, rows], axis=1)
+    metric = es.MeanOfRuns(es.BLEU(), 2)
+    assert es.SegmentStatistics([runs], ["A"], metric).n_segments == 1
+    runs[0, -1] = 99
+    with pytest.raises(es.InputError, match="has more long n-grams than short ones"):
+        es.SegmentStatistics([runs], ["A"], metric)
 
 
 def test_averaged_references_of_ter_may_be_fractions(tmp_path):

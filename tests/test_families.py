@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -36,9 +36,13 @@ def alone(result):
 
 @settings(max_examples=30)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+@example([0.173, 0.1, 0.05])
+@example([0.175, 0.175, 0.175])
 def test_benjamini_hochberg_is_scipys(p):
     expected = stats.false_discovery_control(p)
-    np.testing.assert_allclose(families.benjamini_hochberg(p), expected, rtol=1e-12)
+    found = families.benjamini_hochberg(p)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+    assert np.all(found >= p)
 
 
 @settings(max_examples=50)

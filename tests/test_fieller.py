@@ -17,7 +17,8 @@ def random_pair(seed):
     a, b = rng.gamma(1, 1, 2) * rng.choice([0, 1], 2, p=[0.1, 0.9])
     rows = rng.normal(size=(5, 2)) * rng.gamma(1, 0.3, 2) * rng.choice([0.1, 0.3, 0.7])
     v = rows.T @ rows
-    pair = fieller.Pair(a, b, v[0, 0], v[1, 1], v[0, 0] + v[1, 1] - 2 * v[0, 1])
+    apart = v[0, 0] + v[1, 1] - 2 * v[0, 1]
+    pair = fieller.Pair(a, b, *np.sqrt([v[0, 0], v[1, 1], apart]).tolist())
     return pair, lambda r: (b - r * a) / np.sqrt(v[1, 1] - 2 * v[0, 1] * r + v[0, 0] * r * r)
 
 
@@ -45,7 +46,7 @@ def test_the_extremes_of_t_and_the_bound_are_those_of_a_search(seed):
 def test_fiellers_interval_has_t_at_its_ends(seed, quantile):
     pair, t = random_pair(seed)
     low, high = fieller.interval(pair, quantile)
-    if pair.a**2 > quantile**2 * pair.v_a:
+    if pair.a**2 > quantile**2 * pair.error_a**2:
         assert [abs(t(low)), abs(t(high))] == pytest.approx([quantile] * 2, rel=1e-4)
         assert abs(t((low + high) / 2)) < quantile
     else:

@@ -1,5 +1,7 @@
 """Which segments drive a difference: what happens without those that are named."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -157,3 +159,49 @@ def test_segments_of_runs_that_no_removal_is_tried_of():
     found = es.compare(runs, metrics=MEAN, n_resamples=9).influence(system="B", baseline="A")
     assert (found.ids, found.sign_without) == (("0", "1"), None)
     assert found.values == pytest.approx((0, 0))
+
+
+class Counted(es.Ratio):
+    """A ratio that counts what it scores."""
+
+    scored = 0
+
+    def score(self, totals):
+        Counted.scored += np.asarray(totals)[..., 0].size
+        return super().score(totals)
+
+
+def of_many_strata(n_strata):
+    rng = np.random.default_rng(4)
+    strata = np.repeat(np.arange(n_strata), 4)
+    rows = np.stack([rng.normal(5, 1, (2, len(strata))), np.ones((2, len(strata)))], axis=-1)
+    table = es.SegmentStatistics(rows, ("a", "b"), Counted("x"))
+    options = {"strata": strata, "aggregate": "macro", "method": "t", "test": "t"}
+    return rows, strata, es.compare(table, **options)
+
+
+def test_a_report_takes_as_long_as_it_has_strata(tmp_path):
+    """Each stratum is looked at once: not all of them for each of them."""
+    calls, scored = [], []
+    for n_strata in (4, 40, 80):
+        rows, strata, result = of_many_strata(n_strata)
+        n, before = 0, Counted.scored
+
+        def count(_, event, __):
+            nonlocal n
+            n += event == "call"
+
+        sys.setprofile(count)
+        try:
+            result.report(tmp_path / "page.html")
+        finally:
+            sys.setprofile(None)
+        calls.append(n)
+        scored.append(Counted.scored - before)
+        found = result.source.beside(result[0]).strata
+        assert [(name, size) for name, size, _ in found] == [(str(t), 4) for t in range(n_strata)]
+        expected = [rows[:, strata == t, 0].mean(axis=1) for t in range(n_strata)]
+        np.testing.assert_allclose([scores for *_, scores in found], expected)
+    # Twice as many, and what a page of any length needs; the first page imports what it needs.
+    assert scored[2] <= 2 * scored[1]
+    assert calls[2] <= 2 * calls[1]

@@ -60,3 +60,18 @@ def test_bad_input(arguments, message):
         compared().joint(*arguments)
     with pytest.raises(es.InputError, match="compare with alternative='two-sided', got 'greater'"):
         compared(alternative="greater").joint("new", "old")
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "t", "ar"])
+def test_the_worse_system_and_identical_ones_have_the_p_value_of_their_side(test):
+    rng = np.random.default_rng(3)
+    old = rng.normal(size=60)
+    scores = {"old": old, "new": old - 0.1 + rng.normal(size=60), "copy": old.copy()}
+    options = {"metrics": es.Mean("x"), "baseline": "old", "test": test, "n_resamples": 1999}
+    both = es.compare(scores, **options)
+    greater = es.compare(scores, alternative="greater", **options)
+    assert both.joint("new").pvalue > 0.5
+    # A few resamples of 1,999; those of approximate randomisation are random on either side.
+    error = 0.03 if test == "ar" else 2e-3
+    assert both.joint("new").pvalue == pytest.approx(greater["new"].pvalue, abs=error)
+    assert both.joint("copy").pvalue == greater["copy"].pvalue == 1

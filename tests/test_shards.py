@@ -382,8 +382,10 @@ def test_overlaps_are_found_and_only_these(statistics, a, b):
         ({"method": "bca"}, "method 'bca' needs the statistics of every segment"),
         ({"groups": [1, 2]}, "groups must be left out when a Shard is given"),
         ({"n_resamples": 50}, "n_resamples must be left out .* n_resamples=40, got 50"),
+        ({"n_resamples": 9999}, "n_resamples must be left out .* n_resamples=40, got 9999"),
         ({"rng": 1}, "rng must be left out .* rng=12345, got 1"),
         ({"metrics": "chrf"}, "metrics must be left out .* its are accuracy"),
+        ({"metrics": "bleu"}, "metrics must be left out .* its are accuracy"),
         ({"test": "ar"}, "test 'ar' needs the statistics of every segment"),
     ],
 )
@@ -394,7 +396,49 @@ def test_what_a_shard_cannot_give(statistics, options, message):
     if "test" not in options:
         with pytest.raises(es.InputError, match=message):
             es.estimate(whole, **options)
-    assert len(es.estimate(whole, metric=es.Ratio("accuracy"))) == 2
+    # What it has may be asked for.
+    asked = {"metric": es.Ratio("accuracy"), "n_resamples": 40, "rng": 12345}
+    assert es.estimate(whole, **asked).to_dict() == es.estimate(whole).to_dict()
+
+
+@pytest.mark.parametrize("call", [es.estimate, es.compare])
+def test_a_seed_that_is_asked_for_is_not_the_default(statistics, call):
+    whole = shard(statistics, range(90), rng=7)
+    assert "|seed:7|" in call(whole).to_json()
+    assert call(whole, rng=7).to_dict() == call(whole).to_dict()
+    with pytest.raises(es.InputError, match="it was resampled with rng=7, got 12345"):
+        call(whole, rng=12345)
+    with pytest.raises(es.InputError, match="it was resampled with rng=7, got 12345"):
+        call(whole, seed=12345)
+
+
+def test_a_shard_says_what_is_missing(tmp_path):
+    """As its segments do; a file of an earlier version does not know."""
+    rng = np.random.default_rng(2)
+    values = np.stack([rng.integers(1, 9, (2, 200)), np.ones((2, 200), int)], axis=-1)
+    values[0, :30] = 0
+    values[1, 150] = 0
+    table = es.SegmentStatistics(values, ["A", "B"], es.Mean("q"))
+    parts = [shard(table, range(80)), shard(table, range(80, 200))]
+    said = "q: 31 of 400 scores are missing (30 of A, 1 of B); means are over those that there are."
+    assert said in es.compare(table, n_resamples=40).notes
+    for i, one in enumerate(parts):
+        one.save(tmp_path / f"{i}.npz")
+    loaded = [es.Shard.load(tmp_path / f"{i}.npz", es.Mean("q")) for i in range(2)]
+    assert loaded == parts
+    for whole in (es.merge_shards(parts), loaded[1] + loaded[0]):
+        assert [counts.tolist() for counts in whole.missing] == [[30, 1]]
+        assert said in es.compare(whole).notes
+        assert said in es.estimate(whole)[0].notes
+    replace(parts[0], missing=()).save(tmp_path / "old.npz")
+    old = es.Shard.load(tmp_path / "old.npz", es.Mean("q"))
+    assert old != parts[0]
+    for whole in (old + parts[1], parts[1] + old):
+        assert whole.missing == ()
+        assert not any("missing" in note for note in es.compare(whole).notes)
+    for bad in ([-1, 0], [0, 81], [0], [0.0, 0.0]):
+        with pytest.raises(es.InputError, match="missing must count segments, 0 to 80, of each"):
+            replace(parts[0], missing=(np.array(bad),))
 
 
 # Files

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import evalstats as es
+from evalstats.analysis import sampling
 from evalstats.errors import InputError, InputTypeError
 
 ACC, COST = es.Mean("acc"), es.Mean("cost", higher_is_better=False)
@@ -471,3 +472,58 @@ def test_figures_have_a_row_a_task_and_the_total_below(compared):
     wide = es.Suite(accuracies(sizes={f"t{i}": 4 for i in range(121)})).compare(n_resamples=9)
     with pytest.raises(InputError, match="122 rows are too many"):
         wide.plot()
+
+
+@pytest.fixture
+def draws(monkeypatch):
+    """Count how often something is resampled."""
+    found = []
+    real = sampling.totals_scored
+
+    def counted(scored, *arguments):
+        found.append([s.name for s in scored])
+        return real(scored, *arguments)
+
+    monkeypatch.setattr(sampling, "totals_scored", counted)
+    return found
+
+
+def test_planning_draws_nothing_and_a_composite_draws_a_task_once(draws):
+    rng = np.random.default_rng(9)
+    names = ("first", "second", "third")
+    tasks = {
+        task: [
+            es.extract({s: rng.normal(size=40) for s in "ABC"}, metric=es.Mean(name))
+            for name in names
+        ]
+        for task in ("x", "y")
+    }
+    result = es.Suite(tasks).compare(**FEW)
+    # Each task at once, and a total for each metric.
+    assert len(draws) == 5
+    draws.clear()
+    plan = result.power(task="x", metric="first", difference=0.5)
+    assert draws == []
+    alone = es.power(tasks["x"][0], difference=0.5)
+    assert [p.needed for p in plan] == [p.needed for p in alone]
+    result.ranking(task="x", composite="borda")
+    assert draws == [list(names)]
+
+
+def test_planning_without_derivatives_asks_the_replicates():
+    class Flat(es.Ratio):
+        def gradient(self, totals):
+            return np.full(np.shape(totals), np.nan)
+
+    rng = np.random.default_rng(9)
+    flat = Flat("flat")
+    tasks = {
+        task: es.SegmentStatistics(
+            np.stack([rng.normal(size=(2, 40)), np.ones((2, 40))], axis=-1), ["A", "B"], flat
+        )
+        for task in ("x", "y")
+    }
+    # Of one task what was drawn is kept.
+    alone = es.compare(tasks["x"], **FEW).power(difference=0.5)
+    of_suite = es.Suite(tasks).compare(**FEW).power(task="x", difference=0.5)
+    assert [p.needed for p in of_suite] == [p.needed for p in alone]

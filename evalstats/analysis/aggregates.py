@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from evalstats.checks import real
 from evalstats.errors import InputError
+from evalstats.inference.student import unit_of
 
 Floats = NDArray[np.float64]
 Aggregated: TypeAlias = "str | Mapping[Any, float] | Callable[[Floats], Any]"
 
 AGGREGATES = ("micro", "macro")
+#: Of central differences, as a share of the largest score.
+_STEP = 2.0**-20
 
 
 @dataclass(frozen=True)
@@ -46,17 +49,24 @@ class Aggregate:
                     f"it made {found.shape}; take means over axis=-1"
                 )
             return found
+        return self.of_each(np.moveaxis(scores, -1, 0))
+
+    def of_each(self, scores: Iterable[Floats]) -> Floats:
+        """Return the function of T scores, `(...)` each: of many, all at once take much memory."""
+        if self.function is not None:
+            return self.of(np.stack(list(scores), axis=-1))
         # One after the other: in a product of matrices, sums depend on how many rows there are.
         weights = self.weights or (1.0,)
-        return np.asarray(sum(w * scores[..., t] for t, w in enumerate(weights)))
+        return np.asarray(sum(w * own for w, own in zip(weights, scores, strict=True)))
 
     def slopes(self, scores: Floats) -> Floats:
         """Return derivatives by the scores, `(..., T) -> (..., T)`, by central differences."""
         if self.function is None:
             return np.broadcast_to(np.array(self.weights or (1.0,)), scores.shape)
         slopes = np.empty(scores.shape)
+        # A share of the largest score, whatever its unit; a power of two adds no rounding.
+        step = _STEP * unit_of(scores, axis=-1)[..., 0]
         for t in range(scores.shape[-1]):
-            step = 1e-6 * np.maximum(np.abs(scores[..., t]), 1.0)
             above, below = scores.copy(), scores.copy()
             above[..., t] += step
             below[..., t] -= step
@@ -74,7 +84,9 @@ def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata")
         return Aggregate("macro", (1 / len(labels),) * len(labels))
     if isinstance(given, Mapping):
         weights = _weights(given, labels, what)
-        return Aggregate("weighted", tuple((weights / weights.sum()).tolist()))
+        # Weights may be so large that they have no sum.
+        shares = weights / unit_of(weights)
+        return Aggregate("weighted", tuple((shares / shares.sum()).tolist()))
     if callable(given):
         name = getattr(given, "__name__", "function")
         return Aggregate(name if name.isidentifier() else "function", (), given)

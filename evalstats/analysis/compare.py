@@ -16,7 +16,7 @@ from evalstats.analysis.families import Family
 from evalstats.analysis.inputs import Given, as_pairs
 from evalstats.analysis.margins import with_claims
 from evalstats.analysis.notes import held_by_few, limits_of
-from evalstats.analysis.options import N_RESAMPLES, SEED, Options
+from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.pairs import Compared, check_ratios
 from evalstats.analysis.parts import Part, Source, placed, sampled
 from evalstats.analysis.sampling import Pair, Sample
@@ -36,7 +36,7 @@ from evalstats.statistics.extraction import Metrics, Progress
 def compare(
     hypotheses: Any,
     references: Any = None,
-    metrics: Metrics = "bleu",
+    metrics: Metrics | None = None,
     *,
     baseline: str | None = None,
     test: str = "bootstrap",
@@ -44,7 +44,7 @@ def compare(
     alternative: str = "two-sided",
     adjustment: str = "max-t",
     confidence_level: float = 0.95,
-    n_resamples: int = N_RESAMPLES,
+    n_resamples: int | None = None,
     groups: Labels = None,
     strata: Labels = None,
     aggregate: Aggregated = "micro",
@@ -131,7 +131,7 @@ def compare(
         margin, recovery, contrast,
     )  # fmt: skip
     given = Given(hypotheses, references, metrics, groups, strata, aggregate)
-    return comparison([Part(given)], baseline, given.options(options))
+    return comparison([Part(given)], baseline, given.options(options, n_resamples, rng))
 
 
 def comparison(

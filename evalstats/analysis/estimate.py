@@ -11,7 +11,7 @@ import numpy as np
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.inputs import Given, is_statistics
 from evalstats.analysis.notes import held_by_few, size_notes
-from evalstats.analysis.options import N_RESAMPLES, SCORE_METHODS, SEED, Options, option
+from evalstats.analysis.options import SCORE_METHODS, SEED, Options, option
 from evalstats.analysis.sampling import Effect, Sample
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
@@ -33,11 +33,11 @@ from evalstats.text.frames import columns_of
 def estimate(
     hypotheses: Any,
     references: Any = None,
-    metric: Metrics = "bleu",
+    metric: Metrics | None = None,
     *,
     method: str = "bootstrap",
     confidence_level: float = 0.95,
-    n_resamples: int = N_RESAMPLES,
+    n_resamples: int | None = None,
     groups: Labels = None,
     strata: Labels = None,
     aggregate: Aggregated = "micro",
@@ -57,8 +57,9 @@ def estimate(
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
         `References`.
-    metric : str or Metric, or a list of them
+    metric : str or Metric, or a list of them, optional
         Names, as they are written or printed, or configured objects; `metrics` is understood too.
+        By default BLEU of texts, and of statistics, or a `Shard`, the metrics that they have.
     method : {"bootstrap", "percentile", "bca", "t"}
         Interval: the middle of the replicates, widened for few units (expanded percentile;
         Hesterberg, 2015), and of 0/1 scores Wilson's (1927), which counts; their plain quantiles
@@ -66,8 +67,8 @@ def estimate(
         and which several runs of a system have whatever is asked for.
     confidence_level : float
         In (0, 1).
-    n_resamples : int
-        B, at least 2.
+    n_resamples : int, optional
+        B, at least 2; by default 9,999, or those of a `Shard`.
     groups : sequence, optional
         One label (a document, a speaker) per segment, or the name that statistics have for them in
         their `labels`: resamples (and swaps) whole groups.
@@ -80,7 +81,8 @@ def estimate(
         with a weight for each stratum, ``{label: weight}``; or any smooth function of the scores of
         the T strata, in order of first appearance, that maps `(..., T)` to `(...)`.
     rng : int or numpy.random.Generator, optional
-        Seed or generator; `None` asks for fresh entropy. `seed` is understood too.
+        Seed or generator; `None` asks for fresh entropy. `seed` is understood too. By default
+        12345, or the seed of a `Shard`.
     executor : concurrent.futures.Executor, or int, optional
         Where to work: an executor (threads, processes, Dask, MPI), so many threads of this process,
         or all its cores. Changes no bit of the result.
@@ -121,7 +123,8 @@ def estimate(
     given = Given(hypotheses, references, metric, groups, strata, aggregate)
     if columns_of(hypotheses) is not None:
         hypotheses = as_systems(hypotheses)
-    single = isinstance(metric, (str, Metric)) and not isinstance(hypotheses, Mapping)
+    is_one = metric is None or isinstance(metric, (str, Metric))
+    single = is_one and not isinstance(hypotheses, Mapping)
     if isinstance(hypotheses, Shard):
         single = len(hypotheses.metrics) == len(hypotheses.systems) == 1
     elif is_statistics(hypotheses):
@@ -129,7 +132,7 @@ def estimate(
     elif not isinstance(hypotheses, Mapping):
         hypotheses = {"system": hypotheses}
     given = replace(given, hypotheses=hypotheses)
-    options = given.options(options)
+    options = given.options(options, n_resamples, rng)
     samples = given.samples(options, progress)
     found = [e for sample in samples for e in estimates_of(sample, options)]
     return found[0] if single else Estimates(tuple(found))

@@ -42,7 +42,9 @@ class OwnErrors:
         self.values: Floats | None = None
         if sample.influence is not None:
             units = self.units
-            self.values = student.unbiased(sample.influence, units.sizes, units.codes)
+            values = student.unbiased(sample.influence, units.sizes, units.codes)
+            self.unit = student.unit_of(values)
+            self.values = values / self.unit
         self.sums: list[tuple[int, Floats]] = []
 
     @property
@@ -55,7 +57,9 @@ class OwnErrors:
         if self.values is None:
             return np.array([[pair.spread.error] for pair in pairs])
         first, second = [pair.a for pair in pairs], [pair.b for pair in pairs]
-        squares = np.square(self.values[second] - self.values[first])
+        moved = self.values[second] - self.values[first]
+        scale = student.unit_of(moved, axis=1)
+        squares = np.square(moved / scale)
         if self.sums:
             variance = self._totals(squares)
         elif self.units.codes is None:
@@ -67,8 +71,8 @@ class OwnErrors:
         else:
             self.sums, variance = self._of_strata(self.values), self._totals(squares)
         for n, sums in self.sums:
-            variance -= np.square(sums[second] - sums[first]) / n
-        return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
+            variance -= np.square((sums[second] - sums[first]) / scale) / n
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * (scale * self.unit))
 
     def _totals(self, values: Floats) -> Floats:
         """Return resampled sums of values, `(p, N) -> (p, B)`."""

@@ -8,13 +8,14 @@ from itertools import combinations
 from typing import Any, TypeGuard
 
 from evalstats.analysis.aggregates import Aggregated, as_aggregate
-from evalstats.analysis.options import N_RESAMPLES, SEED, Options
+from evalstats.analysis.options import SEED, Default, Options
 from evalstats.analysis.sampling import Sample, resample
 from evalstats.analysis.scored import Scored, distinct_names, scored_of
 from evalstats.analysis.sharded import from_shard
 from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
 from evalstats.checks import shown
 from evalstats.errors import InputError
+from evalstats.resampling.weights import Rng
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import (
     Metrics,
@@ -35,12 +36,13 @@ Statistics = SegmentStatistics | Sequence[SegmentStatistics]
 class Given:
     """What is analysed: outputs with references and metrics, or statistics, and their labels.
 
-    Fields are the arguments of `estimate` and `compare`.
+    Fields are the arguments of `estimate` and `compare`. Texts have BLEU where no metrics are
+    asked for; statistics and shards have their own.
     """
 
     hypotheses: Any
     references: Any = None
-    metrics: Metrics = "bleu"
+    metrics: Metrics | None = None
     groups: Labels = None
     strata: Labels = None
     aggregate: Aggregated = "micro"
@@ -73,11 +75,16 @@ class Given:
             return given_tables(self.hypotheses)[0].systems
         return tuple(as_systems(self.hypotheses))
 
-    def options(self, options: Options) -> Options:
-        """Return the options, some of which a shard decides."""
-        if isinstance(self.hypotheses, Shard):
-            return options_of_shard(self.hypotheses, self, options)
-        return options
+    def options(self, options: Options, n_resamples: int | None = None, rng: Rng = SEED) -> Options:
+        """Return the options, some of which a shard decides, unless the caller asked for others."""
+        if not isinstance(self.hypotheses, Shard):
+            return options
+        check_shard(self.hypotheses, self, options)
+        asked = {
+            "n_resamples": None if n_resamples is None else options.n_resamples,
+            "rng": None if isinstance(rng, Default) else options.seed,
+        }
+        return options_of_shard(self.hypotheses, options, asked)
 
     def samples(self, options: Options, progress: Progress | None = None) -> list[Sample]:
         """Return what is drawn, a sample a metric."""
@@ -117,7 +124,7 @@ def _first(given: Statistics) -> SegmentStatistics:
 
 
 def given_tables(
-    statistics: Statistics, references: object = None, metrics: Metrics = "bleu"
+    statistics: Statistics, references: object = None, metrics: Metrics | None = None
 ) -> list[SegmentStatistics]:
     """Return statistics that the caller extracted, as a list."""
     if references is not None:
@@ -125,8 +132,7 @@ def given_tables(
     given = [statistics] if isinstance(statistics, SegmentStatistics) else statistics
     tables = joined_by_metric(given)
     check_same_segments(tables)
-    # "bleu" is the default: it cannot be told from a metric that was not given.
-    if metrics != "bleu" and as_metrics(metrics) != [table.metric for table in tables]:
+    if metrics is not None and as_metrics(metrics) != [table.metric for table in tables]:
         raise InputError(
             "metrics must be left out when SegmentStatistics are given: theirs are "
             + ", ".join(table.metric.name for table in tables)
@@ -151,8 +157,8 @@ def labels_of(statistics: object, labels: Labels | str, name: str) -> Labels:
     return found
 
 
-def options_of_shard(shard: Shard, given: Given, options: Options) -> Options:
-    """Return the options with what the shard has decided, or say what cannot be had from it."""
+def check_shard(shard: Shard, given: Given, options: Options) -> None:
+    """Say what cannot be had from a shard."""
     for name in ("references", "groups", "strata"):
         if getattr(given, name) is not None:
             raise InputError(f"{name} must be left out when a Shard is given")
@@ -162,24 +168,23 @@ def options_of_shard(shard: Shard, given: Given, options: Options) -> Options:
                 f"{name} {unknown!r} needs the statistics of every segment, and a Shard keeps "
                 f"totals only; leave it out"
             )
-    # The defaults cannot be told from what was not given.
-    if given.metrics != "bleu" and [(m.name, m.signature) for m in as_metrics(given.metrics)] != [
-        (m.name, m.signature) for m in shard.metrics
-    ]:
+    asked = shard.metrics if given.metrics is None else as_metrics(given.metrics)
+    if [(m.name, m.signature) for m in asked] != [(m.name, m.signature) for m in shard.metrics]:
         raise InputError(
             "metrics must be left out when a Shard is given: its are "
             + ", ".join(metric.name for metric in shard.metrics)
         )
-    for name, value, default, own in (
-        ("n_resamples", options.n_resamples, N_RESAMPLES, shard.n_resamples),
-        ("rng", options.seed, SEED, shard.seed),
-    ):
-        if value not in (default, own):
+    check_enough(shard.n_segments, shard.unit)
+
+
+def options_of_shard(shard: Shard, options: Options, asked: Mapping[str, int | None]) -> Options:
+    """Return the options with what the shard has decided, which nobody may have asked otherwise."""
+    for name, own in (("n_resamples", shard.n_resamples), ("rng", shard.seed)):
+        if asked[name] not in (None, own):
             raise InputError(
                 f"{name} must be left out when a Shard is given: it was resampled with "
-                f"{name}={own}, got {value}"
+                f"{name}={own}, got {asked[name]}"
             )
-    check_enough(shard.n_segments, shard.unit)
     return replace(options, n_resamples=shard.n_resamples, seed=shard.seed)
 
 
@@ -189,12 +194,13 @@ def tables_of(
     """Return the statistics of what is to be analysed, one table a metric."""
     if is_statistics(given.hypotheses):
         return given_tables(given.hypotheses, given.references, given.metrics)
+    metrics = "bleu" if given.metrics is None else given.metrics
     labels = {"groups": given.groups, "strata": given.strata}
     known = {name: value for name, value in labels.items() if value is not None}
     if known:
         check_same_rows(as_systems(given.hypotheses), references=given.references, **known)
-    extract = extract_all_runs if has_runs(given.hypotheses, given.metrics) else extract_all
-    return extract(given.hypotheses, given.references, given.metrics, progress, options.executor)
+    extract = extract_all_runs if has_runs(given.hypotheses, metrics) else extract_all
+    return extract(given.hypotheses, given.references, metrics, progress, options.executor)
 
 
 def scored_tables(given: Given, tables: Sequence[SegmentStatistics]) -> list[Scored]:

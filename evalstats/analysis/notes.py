@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.analysis.sampling import Effect, Pair, Sample
 from evalstats.analysis.scored import Scored
@@ -21,6 +22,7 @@ from evalstats.results.notes import (
     limit_notes,
     uneven_notes,
 )
+from evalstats.statistics.values import missing_scores
 
 #: The largest tenth of the units, ten at most, that hold so much of a variance are a note. Measured
 #: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in
@@ -99,16 +101,25 @@ def _largest(effect: Effect) -> tuple[int, float]:
 
 def gap_notes(scored: Sequence[Scored]) -> Iterator[str]:
     """Say how many scores are missing, whose mean is over those that there are: one line each."""
-    for of in [of for of in scored if of.blocks[0].metric.columns == Mean.columns]:
-        # Strata of one unit have a score each, and no gap.
-        counted = [block for block in of.blocks if block.metric.columns == Mean.columns]
-        counts = sum(np.sum(block.segments[:, :, 1] == 0, axis=1) for block in counted)
+    for of in scored:
+        counts, all_of = _gaps(of)
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, of.systems, strict=True) if n]
         if lacking:
             more = f" and others of {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
             n = int(np.sum(counts))
-            all_of = sum(block.segments.shape[0] * block.segments.shape[1] for block in counted)
             yield (
                 f"{of.metric_name}: {n:,} of {all_of:,} scores {'is' if n == 1 else 'are'} missing "
                 f"({', '.join(lacking[:NAMED])}{more}); means are over those that there are."
             )
+
+
+def _gaps(of: Scored) -> tuple[NDArray[np.int64], int]:
+    """Return how many scores each system lacks, `(S,)`, and of how many of all systems."""
+    if of.missing is not None:
+        return of.missing, of.missing.size * of.units.n
+    # Strata of one unit have a score each, and no gap.
+    blocks = [block for block in of.blocks if block.metric.columns == Mean.columns]
+    counts = np.zeros(len(of.systems), dtype=np.int64)
+    for block in blocks:
+        counts += missing_scores(block.metric, block.segments)
+    return counts, sum(block.segments[..., 0].size for block in blocks)

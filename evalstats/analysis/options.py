@@ -14,8 +14,12 @@ from evalstats.resampling.totals import MOST_RESAMPLES
 from evalstats.resampling.weights import as_seed
 from evalstats.results.contrasts import CONTRASTS
 
-#: Defaults, which a Shard overrules.
-N_RESAMPLES, SEED = 9999, 12345
+
+class Default(int):
+    """A default that can be told from the same number, asked for: a Shard has its own."""
+
+
+N_RESAMPLES, SEED = 9999, Default(12345)
 #: Intervals of scores; differences have one more, which holds for all of a family at once.
 SCORE_METHODS = ("bootstrap", "percentile", "bca", "t")
 METHODS = (*SCORE_METHODS, "simultaneous")
@@ -37,7 +41,7 @@ class Options:
     test: str = "bootstrap"
     alternative: str = "two-sided"
     adjustment: str = "max-t"
-    n_resamples: int = N_RESAMPLES
+    n_resamples: Any = None  # int, N_RESAMPLES where nothing was asked for
     seed: Any = SEED  # int, made of what was given as rng
     executor: Any = None
     margin: float | None = None
@@ -63,13 +67,14 @@ class Options:
                 f"confidence_level must be above 0.5 where there is a margin or a recovery, got "
                 f"{confidence}"
             )
+        n_resamples = N_RESAMPLES if self.n_resamples is None else self.n_resamples
         vars(self).update(
             confidence_level=confidence,
             method=option(self.method, METHODS, "method"),
             test=option(self.test, TESTS, "test"),
             alternative=option(self.alternative, ALTERNATIVES, "alternative"),
             adjustment=option(self.adjustment, ADJUSTMENTS, "adjustment"),
-            n_resamples=integer(self.n_resamples, "n_resamples", 2, MOST_RESAMPLES),
+            n_resamples=integer(n_resamples, "n_resamples", 2, MOST_RESAMPLES),
             seed=as_seed(self.seed),
             executor=as_workers(self.executor),
             margin=margin,

@@ -48,10 +48,9 @@ class Quotient(Effect):
 
     @property
     def scores(self) -> fieller.Pair:
-        """Both scores with their squared standard errors."""
+        """Both scores with their standard errors."""
         (a, b), both = self.of, self.difference
-        squares = [effect.spread.error**2 for effect in (a, b, both)]
-        return fieller.Pair(a.value, b.value, *squares)
+        return fieller.Pair(a.value, b.value, a.spread.error, b.spread.error, both.spread.error)
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,7 +113,11 @@ class Source:
             difference, n_segments, runs, level, target,
             self.options.confidence_level, self.options.alternative,
         )  # fmt: skip
-        return planned(self._together(of), self.pairs, asked)
+        samples = self._together(of, self._undrawn)
+        if any(sample.influence is None for sample in samples):
+            # Without derivatives replicates say how scores vary.
+            samples = self._together(of, self.options)
+        return planned(samples, self.pairs, asked)
 
     def ranking(self, comparison: Comparison, of: Sequence[Difference]) -> Ranking:
         """Rank the systems under the metric of the differences."""
@@ -129,7 +133,7 @@ class Source:
         higher_is_better: bool,
     ) -> Ranking:
         """Rank the systems by a composite of the metrics of the differences."""
-        samples = self._together(of)
+        samples = self._together(of, self.options)
         found = by_composite(comparison, samples, of, self.options, composite, higher_is_better)
         return replace(found, notes=self.notes + found.notes)
 
@@ -166,7 +170,10 @@ class Source:
     def beside(self, difference: Difference) -> Beside:
         """Return the texts that were compared, and the scores in each stratum."""
         part, sample = self._with_segments(difference, "influence")
-        names = () if isinstance(part.given, Total) else tuple(part.given.names(sample.units.n))
+        if isinstance(part.given, Total):
+            # Its strata are tasks, which have rows of their own.
+            return Beside((), {}, [])
+        names = tuple(part.given.names(sample.units.n))
         return Beside(names, part.given.outputs(), sample.of.by_stratum())
 
     def _with_segments(self, difference: Difference, asking: str) -> tuple[Part, Sample]:
@@ -186,17 +193,27 @@ class Source:
 
     def _sample(self, d: Difference, options: Options | None = None) -> tuple[Part, Sample]:
         """Return the part and the sample that a difference is of."""
-        part = next(part for part in self.parts if part.has(d))
-        samples = part.samples(options or self.options)
-        return part, next(sample for sample in samples if sample.of.name == d.metric)
+        part = self._part(d)
+        return part, _under(d.metric, part.samples(options or self.options))
 
-    def _together(self, of: Sequence[Difference]) -> list[Sample]:
+    def _part(self, d: Difference) -> Part:
+        return next(part for part in self.parts if part.has(d))
+
+    def _together(self, of: Sequence[Difference], options: Options) -> list[Sample]:
         """Return the samples of several metrics, which have to be drawn together."""
         firsts = {d.metric: d for d in of}
-        samples = [self._sample(d)[1] for d in firsts.values()]
+        parts = {metric: self._part(d) for metric, d in firsts.items()}
+        # All metrics of a task are drawn at once.
+        drawn = {part: part.samples(options) for part in dict.fromkeys(parts.values())}
+        samples = [_under(metric, drawn[part]) for metric, part in parts.items()]
         if len({(s.units.n, s.units.labels) for s in samples}) > 1:
             metrics = ", ".join(distinct(firsts))
             raise InputError(
                 f"the totals of {metrics} are not of the same tasks; give metric, or task"
             )
         return samples
+
+
+def _under(metric: str, samples: Sequence[Sample]) -> Sample:
+    """Return the sample of a metric."""
+    return next(sample for sample in samples if sample.of.name == metric)

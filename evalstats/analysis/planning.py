@@ -227,10 +227,15 @@ def needed_within(
         known = distance / outcomes.scale, (gained + lost) / n
         items = power.items_within(*known, level, target) * sample.units.n / n
         return ceil(items) if items < ENDLESS else None
-    if not _LEAST_SIZE < effect.spread.error < _LARGEST_SIZE or level < _LEAST_LEVEL:
+    if effect.spread.error == 0 or level < _LEAST_LEVEL:
         return None
     asked = Question(None, None, None, level, target, options.confidence_level, "greater")
-    return by_t(effect, asked).needed(distance)
+    # Variances of large or small scores are no numbers; those of several runs are refused.
+    unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
+    replicates = effect.replicates / unit
+    influence = None if effect.influence is None else effect.influence / unit
+    scaled = replace(effect, influence=influence, replicates=replicates)
+    return by_t(scaled, asked).needed(distance / unit)
 
 
 def _check_size(values: Floats | None, sample: Sample, what: str) -> None:

@@ -19,7 +19,7 @@ from evalstats.statistics.extraction import Metrics, Progress
 def power(
     hypotheses: Any,
     references: Any = None,
-    metrics: Metrics = "bleu",
+    metrics: Metrics | None = None,
     *,
     difference: float | None = None,
     n_segments: int | None = None,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.sampling import Sample
-from evalstats.analysis.scored import Scored
+from evalstats.analysis.scored import Block, Scored
 from evalstats.inference.randomisation import tie_tolerance
 from evalstats.metrics import scores_of
 from evalstats.resampling.strata import places_of
@@ -78,14 +78,29 @@ def _removable(sample: Sample, order: Order) -> Order:
 
 def _signs(of: Scored, pair: tuple[int, int], order: Order, sign: float) -> Floats:
     """Return the sign of the difference without the first, without the first two, ..."""
-    each = []
-    for block in of.blocks:
-        values = np.zeros((2, of.units.n, block.rows.shape[2]))
-        values[:, block.places] = block.rows[list(pair)]
-        totals = block.totals[list(pair), None] - np.cumsum(values[:, order], axis=1)
-        with np.errstate(invalid="ignore", over="ignore"):
-            each.append(scores_of(block.metric, totals))
-    scores = of.aggregate.of(np.stack(each, axis=-1))
+    steps = np.full(of.units.n, len(order))
+    steps[order] = np.arange(len(order))
+    scores = of.aggregate.of_each(
+        _scores_without(block, pair, steps[block.places], len(order)) for block in of.blocks
+    )
     moved, largest = scores[1] - scores[0], np.max(np.abs(scores), axis=0)
     tied = np.abs(moved) <= tie_tolerance(1.0, len(order) + _LEAST) * largest
     return np.asarray(np.where(tied, 0.0, sign * np.sign(moved)))
+
+
+def _scores_without(
+    block: Block, pair: tuple[int, int], steps: NDArray[np.intp], n_steps: int
+) -> Floats:
+    """Return a block's scores of both systems after each step, `(2, n_steps)`.
+
+    Each unit of the block is left out at its step, `(n,)`; those of the last stay.
+    """
+    order = np.argsort(steps)
+    own = steps[order]
+    own = own[own < n_steps]
+    rows = block.rows[list(pair)][:, order[: len(own)]].astype(np.float64)
+    gone = np.concatenate([np.zeros((2, 1, rows.shape[2])), np.cumsum(rows, axis=1)], axis=1)
+    with np.errstate(invalid="ignore", over="ignore"):
+        scores = scores_of(block.metric, block.totals[list(pair), None] - gone)
+    # At the steps of other blocks nothing changes.
+    return np.repeat(scores, np.diff(own, prepend=0, append=n_steps), axis=1)

@@ -31,6 +31,8 @@ from evalstats.results.signatures import signature
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
+#: Sizes of scores of several runs, whose variances are added up.
+_SMALLEST, _LARGEST = 1e-130, 1e130
 #: What is made of totals, `(R, K)` a block; it may have to travel to other processes.
 Then = Callable[[Sequence[Floats]], list[Floats]]
 
@@ -56,7 +58,9 @@ class Effect:
         if self.influence is not None:
             return self.units.spread(self.influence)
         _, factor, degrees = self.units.alike
-        drawn = float(np.std(self.replicates, ddof=1)) if len(self.replicates) else np.nan
+        drawn, unit = np.nan, float(student.unit_of(self.replicates))
+        if len(self.replicates):
+            drawn = unit * float(np.std(self.replicates / unit, ddof=1))
         return Spread(factor * drawn, factor, degrees)
 
     @cached_property
@@ -143,6 +147,13 @@ class Sample:
         statistics = metric.of_runs(self.of.blocks[0].rows[i].astype(np.float64))
         scores = metric.metric.score(np.sum(statistics, axis=1))
         values = student.influence_values(metric.metric, statistics)
+        size = max(float(np.max(np.abs(scores))), float(np.max(np.abs(values))))
+        if size > 0 and not _SMALLEST < size < _LARGEST:
+            raise InputError(
+                f"{self.of.metric_name} of several runs must lie between {_SMALLEST:g} and "
+                f"{_LARGEST:g}, where squares are numbers, got {size:.3g} for "
+                f"{self.of.systems[i]!r}; take another unit"
+            )
         return ((*student.mean_squares(scores, values), metric.n_runs),)
 
     def without_each(self, *systems: int) -> Floats:

@@ -122,14 +122,15 @@ class Scored:
     aggregate: Aggregate  # of the scores of the blocks
     units: Units
     outcomes: Outcomes | None = None  # where scores are shares of segments
+    missing: NDArray[np.int64] | None = None  # (S,) scores that segments elsewhere lack
 
     def score(self, totals: Sequence[Floats], where: str, system: int | None = None) -> Floats:
         """Return scores of the totals of all blocks, `(..., k)` each; all must be finite.
 
         The last axis is that of the systems, unless they are all of one.
         """
-        each = [scores_of(b.metric, t) for b, t in zip(self.blocks, totals, strict=True)]
-        scores = self.aggregate.of(np.stack(each, axis=-1))
+        each = (scores_of(b.metric, t) for b, t in zip(self.blocks, totals, strict=True))
+        scores = self.aggregate.of_each(each)
         if not np.all(np.isfinite(scores)):
             column = int(np.argwhere(~np.isfinite(scores))[0][-1]) if system is None else system
             raise InputError(
@@ -159,17 +160,21 @@ class Scored:
 
     def by_stratum(self) -> list[tuple[str, int, Floats]]:
         """Return the label of each stratum, how many units it has, and all scores in it, `(S,)`."""
-        units, found = self.units, []
-        for i, places in enumerate([] if units.strata is None else places_of(units.strata)):
-            for block in self.blocks:
-                at = np.arange(units.n)[block.places]
-                rows = block.rows[:, np.isin(at, places)]
-                if rows.shape[1] == len(places) and not isinstance(block.metric, Singles):
-                    totals = np.asarray(np.sum(rows, axis=1, dtype=np.float64))
-                    found.append(
-                        (str(units.labels[i]), len(places), scores_of(block.metric, totals))
-                    )
-        return found
+        if self.units.strata is None:
+            return []
+        found: dict[int, Floats] = {}
+        for block in self.blocks:
+            if isinstance(block.metric, Singles):
+                continue
+            # A stratum lies in one block.
+            strata = self.units.strata[block.places]
+            order = np.argsort(strata, kind="stable")
+            numbers, starts = np.unique(strata[order], return_index=True)
+            for number, places in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
+                totals = np.asarray(np.sum(block.rows[:, places], axis=1, dtype=np.float64))
+                found[number] = scores_of(block.metric, totals)
+        sizes, labels = np.bincount(self.units.strata).tolist(), self.units.labels
+        return [(str(labels[t]), sizes[t], found[t]) for t in sorted(found)]
 
     def influence(self, of_segments: bool = False) -> Floats:
         """Return influence values of units on every score, `(S, N)`, or of their segments."""

@@ -63,6 +63,7 @@ def _sample(shard: Shard, i: int, name: str) -> Sample:
         blocks=(Block(metric, rows, rows, rows),),
         aggregate=Aggregate(),
         units=Units(shard.n_segments, shard.unit),
+        missing=shard.missing[i] if shard.missing else None,
     )
     replicates = scored.score([resampled], "a resample")
     scores = scored.score([totals], "the corpus")

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import listed
+from evalstats.checks import listed, shown
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.inference.student import Spread
@@ -130,7 +130,17 @@ def _codes(labels: Iterable[Hashable], n: int, name: str) -> tuple[Codes, list[A
     """Return the number of each segment's label, and the labels in order of first appearance."""
     given = listed(labels, name, "labels, one a segment")
     codes = group_codes(given, n, name)
-    return codes, list(dict.fromkeys(given))
+    different = list(dict.fromkeys(given))
+    printed: dict[str, Any] = {}
+    for label in different:
+        other = printed.setdefault(str(label), label)
+        if other is not label:
+            raise InputError(
+                f"{name} must differ in print, got {shown(other)} ({type(other).__name__}) and "
+                f"{shown(label)} ({type(label).__name__}), which are two labels with one name; "
+                f"give all of them one type"
+            )
+    return codes, different
 
 
 def unit_name(label: object, otherwise: str = "group") -> str:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.inference.student import Spread
+from evalstats.inference.student import Spread, unit_of
 
 Floats = NDArray[np.float64]
 Bounds = tuple[float, float]
@@ -115,6 +115,8 @@ def bca(replicates: Floats, observed: float, jackknife: Floats, confidence_level
     Of replicates `(B,)`, and values without each segment in turn, `(N,)`.
     """
     deviation = np.mean(jackknife) - jackknife
+    # Sixth powers of large or small scores are no numbers.
+    deviation = deviation / unit_of(deviation)
     alpha = 1 - confidence_level
     low = _bca_lower(replicates, observed, deviation, alpha)
     return low, -_bca_lower(-replicates, -observed, -deviation, alpha)

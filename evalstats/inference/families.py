@@ -58,7 +58,8 @@ def benjamini_hochberg(pvalues: ArrayLike) -> Floats:
     """
     p = np.asarray(pvalues, dtype=np.float64)
     order = np.argsort(-p, kind="stable")
-    stepped = np.minimum.accumulate(p[order] * p.size / np.arange(p.size, 0, -1))
+    # The factor first: it is 1 for the largest, and rounding leaves none below its own.
+    stepped = np.minimum.accumulate(p[order] * (p.size / np.arange(p.size, 0, -1)))
     adjusted = np.empty(p.shape)
     adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted

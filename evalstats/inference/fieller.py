@@ -14,33 +14,32 @@ import numpy as np
 
 
 class Pair(NamedTuple):
-    """Scores a and b with the squared standard errors of a, of b and of b - a."""
+    """Scores a and b with the standard errors of a, of b and of b - a."""
 
     a: float
     b: float
-    v_a: float
-    v_b: float
-    v_difference: float
+    error_a: float
+    error_b: float
+    error_difference: float
 
     def scaled(self) -> Pair:
-        """Return the same in units of the largest: fourth powers of scores may be no numbers."""
-        errors = np.sqrt([self.v_a, self.v_b, self.v_difference])
-        unit = max(abs(self.a), abs(self.b), *errors) or 1.0
-        squares = (errors / unit) ** 2
-        return Pair(self.a / unit, self.b / unit, *map(float, squares))
+        """Return the same in units of the largest: powers of large or small scores are no numbers."""
+        unit = max(map(abs, self)) or 1.0
+        return Pair(*(value / unit for value in self))
 
     @property
-    def covariance(self) -> float:
-        """That of a and b."""
-        return (self.v_a + self.v_b - self.v_difference) / 2
+    def squares(self) -> tuple[float, float, float]:
+        """Variances of a and b, and their covariance."""
+        v_a, v_b = self.error_a**2, self.error_b**2
+        return v_a, v_b, (v_a + v_b - self.error_difference**2) / 2
 
     def t(self, ratio: float) -> float:
         """Return (b - r·a) over its standard error; 0 of no distance."""
         # As (b - a) + (1 - r)·a, so that the error of b - a is not what is left of large ones.
         rest = 1 - ratio
         distance = self.b - self.a + rest * self.a
-        of_both = self.v_b - self.v_difference - self.v_a
-        square = self.v_difference + rest * of_both + rest**2 * self.v_a
+        v_a, _, covariance = self.squares
+        square = self.error_difference**2 + rest * 2 * (covariance - v_a) + rest**2 * v_a
         if square > 0:
             return float(distance / np.sqrt(square))
         return float(np.copysign(np.inf, distance)) if distance else 0.0
@@ -53,7 +52,7 @@ def interval(pair: Pair, quantile: float) -> tuple[float, float]:
 
     Examples
     --------
-    >>> low, high = interval(Pair(10.0, 12.0, 1.0, 1.0, 2.0), 1.96)
+    >>> low, high = interval(Pair(10.0, 12.0, 1.0, 1.0, 2**0.5), 1.96)
     >>> round(low, 3), round(high, 3)
     (0.932, 1.564)
     """
@@ -71,9 +70,10 @@ def t_between(pair: Pair, low: float, high: float) -> tuple[float, float]:
     """
     pair = pair.scaled()
     ends = [pair.t(low), pair.t(high)]
-    below = pair.a * pair.covariance - pair.b * pair.v_a
+    v_a, v_b, covariance = pair.squares
+    below = pair.a * covariance - pair.b * v_a
     if below:
-        between = (pair.a * pair.v_b - pair.b * pair.covariance) / below
+        between = (pair.a * v_b - pair.b * covariance) / below
         if low < between < high:
             ends.append(pair.t(between))
     return min(ends), max(ends)
@@ -84,9 +84,9 @@ def kept(pair: Pair, quantile: float) -> float:
 
     Examples
     --------
-    >>> round(kept(Pair(10.0, 12.0, 1.0, 1.0, 2.0), 1.96), 3)
+    >>> round(kept(Pair(10.0, 12.0, 1.0, 1.0, 2**0.5), 1.96), 3)
     0.932
-    >>> kept(Pair(1.0, 1.2, 1.0, 1.0, 2.0), 1.96)    # b itself is not told apart from 0
+    >>> kept(Pair(1.0, 1.2, 1.0, 1.0, 2**0.5), 1.96)    # b itself is not told apart from 0
     0.0
     """
     pair = pair.scaled()
@@ -98,7 +98,7 @@ def kept(pair: Pair, quantile: float) -> float:
     root = float(np.sqrt(rest))
     # Either side of the parabola lead·r² - 2·middle·r + (b² - quantile²·v_b), without cancelling.
     far = middle + root if middle > 0 else middle - root
-    last = pair.b**2 - quantile**2 * pair.v_b
+    last = pair.b**2 - quantile**2 * pair.error_b**2
     roots = [far / lead if lead else np.inf, last / far if far else np.inf]
     return min((r for r in roots if r > 0 and pair.b > r * pair.a), default=np.inf)
 
@@ -106,6 +106,7 @@ def kept(pair: Pair, quantile: float) -> float:
 def _parabola(pair: Pair, quantile: float) -> tuple[float, float, float]:
     """Return a² - q²v_a, ab - q²c, and a quarter of the discriminant of t(r)² = q²."""
     square = quantile**2
-    lead = pair.a**2 - square * pair.v_a
-    middle = pair.a * pair.b - square * pair.covariance
-    return lead, middle, middle**2 - lead * (pair.b**2 - square * pair.v_b)
+    v_a, v_b, covariance = pair.squares
+    lead = pair.a**2 - square * v_a
+    middle = pair.a * pair.b - square * covariance
+    return lead, middle, middle**2 - lead * (pair.b**2 - square * v_b)

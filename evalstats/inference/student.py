@@ -54,6 +54,21 @@ def kish(sizes: ArrayLike) -> float:
     return float(np.sum(given) ** 2 / np.sum(given**2))
 
 
+def unit_of(values: Floats, axis: int | None = None) -> Floats:
+    """Return a power of two near the largest absolute value, along an axis or of all; 1 of zeros.
+
+    Numbers over it are below 2, so that their squares are numbers too, and dividing by it rounds
+    nothing.
+
+    >>> float(unit_of(np.array([3e200, 0.0]))) == 2.0**665
+    True
+    """
+    largest = np.max(np.abs(values), axis=axis, keepdims=axis is not None, initial=0.0)
+    is_known = np.isfinite(largest) & (largest > 0)
+    exponents = np.frexp(np.where(is_known, largest, 1.0))[1]
+    return np.asarray(np.ldexp(1.0, exponents - 1))
+
+
 def spread(
     influence: Floats,
     sizes: NDArray[np.int64] | None = None,
@@ -83,18 +98,21 @@ def spread(
     (1.1547, 1.1547, 3.0)
     """
     strata, numbers = _strata(len(influence), sizes, codes)
-    squares = np.bincount(strata, weights=_centred(influence, codes) ** 2)
+    centred = _centred(influence, codes)
+    # Squares of large or small scores are no numbers.
+    unit = float(unit_of(centred))
+    squares = np.bincount(strata, weights=(centred / unit) ** 2)
     if unseen is not None:
-        squares = np.maximum(squares + unseen, 0.0)
+        squares = np.maximum(squares + unseen / unit**2, 0.0)
     variances = squares * numbers / (numbers - 1)
     total = float(np.sum(variances))
     if not total > 0:
         # Where nothing varies, all units together say how many they are.
         g = float(len(influence)) if sizes is None else kish(sizes)
         return Spread(total**0.5, (g / (g - 1)) ** 0.5, max(g - 1, 1.0))
-    # Of shares: fourth powers of large or small scores are no numbers.
     degrees = 1 / float(np.sum((variances / total) ** 2 / (numbers - 1)))
-    return Spread(total**0.5, (total / float(np.sum(squares))) ** 0.5, max(degrees, 1.0))
+    factor = (total / float(np.sum(squares))) ** 0.5
+    return Spread(unit * total**0.5, factor, max(degrees, 1.0))
 
 
 def variance_degrees(influence: Floats, codes: NDArray[np.intp] | None = None) -> float:

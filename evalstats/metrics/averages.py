@@ -69,6 +69,10 @@ class MeanOfRuns(Metric):
             raise InputError(f"runs must have the same number of segments, got {lengths}")
         return np.concatenate(rows, axis=1)
 
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse what cannot be of one run, `(..., R k)`."""
+        self.metric.check_statistics(self._apart(statistics))
+
     def score(self, totals: ArrayLike) -> Floats:
         """Return the mean of the scores of the runs, `(..., R k) -> (...)`."""
         scores = self.metric.score(self._apart(totals))

@@ -72,7 +72,7 @@ class Metric(Configured, ABC):
         How many lists an output is: 0 for text and for a number, 1 for a row of numbers. It tells
         outputs of one run from those of several.
     counts : bool
-        Whether the statistics are counts: a file with negative ones is then refused. Override
+        Whether the statistics are counts: negative ones are then refused. Override
         `check_statistics` to say more of what cannot be.
 
     Examples
@@ -142,8 +142,9 @@ class Metric(Configured, ABC):
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse statistics, `(..., k)`, that cannot come from text, with an `InputError`.
 
-        Files are held to it: rows of segments, and sums of rows with weights. So what is said here
-        must hold for sums too. Here: where the metric `counts`, whole numbers from 0 to 2**53.
+        `SegmentStatistics` and files are held to it: rows of segments, and sums of rows with
+        weights. So what is said here must hold for sums too. Here: where the metric `counts`,
+        whole numbers from 0 to 2**53.
         """
         if self.counts:
             self._refuse(statistics < 0, f"is negative, but {self.name} counts")
@@ -152,8 +153,9 @@ class Metric(Configured, ABC):
 
     def _refuse_fractions(self, statistics: NDArray[Any]) -> None:
         """Raise where there are parts of what is counted."""
-        parts = statistics != np.rint(statistics)
-        self._refuse(parts, f"is not a whole number, but {self.name} counts")
+        if statistics.dtype.kind not in "biu":
+            parts = statistics != np.rint(statistics)
+            self._refuse(parts, f"is not a whole number, but {self.name} counts")
 
     def _refuse(self, impossible: NDArray[np.bool_], why: str) -> None:
         """Raise where any is true, and say where the first is."""

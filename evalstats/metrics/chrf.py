@@ -145,7 +145,8 @@ class CHRF(Metric):
         """Refuse more matches than n-grams on either side."""
         super().check_statistics(statistics)
         orders = statistics.reshape(*statistics.shape[:-1], -1, 3)
-        more = np.any(orders[..., 2:] > orders[..., :2], axis=(-2, -1))
+        least = np.minimum(orders[..., 0], orders[..., 1])
+        more = np.any(orders[..., 2] > least, axis=-1)
         self._refuse(more, "has more matches than n-grams")
 
     def gradient(self, totals: ArrayLike) -> Floats:

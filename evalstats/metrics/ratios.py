@@ -20,7 +20,9 @@ from evalstats.metrics.base import Floats, Metric, keep
 def ratio(numerator: Floats, denominator: Floats, empty: ArrayLike) -> Floats:
     """Return the quotient, and `empty` where the denominator is 0."""
     out = np.array(np.broadcast_to(empty, np.shape(denominator)), dtype=np.float64)
-    return np.divide(numerator, denominator, where=denominator != 0, out=out)
+    # What is not finite is refused by name.
+    with np.errstate(over="ignore"):
+        return np.divide(numerator, denominator, where=denominator != 0, out=out)
 
 
 def ratio_gradient(numerator: Floats, denominator: Floats, scale: float) -> tuple[Floats, Floats]:

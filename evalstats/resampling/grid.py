@@ -36,6 +36,9 @@ def on_grid(values: NDArray[Any], names: Sequence[str]) -> NDArray[Any]:
 
 def _check_rounding(values: NDArray[Any], grid: NDArray[Any], name: str) -> None:
     """Raise where rounding moves a mean, `(S, N) -> (S,)`, by a share of its standard error."""
+    # Squares of large or small numbers are none; a power of two rounds nothing.
+    unit = float(np.ldexp(1.0, int(np.frexp(np.max(np.abs(values)))[1]) - 1))
+    values, grid = values / unit, grid / unit
     # Both differences are exact, or nearly so: numbers next to each other are subtracted.
     moved = grid - values
     # Of equal numbers, np.std has a rounding error for a spread.
@@ -46,7 +49,7 @@ def _check_rounding(values: NDArray[Any], grid: NDArray[Any], name: str) -> None
         n = error.shape[1]
         worst = np.sqrt(n * np.mean(error, axis=1) ** 2 + np.mean(error**2, axis=1))
         if np.any((scale > 0) & (worst > _MOST_MOVED * scale)):
-            offset = float(np.mean(values))
+            offset = unit * float(np.mean(values))
             raise InputError(
                 f"{name} is too large for its spread: sums of {n:,} numbers around {offset:.3g} "
                 f"round away what tells them apart; subtract what all have in common first"

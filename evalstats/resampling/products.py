@@ -83,7 +83,7 @@ class ExactProduct:
         self.n_columns = statistics.shape[1]
         least = np.min(statistics, axis=0).astype(np.float64)
         greatest = np.max(statistics, axis=0).astype(np.float64)
-        single = _whole(statistics) & (largest * greatest < _SINGLE_LIMIT)
+        single = _whole(statistics) & (greatest < _SINGLE_LIMIT / largest)
         # Signed numbers have no check afterwards; nothing can happen to sums this small.
         for j in np.flatnonzero(single & (least < 0)):
             total = np.sum(np.abs(statistics[:, j].astype(np.float64)))

@@ -25,7 +25,10 @@ class JointClaim(Result):
     metrics : tuple of str
         Under which metrics, after the task where there are several.
     pvalues, pvalue : tuple of float, float
-        One-sided p-value of each, of this pair alone, and their largest.
+        One-sided p-value of each, of this pair alone, and their largest. It is half of the
+        two-sided one where the system is better, and what that half leaves of 1 where it is worse
+        (``compare(alternative=...)`` counts the resamples of that side, and says the same up to
+        one or two of them). Identical systems have 1.
     significance_level : float
         Of the comparison.
     """
@@ -74,6 +77,14 @@ class JointClaim(Result):
         return [str(self)]
 
 
+def _one_sided(d: Difference, system: str) -> float:
+    """Return the p-value of "no better" of a system, from the two-sided one."""
+    if d.n_differing == 0:
+        return 1.0
+    half = d.pvalue / 2
+    return half if d.winner == system else 1 - half
+
+
 def joint_claim(
     comparison: Any,
     tasks: Sequence[Sequence[Difference]],
@@ -100,8 +111,7 @@ def joint_claim(
             f"with alternative='two-sided', got {comparison.alternative!r}"
         )
     first, named = differences[0], has_tasks(differences)
-    # Half of a two-sided p-value is that of the side on which the difference lies.
-    pvalues = [d.pvalue / 2 if d.winner == system else 1 - d.pvalue / 2 for d in differences]
+    pvalues = [_one_sided(d, system) for d in differences]
     return JointClaim(
         system=system,
         baseline=first.baseline if first.system == system else first.system,

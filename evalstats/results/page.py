@@ -43,7 +43,8 @@ class Beside:
     outputs : dict of str to sequence of str
         Texts by system, where texts were compared.
     strata : list of (str, int, array)
-        Name of each stratum, how many units it has, and the scores of all systems in it.
+        Name of each stratum, how many units it has, and the scores of all systems in it; none of a
+        total.
     """
 
     segments: tuple[str, ...]
@@ -157,8 +158,7 @@ def _strata(c: Any, beside: Mapping[Any, Beside]) -> str:
         ]
         for i, e in enumerate(scores):
             columns.append((e.system, ">", lambda row, i=i: report.number(row[2][i], places)))  # type: ignore[misc]  # noqa: B023
-        # The strata of a total are tasks, which have rows of their own.
-        if found.strata and scores[0].aggregate is None:
+        if found.strata:
             tables.append(table_of(f"{metric_name(scores[0])} by stratum", found.strata, columns))
     return _tables(tables) + "<p>No test was made of each stratum.</p>" if tables else ""
 

@@ -221,16 +221,28 @@ def which_is_better(higher_is_better: bool) -> str:
     return f"{direction(higher_is_better)} ({'higher' if higher_is_better else 'lower'} is better)"
 
 
+#: In the place of a number of decimals: four digits, with a power of ten where there is no room.
+POWERS = -1
+#: Decimals of the smallest error that no table has room for. (Rounding leaves errors of 1e-17.)
+_LEAST_PLACES, _MOST_PLACES = -14, 30
+
+
 def decimals(errors: Iterable[float | None], digits: int | None = None) -> int:
-    """Return `digits`, or the decimals, 2 to 6, that give the smallest error above 0 two digits."""
+    """Return `digits`, or the decimals, 2 to 6, that give the smallest error above 0 two digits.
+
+    Errors that no table has room for, of sequence probabilities for example, ask for powers of ten.
+    """
     positive = [error for error in errors if error is not None and error > 0]
     if digits is not None or not positive:
         return 2 if digits is None else digits
-    return min(max(1 - math.floor(math.log10(min(positive))), 2), 6)
+    places = 1 - math.floor(math.log10(min(positive)))
+    return min(max(places, 2), 6) if _LEAST_PLACES < places < _MOST_PLACES else POWERS
 
 
 def number(value: float, decimals: int, sign: bool = False) -> str:
-    """Return a number with that many decimals, never as a negative zero."""
+    """Return a number with that many decimals, or as `POWERS`, never as a negative zero."""
+    if decimals == POWERS:
+        return f"{value + 0.0:{'+' if sign and value else ''}.4g}"
     rounded = round(value, decimals) + 0.0
     return f"{rounded:+.{decimals}f}" if sign and rounded != 0 else f"{rounded:.{decimals}f}"
 

@@ -29,6 +29,7 @@ from evalstats.shards.keyed import poisson_weights
 from evalstats.shards.segment_ids import Ids, as_ids, joined
 from evalstats.shards.shard import MOST, UNITS, Integers, Shard, as_resolution
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments
+from evalstats.statistics.values import missing_scores
 
 #: The first of some segments, which resamples, and weights `(b, n)`.
 Block: TypeAlias = tuple[int, slice, NDArray[np.uint8]]
@@ -157,6 +158,7 @@ def resample_shard(
         resolution=grid,
         shard_sizes=sizes,
         shards=members,
+        missing=tuple(missing_scores(table.metric, table.values) for table in tables),
     )
 
 

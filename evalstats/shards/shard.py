@@ -64,6 +64,9 @@ class Shard:
     shard_sizes, shards : tuple of int
         Sizes of all shards where weights are two-stage multinomial, empty for Poisson weights; and
         which of these shards were added up.
+    missing : tuple of ndarray of int64, shape (S,)
+        How many segments have no score, under each metric; empty where a file of an earlier version
+        was added up, which does not say.
     """
 
     systems: tuple[str, ...]
@@ -81,6 +84,7 @@ class Shard:
     resolution: float = 1.0
     shard_sizes: tuple[int, ...] = ()
     shards: tuple[int, ...] = ()
+    missing: tuple[Integers, ...] = ()
 
     def __post_init__(self) -> None:
         # Everything that a file could claim and that does not hold together is caught here.
@@ -122,6 +126,7 @@ class Shard:
                     f"differing must count segments, 0 to {self.n_segments}, the same for both "
                     f"systems of a pair"
                 )
+        _check_missing(self.missing, (len(self.metrics), n_systems), self.n_segments)
         check_runs(self.id_runs, self.n_segments)
         self.id_runs.setflags(write=False)
 
@@ -129,10 +134,12 @@ class Shard:
         """Return whether all fields are equal; of metrics, sacreBLEU's version does not count."""
         if not isinstance(other, Shard):
             return NotImplemented
-        arrays = (chain(*(getattr(shard, name) for name in _ARRAYS)) for shard in (self, other))
+        names = (*_ARRAYS, "missing")
+        arrays = (chain(*(getattr(shard, name) for name in names)) for shard in (self, other))
         return (
             _unlike(self, other, ("n_segments", "reference_labels", "shards", *_SHARED)) is None
             and np.array_equal(self.id_runs, other.id_runs)
+            and len(self.missing) == len(other.missing)
             and all(map(np.array_equal, *arrays))
         )
 
@@ -174,6 +181,7 @@ class Shard:
             "shard_sizes": np.array(self.shard_sizes, dtype=np.int64),
             "shards": np.array(self.shards, dtype=np.int64),
             **{f"{field}_{i}": getattr(self, field)[i] for i in numbers for field in _ARRAYS},
+            **{f"missing_{i}": counts for i, counts in enumerate(self.missing)},
         }
         write_archive(path, header, arrays)
 
@@ -205,7 +213,9 @@ class Shard:
             labels = listed(header["reference_labels"], "reference_labels", "strings or null")
             numbers = range(len(metrics))
             each: dict[str, Any] = {name: header[name] for name in _PLAIN}
-            each |= {name: tuple(arrays[f"{name}_{i}"] for i in numbers) for name in _ARRAYS}
+            # Files of earlier versions do not say what is missing.
+            names = (*_ARRAYS, "missing") if "missing_0" in arrays else _ARRAYS
+            each |= {name: tuple(arrays[f"{name}_{i}"] for i in numbers) for name in names}
             found = cls(
                 systems=as_names(header["systems"]),
                 metrics=metrics,
@@ -262,6 +272,10 @@ def merge_shards(shards: Iterable[Shard]) -> Shard:
                 f"and {getattr(part, name)!r} in shards[{i}]"
             )
     added: dict[str, Any] = {n: _added([getattr(part, n) for part in parts]) for n in _ARRAYS}
+    if all(part.missing for part in parts):
+        added["missing"] = _added([part.missing for part in parts])
+    else:
+        added["missing"] = ()
     labels = zip(*(part.reference_labels for part in parts), strict=True)
     return replace(
         parts[0],
@@ -293,6 +307,16 @@ def _check_sizes(sizes: tuple[int, ...], members: tuple[int, ...], n_segments: i
         raise InputError(f"shards must be different numbers of shard_sizes, got {list(members)}")
     if sizes and sum(sizes[j] for j in members) != n_segments:
         raise InputError(f"n_segments is {n_segments}, which is not what shard_sizes add up to")
+
+
+def _check_missing(missing: Sequence[Any], shape: tuple[int, int], n_segments: int) -> None:
+    for counts in missing:
+        is_count = counts.dtype == np.int64 and counts.shape == shape[1:]
+        if not is_count or np.any(counts < 0) or np.any(counts > n_segments):
+            raise InputError(f"missing must count segments, 0 to {n_segments}, of each system")
+        counts.setflags(write=False)
+    if len(missing) not in (0, shape[0]):
+        raise InputError("missing must be counted under each metric, or under none")
 
 
 def _unlike(one: Shard, other: Shard, names: Sequence[str] = _SHARED) -> str | None:

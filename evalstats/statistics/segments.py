@@ -61,7 +61,8 @@ class SegmentStatistics:
     Raises
     ------
     InputError
-        When shapes, names or numbers do not fit; the message says which.
+        When shapes, names or numbers do not fit, and for counts that no text has
+        (`Metric.check_statistics`); the message says which.
 
     Examples
     --------
@@ -92,6 +93,7 @@ class SegmentStatistics:
             )
         if values.shape[1] == 0:
             raise InputError("values has no segments; give at least one")
+        metric.check_statistics(values)
         for name in ("reference_label", "fingerprint"):
             if getattr(self, name) is not None:
                 label(getattr(self, name), name)
@@ -213,9 +215,7 @@ class SegmentStatistics:
             `Metric.check_statistics`).
         """
         try:
-            table = cls(**interchange.read(path, metric))
-            table.metric.check_statistics(table.values)
-            return table
+            return cls(**interchange.read(path, metric))
         except InputError as error:
             raise type(error)(f"cannot load statistics from {str(path)!r}: {error}") from None
 

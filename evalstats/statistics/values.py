@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evalstats.checks import as_floats, refuse_masked
 from evalstats.errors import InputError, InputTypeError
+from evalstats.metrics import Mean, Metric
 
 
 def as_values(values: ArrayLike) -> NDArray[Any]:
@@ -44,3 +45,13 @@ def summed_within(values: NDArray[Any], codes: NDArray[np.intp]) -> NDArray[Any]
     for block, rows in zip(summed, values, strict=True):
         np.add.at(block, codes, rows.astype(kind))
     return summed
+
+
+def missing_scores(metric: Metric, values: NDArray[Any]) -> NDArray[np.int64]:
+    """Count the rows of each system, `(S, N, k) -> (S,)`, whose score is missing.
+
+    Only means know of such: their count is 0.
+    """
+    if metric.columns != Mean.columns:
+        return np.zeros(len(values), dtype=np.int64)
+    return np.asarray(np.sum(values[:, :, 1] == 0, axis=1, dtype=np.int64))

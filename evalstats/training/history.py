@@ -118,7 +118,7 @@ class Best:
     def interval(self, outcomes: Outcomes | None, alpha: float) -> tuple[str, tuple[float, float]]:
         """Return the interval of the score, Wilson's where outcomes are counted, and its name."""
         if outcomes is not None:
-            return "wilson", outcomes.score_interval(0, self.spread, alpha)
+            return "wilson", outcomes.score_interval(0, self.influence, alpha)
         return "t", student.interval(self.score, self.spread.error, self.spread.degrees, alpha)
 
 

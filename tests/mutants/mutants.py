@@ -71,6 +71,9 @@ Holm keeps the order of p-values
 Benjamini and Hochberg divide by the rank
 - p.size / np.arange(p.size, 0, -1)
 + p.size / np.arange(p.size + 1, 1, -1)
+rounding leaves no adjusted p-value below its own
+- p[order] * (p.size / np.arange(p.size, 0, -1))
++ p[order] * p.size / np.arange(p.size, 0, -1)
 what is rejected no longer takes part in the maximum
 - order = np.argsort(observed, kind="stable")
 + order = np.argsort(-observed, kind="stable")
@@ -99,6 +102,48 @@ t is exceeded on either side with alpha together
 the interaction of runs and segments has (R - 1)(N - 1) degrees of freedom
 - float(np.sum(apart**2)) / (n_runs - 1) / n_runs
 + float(np.sum(apart**2)) / n_runs / n_runs
+@ inference/student.py: scale
+squares of large and of small scores are numbers
+- unit = float(unit_of(centred))
++ unit = 1.0
+@ inference/bootstrap.py: scale
+and so are sixth powers
+- deviation = deviation / unit_of(deviation)
++ deviation = deviation * 1.0
+@ analysis/families.py: scale
+and squares of pairs of any size
+- scale = student.unit_of(moved, axis=1)
++ scale = 1.0
+@ analysis/aggregates.py: scale
+weights of any size are shares
+- shares = weights / unit_of(weights)
++ shares = weights / 1.0
+slopes by the scores of strata know their size
+- step = _STEP * unit_of(scores, axis=-1)[..., 0]
++ step = _STEP
+@ analysis/inputs.py: shards analysis
+a seed that was asked for is not the default
+- "rng": None if isinstance(rng, Default) else options.seed,
++ "rng": None if rng == SEED else options.seed,
+BLEU that was asked for is not the default
+- if metrics is not None and as_metrics(metrics)
++ if metrics not in (None, "bleu") and as_metrics(metrics)
+@ analysis/parts.py: suites
+planning draws nothing
+- samples = self._together(of, self._undrawn)
++ samples = self._together(of, self.options)
+@ analysis/sharded.py: shards
+a shard says what is missing
+- missing=shard.missing[i] if shard.missing else None,
++ missing=None,
+@ analysis/units.py: strata
+labels that print alike are refused
+- if other is not label:
++ if other != other:
+@ results/joint.py: joint
+identical systems are not better
+- if d.n_differing == 0:
++ if d.n_differing < 0:
 @ inference/ranks.py: ranking
 the best rank is behind all that are better
 - [1 + ahead, len(better) - behind]
@@ -322,6 +367,10 @@ tables against different references are not joined
 tables of different segments are not joined
 - known |= {"segment_ids": table.segment_ids}
 + pass
+@ statistics/segments.py: careless_input
+impossible counts are refused
+- metric.check_statistics(values)
++ values.sum()
 @ statistics/extraction.py: frames
 rows of frames are paired by index
 - check_same_rows(named, references=references, segment_ids=segment_ids)
@@ -416,8 +465,8 @@ nothing is added to unigrams
 + added[:0] = 0.0
 @ metrics/chrf.py: careless_input number_metrics metrics
 more matches than n-grams of the reference are refused
-- orders[..., 2:] > orders[..., :2]
-+ orders[..., 2:] > orders[..., :1]
+- least = np.minimum(orders[..., 0], orders[..., 1])
++ least = orders[..., 0]
 beta weighs recall
 - (1 + factor) * precision * recall, factor * precision + recall
 + (1 + factor) * precision * recall, precision + factor * recall
