@@ -162,7 +162,7 @@ def test_the_note_is_there_where_intervals_fail_and_not_elsewhere(kind):
             match = np.where(right, [20, 19, 18, 17], rng.binomial(20, [0.3, 0.03, 0.001, 0.0001],
                                                                  size=(2, 100, 4)))  # fmt: skip
             total = np.broadcast_to([20, 19, 18, 17], match.shape)
-            rows = np.concatenate([match, total, words, words], axis=-1)
+            rows = np.concatenate([words, words, match, total], axis=-1)
         table = es.SegmentStatistics(rows, ("A", "B"), metric)
         notes = es.compare(table, n_resamples=199).notes
         n_noted += any("of the variance of B - A" in note for note in notes)
