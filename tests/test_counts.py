@@ -161,3 +161,16 @@ def test_ratios_and_the_tests_that_are_asked_for_are_those_of_any_score():
     assert (ratio.test, ratio.method, ratio.discordant.gained) == ("bootstrap", "bootstrap", 20)
     (swaps,) = compare(marks, test="ar")
     assert swaps.pvalue == pytest.approx(stats.binomtest(8, 28).pvalue, abs=5 * swaps.pvalue_error)
+
+
+def test_where_nothing_varies_weights_say_how_many_items_there_are():
+    tasks = {f"of {n}": es.extract({"A": np.ones(n)}, metric=ACCURACY) for n in (10, 1000)}
+    *_, total = es.Suite(tasks, aggregate="macro").estimate()
+    # Kish: 1/(10·(½/10)² + 1000·(½/1000)²) = 39.6 items, all of them right.
+    assert (total.score, total.high) == (1, 1)
+    assert total.low == pytest.approx(1 / (1 + Z**2 / 39.6), abs=0.005)
+
+
+def test_beyond_every_share_an_interval_ends():
+    """Of one degree of freedom and a tiny level: no difference has a distance of -1e9."""
+    assert tango(3, 1, 10, 1e9) == (-1.0, 1.0)

@@ -268,3 +268,22 @@ def test_near_copies_take_nothing_from_the_others():
     assert t[0] > max(t[1:]) - 0.3
     for d in result:
         assert result.significant(d) or d.low <= 0 <= d.high
+
+
+def test_ties_count_and_have_one_p_value():
+    null = np.array([[1.0, 2.0, 2 - 1e-12, 3.0], [0.0, 0.0, 0.0, 4.0]])
+    counts, largest = families.step_down(lambda some: null[some], np.array([2.0, 4.0]), 4)
+    assert (counts.tolist(), largest.tolist()) == ([3, 1], [1, 2, 2 - 1e-12, 4])
+    found = families.monotone(np.array([0.01, 0.04, 0.02]), np.array([2.0, 2 + 1e-12, 3.0]))
+    assert found.tolist() == [0.04, 0.04, 0.02]
+    found = families.monotone(np.array([0.04, 0.01, 0.05]), np.array([2.0, 2.0, 3.0]))
+    assert found.tolist() == [0.05, 0.05, 0.05]
+
+
+def test_of_few_resamples_no_interval_is_shorter_than_bonferronis():
+    """The level is beyond the outermost of nine resamples; of ten families some end within it."""
+    bonferroni = stats.t.isf(0.05 / 2 / 3, 39)
+    for seed in range(10):
+        values = scores(3, 40, seed)
+        for d in compare(values, method="simultaneous", n_resamples=9):
+            assert d.high - d.low >= 2 * bonferroni * d.standard_error * (1 - 1e-9)
