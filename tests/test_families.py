@@ -274,10 +274,9 @@ def test_ties_count_and_have_one_p_value():
     null = np.array([[1.0, 2.0, 2 - 1e-12, 3.0], [0.0, 0.0, 0.0, 4.0]])
     counts, largest = families.step_down(lambda some: null[some], np.array([2.0, 4.0]), 4)
     assert (counts.tolist(), largest.tolist()) == ([3, 1], [1, 2, 2 - 1e-12, 4])
-    found = families.monotone(np.array([0.01, 0.04, 0.02]), np.array([2.0, 2 + 1e-12, 3.0]))
-    assert found.tolist() == [0.04, 0.04, 0.02]
-    found = families.monotone(np.array([0.04, 0.01, 0.05]), np.array([2.0, 2.0, 3.0]))
-    assert found.tolist() == [0.05, 0.05, 0.05]
+    for p, first, second in (([0.01, 0.04, 0.02], 2.0, 2.0), ([0.04, 0.01, 0.02], 2.0, 2 + 1e-12)):
+        found = families.monotone(np.array(p), np.array([first, second, 3.0]))
+        assert found.tolist() == [0.04, 0.04, 0.02]
 
 
 def test_of_few_resamples_no_interval_is_shorter_than_bonferronis():
