@@ -18,7 +18,7 @@ A, B = ["a b c d e", "f g h i j", "k l m n"], ["a b c d x", "f g h y j", "k l m 
 MASKED = np.ma.array([1.0, 2.0, 999.0], mask=[0, 0, 1])
 
 
-MISSING = [None, float("nan"), np.datetime64("NaT"), Decimal("nan"), ("d", None)]
+MISSING = [None, float("nan"), np.datetime64("NaT", "s"), Decimal("nan"), ("d", None)]
 
 
 @pytest.mark.parametrize("missing", MISSING, ids=repr)

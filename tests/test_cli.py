@@ -8,6 +8,7 @@ import pytest
 import evalstats as es
 from evalstats.analysis import aggregates, options, ranking
 from evalstats.analysis.suite import as_tasks
+from evalstats.cli.inputs import Input
 from evalstats.cli.metrics import TOKENIZERS
 from evalstats.cli.options import COMMANDS, OPTIONS, options_of
 from evalstats.cli.parser import parsed
@@ -165,6 +166,7 @@ CALLS = [
     ("rank", "tasks.csv", logs(lambda *g, **o: ranks(es.compare_logs(*g, **o)), "tasks.csv",
                                **B99)),
     ("gate", "b.csv --baseline a.csv --margin 0.9", logs(gate, "b", "a", margin=0.9, **B99)),
+    ("gate", "b.csv a.csv --baseline a.csv --margin 0.9", logs(gate, "b", "a", margin=0.9, **B99)),
     ("gate", "scores.csv --baseline A --recovery 0.9", logs(gate, "b", "a", recovery=0.9, **B99)),
     ("gate", "scores.csv --systems B --baseline A --margin 0.9",
      logs(gate, "b", "a", margin=0.9, **B99)),
@@ -405,3 +407,13 @@ def test_scores_that_do_not_fit_texts(beside):
     ):
         code, _, err = beside(given)
         assert (code, message in err) == (2, True)
+
+
+def test_the_end_of_a_path_names_a_system_only_where_it_is_that_of_one():
+    table = es.SegmentStatistics([[[1, 1]]] * 3, ["A", "B", "C"], es.Mean("m"))
+    paths = {"x/a.csv": "A", "y/a.csv": "B", "y/c.csv": "C"}
+    given = Input({"": [table]}, {}, paths=paths)
+    named = ("A", "x/a.csv", "y/a.csv", "./y/a.csv", "c.csv", "z/c.csv")
+    assert [given.system(name) for name in named] == ["A", "A", "B", "B", "C", "C"]
+    with pytest.raises(es.InputError, match=r"there is no 'a\.csv'"):
+        given.system("a.csv")

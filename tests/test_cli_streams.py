@@ -12,6 +12,7 @@ from sacrebleu import utils
 from sacrebleu.dataset import DATASETS
 
 from evalstats import cli
+from evalstats.cli.output import destination
 from evalstats.results import signatures
 from evalstats.text import sacrebleu
 from tests.conftest import SYSTEMS
@@ -133,6 +134,23 @@ def test_a_destination_changes_only_when_there_is_a_result(here, typed, refused)
     expected = typed(*ONE, "-o", "-")
     assert typed(*ONE, "-o", "old.txt") == ""
     assert (here / "old.txt").read_text(encoding="utf-8") == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")
+def test_a_pipe_is_opened_once_when_there_is_a_result(here):
+    """A reader sees that a writer has come and gone."""
+    select = pytest.importorskip("select")
+    os.mkfifo(here / "pipe")
+    reader = os.open(here / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        seen = select.poll()
+        seen.register(reader)
+        with destination(str(here / "pipe")) as write:
+            assert seen.poll(0) == []
+            write("text")
+        assert os.read(reader, 99) == b"text\n"
+    finally:
+        os.close(reader)
 
 
 def test_forms_and_their_files(typed, here):

@@ -168,3 +168,12 @@ def test_a_matrix_has_ratios_of_rows_to_columns():
     shown = [float(cell.rstrip("*")) for cell in first.split()[2:]]
     scores = sorted(e.score for e in result.estimates)
     assert shown == pytest.approx([scores[0] / s for s in scores[1:]], abs=1e-3)
+
+
+def test_scores_that_are_equal_but_for_rounding_have_a_ratio_of_1():
+    parts = np.random.default_rng(0).integers(1, 9, 12)
+    rows = [np.stack([x * parts, 3 * x * parts], axis=-1) for x in (0.1, 0.3)]
+    table = es.SegmentStatistics(np.stack(rows), ["A", "B"], es.Ratio("edits"))
+    (d,) = es.compare(table, contrast="ratio", method="percentile", n_resamples=99)
+    assert d.baseline_score != d.system_score == pytest.approx(d.baseline_score, rel=1e-12)
+    assert (d.low, d.high) == (1, 1)

@@ -198,3 +198,16 @@ def test_a_small_task_whose_failures_are_unseen_is_still_uncertain():
         systems, None, ACCURACY, strata=np.arange(1010) < 10, aggregate="macro", n_resamples=2
     )
     assert np.sum([e.low <= 0.95 <= e.high for e in scores]) >= 380
+
+
+def test_where_nothing_varies_weights_say_how_many_items_there_are():
+    tasks = {f"of {n}": es.extract({"A": np.ones(n)}, metric=ACCURACY) for n in (10, 1000)}
+    *_, total = es.Suite(tasks, aggregate="macro").estimate()
+    # Kish: 1/(10·(½/10)² + 1000·(½/1000)²) = 39.6 items, all of them right.
+    assert (total.score, total.high) == (1, 1)
+    assert total.low == pytest.approx(1 / (1 + Z**2 / 39.6), abs=0.005)
+
+
+def test_beyond_every_share_an_interval_ends():
+    """Of one degree of freedom and a tiny level: no difference has a distance of -1e9."""
+    assert tango(3, 1, 10, 1e9) == (-1.0, 1.0)

@@ -307,3 +307,21 @@ def test_errors_that_are_the_same_in_every_resample_are_widened():
     p = np.maximum(2 * stats.t.cdf(stats.norm.ppf(h / 2) / np.sqrt(1.1), 10), alone(result))
     assert min(counts) > 0
     assert adjusted(result) == pytest.approx(np.minimum(p, 1))
+
+
+def test_ties_count_and_have_one_p_value():
+    null = np.array([[1.0, 2.0, 2 - 1e-12, 3.0], [0.0, 0.0, 0.0, 4.0]])
+    counts, largest = families.step_down(lambda some: null[some], np.array([2.0, 4.0]), 4)
+    assert (counts.tolist(), largest.tolist()) == ([3, 1], [1, 2, 2 - 1e-12, 4])
+    for p, first, second in (([0.01, 0.04, 0.02], 2.0, 2.0), ([0.04, 0.01, 0.02], 2.0, 2 + 1e-12)):
+        found = families.monotone(np.array(p), np.array([first, second, 3.0]))
+        assert found.tolist() == [0.04, 0.04, 0.02]
+
+
+def test_of_few_resamples_no_interval_is_shorter_than_bonferronis():
+    """The level is beyond the outermost of nine resamples; of ten families some end within it."""
+    bonferroni = stats.t.isf(0.05 / 2 / 3, 39)
+    for seed in range(10):
+        values = scores(3, 40, seed)
+        for d in compare(values, method="simultaneous", n_resamples=9):
+            assert d.high - d.low >= 2 * bonferroni * d.standard_error * (1 - 1e-9)

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import nct, norm, t
 
 import evalstats as es
 from evalstats.errors import InputError, InputTypeError
@@ -201,3 +201,17 @@ def test_limits_so_small_that_no_number_of_items_would_do():
     (check,) = gate(100, 2, 3, margin=1e-300)
     assert (check.verdict, check.needed) == ("undecided", None)
     assert "or a wider limit" in check.reason
+
+
+def test_a_share_is_kept_of_what_the_baseline_scores():
+    rng = np.random.default_rng(8)
+    base, new = rng.normal(10, 3, 50), rng.normal(4, 3, 50)
+    (check,) = es.gate(run("new", t=new), run("base", t=base), recovery=0.4)
+    assert check.verdict == "undecided"
+    # Of that score 0.6 may be lost, and new - 0.4·base varies.
+    error, limit = np.std(new - 0.4 * base, ddof=1), 0.6 * base.mean()
+    assert limit > 1.2 * 0.6 * new.mean()
+    reached = [
+        nct.sf(t.isf(0.05, n - 1), n - 1, limit / error * np.sqrt(n)) >= 0.8 for n in range(2, 99)
+    ]
+    assert check.needed == 2 + reached.index(True)

@@ -268,3 +268,13 @@ def _with_contents(data, contents):
         changed[at + 16 : at + 20] = zipfile.crc32(content).to_bytes(4, "little")
         changed[at + 24 : at + 28] = len(content).to_bytes(4, "little")
     return bytes(changed)
+
+
+def test_an_item_none_of_whose_answers_is_scored_is_left_out(place):
+    nothing = float("nan")
+    values = [nothing, 1, 0, nothing, 1, nothing]
+    run = es.read_log(inspect_file(place, log(values, epochs=2, stated=0.5)))
+    table = the_table(run)
+    assert table.segment_ids == ("2", "3")
+    assert table.values[0].tolist() == [[1, 1], [0, 1]]
+    assert not run.incomplete

@@ -7,7 +7,7 @@ import pytest
 
 import evalstats as es
 from evalstats.logs.joining import joined
-from evalstats.logs.rows import natural, natural_order
+from evalstats.logs.rows import Items, Key, Rows, natural, natural_order
 from tests.log_files import log, one, rows
 
 HUNDRED = {f"item {i}": float(i % 3 == 0) for i in range(100)}
@@ -27,7 +27,7 @@ def test_names_are_sorted_as_people_do():
     names = ["item 10", "item 9", "b", "item 9a", "", "item", "item 010", "10", "9"]
     expected = ["", "9", "10", "b", "item", "item 9", "item 9a", "item 010", "item 10"]
     assert sorted(names, key=natural) == expected
-    digits = ["10", "9", "010", "0", "00", "123456789012345678901234567890", "1"]
+    digits = ["10", "9", "010", "0", "00", "123456789012345678901234567890", "1", "007"]
     for given in (digits, names):
         assert natural_order(given) == sorted(range(len(given)), key=lambda i: natural(given[i]))
 
@@ -332,3 +332,29 @@ def test_a_path_is_named_in_a_note_as_it_is(tmp_path, name):
     path.write_text(text, encoding="utf-8")
     note = f"Left out of {path}: column 'comment', which is text."
     assert es.compare_logs(path, n_resamples=9).notes.count(note) == 1
+
+
+def test_metrics_of_different_items_are_intersected_or_refused():
+    logs = [
+        log(
+            rows(HUNDRED, name=name),
+            rows(PART, name=name, metric=es.Mean("f1", higher_is_better=True)),
+            name=name,
+        )
+        for name in "AB"
+    ]  # fmt: skip
+    for missing in ("error", "available"):
+        refused("t: there are 100 of acc, 30 of f1; compare metrics", *logs, missing=missing)
+    assert {e.n_segments for e in compare(*logs, missing="intersect").estimates} == {30}
+
+
+def test_classes_of_different_kinds_are_different_metrics():
+    logs = []
+    for name, labels in (("A", ("no", "yes")), ("B", (0, 1))):
+        metric = es.Confusion(labels, "macro-f1")
+        items = Items.of("here", ["1", "2"])
+        found = Rows(
+            Key("t", metric.name, ""), name, metric, items, metric.statistics(labels, labels)
+        )
+        logs.append(log(found, name=name))
+    refused("t: .*: the metric of B is Confusion.*, but that of A is Confusion", *logs)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import norm, t
+from scipy.stats import norm, t, ttest_1samp
 
 import evalstats as es
 from evalstats.inference.counts import tango, tango_distance
@@ -204,3 +204,11 @@ def test_of_a_score_below_0_no_share_is_kept():
     assert any("below 0" in note and "high and low" in note for note in result.notes)
     with pytest.raises(es.InputError, match=r"below 0, and judge of .* is -0\.\d+; give margin"):
         es.assert_not_worse(low, high, metric=MEAN, recovery=0.9)
+
+
+def test_of_identical_systems_all_units_say_what_is_kept():
+    old = pair()["old"]
+    _, d = one({"old": old, "new": old.copy()}, recovery=0.9, **BY_T)
+    # 0.1·old > 0.
+    expected = ttest_1samp(old, 0, alternative="greater").pvalue
+    assert d.margin_test.pvalue_not_worse == pytest.approx(expected, rel=1e-6)

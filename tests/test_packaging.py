@@ -1,7 +1,9 @@
 """What is built: a wheel with the package and nothing else, an sdist that can test itself."""
 
 import re
+import runpy
 import tarfile
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -67,3 +69,37 @@ def test_ci_runs_the_commands_of_the_readme_word_for_word():
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
     assert len(commands) == 2
     assert set(commands) <= set(lines)
+
+
+def test_the_lowest_versions_are_those_of_pyproject():
+    script = runpy.run_path(str(ROOT / ".ci" / "lowest.py"))
+    lowest, tomllib = script["lowest"], script["tomllib"]
+    extras = {
+        "test": ["b >= 1.2; python_version<'3.14'", "us[c,d]"],
+        "c": ["c>=3"],
+        "d": ["b>=1.2"],
+    }
+    project = {"name": "us", "dependencies": ["a>=2"], "optional-dependencies": extras}
+    assert lowest(project, "test") == ["a==2", "b==1.2", "c==3"]
+    for vague in ("a", "a==1", "a>=1,<2", "us"):
+        with pytest.raises(ValueError, match=f"'{vague}' should name its lowest version"):
+            lowest(project | {"dependencies": [vague]}, "test")
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {"numpy==2.0", "pytest==8", "matplotlib==3.8.4"} <= set(lowest(ours, "test"))
+
+
+@pytest.mark.parametrize("module", ["evalstats.checks", "tests.test_x", "docs.fill", "__main__"])
+@pytest.mark.parametrize("category", [DeprecationWarning, UserWarning, RuntimeWarning])
+def test_a_warning_of_ours_is_an_error(module, category):
+    with pytest.raises(category, match="look"):
+        warnings.warn_explicit("look", category, "x.py", 1, module)
+
+
+def test_a_warning_of_others_is_not_but_where_we_made_them_divide_by_zero():
+    with warnings.catch_warnings(record=True) as caught:
+        for module in ("matplotlib.text", "evalstatistics", "importlib._bootstrap", "numpy"):
+            warnings.warn_explicit("look", DeprecationWarning, "x.py", 1, module)
+        warnings.warn_explicit("look", RuntimeWarning, "x.py", 1, "importlib._bootstrap")
+        with pytest.raises(RuntimeWarning):
+            warnings.warn_explicit("look", RuntimeWarning, "x.py", 1, "numpy._core._methods")
+    assert len(caught) == 5

@@ -52,7 +52,8 @@ def of_runs(n_runs, n, run, segment, both):
 # statsmodels 0.14: TTestPower().power(effect, n, level, alternative=...), and solve_power.
 def test_power_of_t_is_that_of_statsmodels():
     exact = stats.nct.sf(1.2 * stats.t.isf(0.05, 80), 80, 2.5)
-    assert t_power(2.5, 80, 0.05, 1, 1.2) == pytest.approx(exact, abs=1e-9)
+    # SciPy 1.13's `nctdtr` is 5e-9 off.
+    assert t_power(2.5, 80, 0.05, 1, 1.2) == pytest.approx(exact, abs=1e-8)
     # Out of reach, where SciPy's is not a number.
     assert t_power(1e8, 10, 0.001) == pytest.approx(1)
     for n, expected in ((100, 0.2829117119690806), (400, 0.1404)):

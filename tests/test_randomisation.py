@@ -107,3 +107,12 @@ def test_ties_count_as_evidence_against_a_difference(alternative, count):
     # One more that is equal but for rounding, with a tolerance.
     nearly = np.append(null, 0.5 - 1e-15 if alternative != "less" else 0.5 + 1e-15)
     assert randomization_pvalue(0.5, nearly, alternative, 1e-12) == (count + 2) / 6
+
+
+def test_as_many_swaps_as_resamples_are_enumerated():
+    base = np.arange(5.0)
+    new = base + [1, 2, 4, 0, 0]
+    for n, exact in ((8, True), (7, False)):
+        (d,) = es.compare({"A": base, "B": new}, metrics=X, test="ar", n_resamples=n)
+        assert (d.pvalue_error == 0) == exact
+        assert not exact or d.pvalue == 2 / 8

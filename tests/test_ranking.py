@@ -93,6 +93,14 @@ def test_composites_by_hand():
     assert r.autorank(np.ones((4, 2)), np.array([True, True])).tolist() == [1, 1, 1, 1]
 
 
+def test_autorank_is_scaled_by_the_quartile_towards_the_worst():
+    scores = np.array([[10.0, 1.0], [20.0, 7.0], [25.0, 4.0], [40.0, 3.0], [0.0, 2.0]])
+    # Less their medians 20 and 3, over 40 - 10 and 7 - 2.
+    mean = ((scores - [20, 3]) / [30, 5]).mean(axis=1)
+    expected = 1 + 4 * (mean.max() - mean) / (mean.max() - mean.min())
+    assert r.autorank(scores, np.array([True, True])) == pytest.approx(expected)
+
+
 def test_autorank_of_wmt25_is_the_organisers():
     """All 37 systems of en-ar_EG to the 0.05 that the organisers' rounding allows."""
     folder = WMT / "wmt25" / "en-ar_EG"

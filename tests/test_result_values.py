@@ -241,6 +241,8 @@ def changed(path, value):
      r"differences\[0\].difference does not fit the other fields"),
     (("differences", 0, "claim"), "not shown",
      r"differences\[0\].claim does not fit the other fields"),
+    (("differences", 0, "significant"), 0,
+     r"differences\[0\].significant does not fit the other fields"),
     (("differences", 0, "contrast"), "x", r"contrast must be one of difference, ratio, log-ratio"),
 ])  # fmt: skip
 def test_what_no_comparison_is_is_refused(path, value, message):

@@ -222,3 +222,10 @@ def test_at_the_level_is_significant():
     p = result[0].pvalue
     for level, significant in ((p, True), (np.nextafter(p, 0), False)):
         assert replace(result, significance_level=level).significant(result[0]) == significant
+
+
+def test_there_is_no_less_than_one_degree_of_freedom():
+    found = student.spread(np.array([3.0, -1, -1, -1]), np.array([76, 2, 1, 1]))
+    g = student.kish([76, 2, 1, 1])
+    assert g < 2
+    assert (found.factor, found.degrees) == (pytest.approx((g / (g - 1)) ** 0.5), 1)

@@ -23,7 +23,7 @@ class Pair(NamedTuple):
     error_difference: float
 
     def scaled(self) -> Pair:
-        """Return the same in units of the largest: powers of large or small scores are no numbers."""
+        """Return the same in units of the largest: squares of any scores are then numbers."""
         unit = max(map(abs, self)) or 1.0
         return Pair(*(value / unit for value in self))
 

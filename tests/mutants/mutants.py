@@ -61,6 +61,9 @@ the order of two systems changes no bit of their interval
 Tango's share of lost items
 - 8 * n * lost * difference
 + 8 * n * gained * difference
+beyond every share an interval ends
+- if observed == 1 or beyond(end) >= 0:
++ if observed == 1:
 @ inference/families.py: families
 Holm multiplies by the number of hypotheses that are left
 - np.maximum.accumulate(p[order] * (last.size - left))
@@ -80,6 +83,12 @@ what is rejected no longer takes part in the maximum
 step-down p-values do not fall
 - stepped = np.maximum.accumulate(pvalues[order])
 + stepped = pvalues[order]
+ties with the observed largest count
+- observed[j] - _TIE * abs(observed[j])
++ np.nextafter(observed[j], np.inf)
+equal values have one p-value
+- ties - observed, "right") - 1
++ -ties - observed, "left")
 @ inference/student.py: rule intervals strata runs counts
 variances have one degree of freedom less than units
 - variances = squares * numbers / (numbers - 1)
@@ -102,6 +111,9 @@ t is exceeded on either side with alpha together
 the interaction of runs and segments has (R - 1)(N - 1) degrees of freedom
 - float(np.sum(apart**2)) / (n_runs - 1) / n_runs
 + float(np.sum(apart**2)) / n_runs / n_runs
+there is no less than one degree of freedom
+- unit * total**0.5, factor, max(degrees, 1.0))
++ unit * total**0.5, factor, degrees)
 @ inference/student.py: scale
 squares of large and of small scores are numbers
 - unit = float(unit_of(centred))
@@ -151,6 +163,9 @@ the best rank is behind all that are better
 systems that tie share a resample
 - best / best.sum(axis=1, keepdims=True)
 + best / 1
+AutoRank is scaled by the quartile towards the worst
+- np.quantile(values, 0.25,
++ np.quantile(values, 0.2,
 @ inference/student.py: power
 long tails leave a variance less known than normal data do
 - min(1.0, 2 / (kurtosis - 1))
@@ -182,6 +197,9 @@ resamples set no floor under a family
 standard errors that are the same in every resample are widened
 - return self.values is not None
 + return True
+of few resamples no interval is shorter than Bonferroni's
+- max(float(largest[-1]), critical[i])
++ float(largest[-1])
 @ analysis/compare.py: suites
 the last task does not decide for all
 - adjustment = applied.pop() if len(applied) == 1 else options.adjustment
@@ -204,10 +222,13 @@ a share is kept where every smaller one is
 nothing is kept where the score is not told apart from 0
 - if not pair.t(0.0) > quantile:
 + if not pair.t(0.0) > -quantile:
-@ analysis/pairs.py: rule paired
+@ analysis/pairs.py: rule paired contrasts
 m units that differ can be swapped in 2^m ways only
 - return min(1.0, sides * 0.5**self.n_differing)
 + return 0.0
+scores that are equal but for rounding have a ratio of 1
+- np.where(difference.replicates == 0, bottom, top)
++ np.asarray(top)
 @ analysis/pairs.py: fieller counts
 a recovery of 1 has the floor of no difference
 - return p if share < 1 else max(p, self._floor(1))
@@ -225,6 +246,9 @@ a ratio r is tested as a - r b, resample by resample
 replicates that differ by rounding only are ties
 - drawn[np.abs(drawn) <= tie] = 0.0
 + drawn[np.abs(drawn) < 0] = 0.0
+of systems that are identical all units say how much is kept
+- self.differ(a, b)[1] or np.inf
++ self.differ(a, b)[1] or 2.0
 @ analysis/margins.py: gate margins
 of a score below 0 no share is kept
 - min(d.baseline_score, d.system_score) < 0
@@ -280,6 +304,17 @@ units are drawn within their strata
 all swaps are enumerated where B allows
 - 2 ** sample.differ(*pair)[0] <= options.n_resamples
 + 2 ** sample.differ(*pair)[0] < 0
+as many swaps as resamples are enumerated
+- 2 ** sample.differ(*pair)[0] <= options.n_resamples
++ 2 ** sample.differ(*pair)[0] < options.n_resamples
+@ analysis/outcomes.py: counts
+where nothing varies items count as their weights leave them (Kish)
+- student.kish(self.weights)
++ float(self.success.shape[1])
+@ analysis/planning.py: gate
+a share is kept of what the baseline scores
+- float(sample.scores[a])
++ float(sample.scores[b])
 @ analysis/notes.py: notes
 few segments are a tenth of them, ten at most
 - largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
@@ -295,6 +330,10 @@ one pair is no family
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level
 + return difference.pvalue_adjusted < self.significance_level
+@ results/convert.py: result_values
+a derived truth value is no number
+- or isinstance(found, bool) != isinstance(made, bool)
++ or False
 @ resampling/products.py: resampling executors
 float32 counts to 2^24 only
 - _SINGLE_LIMIT = float(2**24)
@@ -446,6 +485,33 @@ an id that comes twice counts once
 accumulators of different metrics are not merged
 - if not is_same_metric(self.metric, other.metric):
 + if False:
+@ logs/pivot.py: logs_inspect logs_joining
+an item none of whose answers was scored on purpose is left out
+- (n_scored == 0) & np.logical_or.reduceat(gone, first)
++ n_scored == 0
+classes of different kinds are different metrics
+- if len(known) < 2 or len({type(name) for name in union}) > 1:
++ if len(known) < 2:
+@ logs/joining.py: logs_joining
+metrics of different items are refused or intersected
+- if len({table.segment_ids for table in tables}) < 2:
++ if len({table.segment_ids for table in tables}) < 2 or missing == "available":
+@ logs/rows.py: logs_joining
+names of digits are in the order of all names
+- order.sort(key=digits.__getitem__)
++ pass
+@ cli/output.py: cli_streams
+a pipe is opened once, when there is a result
+- if is_new or target.is_dir() or target.is_file():
++ if True:
+@ cli/commands.py: cli
+a baseline that is an input is not read twice
+- Path(options.baseline).exists() and options.baseline not in given:
++ Path(options.baseline).exists():
+@ cli/inputs.py: cli
+the end of several paths names none of their systems
+- if len(found) == 1:
++ if found:
 @ metrics/bleu.py: metrics
 the brevity penalty
 - penalty = np.exp(np.minimum(0.0, 1.0 - ratio))
