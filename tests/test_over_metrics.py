@@ -151,3 +151,10 @@ def test_one_pair_under_several_metrics_is_a_family():
     by_t = one_task(table(values, "first"), table(values, "b"), test="t", method="t")
     assert by_t.adjustment == "holm"
     assert [d.pvalue_adjusted for d in by_t] == pytest.approx([2 * d.pvalue for d in by_t])
+
+
+def test_compare_takes_it_too():
+    tables = [table(marks(1), "first"), table(marks(2, 0.15), "second")]
+    result = es.compare(tables, **OVER)
+    assert [d.pvalue_adjusted for d in result] == [d.pvalue_adjusted for d in one_task(*tables)]
+    assert result.n_compared(result[0]) == 6

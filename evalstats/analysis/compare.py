@@ -53,6 +53,7 @@ def compare(
     margin: float | None = None,
     recovery: float | None = None,
     contrast: str = "difference",
+    adjust_over: str = "pairs",
 ) -> Comparison:
     """Say which systems differ, by how much, and how sure that is.
 
@@ -100,6 +101,9 @@ def compare(
         of that, for scores above 0 whose ratio is what matters, as of perplexities. All three have
         one p-value: a ratio r is rejected where ``system - r·baseline`` = 0 is. (Of 0/1 scores
         differences are counted and ratios are not.)
+    adjust_over : {"pairs", "metrics"}
+        What one family is: all pairs under one metric, or under all of them, for who claims
+        "better under BLEU or chrF".
 
     Returns
     -------
@@ -127,9 +131,19 @@ def compare(
     [('copy', 1.0)]
     """
     options = Options(
-        confidence_level, method, test, alternative, adjustment, n_resamples, rng, executor,
-        margin, recovery, contrast,
-    )  # fmt: skip
+        confidence_level=confidence_level,
+        method=method,
+        test=test,
+        alternative=alternative,
+        adjustment=adjustment,
+        n_resamples=n_resamples,
+        seed=rng,
+        executor=executor,
+        margin=margin,
+        recovery=recovery,
+        contrast=contrast,
+        adjust_over=adjust_over,
+    )
     given = Given(hypotheses, references, metrics, groups, strata, aggregate)
     return comparison([Part(given)], baseline, given.options(options, n_resamples, rng))
 
