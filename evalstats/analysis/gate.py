@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import cast
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import comparison
@@ -50,15 +51,19 @@ def gated(
         raise InputError(f"a gate compares one system with one baseline, got {list(first.systems)}")
     result = comparison(as_tasks(tasks, aggregate, groups).parts, baseline, options)
     checks = _decided([_check(result, d) for d in result], level)
-    said = dict.fromkeys([*notes, *limit_notes(result.source.limits)])
+    said = dict.fromkeys([*notes, *limit_notes(_source(result).limits)])
     return Gate(checks, margin, recovery, level, tuple(said))
+
+
+def _source(result: Comparison) -> Source:
+    """Return the statistics of a comparison that was made here, not read from a file."""
+    return cast(Source, result.source)
 
 
 def _check(result: Comparison, d: Difference) -> GateCheck:
     """Return a check whose verdict is still open."""
     scores = result.estimates
     score = scores[d.task, d.metric, d.system] if d.task else scores[d.metric, d.system]
-    source: Source = result.source
     return GateCheck(
         difference=d,
         verdict="undecided",
@@ -66,7 +71,7 @@ def _check(result: Comparison, d: Difference) -> GateCheck:
         n_checks=len(result),
         n_items=score.n_segments,
         unit="item" if score.unit == "segment" else score.unit,
-        needed=source.needed(d, result.significance_level, _POWER),
+        needed=_source(result).needed(d, result.significance_level, _POWER),
         significance_level=result.significance_level,
         signature=_signed(result.signature_of(d), d, len(result)),
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.gate import gated
-from evalstats.analysis.options import as_limits
+from evalstats.analysis.options import SuitePairs, SuiteScores, as_limits
 from evalstats.analysis.suite import as_tasks
 from evalstats.checks import also_called
 from evalstats.logs.joining import Logs, OneLog, joined
@@ -15,6 +15,9 @@ from evalstats.logs.log import Patterns
 from evalstats.resampling.weights import Rng
 from evalstats.results.gate import Gate
 from evalstats.results.results import Comparison, Estimates
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @also_called(metrics="metric", seed="rng")
@@ -31,7 +34,7 @@ def compare_logs(
     missing: str = "error",
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
-    **options: Any,
+    **options: Unpack[SuitePairs],
 ) -> Comparison:
     """Compare systems by their logs, joined by the ids of their items.
 
@@ -93,7 +96,7 @@ def estimate_logs(
     missing: str = "error",
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
-    **options: Any,
+    **options: Unpack[SuiteScores],
 ) -> Estimates:
     """Score one system, or several, on one task or several, and say how sure the scores are.
 
