@@ -34,10 +34,10 @@ _MODULES = {
     "analysis.power": "power",
     "logs.reading": "read_log",
     "logs.log": "Log",
-    "logs.compare": "compare_logs estimate_logs gate",
+    "logs.compare": "compare_logs estimate_logs",
     "results.gate": "Gate GateCheck",
     "auditing": "audit Audit AuditedTest",
-    "testing": "assert_not_worse",
+    "testing": "gate assert_not_worse",
     "results.results": "Estimate Estimates Comparison",
     "results.records": "Difference MarginTest Discordant UnitCounts Interval",
     "results.across": "OverStrata MeanDifference",
@@ -84,7 +84,6 @@ if TYPE_CHECKING:
     from evalstats.errors import MissingExtraError as MissingExtraError
     from evalstats.logs.compare import compare_logs as compare_logs
     from evalstats.logs.compare import estimate_logs as estimate_logs
-    from evalstats.logs.compare import gate as gate
     from evalstats.logs.log import Log as Log
     from evalstats.logs.reading import read_log as read_log
     from evalstats.metrics import BLEU as BLEU
@@ -136,6 +135,7 @@ if TYPE_CHECKING:
     from evalstats.statistics.runs import extract_runs as extract_runs
     from evalstats.statistics.segments import SegmentStatistics as SegmentStatistics
     from evalstats.testing import assert_not_worse as assert_not_worse
+    from evalstats.testing import gate as gate
     from evalstats.text.references import References as References
     from evalstats.text.references import from_streams as from_streams
     from evalstats.training.accumulator import Accumulator as Accumulator
