@@ -20,7 +20,6 @@ _MODULES = {
     "metrics": "Metric BLEU CHRF TER WER CER Mean Ratio Perplexity "
     "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU",
     "metrics.error_rates": "token_edits",
-    "metrics.alignment": "align poi_errors",
     "metrics.averages": "MeanOfRuns",
     "statistics.extraction": "extract",
     "statistics.runs": "extract_runs",
@@ -45,8 +44,6 @@ _MODULES = {
     "results.joint": "JointClaim",
     "results.power": "Power PairPower",
     "results.ranking": "Ranked Ranking",
-    "compat.evaluatio.paired": "paired_permutation_test paired_bootstrap_test PairedTestResult",
-    "compat.evaluatio.effects": "cohens_d cohens_d_paired",
     "compat.evaluatio.corpora": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
     "training.accumulator": "Accumulator",
     "training.monitor": "Monitor",
@@ -74,11 +71,6 @@ if TYPE_CHECKING:
     from evalstats.compat.evaluatio.corpora import ConfidenceInterval as ConfidenceInterval
     from evalstats.compat.evaluatio.corpora import bleu_bootstrap_test as bleu_bootstrap_test
     from evalstats.compat.evaluatio.corpora import bleu_ci as bleu_ci
-    from evalstats.compat.evaluatio.effects import cohens_d as cohens_d
-    from evalstats.compat.evaluatio.effects import cohens_d_paired as cohens_d_paired
-    from evalstats.compat.evaluatio.paired import PairedTestResult as PairedTestResult
-    from evalstats.compat.evaluatio.paired import paired_bootstrap_test as paired_bootstrap_test
-    from evalstats.compat.evaluatio.paired import paired_permutation_test as paired_permutation_test
     from evalstats.errors import InputError as InputError
     from evalstats.errors import InputTypeError as InputTypeError
     from evalstats.errors import MissingExtraError as MissingExtraError
@@ -103,8 +95,6 @@ if TYPE_CHECKING:
     from evalstats.metrics import Ratio as Ratio
     from evalstats.metrics import SentenceBLEU as SentenceBLEU
     from evalstats.metrics import pass_at_k as pass_at_k
-    from evalstats.metrics.alignment import align as align
-    from evalstats.metrics.alignment import poi_errors as poi_errors
     from evalstats.metrics.averages import MeanOfRuns as MeanOfRuns
     from evalstats.metrics.error_rates import token_edits as token_edits
     from evalstats.resampling.totals import bootstrap_totals as bootstrap_totals

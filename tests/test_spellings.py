@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.compat.evaluatio import paired
 from evalstats.metrics import NAMED, as_metric
 
 REFERENCES = ["a b c d e", "a b c d f", "a b c d"]
@@ -17,6 +18,8 @@ DOORS = {
     "Accumulator": es.Accumulator,
     "Monitor": es.Monitor,
     "Shard.load": es.Shard.load,
+    "paired_permutation_test": paired.paired_permutation_test,
+    "paired_bootstrap_test": paired.paired_bootstrap_test,
 }
 CASES = [
     (door, name)
