@@ -20,7 +20,6 @@ _MODULES = {
     "metrics": "Metric BLEU CHRF TER WER CER Mean Ratio Perplexity "
     "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU",
     "metrics.error_rates": "token_edits",
-    "metrics.alignment": "align poi_errors",
     "metrics.averages": "MeanOfRuns",
     "statistics.extraction": "extract",
     "statistics.runs": "extract_runs",
@@ -34,10 +33,10 @@ _MODULES = {
     "analysis.power": "power",
     "logs.reading": "read_log",
     "logs.log": "Log",
-    "logs.compare": "compare_logs estimate_logs gate",
+    "logs.compare": "compare_logs estimate_logs",
     "results.gate": "Gate GateCheck",
     "auditing": "audit Audit AuditedTest",
-    "testing": "assert_not_worse",
+    "testing": "gate assert_not_worse",
     "results.results": "Estimate Estimates Comparison",
     "results.records": "Difference MarginTest Discordant UnitCounts Interval",
     "results.across": "OverStrata MeanDifference",
@@ -45,8 +44,6 @@ _MODULES = {
     "results.joint": "JointClaim",
     "results.power": "Power PairPower",
     "results.ranking": "Ranked Ranking",
-    "compat.evaluatio.paired": "paired_permutation_test paired_bootstrap_test PairedTestResult",
-    "compat.evaluatio.effects": "cohens_d cohens_d_paired",
     "compat.evaluatio.corpora": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
     "training.accumulator": "Accumulator",
     "training.monitor": "Monitor",
@@ -74,17 +71,11 @@ if TYPE_CHECKING:
     from evalstats.compat.evaluatio.corpora import ConfidenceInterval as ConfidenceInterval
     from evalstats.compat.evaluatio.corpora import bleu_bootstrap_test as bleu_bootstrap_test
     from evalstats.compat.evaluatio.corpora import bleu_ci as bleu_ci
-    from evalstats.compat.evaluatio.effects import cohens_d as cohens_d
-    from evalstats.compat.evaluatio.effects import cohens_d_paired as cohens_d_paired
-    from evalstats.compat.evaluatio.paired import PairedTestResult as PairedTestResult
-    from evalstats.compat.evaluatio.paired import paired_bootstrap_test as paired_bootstrap_test
-    from evalstats.compat.evaluatio.paired import paired_permutation_test as paired_permutation_test
     from evalstats.errors import InputError as InputError
     from evalstats.errors import InputTypeError as InputTypeError
     from evalstats.errors import MissingExtraError as MissingExtraError
     from evalstats.logs.compare import compare_logs as compare_logs
     from evalstats.logs.compare import estimate_logs as estimate_logs
-    from evalstats.logs.compare import gate as gate
     from evalstats.logs.log import Log as Log
     from evalstats.logs.reading import read_log as read_log
     from evalstats.metrics import BLEU as BLEU
@@ -104,8 +95,6 @@ if TYPE_CHECKING:
     from evalstats.metrics import Ratio as Ratio
     from evalstats.metrics import SentenceBLEU as SentenceBLEU
     from evalstats.metrics import pass_at_k as pass_at_k
-    from evalstats.metrics.alignment import align as align
-    from evalstats.metrics.alignment import poi_errors as poi_errors
     from evalstats.metrics.averages import MeanOfRuns as MeanOfRuns
     from evalstats.metrics.error_rates import token_edits as token_edits
     from evalstats.resampling.totals import bootstrap_totals as bootstrap_totals
@@ -136,6 +125,7 @@ if TYPE_CHECKING:
     from evalstats.statistics.runs import extract_runs as extract_runs
     from evalstats.statistics.segments import SegmentStatistics as SegmentStatistics
     from evalstats.testing import assert_not_worse as assert_not_worse
+    from evalstats.testing import gate as gate
     from evalstats.text.references import References as References
     from evalstats.text.references import from_streams as from_streams
     from evalstats.training.accumulator import Accumulator as Accumulator

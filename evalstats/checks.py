@@ -13,7 +13,7 @@ from decimal import Decimal
 from difflib import get_close_matches
 from functools import cache, wraps
 from numbers import Real
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from unicodedata import category
 from unicodedata import name as character_name
 
@@ -21,6 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
+
+if TYPE_CHECKING:
+    from pandas import Index
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -141,7 +144,7 @@ def check_same_index(columns: Mapping[str, object]) -> None:
             )
 
 
-def index_of(column: object) -> Any:
+def index_of(column: object) -> Index | None:
     """Return the index of a pandas object, or of what was made from one; else None."""
     if is_from("pandas", column):
         return column.index  # type: ignore[attr-defined]

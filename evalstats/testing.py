@@ -19,85 +19,200 @@ Scores of two versions nearly always differ; a gate that compares two numbers go
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from evalstats.analysis.compare import comparison
+from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.gate import gated
 from evalstats.analysis.inputs import Given
 from evalstats.analysis.options import Options, as_limits
-from evalstats.analysis.parts import Part
-from evalstats.checks import also_called, share
-from evalstats.errors import InputError, InputTypeError
-from evalstats.logs.compare import gate
-from evalstats.logs.log import Log
-from evalstats.metrics import Metric
-from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results import report
-from evalstats.results.notes import claim_notes
-from evalstats.results.results import Comparison
-from evalstats.statistics.extraction import extract
-from evalstats.statistics.segments import SegmentStatistics
+from evalstats.analysis.suite import Groups
+from evalstats.analysis.units import Labels
+from evalstats.checks import also_called, check_arguments
+from evalstats.errors import InputError
+from evalstats.logs.log import Patterns
+from evalstats.logs.sides import sides_of
+from evalstats.resampling.executors import Workers
+from evalstats.resampling.weights import Rng
+from evalstats.results.gate import Gate
+from evalstats.statistics.extraction import Metrics
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+#: What may be said in other words: `assert_not_worse` and `gate` are called alike.
+_ALSO = {"new": "hypotheses", "base": "baseline", "metric": "metrics", "seed": "rng"}
+_OF_LOGS = ("task", "filter", "missing", "epochs", "directions")
 
 
-@also_called(metrics="metric", seed="rng")
-def assert_not_worse(
+class GateOptions(TypedDict, total=False):
+    """Options of `gate`."""
+
+    margin: float | None
+    recovery: float | None
+    significance_level: float
+    task: Patterns
+    filter: Patterns
+    groups: Groups
+    strata: Labels
+    aggregate: Aggregated | None
+    missing: str
+    epochs: str | None
+    directions: Mapping[str, str] | None
+    n_resamples: int
+    rng: Rng
+    executor: Workers
+
+
+@also_called(**_ALSO)
+def gate(
     hypotheses: Any,
     baseline: Any,
     references: Any = None,
-    metric: str | Metric | None = None,
+    metrics: Metrics | None = None,
     *,
     margin: float | None = None,
     recovery: float | None = None,
     significance_level: float = 0.05,
-    groups: Iterable[Hashable] | None = None,
+    task: Patterns = None,
+    filter: Patterns = None,
+    groups: Groups = None,
+    strata: Labels = None,
+    aggregate: Aggregated | None = None,
+    missing: str = "error",
+    epochs: str | None = None,
+    directions: Mapping[str, str] | None = None,
     n_resamples: int = 9999,
     rng: Rng = 12345,
-) -> Any:
-    r"""Fail when a system is significantly worse than a baseline, or not shown to be as good.
+    executor: Workers = None,
+) -> Gate:
+    """Say whether a system is as good as its baseline, up to a limit.
 
-    Without `margin`, it fails when the one-sided p-value of a loss is at most
-    `significance_level`. With it, it passes when the one-sided bound of the loss, at confidence
-    1 - `significance_level`, is below `margin`; a loss that is significant but surely smaller
-    passes. With `recovery`, it passes when such a bound of new - recovery·baseline is above 0.
+    It passes where every task and metric, and the total of several tasks, is shown to be within the
+    limit (non-inferiority; Blackwelder, 1982), fails where one is shown to be beyond it, and is
+    undecided otherwise: then more segments are needed, and it says about how many.
 
     Parameters
     ----------
     hypotheses
-        N outputs of the system; or its `SegmentStatistics`; or its `Log`, for a margin or recovery.
+        N outputs of the system, or their scores; or its `SegmentStatistics`, or a list of them, one
+        a metric; or its log: a `Log`, a path, or a frame with its scores. Or both systems in one
+        argument, as `compare` takes them: a mapping from names to outputs, statistics of two
+        systems, or a mapping from tasks to such statistics.
     baseline
-        N outputs of the baseline; or its `SegmentStatistics`, which may have been saved when it
-        was released. They also choose the metric, and must be of the same references.
+        The same of the baseline. Outputs and statistics go together; these may have been saved when
+        the baseline was released, choose the metrics, and must be of the same references. Items of
+        logs are joined by their ids. Where `hypotheses` has both systems, the name of the baseline.
     references
-        One entry per segment; left out when both are statistics, or the metric needs none.
-    metric : str or Metric, optional
-        By default BLEU, or that of the statistics. One: a gate gives one verdict.
+        One entry per segment; left out when statistics or logs are given, or no metric needs them.
+    metrics : str or Metric, or a list of them, optional
+        By default BLEU, or those of the statistics. Of logs which metrics, as patterns; by default
+        all that there are. `metric` is understood too.
     margin : float, optional
-        The loss from which on the system counts as worse, above 0, in points of the metric.
+        The loss that is too much, above 0, in points of each metric.
     recovery : float, optional
-        In place of a margin: the share of the baseline's score that must be kept, above 0 and at
-        most 1. Where lower is better, at most 1/recovery times the baseline's errors may be made.
+        In its place the share of the baseline's score that has to be kept, above 0 and at most 1;
+        where lower is better, at most 1/recovery times the baseline's errors may be made.
     significance_level : float
-        In (0, 0.5). Several gates, and gates that run with every change, want a smaller one: of
-        100 runs of an unchanged quality, 5 fail at 0.05.
-    groups, n_resamples, rng
-        As in `compare`.
+        In (0, 0.5): about how often a system passes that has lost as much as the limit, and how
+        often one fails that has lost just as much.
+    groups, strata, n_resamples, rng, executor
+        As in `compare`; of logs names of labels.
+    aggregate
+        Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
+    task, filter, missing, epochs, directions
+        Of logs, as in `compare_logs`.
 
     Returns
     -------
-    Difference
-        System minus baseline; its p-value is one-sided, its interval has confidence
-        1 - 2·`significance_level`, so that each bound is a one-sided one. Of logs a `Gate`, with a
-        check for each task and metric.
+    Gate
+        Its `verdict` is that of all checks together, a `GateCheck` for each task and metric;
+        `exit_code` is 0, 1 or 3.
+
+    Raises
+    ------
+    InputError
+        For bad input; the message names the argument.
+
+    Notes
+    -----
+    Both tests are those of `compare`: of the bootstrap, and of 0/1 scores and a margin Tango's
+    score test (1998). All checks have to pass, which needs no adjustment (an intersection-union
+    test; Berger, 1982); any may fail, and those p-values are adjusted by Holm's method (1979).
+
+    Examples
+    --------
+    >>> from evalstats.data import load_sample
+    >>> sample = load_sample()
+    >>> new, old = sample.systems["slightly-better"], sample.systems["baseline"]
+    >>> found = gate(new, old, sample.references, "bleu", margin=1.0)
+    >>> [(check.metric, check.verdict) for check in found]
+    [('BLEU', 'passed')]
+    """
+    if as_limits(margin, recovery) == (None, None):
+        raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
+    return _gate(
+        hypotheses,
+        baseline,
+        references,
+        metrics,
+        margin=margin,
+        recovery=recovery,
+        significance_level=significance_level,
+        task=task,
+        filter=filter,
+        groups=groups,
+        strata=strata,
+        aggregate=aggregate,
+        missing=missing,
+        epochs=epochs,
+        directions=directions,
+        n_resamples=n_resamples,
+        rng=rng,
+        executor=executor,
+    )
+
+
+@also_called(**_ALSO)
+def assert_not_worse(
+    hypotheses: Any,
+    baseline: Any,
+    references: Any = None,
+    metrics: Metrics | None = None,
+    **options: Unpack[GateOptions],
+) -> Gate:
+    r"""Fail unless `gate` passes; without a limit, fail when a system is significantly worse.
+
+    With `margin`, it passes when the one-sided bound of the loss, at confidence
+    1 - `significance_level`, is below `margin`; a loss that is significant but surely smaller
+    passes. With `recovery`, it passes when such a bound of new - recovery·baseline is above 0.
+    Without either it fails when the one-sided p-value of a loss, adjusted by Holm's method where
+    there are several tasks or metrics, is at most `significance_level`.
+
+    Parameters
+    ----------
+    hypotheses, baseline, references, metrics
+        As in `gate`.
+    **options
+        As in `gate`; `margin` and `recovery` may both be left out. Several gates, and gates that
+        run with every change, want a smaller `significance_level`: of 100 runs of an unchanged
+        quality, 5 fail at 0.05 without a limit.
+
+    Returns
+    -------
+    Gate
+        What passed; `gate.checks[0].difference` is system minus baseline. Its interval has
+        confidence 1 - 2·`significance_level`, so that each bound is a one-sided one. Without a
+        limit its p-value is one-sided.
 
     Raises
     ------
     AssertionError
-        When the gate fails, and of logs also when it is undecided; the message has the scores, the
-        difference, the bound or the p-value, and the signature.
+        When the gate fails, or is undecided; the message is its table, with the scores, the
+        difference, its interval, the reason, the signature and which limit could be claimed.
     InputError
         For bad input; the message names the argument. Also where no outcome could answer: where
-        the smallest possible p-value is above the level, or a margin or recovery is asked for and
+        the smallest possible p-value is above the level, or nothing bounds the loss, as where
         nothing differs between scores of few values.
 
     References
@@ -110,125 +225,52 @@ def assert_not_worse(
     >>> from evalstats.data import load_sample
     >>> sample = load_sample()
     >>> new, old = sample.systems["slightly-better"], sample.systems["baseline"]
-    >>> passed = assert_not_worse(new, old, sample.references, "bleu")
-    >>> passed.pvalue > 0.05
+    >>> (check,) = assert_not_worse(new, old, sample.references, "bleu")
+    >>> check.difference.pvalue > 0.05
     True
     >>> assert_not_worse(old, sample.systems["clearly-better"], sample.references)
     Traceback (most recent call last):
     ...
-    AssertionError: system is significantly worse than baseline: BLEU ↑ -5.03 ...
+    AssertionError: FAILED: system against baseline, asked: no significant loss, level 0.05
+    ...
     """
     # pytest then shows the line of the test, not ours.
     __tracebackhide__ = True
-    if isinstance(hypotheses, Log) or isinstance(baseline, Log):
-        _check_logs(hypotheses, baseline, references, metric)
-        limits = {"margin": margin, "recovery": recovery, "significance_level": significance_level}
-        asked: dict[str, Any] = {**limits, "groups": groups, "n_resamples": n_resamples}
-        found = gate(hypotheses, baseline, rng=rng, **asked)
-        if found.verdict != "passed":
-            raise AssertionError(str(found))
-        return found
-    level = share(significance_level, "significance_level", 0.5)
-    margin, recovery = as_limits(margin, recovery)
-    table = _tables(hypotheses, baseline, references, metric)
-    higher = table.metric.higher_is_better
-    # Bounds are one-sided: each at the level by itself.
-    options = Options(
-        1 - 2 * level, alternative="less" if higher else "greater", n_resamples=n_resamples,
-        seed=as_seed(rng), margin=margin, recovery=recovery, significance_level=level,
-    )  # fmt: skip
-    part = Part(Given(table, groups=groups))
-    result = comparison([part], table.systems[0], options)
-    (difference,) = result
-    _check_answerable(result, level)
-    if result.claim(difference) == "not shown":
-        raise AssertionError(_message(result, "is not shown to be as good as", level))
-    if result.claim(difference) is None and difference.pvalue <= level:
-        raise AssertionError(_message(result, "is significantly worse than", level))
-    return difference
+    found = _gate(hypotheses, baseline, references, metrics, **options)
+    for check in found:
+        if found.verdict == "undecided" and check.pvalue_failed is None:
+            raise InputError(f"{check.name}: {check.reason}")
+    if found.verdict != "passed":
+        raise AssertionError("\n".join([str(found), *_claimable(found)]))
+    return found
 
 
-def _check_logs(new: Any, base: Any, references: Any, metric: Any) -> None:
-    if not (isinstance(new, Log) and isinstance(base, Log)):
-        raise InputTypeError("hypotheses and baseline must both be a Log, or neither")
-    for name, value in (("references", references), ("metric", metric)):
-        if value is not None:
-            raise InputError(f"{name} must be left out when logs are given: choose with Log.select")
+def _claimable(found: Gate) -> Iterator[str]:
+    """Say of each check that has not passed which limit it would have passed."""
+    for check in found:
+        test = check.difference.margin_test
+        if test is None or check.verdict == "passed":
+            continue
+        if test.loss_bound is not None and found.margin is not None:
+            yield f"{check.name}: {test.loss_bound:.6g} is the smallest margin that can be claimed."
+        if test.recovery_bound is not None and found.recovery is not None:
+            bound = test.recovery_bound
+            yield f"{check.name}: {bound:.4f} is the largest recovery that can be claimed."
 
 
-def _check_answerable(result: Comparison, level: float) -> None:
-    """Refuse a question that no outcome of these segments could answer."""
-    (difference,), n = result, result.estimates[0].n_segments
-    unit = result.estimates[0].unit
-    if result.claim(difference) is None:
-        smallest = 0.5**n
-        if smallest > level and difference.n_differing and difference.test != "mcnemar":
-            raise InputError(
-                f"{n} {unit}s cannot give a p-value below {smallest:.2g}, so that a gate at "
-                f"{level:g} would pass everything; give more {unit}s, or a larger "
-                f"significance_level"
-            )
-    elif difference.margin_test is None and difference.n_differing:
-        raise InputError(difference.unanswered(unit))
-    elif difference.margin_test is None:
-        raise InputError(
-            f"the scores are equal on all {n} {unit}s and have few values: nothing bounds the "
-            f"loss on others; give more {unit}s, or leave out "
-            + ("recovery" if result.margin is None else "margin")
-        )
-
-
-def _tables(
-    hypotheses: Any, baseline: Any, references: Any, metric: str | Metric | None
-) -> SegmentStatistics:
-    """Return the statistics of the baseline and, after it, of the system."""
-    if isinstance(metric, (list, tuple)):
-        raise InputError(
-            f"metric must be one metric, got {len(metric)}: a gate gives one verdict; call "
-            f"assert_not_worse for each, at a significance_level divided by their number"
-        )
-    sides = {"hypotheses": hypotheses, "baseline": baseline}
-    given = {name: value for name, value in sides.items() if isinstance(value, SegmentStatistics)}
-    for name, table in given.items():
-        if metric is not None:
-            raise InputError(f"metric must be left out: {name} has its own, {table.metric!r}")
-        if len(table.systems) != 1:
-            raise InputError(f"{name} must hold one system, got {list(table.systems)}")
-    if len(given) == 2 and references is not None:
-        raise InputError("references must be left out when SegmentStatistics are given")
-    if not given:
-        return extract({"baseline": baseline, "system": hypotheses}, references, metric or "bleu")
-    chosen = next(iter(given.values())).metric
-    old = given.get("baseline") or extract({"baseline": baseline}, references, chosen)
-    new = given.get("hypotheses") or extract({"system": hypotheses}, references, chosen)
-    if old.systems == new.systems:
-        old = replace(old, systems=(f"{old.systems[0]} (baseline)",))
-    return SegmentStatistics.join(old, new)
-
-
-def _message(result: Comparison, verdict: str, level: float) -> str:
-    (d,) = result
-    arrow = report.direction(d.higher_is_better)
-    bound = d.low if d.higher_is_better else d.high
-    allowed, claim, shown = "", [], d.margin_test
-    if result.margin is not None and shown is not None:
-        allowed = f", a loss of {result.margin:.6g} or more is not ruled out"
-        claim = [f"  margin      {shown.loss_bound:.6g} is the smallest that can be claimed"]
-    if result.recovery is not None and shown is not None:
-        allowed = f", a recovery of {result.recovery:.6g} is not shown"
-        claim = [f"  recovery    {shown.recovery_bound:.4f} is the largest that can be claimed"]
-    notes = [note for note in result.notes if note not in set(claim_notes(result))]
-    return "\n".join(
-        [
-            f"{d.system} {verdict} {d.baseline}: {d.metric} {arrow} "
-            f"{report.number(d.difference, 2, sign=True)}{allowed}",
-            f"  scores      {d.system} {d.system_score:.4f}, {d.baseline} {d.baseline_score:.4f}",
-            f"  difference  {d.difference:+.4f}, at worst {bound:+.4f} "
-            f"(one-sided, {100 * (1 - level):.6g} %)",
-            f"  p-value     {report.pvalue(d.pvalue)} of a loss as large by chance"
-            + ("" if claim else f", at most {level:g}"),
-            *claim,
-            *(f"  note        {note}" for note in notes),
-            f"  signature   {result.signatures[0]}",
-        ]
-    )
+def _gate(
+    hypotheses: Any,
+    baseline: Any,
+    references: Any,
+    metrics: Metrics | None,
+    **options: Unpack[GateOptions],
+) -> Gate:
+    """Return the verdict, with or without a limit."""
+    asked: dict[str, Any] = dict(options)
+    check_arguments(gate, "assert_not_worse", asked, _ALSO)
+    as_limits(asked.get("margin"), asked.get("recovery"))
+    of_logs = {name: asked.pop(name) for name in _OF_LOGS if name in asked}
+    labels = {name: asked.pop(name, None) for name in ("groups", "strata")}
+    given = Given(hypotheses, references, metrics, **labels)
+    sides = sides_of(given, baseline, Options(executor=asked.get("executor")), of_logs)
+    return gated(**sides._asdict(), **asked)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 import evalstats as es
+from evalstats.compat.evaluatio import paired
 from tests.conftest import TEXT_METRICS, nasty_corpora
 
 A, B = ["a b c d e", "f g h i j", "k l m n"], ["a b c d x", "f g h y j", "k l m z"]
@@ -59,7 +60,7 @@ MASK, MEAN = [0, 0, 1], es.Mean("m")
         lambda: es.estimate(MASKED, metric=MEAN),
         lambda: es.estimate([MASKED[:2], MASKED[1:]], metric=es.Ratio("m")),
         lambda: es.compare({"A": [1, 2, 3], "B": MASKED}, metrics=MEAN),
-        lambda: es.paired_permutation_test(MASKED, [0, 0, 0]),
+        lambda: paired.paired_permutation_test(MASKED, [0, 0, 0]),
         lambda: es.SegmentStatistics(np.ma.stack([MASKED] * 2, axis=1)[None], ["A"], MEAN),
         lambda: es.estimate(np.ma.array(A, mask=MASK), B),
         lambda: es.estimate(A, np.ma.array(B, mask=MASK)),
@@ -127,7 +128,7 @@ class TestOffsets:
         with pytest.raises(es.InputError, match=f"sum of m is {message}.*subtract what all"):
             es.compare({"A": a, "B": b}, metrics=MEAN)
         with pytest.raises(es.InputError, match=f"x1 or x2 is {message}"):
-            es.paired_permutation_test(a, b)
+            paired.paired_permutation_test(a, b)
 
     def test_offsets_that_sums_can_hold_change_nothing(self):
         x, y = np.random.default_rng(5).normal(size=(2, 500))
@@ -222,7 +223,7 @@ def test_averaged_references_of_ter_may_be_fractions(tmp_path):
     (lambda: es.estimate(A, B, referencs=B), "estimate has .* mean 'references'"),
     (lambda: es.Suite({}, agregate="macro"), "Suite has no .* mean 'aggregate'"),
     (lambda: es.Monitor(B, patiense=3), "Monitor has no .* mean 'patience'"),
-    (lambda: es.paired_permutation_test([1], [2], resamples=3), "paired_permutation_test has no"),
+    (lambda: paired.paired_permutation_test([1], [2], resamples=3), "paired_permutation_test has no"),
     (lambda: es.read_log("x", tasks="y"), "read_log has no .* mean 'task'"),
 ])  # fmt: skip
 def test_an_argument_that_there_is_not_is_refused_with_those_there_are(call, message):

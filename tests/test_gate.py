@@ -4,8 +4,9 @@ import json
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
-from scipy.stats import nct, norm, t
+from scipy.stats import nct, norm, t, ttest_rel
 
 import evalstats as es
 from evalstats.errors import InputError, InputTypeError
@@ -191,10 +192,12 @@ def test_assert_not_worse_takes_runs():
         es.assert_not_worse(run("new", t=new), old, margin=0.005)
     with pytest.raises(InputTypeError, match="must both be a Log"):
         es.assert_not_worse(run("new", t=new), base, margin=0.02)
-    with pytest.raises(InputError, match="metric must be left out"):
+    with pytest.raises(InputError, match="there is no metric 'bleu'"):
         es.assert_not_worse(run("new", t=new), old, metric="bleu", margin=0.02)
-    with pytest.raises(InputError, match="give margin"):
-        es.assert_not_worse(run("new", t=new), old)
+    with pytest.raises(
+        InputTypeError, match=r"assert_not_worse has no argument 'margn'; .*'margin'"
+    ):
+        es.assert_not_worse(run("new", t=new), old, margn=0.02)
 
 
 def test_limits_so_small_that_no_number_of_items_would_do():
@@ -215,3 +218,114 @@ def test_a_share_is_kept_of_what_the_baseline_scores():
         nct.sf(t.isf(0.05, n - 1), n - 1, limit / error * np.sqrt(n)) >= 0.8 for n in range(2, 99)
     ]
     assert check.needed == 2 + reached.index(True)
+
+
+OUTPUTS = {"old": ["a b c d e f"] * 60, "new": ["a b c d e f", "a b c d e x"] * 30}
+REFERENCES = ["a b c d e f", "a b c x e f", "a b c d e g"] * 20
+LIMITS = {"margin": 30.0, "n_resamples": 199}
+
+
+def forms(metrics):
+    """Yield two systems in every form that `compare` takes, as arguments of a gate."""
+    old, new = (
+        es.extract({name: OUTPUTS[name]}, REFERENCES, metrics[0]) for name in ("old", "new")
+    )
+    yield (OUTPUTS["new"], OUTPUTS["old"], REFERENCES, metrics)
+    yield (OUTPUTS, "old", REFERENCES, metrics)
+    yield (pd.DataFrame(OUTPUTS), "old", REFERENCES, metrics)
+    if len(metrics) == 1:
+        yield (new, old)
+        yield ([new], [old])
+        yield (OUTPUTS["new"], old, REFERENCES)
+        yield (new, OUTPUTS["old"], REFERENCES)
+        yield (es.SegmentStatistics.join(old, new), "old")
+        yield ({"": [es.SegmentStatistics.join(old, new)]}, "old")
+
+
+def numbers(gate):
+    """Return what a gate found, but for the names of the systems."""
+    return [
+        (c.verdict, c.metric, c.difference.difference, c.difference.low, c.pvalue_passed)
+        for c in gate
+    ]
+
+
+@pytest.mark.parametrize("metrics", [["chrf"], ["wer"], ["chrf", "ter"]], ids="+".join)
+def test_a_gate_takes_what_compare_takes_and_says_the_same(metrics):
+    expected = [
+        (d.metric, d.difference, d.low, d.margin_test.pvalue_not_worse)
+        for d in es.compare(
+            OUTPUTS, REFERENCES, metrics, baseline="old", confidence_level=0.9, **LIMITS
+        )
+    ]
+    made = [es.gate(*sides, **LIMITS) for sides in forms(metrics)]
+    assert len(made) == (9 if len(metrics) == 1 else 3)
+    for gate in made:
+        assert [row[1:] for row in numbers(gate)] == expected
+        assert es.Gate.from_json(gate.to_json()) == gate
+    for sides, gate in zip(forms(metrics), made, strict=True):
+        assert gate.verdict == "passed"
+        assert es.assert_not_worse(*sides, **LIMITS) == gate
+
+
+def test_a_gate_of_tasks_is_that_of_their_suite():
+    rng = np.random.default_rng(2)
+    tasks = {}
+    for name in ("law", "art"):
+        old = rng.normal(size=80)
+        tasks[name] = es.extract(
+            {"old": old, "new": old + rng.normal(size=80)}, metric=es.Mean("m")
+        )
+    gate = es.gate(tasks, "old", margin=1.0, n_resamples=199)
+    result = es.Suite(tasks).compare(
+        baseline="old", margin=1.0, confidence_level=0.9, adjustment="none", n_resamples=199
+    )
+    assert [c.difference.margin_test.pvalue_not_worse for c in gate] == [
+        d.margin_test.pvalue_not_worse for d in result
+    ]
+    assert [c.task for c in gate] == ["law", "art", "macro"]
+
+
+def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail():
+    """One-sided p-values by SciPy: a score may have become lower, and errors more."""
+    rng = np.random.default_rng(9)
+    old = {"score": rng.normal(size=60), "errors": rng.normal(size=60)}
+    new = {name: values + rng.normal(0.12, 0.5, 60) for name, values in old.items()}
+    metrics = {"score": es.Mean("score"), "errors": es.Mean("errors", higher_is_better=False)}
+    sides = [[es.extract({of: values[m]}, metric=metrics[m]) for m in metrics]
+             for of, values in (("new", new), ("old", old))]  # fmt: skip
+    expected = [
+        ttest_rel(new[m], old[m], alternative=a).pvalue
+        for m, a in (("score", "less"), ("errors", "greater"))
+    ]
+    passed = es.assert_not_worse(*sides, significance_level=0.01)
+    assert [c.metric for c in passed] == ["score", "errors"]
+    # Drawn 9,999 times: within three standard errors of what t says, and a little for the bootstrap.
+    assert [c.pvalue_failed for c in passed] == pytest.approx(expected, abs=0.02)
+    least = min(c.pvalue_failed for c in passed)
+    assert [c.pvalue_failed_adjusted for c in passed][1] == pytest.approx(2 * least)
+    assert "passed means that no loss is shown" in str(passed)
+    # Fails by itself, not among two.
+    assert es.assert_not_worse(*sides, significance_level=1.5 * least).verdict == "passed"
+    with pytest.raises(AssertionError, match="FAILED: new against old, asked: no significant loss"):
+        es.assert_not_worse(*sides, significance_level=2.5 * least)
+    with pytest.raises(InputError, match="give margin, the loss that is too much"):
+        es.gate(*sides)
+
+
+@pytest.mark.parametrize(
+    ("sides", "options", "message"),
+    [
+        ((OUTPUTS["new"], "old.json"), {}, "hypotheses and baseline must both be a Log, a path"),
+        ((OUTPUTS, "odl", REFERENCES), {}, "baseline must be one of old, new"),
+        ((OUTPUTS["new"], OUTPUTS["old"], REFERENCES), {"task": "x"}, "task is for logs"),
+        ((OUTPUTS, "old", REFERENCES), {"missing": "intersect"}, "missing is for logs"),
+        (("a.json", "b.json", REFERENCES), {}, "references must be left out when logs"),
+        (({**OUTPUTS, "x": OUTPUTS["new"]}, "old", REFERENCES), {}, "one system with one baseline"),
+        (([es.extract({"new": [1, 2, 3]}, metric=es.Mean("a"))],
+          [es.extract({"old": [1, 2, 3]}, metric=es.Mean("b"))]), {}, "the same metrics, got a and"),
+    ],
+)  # fmt: skip
+def test_sides_that_do_not_go_together(sides, options, message):
+    with pytest.raises(InputError, match=message):
+        es.gate(*sides, margin=1.0, **options)

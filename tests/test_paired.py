@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import evalstats as es
+from evalstats.compat.evaluatio import effects, paired
 
 ALTERNATIVES = ["two-sided", "greater", "less"]
 X1 = [0.81, 0.77, 0.90, 0.64, 0.70, 0.85, 0.66, 0.91]
@@ -29,7 +30,7 @@ def test_exact_permutation_is_scipys(alternative):
         alternative=alternative,
         n_resamples=np.inf,
     )
-    result = es.paired_permutation_test(x1, x2, alternative=alternative, exact=True)
+    result = paired.paired_permutation_test(x1, x2, alternative=alternative, exact=True)
     assert result.exact
     assert (result.pvalue_error, result.n_resamples) == (0.0, 2 ** np.count_nonzero(x1 != x2))
     statistic, pvalue = result
@@ -45,34 +46,34 @@ def test_the_same_number_as_compare(test, alternative, n):
     (difference,) = es.compare(
         {"2": x2, "1": x1}, None, es.Mean("x"), test=test, alternative=alternative, rng=7
     )
-    function = es.paired_permutation_test if test == "ar" else es.paired_bootstrap_test
+    function = paired.paired_permutation_test if test == "ar" else paired.paired_bootstrap_test
     result = function(x1, x2, alternative=alternative, rng=7)
     assert (result.pvalue, result.exact) == (difference.pvalue, difference.exact)
     assert result.difference == pytest.approx(difference.difference)
 
 
 def test_enumeration_is_the_default_where_it_is_no_dearer():
-    assert es.paired_permutation_test(X1, X2, n_resamples=256).exact
-    assert not es.paired_permutation_test(X1, X2, n_resamples=255).exact
-    assert not es.paired_permutation_test(X1, X2, exact=False).exact
+    assert paired.paired_permutation_test(X1, X2, n_resamples=256).exact
+    assert not paired.paired_permutation_test(X1, X2, n_resamples=255).exact
+    assert not paired.paired_permutation_test(X1, X2, exact=False).exact
     # Where the scores are equal there is no sign to flip.
-    assert es.paired_permutation_test([1, 2, 3], [1, 2, 4]).n_resamples == 2
+    assert paired.paired_permutation_test([1, 2, 3], [1, 2, 4]).n_resamples == 2
 
 
 def test_identical_scores_and_one_segment():
-    for function in (es.paired_permutation_test, es.paired_bootstrap_test):
+    for function in (paired.paired_permutation_test, paired.paired_bootstrap_test):
         assert function(X1, list(X1)).pvalue == 1.0
         # Four differences of one sign: no test says more than their 16 sign patterns.
         assert function([2.0, 3, 4, 5], [1.0] * 4).pvalue == 2 / 16
-    alone = es.paired_permutation_test([3.0], [1.0], alternative="greater")
+    alone = paired.paired_permutation_test([3.0], [1.0], alternative="greater")
     assert alone.pvalue == 0.5
     with pytest.raises(es.InputError, match="one segment says nothing about uncertainty"):
         alone.confidence_interval()
 
 
 def test_the_seed_of_a_result_makes_it_again():
-    result = es.paired_bootstrap_test(X1, X2, n_resamples=999, rng=None)
-    again = es.paired_bootstrap_test(X1, X2, n_resamples=999, rng=result.seed)
+    result = paired.paired_bootstrap_test(X1, X2, n_resamples=999, rng=None)
+    again = paired.paired_bootstrap_test(X1, X2, n_resamples=999, rng=result.seed)
     assert result.pvalue == again.pvalue
 
 
@@ -80,7 +81,7 @@ def test_the_seed_of_a_result_makes_it_again():
 def test_the_interval_is_scipys(alternative):
     x1, x2 = scores_pair(5, 40)
     expected = stats.ttest_rel(x1, x2, alternative=alternative)
-    for test in (es.paired_permutation_test, es.paired_bootstrap_test):
+    for test in (paired.paired_permutation_test, paired.paired_bootstrap_test):
         result = test(x1, x2, alternative=alternative)
         for found, level in ((result.confidence_interval(), 0.95),
                              (result.confidence_interval(0.9), 0.9)):  # fmt: skip
@@ -102,15 +103,15 @@ def test_they_are_t_statistics_rescaled(x1, x2):
     if np.var(x1) + np.var(x2) > 0:
         t = stats.ttest_ind(x1, x2).statistic
         expected = t * math.sqrt(1 / len(x1) + 1 / len(x2))
-        assert es.cohens_d(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
-        assert es.cohens_d(x2, x1) == pytest.approx(-expected, rel=1e-9, abs=1e-12)
+        assert effects.cohens_d(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert effects.cohens_d(x2, x1) == pytest.approx(-expected, rel=1e-9, abs=1e-12)
     x1, x2 = np.array(x1[:4]), np.array(x2[:4])
     if np.var(x1 - x2) > 0:
         expected = stats.ttest_rel(x1, x2).statistic / math.sqrt(4)
-        assert es.cohens_d_paired(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert effects.cohens_d_paired(x1, x2) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-@pytest.mark.parametrize("function", [es.cohens_d, es.cohens_d_paired])
+@pytest.mark.parametrize("function", [effects.cohens_d, effects.cohens_d_paired])
 def test_without_spread(function):
     assert function([3, 3], [1, 1]) == math.inf
     assert function([0.1] * 3, [0.3] * 3) == -math.inf
@@ -122,12 +123,12 @@ def test_rounding_is_no_spread():
     x2 = np.array([0.80, 0.85, 0.10, 0.33])
     x1 = np.array([0.85, 0.90, 0.15, 0.38])
     assert np.std(x1 - x2, ddof=1) > 0
-    assert es.cohens_d_paired(x1, x2) == math.inf
+    assert effects.cohens_d_paired(x1, x2) == math.inf
     # A spread that is small but real counts.
-    assert es.cohens_d_paired([1e-9, 2e-9], [0, 0]) == pytest.approx(3 / math.sqrt(2))
+    assert effects.cohens_d_paired([1e-9, 2e-9], [0, 0]) == pytest.approx(3 / math.sqrt(2))
 
 
-BOOTSTRAP, PERMUTATION = es.paired_bootstrap_test, es.paired_permutation_test
+BOOTSTRAP, PERMUTATION = paired.paired_bootstrap_test, paired.paired_permutation_test
 
 
 @pytest.mark.parametrize(
@@ -137,10 +138,10 @@ BOOTSTRAP, PERMUTATION = es.paired_bootstrap_test, es.paired_permutation_test
         (PERMUTATION, [], {}, "x1 is empty"),
         (BOOTSTRAP, [1, float("nan")], {}, r"x1\[1\] is nan"),
         (PERMUTATION, [[1], [2]], {}, r"x1 must have shape \(N,\)"),
-        (es.cohens_d, [1], {}, "x1 has 1 score; a standard deviation needs at least t"),
-        (es.cohens_d, X1, {"x2": [1]}, "x2 has 1 score"),
-        (es.cohens_d_paired, [1], {"x2": [1]}, "x1 has 1 score"),
-        (es.cohens_d_paired, [1, 2, 3], {}, "x1 and x2 must be the same length.*3 and"),
+        (effects.cohens_d, [1], {}, "x1 has 1 score; a standard deviation needs at least t"),
+        (effects.cohens_d, X1, {"x2": [1]}, "x2 has 1 score"),
+        (effects.cohens_d_paired, [1], {"x2": [1]}, "x1 has 1 score"),
+        (effects.cohens_d_paired, [1, 2, 3], {}, "x1 and x2 must be the same length.*3 and"),
         (BOOTSTRAP, [1], {"x2": [2]}, "x1 has 1 score; the bootstrap needs at"),
         (BOOTSTRAP, X1, {"n_resamples": 0}, "n_resamples must be at least 1"),
         (BOOTSTRAP, X1, {"alternative": "x"}, "alternative must be one of"),

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalstats as es
+from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError
 from evalstats.results import convert, escaping
 from evalstats.results.ranking import Rankings
@@ -88,7 +89,7 @@ MAKERS = {
     "Estimates": lambda: es.estimate(SCORES, metric=METRICS, n_resamples=99),
     "Comparison": comparison,
     "Difference": lambda: comparison().differences[0],
-    "PairedTestResult": lambda: es.paired_permutation_test(SCORES["a"], SCORES["b"]),
+    "PairedTestResult": lambda: paired.paired_permutation_test(SCORES["a"], SCORES["b"]),
     "Audit": lambda: es.audit(TEXTS, REFERENCES, n_bootstrap=9, n_randomization=9, n_resamples=9),
     "SegmentStatistics": lambda: es.extract(TEXTS, REFERENCES),
     "Shard": shard,

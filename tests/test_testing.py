@@ -38,8 +38,11 @@ def test_a_large_loss_is_seen_and_a_small_one_within_the_margin_is_let_through()
 def test_direction(metric, sign):
     worse, better = np.arange(30.0) % 7, np.arange(30.0) % 7 + sign * np.arange(1, 31) / 10
     passed = es.assert_not_worse(better, worse, metric=metric, margin=0.01)
-    assert passed.winner == "system"
-    assert passed.pvalue == 1
+    (check,) = passed
+    assert check.difference.winner == "system"
+    assert (check.verdict, check.needed is None) == ("passed", False)
+    (check,) = es.assert_not_worse(better, worse, metric=metric)
+    assert check.difference.pvalue == check.pvalue_failed == 1
     for margin in (None, 0.5):
         with pytest.raises(AssertionError):
             es.assert_not_worse(worse, better, metric=metric, margin=margin)
@@ -49,20 +52,24 @@ def test_p_value_and_bound_are_those_of_compare(sample):
     new, old = sample.systems["slightly-better"][:60], sample.systems["baseline"][:60]
     references = sample.references[:60]
     options = {"groups": sample.documents[:60], "n_resamples": 199, "rng": 3}
-    found = es.assert_not_worse(new, old, references, "wer", **options)
+    (check,) = es.assert_not_worse(new, old, references, "wer", **options)
     (expected,) = es.compare(
         {"baseline": old, "system": new}, references, "wer", baseline="baseline",
         alternative="greater", confidence_level=0.9, **options,
     )  # fmt: skip
-    assert found == expected
-    assert es.assert_not_worse(old, list(old), references, "wer").pvalue == 1
+    assert check.difference == expected
+    assert (check.pvalue_failed, check.pvalue_failed_adjusted) == (expected.pvalue,) * 2
+    (same,) = es.assert_not_worse(old, list(old), references, "wer")
+    assert same.difference.pvalue == 1
 
 
 def test_a_saved_baseline(tmp_path, sample):
     path = tmp_path / "v1.npz"
     es.extract({"v1": sample.systems["clearly-better"]}, sample.references, "chrf").save(path)
     old, new = es.SegmentStatistics.load(path), sample.systems["baseline"]
-    with pytest.raises(AssertionError, match="system is significantly worse than v1: chrF2 ↑ -"):
+    with pytest.raises(
+        AssertionError, match=r"FAILED: system against v1, asked: no sig[^!]*chrF2 ↑ .* -\d"
+    ):
         es.assert_not_worse(new, old, sample.references)
     with pytest.raises(es.InputError, match="must be made against the same references"):
         es.assert_not_worse(new, old, [r[:1] for r in sample.references])
@@ -72,10 +79,13 @@ def test_messages():
     old, new = np.arange(40.0), np.arange(40.0) - np.arange(40) % 3
     for margin, parts in (
         (None, [
-            "system is significantly worse than baseline: judge ↑ -0.98\n", "system 18.5250",
-            "-0.9750, at worst -1.", "<0.0001 of a loss as large by chance", "judge|mean|",
+            "FAILED: system against baseline, asked: no significant loss, level 0.05\n",
+            "18.5", "-0.98", "judge: failed, the loss is significant (p <0.0001)", "judge|mean|",
         ]),
-        (1, ["is not shown to be as good as", "is the smallest that can be claimed"]),
+        (1, [
+            "UNDECIDED: system against baseline, asked: a loss of less than 1, level 0.05\n",
+            "judge: undecided, the loss is near the limit", "is the smallest margin that can be claimed.",
+        ]),
     ):  # fmt: skip
         with pytest.raises(AssertionError) as caught:
             es.assert_not_worse(new, old, None, MEAN, margin=margin)
@@ -93,7 +103,7 @@ A, B, SHORT = (
 @pytest.mark.parametrize(
     "arguments, options, message",
     [
-        ((A, B, None, MEAN), {}, "metric must be left out: hypotheses has its own, Mean"),
+        ((A, B, None, MEAN), {}, "metrics must be left out: hypotheses has its own, Mean"),
         ((A, B, ["r"] * 3), {}, "references must be left out when SegmentStatistics"),
         ((A, B.join(A, B)), {}, r"baseline must hold one system, got \['A', 'B'"),
         ((A, B), {"margin": 0}, "margin must be above 0, got 0: it is a size"),
@@ -107,7 +117,10 @@ def test_bad_input(arguments, options, message):
 
 
 def test_statistics_of_one_name_are_told_apart():
-    passed = es.assert_not_worse(A, replace(A))
-    assert (passed.baseline, passed.system) == ("A (baseline)", "A")
-    assert es.assert_not_worse([1, 2, 3], A).system == "system"
-    assert es.assert_not_worse(A, [1, 2, 3]).baseline == "baseline"
+    for sides, names in (
+        ((A, replace(A)), ("A (baseline)", "A")),
+        (([1, 2, 3], A), ("A", "system")),
+        ((A, [1, 2, 3]), ("baseline", "A")),
+    ):
+        (check,) = es.assert_not_worse(*sides)
+        assert (check.difference.baseline, check.difference.system) == names

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.inputs import Given, is_statistics
 from evalstats.analysis.notes import held_by_few, size_notes
-from evalstats.analysis.options import SCORE_METHODS, SEED, Options, option
+from evalstats.analysis.options import SCORE_METHODS, SEED, EstimateOptions, Options, option
 from evalstats.analysis.sampling import Effect, Sample
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
@@ -27,6 +28,48 @@ from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics, Progress, as_systems
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+#: Outputs of one system, or of its runs, or its scores, one a segment.
+_Outputs: TypeAlias = "Sequence[Any] | NDArray[Any]"
+
+
+@overload
+def estimate(
+    hypotheses: Mapping[str, Any] | Sequence[SegmentStatistics],
+    references: Any = None,
+    metric: Metrics | None = None,
+    **options: Unpack[EstimateOptions],
+) -> Estimates: ...
+
+
+@overload
+def estimate(
+    hypotheses: _Outputs,
+    references: Any = None,
+    metric: str | Metric | None = None,
+    **options: Unpack[EstimateOptions],
+) -> Estimate: ...
+
+
+@overload
+def estimate(
+    hypotheses: _Outputs,
+    references: Any,
+    metric: Sequence[str | Metric],
+    **options: Unpack[EstimateOptions],
+) -> Estimates: ...
+
+
+@overload
+def estimate(
+    hypotheses: Any,
+    references: Any = None,
+    metric: Metrics | None = None,
+    **options: Unpack[EstimateOptions],
+) -> Estimate | Estimates: ...
 
 
 @also_called(metrics="metric", seed="rng")
@@ -44,7 +87,7 @@ def estimate(
     rng: Rng = SEED,
     executor: Workers = None,
     progress: Progress | None = None,
-) -> Any:
+) -> Estimate | Estimates:
     """Score a system and say how sure the score is.
 
     Parameters

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from typing import cast
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import comparison
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options
 from evalstats.analysis.parts import Source
 from evalstats.analysis.suite import Groups, Tables, as_tasks
+from evalstats.analysis.units import Labels
 from evalstats.checks import share
 from evalstats.errors import InputError
 from evalstats.inference.families import holm
-from evalstats.resampling.weights import Rng
+from evalstats.resampling.executors import Workers
+from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.gate import Gate, GateCheck
 from evalstats.results.notes import limit_notes
-from evalstats.results.records import Difference
+from evalstats.results.records import Difference, plural
 from evalstats.results.results import Comparison
 
+#: What a gate without a limit says.
+_WITHOUT_LIMIT = (
+    "Without a margin or a recovery, passed means that no loss is shown, and few units show none."
+)
 #: How often what is there to be found should be.
 _POWER = 0.8
 
@@ -32,62 +38,131 @@ def gated(
     significance_level: float = 0.05,
     aggregate: Aggregated | None = None,
     groups: Groups = None,
+    strata: Labels = None,
     n_resamples: int = N_RESAMPLES,
     rng: Rng = SEED,
+    executor: Workers = None,
     notes: Sequence[str] = (),
 ) -> Gate:
-    """Do what `evalstats.gate` does with tables of two systems, of one task or several."""
+    """Do what `evalstats.gate` does with tables of two systems, of one task or several.
+
+    Without a limit it fails where a loss is significant, and passes otherwise.
+    """
     level = share(significance_level, "significance_level", 0.5)
-    if margin is None and recovery is None:
-        raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
-    # Bounds are one-sided: each at the level by itself.
-    options = Options(
-        1 - 2 * level, adjustment="none", n_resamples=n_resamples, seed=rng,
-        margin=margin, recovery=recovery, significance_level=level,
-    )  # fmt: skip
     (first, *_), *_ = tasks.values()
     if len(first.systems) != 2:
         raise InputError(f"a gate compares one system with one baseline, got {list(first.systems)}")
-    result = comparison(as_tasks(tasks, aggregate, groups).parts, baseline, options)
-    checks = _decided([_check(result, d) for d in result], level)
-    said = dict.fromkeys([*notes, *limit_notes(result.source.limits)])
-    return Gate(checks, margin, recovery, level, tuple(said))
+    is_limited = margin is not None or recovery is not None
+    seed, results = as_seed(rng), []
+    for alternative, some in [("two-sided", tasks)] if is_limited else _by_direction(tasks):
+        # Bounds are one-sided: each at the level by itself.
+        options = Options(
+            confidence_level=1 - 2 * level,
+            alternative=alternative,
+            adjustment="none",
+            n_resamples=n_resamples,
+            seed=seed,
+            executor=executor,
+            margin=margin,
+            recovery=recovery,
+            significance_level=level,
+        )
+        parts = as_tasks(some, aggregate, groups, strata).parts
+        results.append(comparison(parts, baseline, options))
+    limits = [limit for result in results for limit in _source(result).limits]
+    checks = _in_order(_checks(results, level, is_limited), list(tasks))
+    said = dict.fromkeys([*notes, *limit_notes(limits)])
+    made = Gate(tuple(checks), margin, recovery, level, tuple(said))
+    return made if is_limited or made.verdict == "failed" else made.noting(_WITHOUT_LIMIT)
 
 
-def _check(result: Comparison, d: Difference) -> GateCheck:
-    """Return a check whose verdict is still open."""
-    scores = result.estimates
+def _by_direction(tasks: Tables) -> Iterator[tuple[str, Tables]]:
+    """Yield "less" with the tables of metrics whose loss that is, and "greater" with the others."""
+    for alternative, higher in (("less", True), ("greater", False)):
+        some = {
+            name: [table for table in tables if table.metric.higher_is_better is higher]
+            for name, tables in tasks.items()
+        }
+        if kept := {name: tables for name, tables in some.items() if tables}:
+            yield alternative, kept
+
+
+def _in_order(checks: Sequence[GateCheck], tasks: Sequence[str]) -> list[GateCheck]:
+    """Return checks task by task, and those of totals last."""
+    rows = [check for check in checks if check.difference.aggregate is None]
+    totals = [check for check in checks if check.difference.aggregate is not None]
+    return [*sorted(rows, key=lambda check: tasks.index(check.task)), *totals]
+
+
+def _source(result: Comparison) -> Source:
+    """Return the statistics of a comparison that was made here, not read from a file."""
+    return cast(Source, result.source)
+
+
+def _checks(results: Sequence[Comparison], level: float, is_limited: bool) -> list[GateCheck]:
+    """Return a check for each difference: each passes alone, and fails among all."""
+    rows = [(result, d) for result in results for d in result]
+    if not is_limited:
+        for result, d in rows:
+            _check_answerable(result, d, level)
+    failed = [_pvalue_failed(d, is_limited) for _, d in rows]
+    known = holm([p for p in failed if p is not None]).tolist()
+    adjusted = iter(known)
+    return [
+        _check(result, d, None if p is None else next(adjusted), len(rows), is_limited)
+        for (result, d), p in zip(rows, failed, strict=True)
+    ]
+
+
+def _pvalue_failed(d: Difference, is_limited: bool) -> float | None:
+    """Return the p-value that the loss is beyond the limit, or that there is one."""
+    if not is_limited:
+        return d.pvalue
+    return None if d.margin_test is None else d.margin_test.pvalue_worse
+
+
+def _check(
+    result: Comparison, d: Difference, adjusted: float | None, n_checks: int, is_limited: bool
+) -> GateCheck:
+    """Return what is said of a difference; `adjusted` is its p-value to fail, among all checks."""
+    level, scores = result.significance_level, result.estimates
     score = scores[d.task, d.metric, d.system] if d.task else scores[d.metric, d.system]
-    source: Source = result.source
+    verdict = "failed" if adjusted is not None and adjusted <= level else "undecided"
+    if is_limited and d.margin_test is not None and d.margin_test.pvalue_not_worse <= level:
+        verdict = "passed"
+    if not is_limited and verdict == "undecided":
+        verdict = "passed"
     return GateCheck(
         difference=d,
-        verdict="undecided",
-        pvalue_failed_adjusted=None,
-        n_checks=len(result),
+        verdict=verdict,
+        pvalue_failed_adjusted=adjusted,
+        n_checks=n_checks,
         n_items=score.n_segments,
         unit="item" if score.unit == "segment" else score.unit,
-        needed=source.needed(d, result.significance_level, _POWER),
-        significance_level=result.significance_level,
-        signature=_signed(result.signature_of(d), d, len(result)),
+        needed=_source(result).needed(d, level, _POWER) if is_limited else None,
+        significance_level=level,
+        signature=_signed(result.signature_of(d), d, n_checks, is_limited),
     )
 
 
-def _signed(signature: str, d: Difference, n_checks: int) -> str:
+def _check_answerable(result: Comparison, d: Difference, level: float) -> None:
+    """Refuse a gate without a limit where no outcome of so few units could make it fail."""
+    (score, *_) = (e for e in result.estimates if (e.task, e.metric) == (d.task, d.metric))
+    smallest = 0.5**score.n_segments
+    if smallest > level and d.n_differing and d.test != "mcnemar":
+        units = plural(score.unit)
+        raise InputError(
+            f"{score.n_segments} {units} cannot give a p-value below {smallest:.2g}, so that a "
+            f"gate at {level:g} would pass everything; give more {units}, or a larger "
+            f"significance_level"
+        )
+
+
+def _signed(signature: str, d: Difference, n_checks: int, is_limited: bool) -> str:
     """Return the signature of the tests of the limit; where counts decide nothing is drawn."""
-    own = {"test:mcnemar": "test:tango", "adj:none": f"adj:{'holm' if n_checks > 1 else 'none'}"}
+    own = {"adj:none": f"adj:{'holm' if n_checks > 1 else 'none'}"}
+    if is_limited:
+        own["test:mcnemar"] = "test:tango"
     parts = [own.get(part, part) for part in signature.split("|")]
     drawn = () if d.test in ("mcnemar", "t") else ("n:", "seed:")
     return "|".join(p for p in parts if p.startswith(drawn) or not p.startswith(("n:", "seed:")))
-
-
-def _decided(checks: list[GateCheck], level: float) -> tuple[GateCheck, ...]:
-    """Return the checks with verdicts: each passes alone, and fails among all."""
-    known = [i for i, check in enumerate(checks) if check.pvalue_failed is not None]
-    adjusted = holm([float(checks[i].pvalue_failed or 0.0) for i in known]).tolist()
-    for i, p in zip(known, adjusted, strict=True):
-        passed = checks[i].pvalue_passed
-        verdict = "failed" if p <= level else "undecided"
-        if passed is not None and passed <= level:
-            verdict = "passed"
-        checks[i] = replace(checks[i], verdict=verdict, pvalue_failed_adjusted=float(p))
-    return tuple(checks)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
+from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.units import Labels
 from evalstats.checks import integer, real, share, shown
 from evalstats.errors import InputError
 from evalstats.inference.families import ADJUSTMENTS as _ADJUSTMENTS
 from evalstats.inference.randomisation import ALTERNATIVES as ALTERNATIVES
-from evalstats.resampling.executors import as_workers
+from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.totals import MOST_RESAMPLES
-from evalstats.resampling.weights import as_seed
+from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.contrasts import CONTRASTS
+from evalstats.statistics.extraction import Progress
 
 
 class Default(int):
@@ -27,6 +30,49 @@ TESTS = ("bootstrap", "t", "ar")
 ADJUSTMENTS = ("max-t", *_ADJUSTMENTS)
 #: What one family is: all pairs under one metric, or under all metrics.
 FAMILIES = ("pairs", "metrics")
+
+
+class ScoreOptions(TypedDict, total=False):
+    """Options of scores, as in `evalstats.estimate`."""
+
+    method: str
+    confidence_level: float
+    n_resamples: int | None
+    rng: Rng
+    executor: Workers
+
+
+class PairOptions(ScoreOptions, total=False):
+    """Options of differences, as in `evalstats.compare`."""
+
+    test: str
+    alternative: str
+    adjustment: str
+    margin: float | None
+    recovery: float | None
+    contrast: str
+    adjust_over: str
+
+
+class SuiteScores(ScoreOptions, total=False):
+    """Options of `Suite.estimate`."""
+
+    progress: Progress | None
+
+
+class SuitePairs(PairOptions, total=False):
+    """Options of `Suite.compare`."""
+
+    baseline: str | None
+    progress: Progress | None
+
+
+class EstimateOptions(SuiteScores, total=False):
+    """Options of `evalstats.estimate`."""
+
+    groups: Labels
+    strata: Labels
+    aggregate: Aggregated
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,11 +11,11 @@ from evalstats.analysis.across import over_labels, over_tasks
 from evalstats.analysis.inputs import Given, labels_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.planning import Question, needed_within, planned
-from evalstats.analysis.ranking import Composite, by_composite, by_metric
+from evalstats.analysis.ranking import by_composite, by_metric
 from evalstats.analysis.removal import influence_of
 from evalstats.analysis.sampling import Pair, Sample
 from evalstats.analysis.totals import Total
-from evalstats.analysis.units import Labels, unit_name
+from evalstats.analysis.units import unit_name
 from evalstats.checks import listed
 from evalstats.errors import InputError
 from evalstats.results.across import OverStrata
@@ -26,6 +26,7 @@ from evalstats.results.power import Power
 from evalstats.results.ranking import Ranking
 from evalstats.results.records import Difference, distinct
 from evalstats.results.results import Comparison, Estimate
+from evalstats.results.source import Composite
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.names import group_codes
 
@@ -92,6 +93,10 @@ class Source:
     limits: Sequence[Limits] = ()
     notes: tuple[str, ...] = ()
 
+    def noting(self, *notes: str) -> Source:
+        """Return the same with notes before those of its rankings."""
+        return replace(self, notes=(*notes, *self.notes))
+
     def needed(self, d: Difference, level: float, target: float) -> int | None:
         """Return how many units show a system that has lost nothing to be within the limit."""
         _, sample = self._sample(d, self._undrawn)
@@ -144,7 +149,7 @@ class Source:
         found = influence_of(difference, sample, names, outputs, comparison.significance_level)
         return replace(found, signature=comparison.signature_of(difference))
 
-    def over(self, comparison: Comparison, by: Labels) -> OverStrata:
+    def over(self, comparison: Comparison, by: str | Iterable[Hashable]) -> OverStrata:
         """Return mean differences over strata: the tasks, or what labels of segments make."""
         if isinstance(by, str) and by == "task" and len(comparison.tasks) > 1:
             return over_tasks(comparison)

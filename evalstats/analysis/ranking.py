@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -21,10 +21,9 @@ from evalstats.results.notes import close_calls, floor_notes
 from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison
+from evalstats.results.source import Composite
 
 Floats = NDArray[np.float64]
-#: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
-Composite = Callable[[Floats], Floats]
 
 #: Composites of which less is better, by name.
 COMPOSITES = {"autorank": ("AutoRank", ranks.autorank), "borda": ("Borda", ranks.borda)}

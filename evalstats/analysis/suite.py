@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import comparison
 from evalstats.analysis.estimate import estimates_of
 from evalstats.analysis.inputs import Given, given_tables, is_statistics
 from evalstats.analysis.notes import held_by_few, limits_of
-from evalstats.analysis.options import Options
+from evalstats.analysis.options import Options, PairOptions, ScoreOptions
 from evalstats.analysis.parts import Part, placed, sampled
 from evalstats.analysis.totals import as_totals
 from evalstats.analysis.units import Labels
@@ -22,14 +22,12 @@ from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
 Tables = Mapping[str, Sequence[SegmentStatistics]]
 #: Labels by task, labels of the only task, or the name of a label.
 Groups = Any
-OF_SCORES = ("method", "confidence_level", "n_resamples", "rng", "executor")
-OF_PAIRS = (
-    *OF_SCORES, "test", "alternative", "adjustment", "margin", "recovery", "contrast",
-    "adjust_over",
-)  # fmt: skip
 
 
 class Tasks:
@@ -39,7 +37,9 @@ class Tasks:
         self.parts = parts
 
     @also_called(seed="rng")
-    def estimate(self, *, progress: Progress | None = None, **options: Any) -> Estimates:
+    def estimate(
+        self, *, progress: Progress | None = None, **options: Unpack[ScoreOptions]
+    ) -> Estimates:
         """Score every system on every task, and in total.
 
         Returns an `Estimate` for each task, metric and system, and then the totals.
@@ -53,7 +53,7 @@ class Tasks:
             `evalstats.estimate`.
         """
         # Without a test nothing is drawn for intervals of t.
-        asked = replace(options_of(OF_SCORES, options), test="t")
+        asked = replace(options_of(ScoreOptions, options), test="t")
         found: list[Estimate] = []
         limits = []
         for part, samples in sampled(self.parts, asked, progress):
@@ -68,7 +68,11 @@ class Tasks:
 
     @also_called(seed="rng")
     def compare(
-        self, *, baseline: str | None = None, progress: Progress | None = None, **options: Any
+        self,
+        *,
+        baseline: str | None = None,
+        progress: Progress | None = None,
+        **options: Unpack[PairOptions],
     ) -> Comparison:
         """Say on which tasks systems differ, and whether they do in total.
 
@@ -92,7 +96,7 @@ class Tasks:
         progress
             As in `estimate`.
         """
-        return comparison(self.parts, baseline, options_of(OF_PAIRS, options), progress)
+        return comparison(self.parts, baseline, options_of(PairOptions, options), progress)
 
 
 class Suite(Tasks):
@@ -177,15 +181,19 @@ def as_tasks(
     return Tasks([Part(given, name)])
 
 
-def options_of(known: Sequence[str], given: Mapping[str, Any]) -> Options:
-    """Return checked options, or say which there are."""
+def options_of(kind: type[ScoreOptions], given: ScoreOptions) -> Options:
+    """Return checked options of a kind, or say which there are."""
+    known = list(kind.__annotations__)
     for name in given:
         if name not in known:
             raise InputTypeError(
                 f"{name} is unknown, or for one task alone; options of a suite are "
                 f"{', '.join(known)}"
             )
-    return Options(**{"seed" if name == "rng" else name: value for name, value in given.items()})
+    asked: dict[str, Any] = dict(given)
+    if "rng" in asked:
+        asked["seed"] = asked.pop("rng")
+    return Options(**asked)
 
 
 def _tables(name: str, given: object) -> list[SegmentStatistics]:

@@ -10,7 +10,6 @@ from typing import Any
 
 import evalstats
 from evalstats.analysis.compare import compare
-from evalstats.analysis.gate import gated
 from evalstats.analysis.options import Options
 from evalstats.analysis.suite import as_tasks
 from evalstats.cli.inputs import Input, read
@@ -111,7 +110,8 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
             f"a gate is of one system and its baseline, and there are {', '.join(found.systems)}: "
             f"choose with --systems"
         )
-    return gated(found.tasks, notes=found.notes, **asked)
+    gate = evalstats.gate(found.tasks, executor=Reporting(None, progress), **asked)
+    return gate.noting(*found.notes)
 
 
 def exit_code(result: object, options: argparse.Namespace) -> int:

@@ -107,7 +107,7 @@ def form_of(output: str | None, format: str | None) -> str:
     )
 
 
-def rendered(result: Any, form: str, texts: Texts | None = None, **how: Any) -> str | bytes:
+def rendered(result: Any, form: str, texts: Texts | None = None, **how: object) -> str | bytes:
     """Return a result in a form; `how` goes to `to_text` and `to_latex`, texts to a report."""
     asked = {name: value for name, value in how.items() if value}
     for name in _OF_LATEX & set(asked):

@@ -159,7 +159,7 @@ def _told(rows: Rows, **options: Any) -> dict[str, float]:
     stated = rows.reported
     if stated is not None and not np.isclose(stated, score, rtol=1e-6, atol=1e-9):
         raise InputError(f"its score is {stated:.10g}, but its items give {score:.10g}")
-    found = estimate(table, **options)
+    (found,) = estimate([table], **options)
     return {
         "score": score,
         "standard_error": found.standard_error,

@@ -7,7 +7,8 @@
 - `files`: files, folders and zip files, read safely
 - `reading`: `read_log`, which tells one format from another
 - `joining`: several logs side by side: names of systems, what is missing, notes
-- `compare`: `compare_logs`, `estimate_logs`, and `gate`: whether a model may replace another
+- `compare`: `compare_logs`, `estimate_logs`
+- `sides`: what a gate compares, as tables of two systems
 
 Formats, which turn files into rows:
 

@@ -1,20 +1,20 @@
-"""Logs in, comparison out: of one task or a suite, and whether one model may replace another."""
+"""Logs in, comparison out: of one task or a suite."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.gate import gated
-from evalstats.analysis.options import as_limits
+from evalstats.analysis.options import SuitePairs, SuiteScores
 from evalstats.analysis.suite import as_tasks
 from evalstats.checks import also_called
-from evalstats.logs.joining import Logs, OneLog, joined
+from evalstats.logs.joining import Logs, joined
 from evalstats.logs.log import Patterns
-from evalstats.resampling.weights import Rng
-from evalstats.results.gate import Gate
 from evalstats.results.results import Comparison, Estimates
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 @also_called(metrics="metric", seed="rng")
@@ -31,7 +31,7 @@ def compare_logs(
     missing: str = "error",
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
-    **options: Any,
+    **options: Unpack[SuitePairs],
 ) -> Comparison:
     """Compare systems by their logs, joined by the ids of their items.
 
@@ -93,7 +93,7 @@ def estimate_logs(
     missing: str = "error",
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
-    **options: Any,
+    **options: Unpack[SuiteScores],
 ) -> Estimates:
     """Score one system, or several, on one task or several, and say how sure the scores are.
 
@@ -106,81 +106,3 @@ def estimate_logs(
     )  # fmt: skip
     tasks = as_tasks(found.tasks, aggregate, groups, strata)
     return tasks.estimate(**options).noting(*found.notes)
-
-
-@also_called(metrics="metric", seed="rng")
-def gate(
-    new: OneLog,
-    base: OneLog,
-    *,
-    margin: float | None = None,
-    recovery: float | None = None,
-    significance_level: float = 0.05,
-    task: Patterns = None,
-    metric: Patterns = None,
-    filter: Patterns = None,
-    groups: str | None = None,
-    aggregate: Aggregated | None = None,
-    missing: str = "error",
-    epochs: str | None = None,
-    directions: Mapping[str, str] | None = None,
-    n_resamples: int = 9999,
-    rng: Rng = 12345,
-) -> Gate:
-    """Say of two logs whether the new one is as good as the base, up to a limit.
-
-    It passes where every task, and the total of several, is shown to be within the limit
-    (non-inferiority; Blackwelder, 1982), fails where one is shown to be beyond it, and is undecided
-    otherwise: then more items are needed, and it says about how many.
-
-    Parameters
-    ----------
-    new, base : Log or path
-        Logs of one system each, joined by the ids of their items.
-    margin : float, optional
-        The loss that is too much, above 0, in points of each metric.
-    recovery : float, optional
-        In its place the share of the baseline's score that has to be kept, above 0 and at most 1;
-        where lower is better, at most 1/recovery times the baseline's errors may be made.
-    significance_level : float
-        In (0, 0.5): about how often a system passes that has lost as much as the limit, and how
-        often one fails that has lost just as much.
-    task, metric, filter, groups, aggregate, missing, epochs, directions
-        As in `compare_logs`.
-    n_resamples, rng
-        As in `compare`.
-
-    Returns
-    -------
-    Gate
-        Its `verdict` is that of all checks together; `exit_code` is 0, 1 or 3.
-
-    Raises
-    ------
-    InputError
-        For bad input; the message names the argument.
-
-    Notes
-    -----
-    Both tests are those of `compare`: of the bootstrap, and of 0/1 scores and a margin Tango's
-    score test (1998). All tasks have to pass, which needs no adjustment (an intersection-union
-    test; Berger, 1982); any may fail, and those p-values are adjusted by Holm's method (1979).
-    """
-    as_limits(margin, recovery)
-    found = joined(
-        [base, new], task=task, metric=metric, filter=filter, missing=missing, epochs=epochs,
-        labels=(groups,), directions=directions,
-    )  # fmt: skip
-    (first, *_), *_ = found.tasks.values()
-    return gated(
-        found.tasks,
-        first.systems[0],
-        margin=margin,
-        recovery=recovery,
-        significance_level=significance_level,
-        aggregate=aggregate,
-        groups=groups,
-        n_resamples=n_resamples,
-        rng=rng,
-        notes=found.notes,
-    )

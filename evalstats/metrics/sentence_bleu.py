@@ -169,7 +169,7 @@ class SentenceBLEU(Configured):
             sacrebleu=sacrebleu.version(),
         )
 
-    def score(self, hypothesis: str | TokenList, references: Any) -> Any:
+    def score(self, hypothesis: str | TokenList, references: Any) -> float | Floats:
         """Score one segment: a float, or `(W,)` with several weights.
 
         References are a string or a list of strings, `None` for an absent one; of a list of tokens

@@ -12,6 +12,7 @@
 - `figures`, `plots`: what figures share; forests, a matrix, ranks, curves, bars
 - `describe`: the sentences of a paper's section on methods
 - `scores`, `results`: what users get, `Estimate`, `Estimates`; `Comparison`
+- `source`: what a comparison asks of its statistics
 - `notes`: what a careful reader should know, in a sentence each
 - `gate`: the verdict of a gate, for people, for programs and for JUnit
 - `influence`: which segments drive a difference

@@ -102,10 +102,11 @@ def from_json(kind: type[T], text: object) -> T:
     raise InputError(f"cannot read {kind.__name__} from JSON: {reason}")
 
 
-def json_of(text: str) -> Any:
+def json_of(text: str) -> object:
     """Return what JSON holds; of two values under one key, Python would lose the first."""
     try:
-        return _DECODER.decode(text)
+        found: object = _DECODER.decode(text)
+        return found
     except KeyError as error:
         raise InputError(f"it has {shown(error.args[0], 60)} twice in one object") from None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,13 @@ from evalstats.errors import InputError, MissingExtraError
 from evalstats.results.escaping import printable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
+    from matplotlib.figure import Figure
+
+    #: Axes, or of several panels an array of them.
+    Panels: TypeAlias = Axes | NDArray[np.object_]
+
+T = TypeVar("T")
 
 #: A column of a two-column paper, in inches.
 WIDTH = 3.3
@@ -31,11 +37,14 @@ _LABEL, _TEXT = 22, 46  # characters: of a row's label, of a title or axis label
 _PIECES = re.compile(r"[^\s\-_/.]*[\s\-_/.]?")
 
 
-def panels(draw: Callable[[Any, Any], Axes], groups: Sequence[Any], ax: Any) -> Any:
+def panels(
+    draw: Callable[[T, Axes | None], Axes], groups: Sequence[T], ax: Panels | None
+) -> Panels:
     """Draw a group into its axes, or each of several into a panel as high as its rows."""
     if len(groups) == 1:
-        return draw(groups[0], ax)
-    axes = np.ravel(own_figure(len(groups)).subplots(len(groups), 1) if ax is None else ax)
+        return draw(groups[0], cast("Axes | None", ax))
+    given: Any = own_figure(len(groups)).subplots(len(groups), 1) if ax is None else ax
+    axes = np.ravel(given)
     if len(axes) != len(groups):
         raise InputError(f"ax must be {len(groups)} axes, one a panel, got {len(axes)}")
     for group, panel in zip(groups, axes, strict=True):
@@ -57,7 +66,7 @@ def panels(draw: Callable[[Any, Any], Axes], groups: Sequence[Any], ax: Any) -> 
     return axes
 
 
-def own_figure(height: float) -> Any:
+def own_figure(height: float) -> Figure:
     """Return a new figure, a column wide and so many inches high."""
     try:
         from matplotlib import pyplot

@@ -30,7 +30,8 @@ class GateCheck(Record):
         System minus baseline; its bounds have each a one-sided confidence of 1 -
         `significance_level`, and its `margin_test` has both tests of the limit.
     verdict : {"passed", "failed", "undecided"}
-        The loss is shown to be within the limit; or beyond it; or neither.
+        The loss is shown to be within the limit; or beyond it; or neither. Without a limit: no loss
+        is shown; or one is.
     pvalue_failed_adjusted, n_checks : float or None, int
         That more is lost than the limit, adjusted by Holm's method (1979) for all checks of the
         gate: any one of them makes it fail. To pass, all have to, and need no adjustment (Berger,
@@ -79,9 +80,11 @@ class GateCheck(Record):
 
     @property
     def pvalue_failed(self) -> float | None:
-        """Of the test that it is beyond, of this check alone."""
+        """Of the test that it is beyond, or without a limit that there is one, alone."""
         found = self.difference.margin_test
-        return None if found is None else found.pvalue_worse
+        if found is not None:
+            return found.pvalue_worse
+        return None if self.pvalue_failed_adjusted is None else self.difference.pvalue
 
     @property
     def reason(self) -> str:
@@ -93,7 +96,8 @@ class GateCheck(Record):
             return self.difference.unanswered(self.unit)
         among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
         if self.verdict == "failed":
-            return f"the loss is beyond the limit ({report.p_is(adjusted)}{among})"
+            what = "significant" if self.difference.margin_test is None else "beyond the limit"
+            return f"the loss is {what} ({report.p_is(adjusted)}{among})"
         if alone <= self.significance_level:
             return (
                 f"the loss is beyond the limit by itself ({report.p_is(alone)}), but not{among} "
@@ -122,7 +126,8 @@ class Gate(Several[GateCheck]):
     margin : float or None
         The loss that is too much, in points of each metric.
     recovery : float or None
-        In its place: the share of the baseline's score that has to be kept.
+        In its place: the share of the baseline's score that has to be kept. Both are `None` where
+        `assert_not_worse` was asked for no limit.
     significance_level : float
         At most how often a gate passes that should fail, and fails that should pass.
     notes : tuple of str
@@ -172,7 +177,9 @@ class Gate(Several[GateCheck]):
     def _limit(self) -> str:
         if self.margin is not None:
             return f"a loss of less than {self.margin:g}"
-        return f"at least {self.recovery:g} of the baseline"
+        if self.recovery is not None:
+            return f"at least {self.recovery:g} of the baseline"
+        return "no significant loss"
 
     def _line(self, check: GateCheck) -> str:
         d = check.difference

@@ -49,7 +49,7 @@ from evalstats.results.records import (
 )
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from evalstats.results.figures import Axes, Panels
 
 #: More rows than these are no figure any more: of pairs, of tasks.
 _MOST_PAIRS, _MOST_TASKS = 40, 120
@@ -64,7 +64,7 @@ _LETTERS = 8
 _APART = 0.075
 
 
-def scores(estimates: Sequence[Any], metric: str | None = None, ax: Any = None) -> Any:
+def scores(estimates: Sequence[Any], metric: str | None = None, ax: Panels | None = None) -> Panels:
     """Draw scores with their intervals: systems best first, or a row a task and the total below."""
     return panels(_scores, _by_metric(estimates, metric), ax)
 
@@ -91,8 +91,12 @@ def _scores(estimates: Sequence[Any], ax: Axes | None) -> Axes:
 
 
 def differences(
-    comparison: Any, metric: str | None, ax: Any, system: str | None, baseline: str | None
-) -> Any:
+    comparison: Any,
+    metric: str | None,
+    ax: Panels | None,
+    system: str | None,
+    baseline: str | None,
+) -> Panels:
     """Draw differences with their intervals, the largest first; of tasks, a panel a pair."""
     found = [d for d in comparison if system in (None, d.system)]
     found = [d for d in found if baseline in (None, d.baseline)]
@@ -159,8 +163,8 @@ def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) 
 
 
 def pvalues(
-    comparison: Any, metric: str | None = None, ax: Any = None, task: str | None = None
-) -> Any:
+    comparison: Any, metric: str | None = None, ax: Panels | None = None, task: str | None = None
+) -> Panels:
     """Draw the adjusted p-values of all pairs, best first; a dot is a significant difference."""
     if comparison.baseline is not None:
         raise InputError(
@@ -231,12 +235,13 @@ def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
     bar.ax.tick_params(labelsize=SMALL - 1)
 
 
-def ranks(rankings: Sequence[Any], ax: Any = None) -> Any:
+def ranks(rankings: Sequence[Any], ax: Panels | None = None) -> Panels:
     """Draw the ranks of systems, best first, with the letters of their tiers to the right."""
-    return panels(_ranks, rankings, ax)
+    return panels(ranking, rankings, ax)
 
 
-def _ranks(ranking: Any, ax: Axes | None) -> Axes:
+def ranking(ranking: Any, ax: Axes | None = None) -> Axes:
+    """Draw one ranking."""
     systems = ranking.systems
     axes, edges = rows_axes(ax, [r.system for r in systems])
     rows = centres_of(edges)
@@ -270,7 +275,7 @@ def influences(found: Any, n: int, ax: Axes | None = None) -> Axes:
     return axes
 
 
-def power(planned: Any, over: str, metric: str | None = None, ax: Any = None) -> Any:
+def power(planned: Any, over: str, metric: str | None = None, ax: Panels | None = None) -> Panels:
     """Draw power, or the least difference, over the number of segments, or of runs."""
     return panels(partial(_power, planned, over == "runs"), _by_metric(planned.pairs, metric), ax)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from evalstats.results.convert import Count, Level, NotNegative, Share, Whole
 from evalstats.results.forms import Several
 from evalstats.results.records import Record, by_metric
 from evalstats.results.report import Column, Table, table_of
+
+if TYPE_CHECKING:
+    from evalstats.results.figures import Panels
 
 #: Of more pairs only those are shown that need most.
 _MOST_PAIRS = 10
@@ -164,7 +167,9 @@ class Power(Several[PairPower]):
     n_runs: Count | None = None
     pilot_runs: Count | None = None
 
-    def plot(self, metric: str | None = None, ax: Any = None, *, over: str = "segments") -> Any:
+    def plot(
+        self, metric: str | None = None, ax: Panels | None = None, *, over: str = "segments"
+    ) -> Panels:
         """Draw power, or the least difference, over the number of segments, or of "runs"."""
         choice(over, ("segments", "runs"), "over")
         if over == "runs" and self.n_runs is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
@@ -15,7 +15,7 @@ from evalstats.results.records import Record, size
 from evalstats.results.report import Column, Table, table_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from evalstats.results.figures import Axes, Panels
 
 #: Systems that the note on ties names.
 _NAMED = 5
@@ -101,8 +101,7 @@ class Ranking(Several[Ranked]):
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the ranks with their intervals, and the tiers."""
-        drawn: Axes = plots.ranks([self], ax)
-        return drawn
+        return plots.ranking(self, ax)
 
     def _rows(self) -> Sequence[Ranked]:
         return self.systems
@@ -146,7 +145,7 @@ class Rankings(Several[Ranking]):
 
     rankings: tuple[Ranking, ...]
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: Panels | None = None) -> Panels:
         """Draw each ranking into a panel of its own."""
         return plots.ranks(self.rankings, ax)
 

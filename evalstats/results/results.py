@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from evalstats.errors import InputError
 from evalstats.results import convert, layout, plots, report
@@ -14,10 +14,17 @@ from evalstats.results.across import OverStrata
 from evalstats.results.contrasts import ContrastName
 from evalstats.results.describe import describe_comparison
 from evalstats.results.forms import Listed, as_digits
+from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim, joint_claim
+from evalstats.results.power import Power
+from evalstats.results.ranking import Ranking
 from evalstats.results.records import Difference, check_pairs, is_mixed, of_metric, of_pair, of_task
 from evalstats.results.scores import Estimate as Estimate
 from evalstats.results.scores import Estimates as Estimates
+from evalstats.results.source import Composite, Source
+
+if TYPE_CHECKING:
+    from evalstats.results.figures import Panels
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,7 +77,7 @@ class Comparison(Listed[Difference]):
     recovery: convert.Size | None = None
     contrast: ContrastName = "difference"
     adjust_over: Annotated[str, convert.one_of(("pairs", "metrics"))] = "pairs"
-    source: Any = field(default=None, compare=False)
+    source: Source[Comparison] | None = field(default=None, compare=False)
 
     def _rows(self) -> Sequence[Difference]:
         return self.differences
@@ -196,7 +203,7 @@ class Comparison(Listed[Difference]):
         *,
         metric: str | None = None,
         task: str | None = None,
-    ) -> Any:
+    ) -> Power:
         """Say which differences such a test set can find: a `Power`, as `evalstats.power`.
 
         One test at `significance_level`, by default that of this comparison, not adjusted for
@@ -211,10 +218,10 @@ class Comparison(Listed[Difference]):
         self,
         metric: str | None = None,
         *,
-        composite: str | Callable[[Any], Any] | None = None,
+        composite: str | Composite | None = None,
         higher_is_better: bool = True,
         task: str | None = None,
-    ) -> Any:
+    ) -> Ranking:
         """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
 
         Of all pairs, two-sided, with a family-wise adjustment, at `significance_level`. The
@@ -259,7 +266,7 @@ class Comparison(Listed[Difference]):
         system: str | None = None,
         baseline: str | None = None,
         task: str | None = None,
-    ) -> Any:
+    ) -> Influence:
         """Say which segments, or groups, drive a difference: an `Influence`.
 
         It has the influence of each on the difference, and which of them would have to go for its
@@ -315,8 +322,7 @@ class Comparison(Listed[Difference]):
         >>> found.predicted_low < found.low < found.difference < found.high < found.predicted_high
         True
         """
-        found: OverStrata = self._asked().over(self, by)
-        return found
+        return self._asked().over(self, by)
 
     def joint(
         self,
@@ -362,17 +368,17 @@ class Comparison(Listed[Difference]):
 
     def noting(self, *notes: str) -> Comparison:
         """Return the comparison with notes before its own, and before those of its rankings."""
-        source = self.source and replace(self.source, notes=(*notes, *self.source.notes))
+        source = None if self.source is None else self.source.noting(*notes)
         return replace(super().noting(*notes), source=source)
 
     def plot(
         self,
         metric: str | None = None,
-        ax: Any = None,
+        ax: Panels | None = None,
         *,
         system: str | None = None,
         baseline: str | None = None,
-    ) -> Any:
+    ) -> Panels:
         """Draw the differences with their intervals, the largest first, or a row a task.
 
         A filled dot is a significant difference, blue where the system is better and vermillion
@@ -380,13 +386,13 @@ class Comparison(Listed[Difference]):
         """
         return plots.differences(self, metric, ax, system, baseline)
 
-    def plot_scores(self, metric: str | None = None, ax: Any = None) -> Any:
+    def plot_scores(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
         """Draw the scores with their intervals."""
         return self.estimates.plot(metric, ax)
 
     def plot_pvalues(
-        self, metric: str | None = None, ax: Any = None, *, task: str | None = None
-    ) -> Any:
+        self, metric: str | None = None, ax: Panels | None = None, *, task: str | None = None
+    ) -> Panels:
         """Draw the adjusted p-values of all pairs, on a task or in total, best system first."""
         return plots.pvalues(self, metric, ax, task)
 
@@ -405,7 +411,8 @@ class Comparison(Listed[Difference]):
         tables = layout.comparison_tables(self, as_digits(digits), matrix)
         return report.Page(tables, *self._below(verbose)).text()
 
-    def _asked(self) -> Any:
+    def _asked(self) -> Source[Comparison]:
+        """Return the statistics, or say that a comparison from a file has none."""
         if self.source is None:
             raise InputError(
                 "this comparison was read from a file, which holds no statistics; compare again"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf, sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from evalstats.results.forms import Listed, Result
 from evalstats.results.records import Interval, distinct, stretch
 from evalstats.results.report import Table
 
+if TYPE_CHECKING:
+    from evalstats.results.figures import Panels
+
 #: Intervals that are made of resamples.
 _DRAWN = ("bootstrap", "percentile", "bca")
 
@@ -29,7 +32,7 @@ class _Scores(Result):
         """Return the sentences for a paper's section on methods."""
         return describe_scores(self._rows())
 
-    def plot(self, metric: str | None = None, ax: Any = None) -> Any:
+    def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
         """Draw the scores with their intervals: systems best first, or a row a task."""
         return plots.scores(self._rows(), metric, ax)
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.estimate import estimate
+from evalstats.analysis.options import EstimateOptions
 from evalstats.checks import also_called, check_same_index, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
@@ -25,6 +26,9 @@ from evalstats.statistics.extraction import rows_of
 from evalstats.statistics.interchange import is_same_metric, narrowest
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References, as_references
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 #: What is kept: rows `(n, k)`, the id of each, or `None` where segments have no ids, and a checksum
 #: of its references.
@@ -158,14 +162,14 @@ class Accumulator:
             raise InputError("there are no segments yet; call update first")
         return SegmentStatistics(rows[None], (system,), self.metric)
 
-    def estimate(self, **options: Any) -> Estimate:
+    def estimate(self, **options: Unpack[EstimateOptions]) -> Estimate:
         """Return the score with its confidence interval, as `evalstats.estimate` does.
 
         With ids from 0 to N - 1 the result is that of `estimate` on the whole corpus, bit for bit;
         without ids the resamples draw the rows in another order. `options` are those of
         `estimate`: ``method``, ``confidence_level``, ``n_resamples``, ``rng`` and others.
         """
-        found: Estimate = estimate(self.statistics(), **options)
+        (found,) = estimate([self.statistics()], **options)
         return found
 
     def __repr__(self) -> str:

@@ -315,6 +315,20 @@ where nothing varies items count as their weights leave them (Kish)
 a share is kept of what the baseline scores
 - float(sample.scores[a])
 + float(sample.scores[b])
+@ analysis/gate.py: gate
+without a limit a loss of errors is that there are more
+- (("less", True), ("greater", False))
++ (("less", True), ("less", False))
+any check may fail, and these p-values are adjusted among all
+- known = holm([p for p in failed if p is not None]).tolist()
++ known = [p for p in failed if p is not None]
+@ logs/sides.py: gate
+a name of the baseline is no path where there are names of systems
+- return isinstance(value, Mapping) or is_statistics(value) or baseline in names
++ return isinstance(value, Mapping) or is_statistics(value)
+outputs have the metrics of the statistics that they stand against
+- made = replace(given, metrics=metrics)
++ made = given
 @ analysis/notes.py: notes
 few segments are a tenth of them, ten at most
 - largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))

@@ -1,4 +1,4 @@
-"""`evaluatio.alignment` and `evaluatio.metrics.pier`; see `evalstats.align` and `poi_errors`.
+"""`evaluatio.alignment` and `evaluatio.metrics.pier`; see `evalstats.metrics.alignment`.
 
 Tokens are of any type and compared by ``==``. evaluatio's path does not always have the fewest
 edits: of a repeated word, one may be missing without being an error. Points of interest are flags,

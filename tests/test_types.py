@@ -1,0 +1,132 @@
+"""What an editor and a type checker know: public results have types, and options have names."""
+
+import importlib.util
+import inspect
+import typing
+
+import pytest
+
+import evalstats as es
+from evalstats.analysis import options
+from evalstats.results.ranking import Rankings
+
+#: A program of a user, its last line apart: what `mypy --strict` says of it line by line.
+PROGRAM = """
+import evalstats as es
+
+texts = ["a b", "c d"]
+result = es.compare({"A": texts, "B": texts}, texts)
+table = es.extract({"A": texts}, texts)
+"""
+REVEALED = {
+    "result.ranking()": "Ranking",
+    "result.power()": "Power",
+    "result.influence()": "Influence",
+    "result.over('task')": "OverStrata",
+    "result.ranking().plot()": "Axes",
+    "es.estimate(texts, texts)": "Estimate",
+    "es.estimate([1, 0, 1], None, es.Mean('m'))": "Estimate",
+    "es.estimate(texts, texts, ['bleu', 'chrf'])": "Estimates",
+    "es.estimate({'A': texts}, texts)": "Estimates",
+    "es.estimate([table])": "Estimates",
+    "es.estimate(table)": "Estimate | Estimates",
+    "es.Accumulator('bleu').estimate(method='t')": "Estimate",
+    "es.compare_logs([], baseline='x')": "Comparison",
+    "es.estimate_logs([], method='t')": "Estimates",
+    "es.gate('a.json', 'b.json', margin=0.1)": "Gate",
+    "es.assert_not_worse(texts, table, texts, groups=[1, 2])": "Gate",
+}
+REFUSED = {
+    "es.compare_logs([], baselime='x')": "baselime",
+    "es.estimate_logs([], test='t')": "test",
+    "es.Suite({'law': table}).compare(n_resample=3)": "n_resample",
+    "es.Suite({'law': table}).estimate(baseline='x')": "baseline",
+    "es.Suite({'law': table}).compare(margin='1')": "margin",
+    "es.Accumulator('bleu').estimate(level=0.9)": "level",
+    "es.estimate(texts, texts, methods='t')": "methods",
+    "es.assert_not_worse(texts, texts, texts, margn=1)": "margn",
+    "result.ranking().tier": "tier",
+}
+
+
+def members():
+    """Yield the public functions, and the methods of the public classes, with their names."""
+    for name in es.__all__:
+        of = getattr(es, name)
+        if inspect.isfunction(of):
+            yield name, of
+        elif inspect.isclass(of) and not issubclass(of, Exception):
+            for method, function in inspect.getmembers(of, inspect.isfunction):
+                if not method.startswith("_") and function.__module__.startswith("evalstats"):
+                    yield f"{name}.{method}", function
+
+
+def test_no_public_function_returns_any_or_takes_whatever_is_named():
+    untyped, n = [], 0
+    for name, function in members():
+        signature, n = inspect.signature(function), n + 1
+        kinds = {p.annotation for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD}
+        if {"Any", inspect.Signature.empty} & {*kinds, signature.return_annotation}:
+            untyped.append(name)
+    assert n > 150
+    assert untyped == []
+
+
+def test_questions_to_a_comparison_are_answered_by_records():
+    answers = {"ranking": es.Ranking, "power": es.Power, "influence": es.Influence}
+    answers |= {"over": es.OverStrata, "joint": es.JointClaim, "difference": es.Difference}
+    for name, kind in answers.items():
+        assert typing.get_type_hints(getattr(es.Comparison, name))["return"] is kind
+    for kind in (es.Estimate, es.Estimates, es.Comparison, es.Power, Rankings):
+        assert kind.plot.__annotations__["return"] == "Panels"
+
+
+@pytest.mark.parametrize(
+    "kind, function",
+    [
+        (options.ScoreOptions, es.estimate),
+        (options.EstimateOptions, es.estimate),
+        (options.PairOptions, es.compare),
+        (options.SuiteScores, es.Suite.estimate),
+        (options.SuitePairs, es.Suite.compare),
+    ],
+)
+def test_options_are_those_of_the_functions_that_they_are_named_after(kind, function):
+    parameters = inspect.signature(function).parameters
+    rest = {p.annotation for p in parameters.values() if p.kind is p.VAR_KEYWORD}
+    assert rest <= {"Unpack[ScoreOptions]", "Unpack[PairOptions]"}
+    inner = {
+        "Unpack[ScoreOptions]": options.ScoreOptions,
+        "Unpack[PairOptions]": options.PairOptions,
+    }
+    known = {name: p.annotation for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY}
+    for name in rest:
+        known |= {key: hint.__forward_arg__ for key, hint in inner[name].__annotations__.items()}
+    asked = {key: hint.__forward_arg__ for key, hint in kind.__annotations__.items()}
+    assert asked.items() <= known.items()
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
+def test_a_type_checker_knows_what_comes_back_and_refuses_what_is_misspelled(tmp_path):
+    from mypy import api
+
+    lines = [f"reveal_type({line})" for line in REVEALED] + list(REFUSED)
+    path = tmp_path / "user.py"
+    path.write_text(PROGRAM + "\n".join(lines) + "\n", encoding="utf-8")
+    said, errors, code = api.run(
+        ["--strict", "--no-error-summary", "--hide-error-context", str(path)]
+    )
+    assert (errors, code) == ("", 1)
+    first = PROGRAM.count("\n") + 1
+    of_line = {}
+    for line in said.splitlines():
+        place, _, text = line.partition(": ")
+        of_line.setdefault(int(place.rpartition(":")[2]), []).append(text)
+    for number, (line, kind) in enumerate(REVEALED.items(), first):
+        (revealed,) = of_line.pop(number)
+        names = revealed.partition('"')[2].rstrip('"').split(" | ")
+        assert " | ".join(name.rpartition(".")[2] for name in names) == kind, line
+    for number, (line, name) in enumerate(REFUSED.items(), first + len(REVEALED)):
+        assert any("error: " in text and name in text for text in of_line.pop(number)), line
+    assert of_line == {}
