@@ -5,31 +5,33 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
 from evalstats.checks import also_called, choice, label, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.logs import (
-    comet,
-    every_eval_ever,
-    helm,
-    inspect,
-    lm_eval,
-    meeteval,
-    mt_metrics_eval,
-    tables,
-    wmt,
-)
+from evalstats.logs import formats
 from evalstats.logs.files import Source, check_readable
+from evalstats.logs.formats import tables
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.words import as_directions, some
 from evalstats.text.frames import columns_of
 
-#: In the order in which they are asked: NAME, `is_ours(source)` and `read(source, wanted)`.
-FORMATS: tuple[Any, ...] = (
-    lm_eval, inspect, helm, every_eval_ever, comet, mt_metrics_eval, meeteval, wmt, tables,
-)  # fmt: skip
+
+class Format(Protocol):
+    """What each module of `logs/formats` is."""
+
+    NAME: str
+
+    def is_ours(self, source: Source) -> bool:
+        """Return whether a file or folder is of this format."""
+
+    def read(self, source: Source, wanted: Wanted) -> Log:
+        """Return what is wanted of it."""
+
+
+FORMATS = tuple(cast(Format, import_module(f"{formats.__name__}.{x}")) for x in formats.NAMES)
 EPOCHS = ("mean", "runs")
 
 
@@ -125,7 +127,7 @@ def read_part(given: Any, wanted: Wanted) -> Log:
     for kind in FORMATS:
         if kind.is_ours(source):
             try:
-                log: Log = kind.read(source, wanted)
+                log = kind.read(source, wanted)
             except InputError as error:
                 if str(given) in str(error):
                     raise

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError
-from evalstats.logs.columns import (
+from evalstats.logs.files import Source, fingerprint, without_suffix
+from evalstats.logs.formats.columns import (
     Columns,
     Roles,
     as_floats,
@@ -24,7 +25,6 @@ from evalstats.logs.columns import (
     of_json,
     roles_of,
 )
-from evalstats.logs.files import Source, fingerprint, without_suffix
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Items, Key, Rows, mean_rows
 from evalstats.logs.words import direction, is_metric, is_never, matches, plain

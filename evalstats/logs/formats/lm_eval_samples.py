@@ -16,7 +16,7 @@ import numpy as np
 
 from evalstats.errors import InputError
 from evalstats.logs.files import dotted, require
-from evalstats.logs.lm_eval_metrics import Logged, UnreadableError, read_as
+from evalstats.logs.formats.lm_eval_metrics import Logged, UnreadableError, read_as
 from evalstats.logs.log import Wanted
 from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
 from evalstats.logs.words import direction

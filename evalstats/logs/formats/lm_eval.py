@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from evalstats.errors import InputError
 from evalstats.logs.files import Source, json_lines, read_json
-from evalstats.logs.lm_eval_samples import Results, TaskSamples
+from evalstats.logs.formats.lm_eval_samples import Results, TaskSamples
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Rows
 
