@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,18 +27,23 @@ _NAMED = 3
 
 
 class Wanted(NamedTuple):
-    """Which rows are wanted, by patterns, and paths of keys that are kept as labels (`dotted`)."""
+    """Which rows are wanted, by patterns; what is kept as labels, by paths of keys (`dotted`).
+
+    `columns` are the roles of columns of tables: ``{"mine": "score"}``.
+    """
 
     task: tuple[str, ...] = ()
     metric: tuple[str, ...] = ()
     filter: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    columns: Mapping[str, str | None] = MappingProxyType({})
 
     @classmethod
     def of(cls, task: Patterns, metric: Patterns, filter: Patterns) -> Wanted:
-        """Check what a caller gives."""
-        given = {"task": task, "metric": metric, "filter": filter}
-        return cls(**{name: as_patterns(value, name) for name, value in given.items()})
+        """Return the patterns of a caller, each one or several, or say what is wrong with them."""
+        return cls(
+            as_patterns(task, "task"), as_patterns(metric, "metric"), as_patterns(filter, "filter")
+        )
 
     @property
     def is_all(self) -> bool:

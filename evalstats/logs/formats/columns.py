@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.checks import is_from, shown
-from evalstats.errors import InputError
+from evalstats.checks import choice, is_from, label, meant, shown
+from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.files import MOST_LINE, as_label, dotted, json_lines, text_blocks
 from evalstats.logs.words import plain
 from evalstats.text.frames import columns_of, listed_texts
@@ -45,6 +45,11 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "filter": ("filter",),
     "epoch": ("epoch",),
 }
+_OF_SCORES = ("score", "numerator", "denominator")
+#: The role of a column that is called after a system and holds its scores.
+SYSTEM_SCORE = "system_score"
+#: What a caller can say that a column is.
+NAMED_ROLES = (*_ROLES, SYSTEM_SCORE, "label")
 #: What items are grouped by, in the order in which they are asked whether they tell items apart.
 _LABELS = (
     "document documentid documentname doc docid docname passage passageid group groupid cluster "
@@ -174,9 +179,13 @@ def as_names(cells: list[Any]) -> list[str]:
 
 
 class Roles(NamedTuple):
-    """Which column is what; None where there is none.
+    """Which column is what; None, or an empty tuple, where there is none.
 
-    `hashed` are texts that items are asked about; `unused` could have had a part that another has.
+    Each of the first nine is the name of one column. `labels` are what items are grouped by, and
+    `hashed` the texts that items are asked about. `unused` columns are called as one of the nine
+    may be, but a column of a better name has that role; `others` are called like none of them.
+    `named_scores` are the columns whose scores the caller wants, and `named_systems` those that
+    hold the scores of the system that they are called after.
     """
 
     system: str | None
@@ -192,6 +201,9 @@ class Roles(NamedTuple):
     hashed: tuple[str, ...]
     others: tuple[str, ...]
     unused: tuple[str, ...]
+    named_scores: tuple[str, ...] = ()
+    named_systems: tuple[str, ...] = ()
+    are_sums_named: bool = False
 
     @property
     def sums(self) -> tuple[str, str] | None:
@@ -201,39 +213,136 @@ class Roles(NamedTuple):
         return self.numerator, self.denominator
 
 
-def roles_of(path: str, names: Iterable[str], wanted: Iterable[str]) -> Roles:
-    """Return which column is what, or say which two claim the same part."""
-    called = {name: plain(name) for name in names}
-    left, found, unused = list(called), {}, []
-    for role, lines in _ROLES.items():
-        claims = [[n for n in called if called[n] in line.split()] for line in lines]
-        first = next(filter(None, claims), [])
-        if len(first) > 1:
-            raise InputError(
-                f"{path} has several columns for the {role}: {', '.join(map(repr, first))}; call "
-                f"one of them {role!r} and the others something else, or leave them out"
-            )
-        found[role] = first[0] if first else None
-        unused += [name for some in claims for name in some if name not in first]
-    if found["numerator"] is None or found["denominator"] is None:
-        found |= {"numerator": None, "denominator": None}  # One of them alone may be anything.
-    wishes = {plain(name) for name in wanted}
+def roles_of(
+    path: str, names: Iterable[str], labels: Iterable[str], named: Mapping[str, str | None]
+) -> Roles:
+    """Return the role of each column of a table.
 
-    def take(names: Iterable[str]) -> tuple[str, ...]:
-        taken = tuple(dict.fromkeys(name for name in names if name in left))
-        left[:] = [name for name in left if name not in taken]
-        return taken
-
-    take(name for name in found.values() if name is not None)
-    labels = [
-        *(n for n in called if called[n] in wishes),
-        *(n for label in _LABELS.split() for n in called if called[n] == label),
-        *(n for n in called if called[n].endswith("hash")),
-    ]
+    It is what `named` says, such as ``{"mine": "score"}``, and else what the name of the column
+    says. The columns that `labels` names are labels, unless they have another role.
+    """
+    names = list(names)
+    _check_named(path, names, named)
+    simple = {name: plain(name) for name in names if name not in named}
+    columns, unused = _columns_by_role(path, simple, named)
+    taken = [*named, *(column for column in columns.values() if column is not None)]
+    grouped = [name for name, role in named.items() if role == "label"]
+    grouped += _less(_label_columns(simple, labels), taken)
+    taken += grouped
+    hashed = _less((name for name in simple if simple[name] in _HASHED), taken)
+    taken += hashed
+    passed_over = _less(unused, taken)
     return Roles(
-        **found,
-        labels=take(labels),
-        hashed=take(n for n in called if called[n] in _HASHED),
-        unused=take(unused),
-        others=tuple(left),
+        **columns,
+        labels=tuple(grouped),
+        hashed=hashed,
+        unused=passed_over,
+        others=_less(names, [*taken, *passed_over]),
+        named_scores=tuple(name for name, role in named.items() if role == "score"),
+        named_systems=tuple(name for name, role in named.items() if role == SYSTEM_SCORE),
+        are_sums_named="numerator" in named.values(),
     )
+
+
+def as_columns(columns: object) -> dict[str, str | None]:
+    """Return the roles of columns that a caller names: ``{"mine": "score", "epoch": None}``."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise InputTypeError(
+            f"columns must be a mapping from columns to what they are, {{'mine': 'score'}}, got "
+            f"{shown(columns)}"
+        )
+    for name, role in columns.items():
+        label(name, "names in columns")
+        if role is not None:
+            choice(role, NAMED_ROLES, f"columns[{name!r}]")
+    return dict(columns)
+
+
+def _check_named(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> None:
+    """Raise where a table lacks a column that the caller names, or the roles exclude each other."""
+    for name in named:
+        if name not in names:
+            raise InputError(f"columns: {path} has no column {name!r}; {meant(name, names)}")
+    roles = [role for role in named.values() if role is not None]
+    for role in _ROLES:
+        twice = [name for name in named if named[name] == role]
+        if role != "score" and len(twice) > 1:
+            listed = ", ".join(map(repr, twice))
+            raise InputError(f"columns: only one column can be the {role}, got {listed}")
+    if ("numerator" in roles) != ("denominator" in roles):
+        raise InputError(
+            "columns must name a numerator and a denominator, or neither: the score is their ratio"
+        )
+    kinds = [kind for kind in ("score", "numerator", SYSTEM_SCORE) if kind in roles]
+    if len(kinds) > 1:
+        raise InputError(
+            f"columns: scores are in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}"
+        )
+    if SYSTEM_SCORE in roles and "system" in roles:
+        raise InputError(
+            f"columns: where columns are systems ({SYSTEM_SCORE!r}) none can name the 'system'"
+        )
+
+
+def _columns_by_role(
+    path: str, simple: Mapping[str, str], named: Mapping[str, str | None]
+) -> tuple[dict[str, str | None], list[str]]:
+    """Return the column of each of the nine roles, and the columns that were passed over.
+
+    `simple` are the names to go by, as ``{"Seg ID": "segid"}``. A role that the caller names is not
+    looked for: columns that are called like it are passed over, but those of scores may be others.
+    """
+    by_role: dict[str, str | None] = dict.fromkeys(_ROLES)
+    by_role |= {role: name for name, role in named.items() if role in _ROLES and role != "score"}
+    are_scores_named = not {"score", "numerator", SYSTEM_SCORE}.isdisjoint(named.values())
+    passed_over: list[str] = []
+    for role in _ROLES:
+        if role in _OF_SCORES and are_scores_named:
+            continue
+        ranked = _ranked(role, simple)
+        if by_role[role] is None:
+            by_role[role] = _best(path, role, ranked)
+        passed_over += [name for columns in ranked for name in columns if name != by_role[role]]
+    if by_role["numerator"] is None or by_role["denominator"] is None:
+        # One of them alone may be anything.
+        by_role["numerator"] = by_role["denominator"] = None
+    return by_role, passed_over
+
+
+def _ranked(role: str, simple: Mapping[str, str]) -> list[list[str]]:
+    """Return the columns that are called like a role, those of better names first.
+
+    For "segment", ``{"Seg ID": "segid", "line": "line"}`` gives ``[["Seg ID"], ["line"]]``.
+    """
+    ranked = ([name for name in simple if simple[name] in line.split()] for line in _ROLES[role])
+    return [columns for columns in ranked if columns]
+
+
+def _best(path: str, role: str, ranked: list[list[str]]) -> str | None:
+    """Return the one column of the best name for a role, None where none is called like it."""
+    if not ranked:
+        return None
+    if len(ranked[0]) > 1:
+        raise InputError(
+            f"{path} has several columns for the {role}: {', '.join(map(repr, ranked[0]))}; call "
+            f"one of them {role!r} and the others something else, or leave them out"
+        )
+    return ranked[0][0]
+
+
+def _label_columns(simple: Mapping[str, str], asked_for: Iterable[str]) -> list[str]:
+    """Return the columns that are asked for as labels, and those that are called like labels."""
+    wanted = {plain(name) for name in asked_for}
+    return [
+        *(name for name in simple if simple[name] in wanted),
+        *(name for word in _LABELS.split() for name in simple if simple[name] == word),
+        *(name for name in simple if simple[name].endswith("hash")),
+    ]
+
+
+def _less(names: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
+    """Return different names in order, less those that are taken: "bab" less "a" is ("b",)."""
+    apart = set(taken)
+    return tuple(dict.fromkeys(name for name in names if name not in apart))
