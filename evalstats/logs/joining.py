@@ -21,7 +21,7 @@ from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacki
 from evalstats.logs.pivot import Pivot, pivoted
 from evalstats.logs.reading import EPOCHS, named, read_all
 from evalstats.logs.rows import Key, Rows, natural
-from evalstats.logs.words import as_directions, matches, some
+from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.metrics import Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
@@ -106,7 +106,7 @@ def _notes_of(logs: Sequence[Log]) -> list[_Note]:
     notes = [_Note("scores", line) for log in used for line in log.disagreements]
     for log in used:
         if log.skipped:
-            line = f"Left out of {log.path}: {some(log.skipped)}"
+            line = f"Left out of {log.path}: {first_few(log.skipped)}"
             notes.append(_Note(f"of {log.path}", line))
     return notes
 
@@ -116,7 +116,7 @@ def _sentences(notes: Iterable[_Note]) -> list[str]:
     lines: dict[tuple[str, str], list[str]] = {}
     for note in notes:
         lines.setdefault((note.kind, note.ending), []).append(note.line)
-    return [f"{some(of_kind)}{ending}" for (_, ending), of_kind in lines.items()]
+    return [f"{first_few(of_kind)}{ending}" for (_, ending), of_kind in lines.items()]
 
 
 def _read(logs: Logs, wanted: Wanted) -> list[Log]:
@@ -212,13 +212,13 @@ def _shared(
         return shared
     there = {(one.key, one.system) for one in rows}
     gone = {name: [str(key) for key in rows_of if (key, name) not in there] for name in places}
-    lines = [f"{name} has no {some(keys, ', ')}" for name, keys in gone.items() if keys]
+    lines = [f"{name} has no {first_few(keys, ', ')}" for name, keys in gone.items() if keys]
     if not shared:
-        raise InputError(f"the systems have no task and metric in common: {some(lines)}")
+        raise InputError(f"the systems have no task and metric in common: {first_few(lines)}")
     if missing != "intersect":
         raise InputError(
-            f"all systems must have the same tasks and metrics, but {some(lines)}; choose with "
-            f"task, metric or systems, or compare what all have with missing='intersect'"
+            f"all systems must have the same tasks and metrics, but {first_few(lines)}; choose "
+            f"with task, metric or systems, or compare what all have with missing='intersect'"
         )
     notes += [_Note("unshared", f"Left out, since {line}") for line in lines]
     return shared
@@ -373,4 +373,6 @@ def asked_twice(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
     lines = [f"{one} and {two} have {n:,} items in common" for (one, two), n in shared.items()]
     if not lines:
         return []
-    return [f"{some(lines)}: a total takes them for different ones, so that it looks too sure."]
+    return [
+        f"{first_few(lines)}: a total takes them for different ones, so that it looks too sure."
+    ]

@@ -17,7 +17,7 @@ from evalstats.logs.formats import tables
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.rows import Rows
-from evalstats.logs.words import as_directions, some
+from evalstats.logs.words import as_directions, first_few
 from evalstats.text.frames import columns_of
 
 
@@ -168,6 +168,6 @@ def _read_as(kind: Format, source: Source, path: str, wanted: Wanted) -> Log:
             f"write it again, or report it if it is whole"
         ) from error
     if not log.rows and wanted.is_all:
-        why = some(log.skipped) or "no item has a score"
+        why = first_few(log.skipped) or "no item has a score"
         raise InputError(f"{path} holds no scores that can be read as {kind.NAME}: {why}")
     return log

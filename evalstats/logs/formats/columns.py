@@ -74,15 +74,15 @@ class Columns(NamedTuple):
 
     def refused(self, row: int, column: str, expected: str) -> InputError:
         """Return the error about one cell."""
-        where, found = f"{self.path}, {self.where(row)}", shown(self.cells[column][row], 60)
-        return InputError(f"{where}: {column!r} must be {expected}, got {found}")
+        where, got = f"{self.path}, {self.where(row)}", shown(self.cells[column][row], 60)
+        return InputError(f"{where}: {column!r} must be {expected}, got {got}")
 
     def numbers(self, column: str) -> NDArray[np.float64]:
         """Return the numbers of a column, NaN for those missing."""
-        found, bad = as_floats(self.cells[column])
+        numbers, bad = as_floats(self.cells[column])
         if bad is not None:
             raise self.refused(bad, column, "a number such as 0.5, or empty where it is missing")
-        return found
+        return numbers
 
 
 def of_frame(frame: Any) -> Columns:
@@ -141,18 +141,24 @@ def of_json(path: Path, labels: Sequence[str]) -> Columns:
 
 
 def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequence[int]) -> Columns:
-    """Return columns that have different names; one without is the index that pandas writes."""
+    """Return the columns as `Columns`, whose names must differ.
+
+    A column without a name is left out: it is the index that pandas writes.
+    """
     repeated = next((name for i, name in enumerate(names) if name and name in names[:i]), None)
     if repeated is not None:
         raise InputError(f"{path} has two columns {repeated!r}; give them different names")
-    found = {name: column for name, column in zip(names, cells, strict=True) if name}
-    if not found or not lines:
+    named = {name: column for name, column in zip(names, cells, strict=True) if name}
+    if not named or not lines:
         raise InputError(f"{path} has no rows below its header")
-    return Columns(path, found, lines)
+    return Columns(path, named, lines)
 
 
 def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
-    """Return numbers, NaN for those missing, and which cell is the first that is neither."""
+    """Return the numbers of cells `(n,)`, NaN where one is missing, and the place of a wrong one.
+
+    That is the first cell that is neither a number nor empty: of ``["1", "", "x"]`` it is 2.
+    """
     numbers = list(map(_as_float, cells))
     return np.array(numbers, dtype=np.float64), numbers.index(None) if None in numbers else None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from evalstats.logs.files import Source, fingerprint, get, without_suffix
 from evalstats.logs.log import Log, Wanted, log_of
@@ -17,55 +17,71 @@ def is_ours(source: Source) -> bool:
     return _is_compared(source.json) or _is_scored(source.json)
 
 
-def _is_compared(found: Any) -> bool:
-    first = get(found, "translations")
+def _is_compared(document: Any) -> bool:
+    """Return whether JSON is of `comet-compare`: the scores of each "translation"."""
+    first = get(document, "translations")
     return isinstance(first, list) and bool(first) and get(first[0], "scores") is not None
 
 
-def _is_scored(found: Any) -> bool:
-    first = next(iter(found.values()), None) if isinstance(found, dict) else None
-    one = first[0] if isinstance(first, list) and first else None
-    return isinstance(one, dict) and "COMET" in one and "mt" in one
+def _is_scored(document: Any) -> bool:
+    """Return whether JSON is of `comet-score`: a list of segments under the name of each file."""
+    first = next(iter(document.values()), None) if isinstance(document, dict) else None
+    segment = first[0] if isinstance(first, list) and first else None
+    return isinstance(segment, dict) and "COMET" in segment and "mt" in segment
+
+
+class _System(NamedTuple):
+    """What a file says of a system: n scores, and n texts each, None where there is none."""
+
+    name: str
+    scores: list[Any]
+    sources: list[Any]
+    references: list[Any]
+
+    def labels(self) -> dict[str, list[str]]:
+        """Return hashes of the texts, n each, empty for what is no text."""
+        texts = {"source_hash": self.sources, "reference_hash": self.references}
+        return {
+            name: [_hash(text) for text, _ in zip(of, self.scores, strict=True)]
+            for name, of in texts.items()
+        }
+
+
+def _hash(text: object) -> str:
+    """Return the hash of a text without blanks around it, empty for what is no text."""
+    return fingerprint(text.strip()) if isinstance(text, str) else ""
 
 
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of all systems; items are named by the number of their line, from 1."""
     where, key = str(source.path), Key("", "COMET")
-    given = list((_compared if _is_compared(source.json) else _scored)(source.json))
-    short = [without_suffix(name) for name, *_ in given]
-    found = []
-    for name, scores, *texts in given:
-        values = as_scores(scores, lambda i, name=name: f"{where}, score {i + 1} of {name}")  # type: ignore[misc]
-        hashed = (
-            [
-                fingerprint(t.strip()) if isinstance(t, str) else ""
-                for t, _ in zip(own, scores, strict=True)
-            ]
-            for own in texts
-        )
-        own = name if len(set(short)) < len(short) else without_suffix(name)
-        found.append(
-            (own, values, dict(zip(("source_hash", "reference_hash"), hashed, strict=True)))
-        )
-    return log_of(where, NAME, numbered(where, key, found) if wanted.has(key) else [])
+    systems = list((_compared if _is_compared(source.json) else _scored)(source.json))
+    short = [without_suffix(system.name) for system in systems]
+    are_short = len(set(short)) == len(short)
+    scores = []
+    for system, name in zip(systems, short, strict=True):
+
+        def at(i: int, name: str = system.name) -> str:
+            return f"{where}, score {i + 1} of {name}"
+
+        values = as_scores(system.scores, at)
+        scores.append((name if are_short else system.name, values, system.labels()))
+    return log_of(where, NAME, numbered(where, key, scores) if wanted.has(key) else [])
 
 
-#: Name, scores, sources and references of a system.
-_Given = Iterator[tuple[str, list[Any], list[Any], list[Any]]]
-
-
-def _scored(found: Any) -> _Given:
+def _scored(document: Any) -> Iterator[_System]:
     """Yield what each file has: a source, an output, a reference and a score a segment."""
-    for name, segments in found.items():
+    for name, segments in document.items():
         scores = [segment["COMET"] for segment in segments]
         sources, references = ([s.get(key) for s in segments] for key in ("src", "ref"))
-        yield name, scores, sources, references
+        yield _System(name, scores, sources, references)
 
 
-def _compared(found: Any) -> _Given:
+def _compared(document: Any) -> Iterator[_System]:
     """Yield what each translation has; sources and references are the same for all."""
-    for one in found["translations"]:
+    for translation in document["translations"]:
+        scores = translation["scores"]
         sources, references = (
-            found.get(key) or [None] * len(one["scores"]) for key in ("source", "reference")
+            document.get(key) or [None] * len(scores) for key in ("source", "reference")
         )
-        yield one["name"], one["scores"], sources, references
+        yield _System(translation["name"], scores, sources, references)

@@ -49,11 +49,15 @@ class Logged(NamedTuple):
     higher: bool
 
     def each(self, expected: str, read: Callable[[Any], T]) -> list[T]:
-        """Return what `read` makes of every row; the first row says what they are at all."""
-        found = []
+        """Return what `read` turns every row into.
+
+        Where it cannot read the first row, no row is what was expected (`UnreadableError`); where
+        it cannot read a later one, that row is wrong (`InputError`).
+        """
+        parsed = []
         for i, row in enumerate(self.values):
             try:
-                found.append(read(row))
+                parsed.append(read(row))
             except (TypeError, ValueError, OverflowError):
                 got = shown(row, 60)
                 if i:
@@ -61,7 +65,7 @@ class Logged(NamedTuple):
                     raise InputError(f"{where} must be {expected}, got {got}") from None
                 said = f"its rows should be {expected}, but are like {got}"
                 raise UnreadableError(said) from None
-        return found
+        return parsed
 
 
 class Read(NamedTuple):
@@ -96,6 +100,7 @@ def _score(row: Any) -> tuple[float, float]:
 
 
 def _units(row: Any) -> tuple[float, float]:
+    """Return the nats of a text and its units, from ``[log-likelihood, number of units]``."""
     nats, units = row
     return 0.0 - nats, 0.0 + units  # 0 and not -0 where a text is certain
 
@@ -137,6 +142,8 @@ def _texts(metric: Metric) -> _Reader:
 
 
 def _per_unit(kind: type[Perplexity] | type[BitsPerUnit], default: str) -> _Reader:
+    """Return a reader of log-likelihoods per unit, which the name says: "word_perplexity"."""
+
     def metric(rows: Logged) -> Metric:
         unit = rows.metric.partition("_")[0]
         return kind(unit if unit in UNITS else default)
@@ -152,8 +159,8 @@ def _classes(measure: str, labels: tuple[Any, ...] = ()) -> _Reader:
         return [gold, predicted]
 
     def read(rows: Logged) -> Read:
-        found = rows.each("[gold label, predicted label], integers or texts", pair)
-        gold, predicted = map(list, zip(*found, strict=True))
+        pairs = rows.each("[gold label, predicted label], integers or texts", pair)
+        gold, predicted = map(list, zip(*pairs, strict=True))
         there = {*gold, *predicted}
         if labels and not there.issubset(labels):
             raise UnreadableError("its labels are not 0 and 1, of which scikit-learn takes 1")
@@ -212,22 +219,25 @@ def read_as(function: str, rows: Logged, stated: float | None) -> Read:
 
 
 def _recognised(rows: Logged, function: str, stated: float | None) -> Read:
-    """Return the one thing that gives the stated score, where a function of its own made it."""
+    """Return the rows as the one metric that gives the score which the log states.
+
+    `function` is the source of the task's own aggregation, which logs hold and nobody runs.
+    """
     named = re.search(r"def\s+(\w+)", function)
     by = f"it is aggregated by {named[1] if named else shown(function, 60)}"
     if stated is None:
         raise UnreadableError(f"{by}, and there is no score to recognise it by")
-    found = []
+    candidates = []
     for read in _OWN:
         try:
             candidate = read(rows)
         except (UnreadableError, InputError):
             continue
         if math.isclose(candidate.score, stated, rel_tol=1e-9, abs_tol=1e-12):
-            found.append(candidate)
-    if not found:
+            candidates.append(candidate)
+    if not candidates:
         raise UnreadableError(f"{by}, which is not known to be a function of sums")
-    if len(found) > 1:
-        names = ", ".join(candidate.metric.name for candidate in found)
+    if len(candidates) > 1:
+        names = ", ".join(candidate.metric.name for candidate in candidates)
         raise UnreadableError(f"{by}, whose score could be any of {names}")
-    return found[0]
+    return candidates[0]

@@ -118,22 +118,22 @@ def _wide(
     left_out: Sequence[str],
 ) -> ScoreColumns:
     """Return all columns of numbers that may be scores: systems, or the one metric of a file."""
-    found = [c for c in numeric if c in asked_for or not is_never(c)] or list(numeric)
-    listed = ", ".join(map(repr, found))
-    if not found:
+    scores = [c for c in numeric if c in asked_for or not is_never(c)] or list(numeric)
+    listed = ", ".join(map(repr, scores))
+    if not scores:
         raise InputError(
             f"{table.path} has no column of scores, that is of numbers such as 0.5, among "
             f"{', '.join(map(repr, table.cells))}; {_HOW}"
         )
-    if roles.system is None and roles.metric is None and 0 < len(asked_for) < len(found):
+    if roles.system is None and roles.metric is None and 0 < len(asked_for) < len(scores):
         raise InputError(
             f"{table.path} has {listed}, which may be systems or metrics: add a column 'system' "
             f"that names the system if they are metrics, or a column 'metric' that names the "
             f"metric if they are systems"
         )
-    are_systems = roles.metric is not None or (len(found) > 1 and not asked_for)
-    rest = [c for c in numeric if c not in found]
-    chosen = _metrics(_each(found), roles, rest, left_out)
+    are_systems = roles.metric is not None or (len(scores) > 1 and not asked_for)
+    rest = [c for c in numeric if c not in scores]
+    chosen = _metrics(_each(scores), roles, rest, left_out)
     return chosen._replace(are_systems=are_systems and roles.system is None)
 
 

@@ -252,8 +252,8 @@ def _statistics(
 ) -> NDArray[np.float64]:
     """Return the statistics of answers `(n, 2)` from a column of scores, NaN where it has none."""
     at = np.array([rows.get(answer, -1) for answer in answers])
-    found = np.where(at[:, None] < 0, np.nan, values[at])
-    return found if found.shape[1] == 2 else mean_rows(found[:, 0])
+    statistics = np.where(at[:, None] < 0, np.nan, values[at])
+    return statistics if statistics.shape[1] == 2 else mean_rows(statistics[:, 0])
 
 
 def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
