@@ -263,9 +263,8 @@ class Log(Result):
             for record in self._records()
         ]
         # What says nothing of any row is no column.
-        empty = {"task": ("",), "metric": ("",), "filter": ("", "none"), "answers": ("1",),
-                 "reported": ("",)}  # fmt: skip
-        used = [k for k in rows[0] if any(row[k] not in empty.get(k, ()) for row in rows)]
+        empty = {"filter": ["", "none"], "answers": ["1"], "system": [], "items": [], "score": []}
+        used = [k for k in rows[0] if any(row[k] not in empty.get(k, [""]) for row in rows)]
         sides = "".join(">" if k in (*shown, "answers") else "<" for k in used)
         lines = tuple(tuple(row[k] for k in used) for row in rows)
         return [Table(f"{self.name} ({self.format}, {self.path})", tuple(used), lines, sides)]

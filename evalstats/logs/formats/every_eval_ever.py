@@ -99,10 +99,15 @@ def _rows(key: Key, model: str, answers: Answers, about: Any, lacking: str) -> R
         higher = True  # More is more correct.
     mean = get(about, "score_details", "score")
     return Rows(
-        key, model, Mean(key.metric, higher is not False), items,
-        answers.means("score", items), float(mean) if is_finite(mean) else None,
-        "; ".join(filter(None, [lacking, errors])), is_directed=higher is not None,
-    )  # fmt: skip
+        key,
+        model,
+        Mean(key.metric, higher is not False),
+        items,
+        answers.means("score", items),
+        reported=float(mean) if is_finite(mean) else None,
+        lacking="; ".join(filter(None, [lacking, errors])),
+        is_directed=higher is not None,
+    )
 
 
 def _about(beside: Any, task: str, result: str) -> Any:

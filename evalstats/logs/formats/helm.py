@@ -100,10 +100,16 @@ def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str])
             key, higher = Key(task, metric, filter), direction(metric)
             higher = False if _LOWER_IS_BETTER.fullmatch(metric) else higher
             yield Rows(
-                key, model, Mean(metric, higher is not False), items,
-                answers.pairs(metric, items, list(rows.values())), reported.get(key), lacking,
-                is_directed=higher is not None, path=str(path),
-            )  # fmt: skip
+                key,
+                model,
+                Mean(metric, higher is not False),
+                items,
+                answers.pairs(metric, items, list(rows.values())),
+                reported=reported.get(key),
+                lacking=lacking,
+                is_directed=higher is not None,
+                path=str(path),
+            )
 
 
 def _key(stat: Any, task: str, where: str) -> Key:

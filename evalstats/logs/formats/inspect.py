@@ -120,10 +120,17 @@ def _rows(log: _Stored, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
         is_whole = len(values) == n and None not in values.values()
         higher = True if metric in accuracies else _direction(metric, values)
         yield Rows(
-            key, log.model, Mean(metric, higher is not False), items,
-            answers.pairs(metric, items, statistics), stated.get(metric), lacking,
-            is_part and not lacking and is_whole, higher is not None, str(log.path),
-        )  # fmt: skip
+            key,
+            log.model,
+            Mean(metric, higher is not False),
+            items,
+            answers.pairs(metric, items, statistics),
+            reported=stated.get(metric),
+            lacking=lacking,
+            is_limited=is_part and not lacking and is_whole,
+            is_directed=higher is not None,
+            path=str(log.path),
+        )
 
 
 def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:

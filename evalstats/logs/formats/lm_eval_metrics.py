@@ -179,11 +179,14 @@ _MEAN = _sums("numbers", _score, lambda rows: Mean(rows.metric, rows.higher))
 #: What a function of a task's own may be.
 _OWN = (
     _MEAN,
-    _sums("lists of true and false", _right,
-          lambda rows: Ratio(rows.metric, ("right", "all"), higher_is_better=rows.higher)),
+    _sums(
+        "lists of true and false",
+        _right,
+        lambda rows: Ratio(rows.metric, ("right", "all"), higher_is_better=rows.higher),
+    ),
     *map(_classes, ("accuracy", "macro-f1", "weighted-f1", "mcc", "kappa", "balanced-accuracy")),
     _classes("f1", (0, 1)),
-)  # fmt: skip
+)
 #: By the names that the harness registers; F1 is that of the label 1, as scikit-learn's.
 _READERS: dict[str, _Reader] = {
     "mean": _MEAN,

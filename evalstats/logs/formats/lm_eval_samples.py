@@ -35,9 +35,17 @@ _REGISTERED = {
 _HASHES = ("doc_hash", "target_hash")
 #: What a line has beside its metrics.
 _FIXED = (
-    "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
-    "prompt_hash", *_HASHES,
-)  # fmt: skip
+    "doc_id",
+    "doc",
+    "target",
+    "arguments",
+    "resps",
+    "filtered_resps",
+    "filter",
+    "metrics",
+    "prompt_hash",
+    *_HASHES,
+)
 
 
 class Results:
@@ -214,6 +222,14 @@ class TaskSamples:
         is_named = higher is not None or not isinstance(read.metric, (Mean, Ratio))
         n_items = max(len(columns.lines) for columns in self.filters.values())
         return Rows(
-            key, system, read.metric, items, read.statistics[items.order], stated, lacking,
-            self.results.is_limited(self.task, n_items), is_named, self.path,
-        )  # fmt: skip
+            key,
+            system,
+            read.metric,
+            items,
+            read.statistics[items.order],
+            reported=stated,
+            lacking=lacking,
+            is_limited=self.results.is_limited(self.task, n_items),
+            is_directed=is_named,
+            path=self.path,
+        )

@@ -20,9 +20,15 @@ NAME = "meeteval"
 _NAME = re.compile(r"(.+)_([A-Za-z0-9]+)_per_reco\.json(?:\.gz)?")
 #: What each of the commands calls its result, by the name of its file.
 _METRICS = {
-    "wer": "WER", "cpwer": "cpWER", "orcwer": "ORC-WER", "mimower": "MIMO-WER", "tcpwer": "tcpWER",
-    "tcorcwer": "tcORC-WER", "tcmimower": "tcMIMO-WER", "dicpwer": "DI-cpWER",
-}  # fmt: skip
+    "wer": "WER",
+    "cpwer": "cpWER",
+    "orcwer": "ORC-WER",
+    "mimower": "MIMO-WER",
+    "tcpwer": "tcpWER",
+    "tcorcwer": "tcORC-WER",
+    "tcmimower": "tcMIMO-WER",
+    "dicpwer": "DI-cpWER",
+}
 #: Errors and length: of words, and in seconds where speakers are scored.
 _WORDS = (("insertions", "deletions", "substitutions"), "length")
 _SPEAKERS = (
