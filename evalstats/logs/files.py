@@ -118,7 +118,7 @@ def _reading(path: Path) -> Iterator[BinaryIO]:
 
 
 def check_readable(path: Path) -> None:
-    """Say why a file cannot be read, where it cannot: it is compressed otherwise than by gzip."""
+    """Raise where a file cannot be read, such as one that is compressed otherwise than by gzip."""
     if path.is_file():
         with _reading(path) as file:
             file.read(1)

@@ -36,7 +36,7 @@ _OF_ITEMS = ("doc_hash", "item_hash", "sample_hash")
 
 
 class _Note(NamedTuple):
-    """One line that is said; all lines of one kind and ending make one note."""
+    """A line for the notes. Lines of the same kind and ending are printed as one sentence."""
 
     kind: str
     line: str
@@ -44,7 +44,11 @@ class _Note(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """Tables of each task, of the same segments; notes; the system of each path that has one."""
+    """Logs that were joined.
+
+    `tasks` has one table a metric of each task, all of the same segments; `paths` has the system of
+    each log that holds only one, by its path.
+    """
 
     tasks: dict[str, list[SegmentStatistics]]
     notes: list[str]
@@ -294,9 +298,9 @@ def _there(pivot: Pivot, missing: str, notes: list[_Note]) -> NDArray[np.bool_]:
 
 
 def _asked_of_all(pivot: Pivot, notes: list[_Note]) -> NDArray[np.bool_]:
-    """Return which items no system was spared by a limit, `(N,)`; a note names the limits.
+    """Return which items all systems were asked, `(N,)`: not those that a limit spared one of them.
 
-    What a system was never asked is not missing from it.
+    What a system was never asked is not missing from it. A note names each limit.
     """
     is_asked = np.ones(len(pivot.ids), dtype=np.bool_)
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):

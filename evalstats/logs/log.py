@@ -55,14 +55,17 @@ class Wanted(NamedTuple):
         return not self.task or matches(task, self.task)
 
     def has(self, key: Key) -> bool:
-        """Return whether a table is wanted."""
+        """Return whether the rows of this task, metric and filter are wanted."""
         return all(
             not patterns or any(matches(name, patterns) for name in names)
             for names, patterns in zip(_called(key), self[:3], strict=True)
         )
 
     def check(self, rows: Sequence[Rows], there: Sequence[Rows], where: str) -> None:
-        """Raise where nothing that is there has what a name, or all patterns, ask for."""
+        """Raise where a pattern matches nothing, or no row matches all patterns.
+
+        `rows` are those that match, and `there` all, for the message to say what there is.
+        """
         known = dict.fromkeys(one.key for one in there)
         asked = dict(zip(Key._fields, self[:3], strict=True))
         for j, (part, wishes) in enumerate(asked.items()):
@@ -139,7 +142,7 @@ class Log(Result):
 
     @property
     def name(self) -> str:
-        """That of the only system; of several, that of the file or folder."""
+        """The name of the only system; of several, that of the file or folder."""
         return self.systems[0] if len(self.systems) == 1 else without_suffix(self.path) or self.path
 
     @property
@@ -169,7 +172,7 @@ class Log(Result):
 
     @property
     def incomplete(self) -> dict[Key, str]:
-        """What a table lacks: items that the log says there were, or scores of some."""
+        """What each table lacks: items that the log says there were, or scores."""
         lines = {key: lacking(rows) for key, rows in by_key(self.rows).items()}
         return {key: line for key, line in lines.items() if line}
 

@@ -133,7 +133,7 @@ class Pivot(NamedTuple):
 
 
 def pivoted(rows: Sequence[Rows], as_runs: bool = False) -> Pivot:
-    """Bring the rows of different systems under one key side by side."""
+    """Return the rows of several systems under one key side by side."""
     parts = tuple(answered(one, as_runs) for one in rows)
     metric, key = _shared_metric(rows), rows[0].key
     runs = {part.n_runs: part.rows.system for part in parts}
@@ -154,7 +154,10 @@ def pivoted(rows: Sequence[Rows], as_runs: bool = False) -> Pivot:
 
 
 def _union(parts: Sequence[Answered]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
-    """Return all ids in their natural order, and where those of each system are."""
+    """Return the ids of all systems in their natural order, and the places of those of each system.
+
+    Of ids ("1", "3") and ("1", "2") these are ("1", "2", "3") and places [0, 2] and [0, 1].
+    """
     ids = parts[0].ids
     if all(part.ids == ids for part in parts):
         return ids, [np.arange(len(ids))] * len(parts)
@@ -165,7 +168,10 @@ def _union(parts: Sequence[Answered]) -> tuple[tuple[str, ...], list[NDArray[np.
 
 
 def shared_labels(parts: Sequence[Answered]) -> dict[str, list[str]]:
-    """Return labels that all systems have, by item; raise where they say different things."""
+    """Return the labels that all systems have, of all items: ``{"document": ["d1", "d1", "d2"]}``.
+
+    Raise where two systems have different labels for an item.
+    """
     by_item: dict[str, list[str]] = {}
     ids, _ = _union(parts)
     for name in parts[0].labels:
@@ -192,7 +198,11 @@ def shared_labels(parts: Sequence[Answered]) -> dict[str, list[str]]:
 
 
 def _shared_metric(rows: Sequence[Rows]) -> Metric:
-    """Return the metric of all systems: with one direction, and the classes of all of them."""
+    """Return the one metric of all systems.
+
+    Systems whose direction is not known take that of another, and classes are those of all. Raise
+    where no direction is known, or metrics differ.
+    """
     directed = next((one for one in rows if one.is_directed), None)
     if directed is None:
         raise ask_direction(rows[0].key.metric, rows[0].path)
@@ -216,7 +226,7 @@ def _identity(metric: Metric) -> tuple[object, ...]:
 
 
 def _with_same_classes(metrics: list[Metric]) -> list[Metric]:
-    """Return metrics with the classes of all, where they have classes of one kind."""
+    """Return metrics over classes with the classes of all, if these are all texts or all numbers."""
     known = {metric.labels for metric in metrics if isinstance(metric, Confusion)}
     union = {name for labels in known for name in labels}
     if len(known) < 2 or len({type(name) for name in union}) > 1:

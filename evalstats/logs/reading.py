@@ -114,7 +114,10 @@ def read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
 
 
 def _check_labels(rows: Sequence[Rows], names: Sequence[str], where: str, are_read: bool) -> None:
-    """Raise where no item has one of the labels; of logs that `are_read` it may have been left."""
+    """Raise where no item has one of the labels.
+
+    Where logs were read before (`are_read`) the label may have been left out then.
+    """
     known = dict.fromkeys(name for one in rows for name in one.items.labels)
     for name in names:
         if name not in known:

@@ -23,7 +23,7 @@ _NUMBERS = re.compile(r"(\d+)", re.ASCII)
 
 
 class Key(NamedTuple):
-    """What rows are of; what a format does not have is an empty string."""
+    """The task, metric and filter of rows; "" is what a format does not have."""
 
     task: str
     metric: str
@@ -31,7 +31,7 @@ class Key(NamedTuple):
 
     @property
     def has_filter(self) -> bool:
-        """Whether there is one; lm-evaluation-harness calls that "none" where there is not."""
+        """Whether rows have a filter; lm-evaluation-harness calls it "none" where they have not."""
         return self.filter not in ("", "none")
 
     @property
@@ -137,7 +137,7 @@ class Answers:
         return Items.of(self.where, ids, labels, epochs)
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
-        """Return rows of `Mean` in the order of all items, NaN where an answer has no score."""
+        """Return statistics of `Mean` in the order of the items, NaN where an answer has no score."""
         places = list(self.values[metric])
 
         def where(i: int) -> str:
@@ -192,7 +192,7 @@ class Rows:
 
 
 def mean_rows(scores: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows of `Mean`, `(n,) -> (n, 2)`; NaN stays."""
+    """Return scores as statistics of `Mean`, the score and 1, `(n,) -> (n, 2)`; NaN stays NaN."""
     scores = np.asarray(scores, dtype=np.float64)
     return np.stack([scores, np.where(np.isnan(scores), np.nan, 1.0)], axis=-1)
 

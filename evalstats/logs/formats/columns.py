@@ -61,7 +61,10 @@ _HASHED = ("source", "src", "reference", "ref", "question")
 
 
 class Columns(NamedTuple):
-    """A table by columns: N cells each, None where there is nothing, and where rows were."""
+    """A table by columns: N cells each, None where a cell is empty.
+
+    `lines` say where each row was in the file, as numbers of what `unit` is: "line 7".
+    """
 
     path: str
     cells: dict[str, list[Any]]

@@ -111,7 +111,10 @@ def _rows(key: Key, model: str, answers: Answers, about: Any, lacking: str) -> R
 
 
 def _about(beside: Any, task: str, result: str) -> Any:
-    """Return what the file beside says of one result; nothing where it says so of several."""
+    """Return what the file beside says of a result, None where it is not clear which entry is meant.
+
+    Entries are those of the task, and among them the one of this id, where ids are stated.
+    """
     results = get(beside, "evaluation_results")
     results = results if isinstance(results, list) else []
     of_task = [one for one in results if get(one, "evaluation_name") == task]

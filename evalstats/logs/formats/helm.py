@@ -113,7 +113,10 @@ def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str])
 
 
 def _key(stat: Any, task: str, where: str) -> Key:
-    """Return what a statistic is about; split and perturbation are the filter."""
+    """Return the task, metric and filter of a statistic.
+
+    The filter is its split and perturbation: "test, typos, prob=0.1".
+    """
     name = require(stat, "name", "name", where=where)
     change = get(stat, "name", "perturbation")
     parts = [get(stat, "name", "split"), get(stat, "name", "sub_split"), get(change, "name")]
@@ -126,7 +129,7 @@ def _key(stat: Any, task: str, where: str) -> Key:
 
 
 def _reported(path: Path, task: str) -> tuple[dict[Key, float], dict[str, float]]:
-    """Return the means that HELM states, and the numbers of instances."""
+    """Return the means that HELM states, by key, and the numbers of instances by filter."""
     beside = path.with_name("stats.json")
     means: dict[Key, float] = {}
     sizes: dict[str, float] = {}

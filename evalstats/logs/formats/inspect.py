@@ -157,7 +157,10 @@ def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:
 
 
 def _direction(metric: str, values: dict[int, Any]) -> bool | None:
-    """Return whether more is better: it is where answers are right or wrong."""
+    """Return whether more is better, None where nothing says it.
+
+    It is where all values are texts, such as "C" and "I", or true and false; else the name says it.
+    """
     if all(isinstance(value, (str, bool)) or value is None for value in values.values()):
         return True
     named = direction(metric)
@@ -187,7 +190,10 @@ def _asked(sample: Any) -> str:
 
 
 def _lacking(log: _Stored) -> str:
-    """Return in words what the log should have and has not."""
+    """Return a line on what is wrong with a log: its status, samples that it lacks, errors.
+
+    It is empty where nothing is.
+    """
     status, n_samples = log.header.get("status"), len(log.samples)
     why = [] if status == "success" else [f"the log's status is {shown(status, 60)}"]
     if log.header.get("invalidated"):
@@ -213,7 +219,11 @@ class _Stored(NamedTuple):
 
 
 def _from_eval(path: Path, wishes: Sequence[str]) -> _Stored:
-    """Return a log with the summaries of its samples; these cut texts, so labels need the whole."""
+    """Return a log from a zip file.
+
+    Of its samples the summaries are read, which are small; where labels are asked for the samples
+    themselves are, since summaries cut texts.
+    """
     with opened_zip(path) as archive:
         names = archive.namelist()
         start = [n for n in ("header.json", "_journal/start.json") if n in names]
@@ -235,7 +245,11 @@ def _stored(path: Path, header: Any, samples: Any) -> _Stored:
 
 
 def _reported(log: _Stored, n_epochs: int, skipped: list[str]) -> tuple[dict[str, float], set[str]]:
-    """Return the means that the log states, by the name of the score, and which are accuracies."""
+    """Return the means that the log states, by the name of the score, and the names of accuracies.
+
+    As in ``({"match": 0.75}, {"match"})``. A score whose epochs are reduced otherwise than by the
+    mean is named in `skipped`.
+    """
     scores = get(log.header, "results", "scores")
     means: dict[str, float] = {}
     accuracies = set()

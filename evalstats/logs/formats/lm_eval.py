@@ -27,7 +27,7 @@ _RESULTS = re.compile(rf".+{_STAMP}\.json", re.DOTALL)
 
 
 class _Run(NamedTuple):
-    """The files of one run: of its results, where there is one, and of samples by their names."""
+    """The files of one run: that of its results, None where there is none, and samples by task."""
 
     folder: Path
     results: Path | None

@@ -37,11 +37,14 @@ T = TypeVar("T")
 
 
 class UnreadableError(Exception):
-    """What is aggregated is no function of sums, or none that is known; says why."""
+    """The rows of a metric cannot be read as statistics that add up; the message says why."""
 
 
 class Logged(NamedTuple):
-    """Rows of one metric, how messages call row i, and the direction of a mean."""
+    """The rows of one metric, as the log has them.
+
+    `where(i)` is what messages call row i, and `higher` whether more is better under a mean.
+    """
 
     metric: str
     values: list[Any]
@@ -86,7 +89,10 @@ _Reader = Callable[[Logged], Read]
 def _sums(
     expected: str, of_row: Callable[[Any], tuple[float, float]], metric: Callable[[Logged], Metric]
 ) -> _Reader:
-    """Return a reader of two numbers a row."""
+    """Return a reader of rows that `of_row` turns into two numbers, the statistics of `metric`.
+
+    Messages say that rows should be `expected`.
+    """
 
     def read(rows: Logged) -> Read:
         return Read(metric(rows), np.array(rows.each(expected, of_row), dtype=np.float64))
@@ -95,7 +101,7 @@ def _sums(
 
 
 def _score(row: Any) -> tuple[float, float]:
-    """Return a 0/1 score, or any number; NaN and null are missing."""
+    """Return a score, 0/1 or any number, and 1; both are NaN where it is NaN or null."""
     return (math.nan, math.nan) if row is None or row != row else (0.0 + row, 1.0)
 
 
@@ -106,7 +112,7 @@ def _units(row: Any) -> tuple[float, float]:
 
 
 def _distance(row: Any) -> tuple[float, float]:
-    """Return the squared distance of an item's probabilities from its gold class."""
+    """Return the squared distance of an item's probabilities from its gold class, and 1."""
     gold, chances = row
     if isinstance(chances, str):  # as NumPy prints an array, of eight digits
         chances = [float(part) for part in chances.strip("[]").split()]
@@ -152,7 +158,10 @@ def _per_unit(kind: type[Perplexity] | type[BitsPerUnit], default: str) -> _Read
 
 
 def _classes(measure: str, labels: tuple[Any, ...] = ()) -> _Reader:
-    """Return a reader of labels, all integers or all texts; absent classes are in no average."""
+    """Return a reader of ``[gold label, predicted label]``, all integers or all texts.
+
+    `labels` are the classes, by default those that occur; absent classes are in no average.
+    """
 
     def pair(row: Any) -> list[Any]:
         gold, predicted = (one if isinstance(one, str) else index(one) for one in row)

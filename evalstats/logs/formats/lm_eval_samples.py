@@ -56,7 +56,7 @@ class Results:
 
     @cached_property
     def members(self) -> dict[str, list[str]]:
-        """Direct members of each group; older logs list every task, with none."""
+        """Direct members of each group. Older logs list every task as a group without members."""
         return {
             group: [name for name in children if isinstance(name, str)]
             for group, children in _mapping(self.record.get("group_subtasks")).items()
@@ -102,7 +102,10 @@ class Results:
         return asked and self.count(task) == n_items and isinstance(whole, int) and n_items < whole
 
     def aggregation(self, task: str, metric: str) -> tuple[str, bool]:
-        """Return the name, or the source, of what makes one score of many, and if the log says."""
+        """Return how the scores of items become one, and whether the log itself says so.
+
+        As in ``("mean", False)``; of a function of the task's own the log has the source.
+        """
         listed = self._entry("configs", task).get("metric_list")
         for entry in listed if isinstance(listed, list) else []:
             if _mapping(entry).get("metric") == metric and "aggregation" in entry:
@@ -115,7 +118,7 @@ class Results:
         return said if isinstance(said, bool) else direction(metric)
 
     def leaves(self, group: str) -> tuple[str, ...]:
-        """Return the tasks of a group and of the groups in it; a group in itself adds none."""
+        """Return the tasks of a group and of the groups in it, which may hold one another."""
         seen = {group: None}
         for name in (waiting := [group]):
             inner = [one for one in self.members.get(name, ()) if one not in seen]

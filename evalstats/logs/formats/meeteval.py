@@ -62,7 +62,7 @@ def read(source: Source, wanted: Wanted) -> Log:
 
 
 def _row(session: Any, where: str) -> tuple[float, float]:
-    """Return errors and length of a session, which must be those of its rate."""
+    """Return the errors and the length of a session, whose ratio must be the stated rate."""
     parts, size = _SPEAKERS if _SPEAKERS[1] in session else _WORDS
     length = number(require(session, size, where=where), f"{where}, {size}")
     names = ("errors",) if "errors" in session else parts

@@ -21,12 +21,12 @@ _ENDING = ".seg.score"
 
 
 def is_ours(source: Source) -> bool:
-    """Return whether a file, or one in the folder, is named as the scores of segments are."""
+    """Return whether the name of a file, or of one in the folder, ends as those of scores do."""
     return any(path.name.endswith(_ENDING) for path in source.files)
 
 
 def read(source: Source, wanted: Wanted) -> Log:
-    """Return the scores of each file; its metric is named as the file is: ``COMET-refA``."""
+    """Return the scores of each file, whose name is that of its metric: "COMET-refA.seg.score"."""
     rows: list[Rows] = []
     for path in source.files:
         if not path.name.endswith(_ENDING):

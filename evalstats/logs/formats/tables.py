@@ -257,7 +257,10 @@ def _statistics(
 
 
 def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
-    """Return the metric of this name, less an arrow after it, and if its direction is known."""
+    """Return the metric of this name, and whether its direction is known.
+
+    An arrow at the end of the name says the direction, and is no part of the metric's name.
+    """
     parts = [
         values[list(rows.values()), 0]
         for column, values in scores.values.items()

@@ -32,7 +32,7 @@ def is_ours(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Wanted) -> Log:
-    """Return the scores of each file, whose system is named as the file is."""
+    """Return the scores of each file, whose name is that of its system."""
     return log_of(source.path, NAME, chain.from_iterable(_rows(s, wanted) for s in _files(source)))
 
 
