@@ -47,6 +47,7 @@ def folder(files):
     for name, text in {
         "scores.csv": SCORES, "a.csv": table("A"), "b.csv": table("B"), "runs/c.csv": table("B"),
         "judge.csv": SCORES.replace("acc", "judge"),
+        "own.csv": SCORES.replace("system,segment,metric,score", "who,unit,metric,points"),
         "gap.csv": SCORES.replace("B,4,acc,1", "B,4,acc,"),
         "tasks.csv": "\n".join(["task,system,segment,metric,score,document", *rows]),
         "filters.csv": filters,
@@ -173,6 +174,11 @@ CALLS = [
     ("audit", f"{TEXTS} -m chrf++ --baseline copy --paired-bs-n 99 --paired-ar-n 98 --resamples 97 "
      "--seed 3", texts(es.audit, "chrf++", **AUDIT)),
     ("show", "scores.csv", logs(es.read_log, "scores.csv")),
+    ("show", "own.csv --columns who=system unit=segment points=score document=",
+     logs(es.read_log, "own.csv", columns={"who": "system", "unit": "segment", "points": "score",
+                                           "document": None})),
+    ("compare", "own.csv --columns who=system unit=segment --columns points=score",
+     logs(es.compare_logs, "scores.csv", **B99)),
 ]  # fmt: skip
 
 
@@ -316,6 +322,9 @@ compare gap.csv => what there is with --missing intersect
 compare judge.csv => give --higher-is-better judge, or --l
 compare a.csv a.csv => more than once; give --names
 show => show needs a path
+compare scores.csv --columns score => --columns takes COLUMN=ROLE, such as mine=score, got score
+compare scores.csv --columns skore=score => --columns: scores.csv has no column 'skore'
+compare TEXTS --columns skore=score => --columns is for logs
 compare odd.csv --baseline lr=0.2 => no 'lr=0.2'; there are lr=0.1, seed=2
 """
 for short, long in {"TEXTS": TEXTS, "FROM": " ".join(REFS), "ALL": " ".join(INPUT[1:])}.items():

@@ -85,7 +85,21 @@ def _selection(options: argparse.Namespace) -> dict[str, Any]:
     better = dict.fromkeys(options.lower_is_better or [], "lower")
     better |= dict.fromkeys(options.higher_is_better or [], "higher")
     found["directions"] = better or None
+    found["columns"] = _columns(options.columns)
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _columns(typed: Sequence[str] | None) -> dict[str, str | None] | None:
+    """Return what columns are: of ``["mine=score", "id="]``, ``{"mine": "score", "id": None}``."""
+    if typed is None:
+        return None
+    columns = {}
+    for text in typed:
+        name, equals, role = text.rpartition("=")
+        if not equals:
+            raise InputError(f"--columns takes COLUMN=ROLE, such as mine=score, got {text}")
+        columns[name] = role or None
+    return columns
 
 
 def _named(options: argparse.Namespace) -> Any:

@@ -51,7 +51,11 @@ def without_suffix(path: object) -> str:
 
 @dataclass(frozen=True)
 class Source:
-    """A file or a folder, of which as much is looked at as a format needs to know its own."""
+    """A file or a folder that a format is asked about: "is it yours?".
+
+    Its properties read no more than is asked for: the names of files, the first bytes, the first
+    line, and only then a whole document.
+    """
 
     path: Path
 
@@ -70,8 +74,8 @@ class Source:
         if self.path.is_file():
             return [self.path]
         # What cannot be looked into may hold another log.
-        found = os.walk(self.path, onerror=_refuse)
-        paths = (Path(folder, name) for folder, _, names in found for name in names)
+        folders = os.walk(self.path, onerror=_refuse)
+        paths = (Path(folder, name) for folder, _, names in folders for name in names)
         return sorted(path for path in paths if path.is_file())
 
     @property
@@ -114,7 +118,7 @@ def _reading(path: Path) -> Iterator[BinaryIO]:
 
 
 def check_readable(path: Path) -> None:
-    """Say why a file cannot be read, where it cannot: it is compressed otherwise than by gzip."""
+    """Raise where a file cannot be read, such as one that is compressed otherwise than by gzip."""
     if path.is_file():
         with _reading(path) as file:
             file.read(1)
@@ -141,8 +145,8 @@ def json_lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
                 continue
             record = parsed(line, f"{path}, line {number}")
             if not isinstance(record, dict):
-                found = shown(record, 60)
-                raise InputError(f"{path}, line {number} must be a JSON object, got {found}")
+                got = shown(record, 60)
+                raise InputError(f"{path}, line {number} must be a JSON object, got {got}")
             yield number, record
 
 
@@ -217,6 +221,7 @@ def _any(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 
 def _zstd(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    """Return what `_any` does, of a member that is compressed with zstd."""
     import zstandard
 
     # The bytes as they are stored; their checksum is that of what they stand for.
@@ -229,17 +234,18 @@ def _zstd(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 
 
 def _refuse(error: OSError) -> NoReturn:
+    """Raise for a folder that cannot be looked into."""
     raise InputError(f"cannot read {shown(str(error.filename), 200)}: {error.strerror}") from None
 
 
 def require(record: Any, *keys: str, where: str) -> Any:
     """Return ``record[key][key]...``, or say which key is missing."""
-    found = record
+    value = record
     for i, key in enumerate(keys):
-        if not isinstance(found, dict) or key not in found:
+        if not isinstance(value, dict) or key not in value:
             raise InputError(f"{where} has no {'.'.join(keys[: i + 1])!r}")
-        found = found[key]
-    return found
+        value = value[key]
+    return value
 
 
 def get(record: Any, *keys: str) -> Any:
@@ -251,10 +257,10 @@ def get(record: Any, *keys: str) -> Any:
 
 def require_text(record: Any, *keys: str, where: str) -> str:
     """Return the text at ``record[key][key]...``, which must be there."""
-    found = require(record, *keys, where=where)
-    if not isinstance(found, str) or not found.strip():
-        raise InputError(f"{where}: {'.'.join(keys)} must be text, got {shown(found, 60)}")
-    return found
+    text = require(record, *keys, where=where)
+    if not isinstance(text, str) or not text.strip():
+        raise InputError(f"{where}: {'.'.join(keys)} must be text, got {shown(text, 60)}")
+    return text
 
 
 def fingerprint(*texts: str) -> str:

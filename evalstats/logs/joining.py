@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from evalstats.checks import choice, label, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.files import without_suffix
+from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
 from evalstats.logs.pivot import Pivot, pivoted
 from evalstats.logs.reading import EPOCHS, named, read_all
 from evalstats.logs.rows import Key, Rows, natural
-from evalstats.logs.words import as_directions, matches, some
+from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.metrics import Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
@@ -35,7 +36,7 @@ _OF_ITEMS = ("doc_hash", "item_hash", "sample_hash")
 
 
 class _Note(NamedTuple):
-    """One line that is said; all lines of one kind and ending make one note."""
+    """A line for the notes. Lines of the same kind and ending are printed as one sentence."""
 
     kind: str
     line: str
@@ -43,7 +44,11 @@ class _Note(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """Tables of each task, of the same segments; notes; the system of each path that has one."""
+    """Logs that were joined.
+
+    `tasks` has one table a metric of each task, all of the same segments; `paths` has the system of
+    each log that holds only one, by its path.
+    """
 
     tasks: dict[str, list[SegmentStatistics]]
     notes: list[str]
@@ -61,49 +66,61 @@ def joined(
     missing: str = "error",
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | None] | None = None,
 ) -> Joined:
     """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`."""
     choice(missing, MISSING, "missing")
-    wanted = Wanted.of(task, metric, filter)._replace(labels=tuple(name for name in labels if name))
-    found = _named_apart(_read(logs, wanted))
-    given = as_directions(directions)
-    metrics = [one.key.metric for log in found for one in log.rows]
-    _check_patterns(given, metrics, "directions: there is no metric")
-    found = [log.directed(given) for log in found]
-    epochs = found[0].epochs if epochs is None else choice(epochs, EPOCHS, "epochs")
-    names = _chosen(found, as_patterns(systems, "systems"))
-    found = [
-        replace(log, rows=tuple(one for one in log.rows if one.system in names)) for log in found
-    ]
-    rows = [one for log in found for one in log.rows]
-    by = by_key(sorted(rows, key=lambda one: (natural(one.key.task), names[one.system])))
-    used = [log for log in found if log.rows]
-    notes = [_Note("scores", line) for log in used for line in log.disagreements]
-    notes += [
-        _Note(f"of {log.path}", f"Left out of {log.path}: {some(log.skipped)}")
-        for log in used
-        if log.skipped
-    ]
-    shared = {key: own for key, own in by.items() if len(own) == len(names)}
-    if len(shared) < len(by):
-        notes += [_Note("unshared", line) for line in _unshared(by, shared, names, missing)]
-    whole = {
-        key: _complete(pivoted(own, epochs == "runs"), missing, notes)
-        for key, own in shared.items()
+    wanted = Wanted.of(task, metric, filter)
+    wanted = wanted._replace(
+        labels=tuple(name for name in labels if name), columns=as_columns(columns)
+    )
+    every = _directed(_named_apart(_read(logs, wanted)), directions)
+    epochs = every[0].epochs if epochs is None else choice(epochs, EPOCHS, "epochs")
+    places = _places(every, as_patterns(systems, "systems"))
+    chosen = [_of_systems(log, places) for log in every]
+    notes = _notes_of(chosen)
+    tables = {
+        key: _complete(pivoted(rows, epochs == "runs"), missing, notes)
+        for key, rows in _shared(chosen, places, missing, notes).items()
     }
-    tasks = _by_task(whole)
-    for name, own_tables in tasks.items():
-        tasks[name] = _same_items(name, own_tables, missing, notes)
-    paths = {log.path: log.systems[0] for log in found if len(log.systems) == 1}
-    return Joined(tasks, _said(notes) + asked_twice(tasks), paths)
+    tasks = {
+        name: _same_items(name, of_task, missing, notes)
+        for name, of_task in _by_task(tables).items()
+    }
+    paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
+    return Joined(tasks, _sentences(notes) + asked_twice(tasks), paths)
 
 
-def _said(notes: Iterable[_Note]) -> list[str]:
+def _directed(logs: Sequence[Log], directions: Mapping[str, str] | None) -> list[Log]:
+    """Return logs with the directions that the caller gives; each must be of some metric."""
+    is_higher = as_directions(directions)
+    metrics = [one.key.metric for log in logs for one in log.rows]
+    _check_patterns(is_higher, metrics, "directions: there is no metric")
+    return [log.directed(is_higher) for log in logs]
+
+
+def _of_systems(log: Log, names: Container[str]) -> Log:
+    """Return the rows of a log that are of these systems, which may be none."""
+    return replace(log, rows=tuple(one for one in log.rows if one.system in names))
+
+
+def _notes_of(logs: Sequence[Log]) -> list[_Note]:
+    """Return what is said of logs that have rows: scores that differ, and what was left out."""
+    used = [log for log in logs if log.rows]
+    notes = [_Note("scores", line) for log in used for line in log.disagreements]
+    for log in used:
+        if log.skipped:
+            line = f"Left out of {log.path}: {first_few(log.skipped)}"
+            notes.append(_Note(f"of {log.path}", line))
+    return notes
+
+
+def _sentences(notes: Iterable[_Note]) -> list[str]:
     """Return one sentence for each kind and ending of notes, in order of their first lines."""
     lines: dict[tuple[str, str], list[str]] = {}
     for note in notes:
         lines.setdefault((note.kind, note.ending), []).append(note.line)
-    return [f"{some(own)}{ending}" for (_, ending), own in lines.items()]
+    return [f"{first_few(of_kind)}{ending}" for (_, ending), of_kind in lines.items()]
 
 
 def _read(logs: Logs, wanted: Wanted) -> list[Log]:
@@ -111,19 +128,20 @@ def _read(logs: Logs, wanted: Wanted) -> list[Log]:
     if isinstance(logs, (str, os.PathLike, Log)) or columns_of(logs) is not None:
         logs = [logs]
     if isinstance(logs, Mapping):
-        given = [(label(name, "names of logs"), log) for name, log in logs.items()]
+        names = [label(name, "names of logs") for name in logs]
+        sources = list(logs.values())
     elif isinstance(logs, Sequence):
-        given = [("", log) for log in logs]
+        names, sources = [""] * len(logs), list(logs)
     else:
         raise InputTypeError(f"logs must be a path, a Log, or several, got {type(logs).__name__}")
-    if not given:
+    if not sources:
         raise InputError("logs is empty; give at least one")
-    parts = read_all([one for _, one in given], wanted)
-    found = zip(given, parts, strict=True)
-    return [named(log, name) if name else log for (name, _), log in found if log.rows]
+    parts = zip(names, read_all(sources, wanted), strict=True)
+    return [named(log, name) if name else log for name, log in parts if log.rows]
 
 
 def _check_patterns(patterns: Iterable[str], names: Iterable[str], what: str) -> None:
+    """Raise where a pattern is that of no name; the message begins with `what`."""
     names = dict.fromkeys(names)
     for pattern in patterns:
         if not any(matches(name, [pattern]) for name in names):
@@ -131,32 +149,43 @@ def _check_patterns(patterns: Iterable[str], names: Iterable[str], what: str) ->
 
 
 def _named_apart(logs: list[Log]) -> list[Log]:
-    """Return logs, those of the same tasks and systems called by what differs in their paths."""
+    """Return logs, those of the same tasks and systems called by what differs in their paths.
+
+    Of ``runs/old/gpt.json`` and ``runs/new/gpt.json``, both of a system "gpt", the systems are
+    called "old" and "new".
+    """
     having: dict[tuple[str, Key], set[int]] = defaultdict(set)
     for i, log in enumerate(logs):
         for one in log.rows:
             having[one.system, one.key].add(i)
-    again = sorted({i for own in having.values() if len(own) > 1 for i in own})
+    again = sorted({i for places in having.values() if len(places) > 1 for i in places})
     if not again:
         return logs
-    paths = {i: Path(logs[i].path).absolute().parts for i in again}
-    if len(set(paths.values())) < len(paths):
+    paths = [Path(logs[i].path).absolute().parts for i in again]
+    if len(set(paths)) < len(paths):
         first = logs[again[0]]
         raise InputError(
             f"{first.path} is given more than once; name the logs: {{'one': ..., 'two': ...}}"
         )
-    given = list(paths.values())
-    shared = _n_alike(given)
-    ends = min(_n_alike([p[::-1] for p in given]), min(map(len, given)) - shared)
-    own = {i: "/".join(p[shared : len(p) - ends]) for i, p in paths.items()}
-    if not all(own.values()) or len(set(own.values())) < len(own):
-        own = {i: "/".join(p[shared:]) for i, p in paths.items()}
-    found = list(logs)
-    for i, name in own.items():
+    apart = list(logs)
+    for i, name in zip(again, _differing(paths), strict=True):
         short, systems = name.removesuffix(Path(name).name) + without_suffix(name), logs[i].systems
         called = [short if len(systems) == 1 else f"{short}/{system}" for system in systems]
-        found[i] = logs[i].renamed(dict(zip(systems, called, strict=True)))
-    return found
+        apart[i] = logs[i].renamed(dict(zip(systems, called, strict=True)))
+    return apart
+
+
+def _differing(paths: list[tuple[str, ...]]) -> list[str]:
+    """Return what differs in paths, less the parts with which all begin, and end where they can.
+
+    For ``("/", "old", "x.json")`` and ``("/", "new", "x.json")`` that is "old" and "new".
+    """
+    n_first = _n_alike(paths)
+    n_last = min(_n_alike([path[::-1] for path in paths]), min(map(len, paths)) - n_first)
+    names = ["/".join(path[n_first : len(path) - n_last]) for path in paths]
+    if all(names) and len(set(names)) == len(names):
+        return names
+    return ["/".join(path[n_first:]) for path in paths]
 
 
 def _n_alike(paths: list[tuple[str, ...]]) -> int:
@@ -164,7 +193,7 @@ def _n_alike(paths: list[tuple[str, ...]]) -> int:
     return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
 
 
-def _chosen(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
+def _places(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
     """Return the systems that are wanted, in the order of the patterns, with their places."""
     names = list(dict.fromkeys(name for log in logs for name in log.systems))
     _check_patterns(patterns, names, "systems: there is no")
@@ -172,107 +201,139 @@ def _chosen(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
     return {name: i for i, name in enumerate(dict.fromkeys(chosen if patterns else names))}
 
 
-def _unshared(
-    by: Mapping[Key, list[Rows]], shared: Mapping[Key, list[Rows]], names: Mapping[str, int],
-    missing: str,
-) -> list[str]:  # fmt: skip
-    """Return what not all systems have, or refuse it."""
-    there = {(key, one.system) for key, own in by.items() for one in own}
-    gone = {name: [str(key) for key in by if (key, name) not in there] for name in names}
-    lines = [f"{name} has no {some(own, ', ')}" for name, own in gone.items() if own]
+def _shared(
+    logs: Sequence[Log], places: Mapping[str, int], missing: str, notes: list[_Note]
+) -> dict[Key, list[Rows]]:
+    """Return the rows of each task and metric that all systems have, in the order of the systems.
+
+    Others are left out with a note, or refused.
+    """
+    rows = [one for log in logs for one in log.rows]
+    rows.sort(key=lambda one: (natural(one.key.task), places[one.system]))
+    rows_of = by_key(rows)
+    shared = {key: of_key for key, of_key in rows_of.items() if len(of_key) == len(places)}
+    if len(shared) == len(rows_of):
+        return shared
+    there = {(one.key, one.system) for one in rows}
+    gone = {name: [str(key) for key in rows_of if (key, name) not in there] for name in places}
+    lines = [f"{name} has no {first_few(keys, ', ')}" for name, keys in gone.items() if keys]
     if not shared:
-        raise InputError(f"the systems have no task and metric in common: {some(lines)}")
+        raise InputError(f"the systems have no task and metric in common: {first_few(lines)}")
     if missing != "intersect":
         raise InputError(
-            f"all systems must have the same tasks and metrics, but {some(lines)}; choose with "
-            f"task, metric or systems, or compare what all have with missing='intersect'"
+            f"all systems must have the same tasks and metrics, but {first_few(lines)}; choose "
+            f"with task, metric or systems, or compare what all have with missing='intersect'"
         )
-    return [f"Left out, since {line}" for line in lines]
+    notes += [_Note("unshared", f"Left out, since {line}") for line in lines]
+    return shared
 
 
 def _complete(pivot: Pivot, missing: str, notes: list[_Note]) -> SegmentStatistics:
     """Return one table of all systems with the items that all have, or refuse what is missing."""
-    key, rows = pivot.key, [part.rows for part in pivot.parts]
-    for path in dict.fromkeys(one.path for one in rows):
-        what = lacking([one for one in rows if one.path == path])
-        if what and missing == "error":
-            raise InputError(
-                f"{path}, {key}: {what}; complete it, or compare what there is with "
-                f"missing='intersect', or means with missing='available'"
-            )
-        # The comparison itself notes the gaps of means that stay.
-        is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))
-        if what and (missing == "intersect" or not is_noted):
-            notes.append(_Note("incomplete", f"{key}: {what} in {path}"))
+    notes += _lacking_notes(pivot, missing)
     kept = _there(pivot, missing, notes)
     if missing == "intersect":
         kept &= ~pivot.is_gone.any(axis=0)
         if not np.any(kept):
-            raise InputError(f"{key}: no item has a score of every system")
+            raise InputError(f"{pivot.key}: no item has a score of every system")
     if not np.all(kept):
         n = f"{int(np.sum(~kept)):,} of {len(kept):,}"
-        notes.append(_Note("left out", f"{key}: {n} items are left out, which not all have"))
-    n_answers = [n for part in pivot.parts for n in part.n_answers]
-    if max(n_answers) > 1:
-        several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
-        how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
-        if pivot.parts[0].n_runs > 1:
-            how = "as runs of the system, whose spread counts"
-        line = f"{key.part or key}: {len(pivot.ids):,} items, {several} answers each"
-        notes.append(_Note("answers", line, f", {how}."))
+        notes.append(_Note("left out", f"{pivot.key}: {n} items are left out, which not all have"))
+    notes += _answers_notes(pivot)
     return pivot.table(kept)
+
+
+def _lacking_notes(pivot: Pivot, missing: str) -> list[_Note]:
+    """Return a note on each log that lacks items or scores, or refuse it."""
+    rows = [part.rows for part in pivot.parts]
+    # The comparison itself notes the gaps of means that stay.
+    is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))
+    notes = []
+    for path in dict.fromkeys(one.path for one in rows):
+        what = lacking([one for one in rows if one.path == path])
+        if what and missing == "error":
+            raise InputError(
+                f"{path}, {pivot.key}: {what}; complete it, or compare what there is with "
+                f"missing='intersect', or means with missing='available'"
+            )
+        if what and (missing == "intersect" or not is_noted):
+            notes.append(_Note("incomplete", f"{pivot.key}: {what} in {path}"))
+    return notes
+
+
+def _answers_notes(pivot: Pivot) -> list[_Note]:
+    """Return a note on what several answers to an item become, none where each has one."""
+    n_answers = [n for part in pivot.parts for n in part.n_answers]
+    if max(n_answers) == 1:
+        return []
+    several = "-".join(map(str, dict.fromkeys((min(n_answers), max(n_answers)))))
+    how = "averaged, so that the item is the unit (epochs='runs' counts their spread)"
+    if pivot.parts[0].n_runs > 1:
+        how = "as runs of the system, whose spread counts"
+    key = pivot.key.part or pivot.key
+    line = f"{key}: {len(pivot.ids):,} items, {several} answers each"
+    return [_Note("answers", line, f", {how}.")]
 
 
 def _there(pivot: Pivot, missing: str, notes: list[_Note]) -> NDArray[np.bool_]:
     """Return which items are in the logs of all systems, or refuse those that are not, `(N,)`."""
-    key, n = pivot.key, len(pivot.ids)
-    systems = [part.rows.system for part in pivot.parts]
-    asked = np.ones(n, dtype=np.bool_)
+    is_asked = _asked_of_all(pivot, notes)
     for part, there in zip(pivot.parts, pivot.is_there, strict=True):
-        # What a system was never asked is not missing from it.
-        if part.rows.is_limited and not np.all(there):
-            asked &= there
-            n_own = f"{len(part.ids):,} items"
-            notes.append(_Note("limited", f"{key}: {part.rows.system} was limited to {n_own}"))
-    if not np.any(asked):
-        raise InputError(f"{key}: the systems were limited to different items, and none is in all")
-    for system, there in zip(systems, pivot.is_there, strict=True):
-        gone = np.flatnonzero(asked & ~there)
+        gone = np.flatnonzero(is_asked & ~there)
         if len(gone) and missing != "intersect":
             raise InputError(
-                f"{key}: all systems must have the same items: {len(gone):,} of "
-                f"{int(np.sum(asked)):,} are not in that of {system} "
+                f"{pivot.key}: all systems must have the same items: {len(gone):,} of "
+                f"{int(np.sum(is_asked)):,} are not in that of {part.rows.system} "
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])}); complete it, or compare "
                 f"what all have with missing='intersect'"
             )
-    shared = np.asarray(pivot.is_there.all(axis=0))
-    if not np.any(shared):
+    is_shared = np.asarray(pivot.is_there.all(axis=0))
+    if not np.any(is_shared):
         firsts = (f"{part.ids[0]!r} for {part.rows.system}" for part in pivot.parts)
         raise InputError(
-            f"{key}: no item is in the logs of all systems: ids begin with {', '.join(firsts)}"
+            f"{pivot.key}: no item is in the logs of all systems: ids begin with "
+            f"{', '.join(firsts)}"
         )
-    return shared
+    return is_shared
 
 
-def _by_task(found: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:
+def _asked_of_all(pivot: Pivot, notes: list[_Note]) -> NDArray[np.bool_]:
+    """Return which items all systems were asked, `(N,)`: not those that a limit spared one of them.
+
+    What a system was never asked is not missing from it. A note names each limit.
+    """
+    is_asked = np.ones(len(pivot.ids), dtype=np.bool_)
+    for part, there in zip(pivot.parts, pivot.is_there, strict=True):
+        if part.rows.is_limited and not np.all(there):
+            is_asked &= there
+            line = f"{pivot.key}: {part.rows.system} was limited to {len(part.ids):,} items"
+            notes.append(_Note("limited", line))
+    if not np.any(is_asked):
+        raise InputError(
+            f"{pivot.key}: the systems were limited to different items, and none is in all"
+        )
+    return is_asked
+
+
+def _by_task(tables: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:
     """Return the tables of each task; several filters of the same answers are its metrics.
 
     A total over tasks would count such answers twice; then filters are metrics everywhere.
     """
     filters: dict[tuple[str, tuple[str, ...] | None], set[str]] = {}
-    for key, table in found.items():
+    for key, table in tables.items():
         filters.setdefault((key.task, table.segment_ids), set()).add(key.filter)
-    are_metrics = any(len(some) > 1 for some in filters.values())
-    parts = Counter(task for task, _ in filters)
+    are_metrics = any(len(names) > 1 for names in filters.values())
+    n_parts = Counter(task for task, _ in filters)
     tasks: dict[str, list[SegmentStatistics]] = {}
-    for key, table in found.items():
+    for key, table in tables.items():
         is_shared = len(filters[key.task, table.segment_ids]) > 1
-        if is_shared or (are_metrics and parts[key.task] == 1):
+        if is_shared or (are_metrics and n_parts[key.task] == 1):
             tasks.setdefault(key.task, []).append(_with_filter(table, key))
         else:
             tasks.setdefault(key.part, []).append(table)
-    for name, own in tasks.items():
-        (metric, n), *_ = Counter(table.metric.name for table in own).most_common(1)
+    for name, of_task in tasks.items():
+        metric, n = Counter(table.metric.name for table in of_task).most_common(1)[0]
         if n > 1:
             raise InputError(f"{name} has {metric} of the same items twice; choose one filter")
     return {name: tasks[name] for name in sorted(tasks, key=natural)}
@@ -298,10 +359,10 @@ def _same_items(
             f"{task or 'the metrics'}: there are {sizes}; compare metrics of the same items, or "
             f"what all have with missing='intersect'"
         )
-    found = list(SegmentStatistics.align(*tables, missing="intersect"))
-    have = f"{found[0].n_segments:,} items have all, of {sizes}"
+    aligned = list(SegmentStatistics.align(*tables, missing="intersect"))
+    have = f"{aligned[0].n_segments:,} items have all, of {sizes}"
     notes.append(_Note("metrics", f"{task or 'All metrics'}: {have}"))
-    return found
+    return aligned
 
 
 def asked_twice(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
@@ -316,4 +377,6 @@ def asked_twice(tasks: Mapping[str, list[SegmentStatistics]]) -> list[str]:
     lines = [f"{one} and {two} have {n:,} items in common" for (one, two), n in shared.items()]
     if not lines:
         return []
-    return [f"{some(lines)}: a total takes them for different ones, so that it looks too sure."]
+    return [
+        f"{first_few(lines)}: a total takes them for different ones, so that it looks too sure."
+    ]

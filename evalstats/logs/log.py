@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,18 +27,23 @@ _NAMED = 3
 
 
 class Wanted(NamedTuple):
-    """Which rows are wanted, by patterns, and paths of keys that are kept as labels (`dotted`)."""
+    """Which rows are wanted, by patterns; what is kept as labels, by paths of keys (`dotted`).
+
+    `columns` are the roles of columns of tables: ``{"mine": "score"}``.
+    """
 
     task: tuple[str, ...] = ()
     metric: tuple[str, ...] = ()
     filter: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
+    columns: Mapping[str, str | None] = MappingProxyType({})
 
     @classmethod
     def of(cls, task: Patterns, metric: Patterns, filter: Patterns) -> Wanted:
-        """Check what a caller gives."""
-        given = {"task": task, "metric": metric, "filter": filter}
-        return cls(**{name: as_patterns(value, name) for name, value in given.items()})
+        """Return the patterns of a caller, each one or several, or say what is wrong with them."""
+        return cls(
+            as_patterns(task, "task"), as_patterns(metric, "metric"), as_patterns(filter, "filter")
+        )
 
     @property
     def is_all(self) -> bool:
@@ -49,14 +55,17 @@ class Wanted(NamedTuple):
         return not self.task or matches(task, self.task)
 
     def has(self, key: Key) -> bool:
-        """Return whether a table is wanted."""
+        """Return whether the rows of this task, metric and filter are wanted."""
         return all(
-            not own or any(matches(name, own) for name in names)
-            for names, own in zip(_called(key), self[:3], strict=True)
+            not patterns or any(matches(name, patterns) for name in names)
+            for names, patterns in zip(_called(key), self[:3], strict=True)
         )
 
     def check(self, rows: Sequence[Rows], there: Sequence[Rows], where: str) -> None:
-        """Raise where nothing that is there has what a name, or all patterns, ask for."""
+        """Raise where a pattern matches nothing, or no row matches all patterns.
+
+        `rows` are those that match, and `there` all, for the message to say what there is.
+        """
         known = dict.fromkeys(one.key for one in there)
         asked = dict(zip(Key._fields, self[:3], strict=True))
         for j, (part, wishes) in enumerate(asked.items()):
@@ -66,27 +75,33 @@ class Wanted(NamedTuple):
                     said = meant(name, names) if names else "there is none at all"
                     raise InputError(f"{where}: there is no {part} {name!r}; {said}")
         if not rows:
-            wished = ", ".join(f"{part} {' '.join(own)}" for part, own in asked.items() if own)
+            wished = ", ".join(
+                f"{part} {' '.join(patterns)}" for part, patterns in asked.items() if patterns
+            )
             there_is = "; ".join(map(str, list(known)[:9]))
             raise InputError(f"{where}: there is nothing of {wished}, but {there_is}")
 
 
 def _called(key: Key) -> tuple[tuple[str, ...], ...]:
-    """Return what task, metric and filter are called; the harness says "acc,none"."""
+    """Return the names by which a task, a metric and a filter can be asked for.
+
+    A metric also goes by the harness's "acc,none": the result is
+    ``(("mmlu",), ("acc", "acc,none"), ("none",))``.
+    """
     return (key.task,), (key.metric, f"{key.metric},{key.filter}"), (key.filter,)
 
 
 class Tables(Mapping[Key, SegmentStatistics]):
-    """Tables by key, made when they are asked for."""
+    """The table of each key, which is computed when it is first asked for, and then kept."""
 
     def __init__(self, rows: Mapping[Key, Sequence[Rows]], as_runs: bool) -> None:
         self._rows, self._as_runs = rows, as_runs
-        self._made: dict[Key, SegmentStatistics] = {}
+        self._tables: dict[Key, SegmentStatistics] = {}
 
     def __getitem__(self, key: Key) -> SegmentStatistics:
-        if key not in self._made:
-            self._made[key] = pivoted(self._rows[key], self._as_runs).table()
-        return self._made[key]
+        if key not in self._tables:
+            self._tables[key] = pivoted(self._rows[key], self._as_runs).table()
+        return self._tables[key]
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self._rows)
@@ -127,7 +142,7 @@ class Log(Result):
 
     @property
     def name(self) -> str:
-        """That of the only system; of several, that of the file or folder."""
+        """The name of the only system; of several, that of the file or folder."""
         return self.systems[0] if len(self.systems) == 1 else without_suffix(self.path) or self.path
 
     @property
@@ -153,13 +168,13 @@ class Log(Result):
     def reported(self) -> dict[Key, dict[str, float]]:
         """The scores that the log states, by system."""
         stated = by_key(one for one in self.rows if one.reported is not None)
-        return {key: {r.system: r.reported or 0.0 for r in own} for key, own in stated.items()}
+        return {key: {r.system: r.reported or 0.0 for r in rows} for key, rows in stated.items()}
 
     @property
     def incomplete(self) -> dict[Key, str]:
-        """What a table lacks: items that the log says there were, or scores of some."""
-        found = {key: lacking(own) for key, own in by_key(self.rows).items()}
-        return {key: what for key, what in found.items() if what}
+        """What each table lacks: items that the log says there were, or scores."""
+        lines = {key: lacking(rows) for key, rows in by_key(self.rows).items()}
+        return {key: line for key, line in lines.items() if line}
 
     @property
     def disagreements(self) -> tuple[str, ...]:
@@ -186,9 +201,9 @@ class Log(Result):
             When nothing matches; the message says what there is.
         """
         wanted = Wanted.of(task, metric, filter)
-        found = self.part(wanted)
-        wanted.check(found.rows, self.rows, self.path)
-        return found
+        selected = self.part(wanted)
+        wanted.check(selected.rows, self.rows, self.path)
+        return selected
 
     def part(self, wanted: Wanted) -> Log:
         """Return the rows that are wanted, which may be none."""
@@ -203,15 +218,16 @@ class Log(Result):
         """Return the log with the directions of some metrics as they are given."""
         rows = []
         for one in self.rows:
-            given = [h for p, h in directions.items() if matches(one.key.metric, [p])][:1]
             metric: Metric = one.metric
-            if given and isinstance(metric, (Mean, Ratio)):
-                metric = replace(metric, higher_is_better=given[0])
-            elif given and metric.higher_is_better is not given[0]:
+            matching = (h for p, h in directions.items() if matches(one.key.metric, [p]))
+            is_higher = next(matching, None)
+            if is_higher is not None and isinstance(metric, (Mean, Ratio)):
+                metric = replace(metric, higher_is_better=is_higher)
+            elif is_higher is not None and metric.higher_is_better is not is_higher:
                 better = "higher" if metric.higher_is_better else "lower"
                 what = f"{one.key}, which is {metric.name}"
                 raise InputError(f"directions: {what}, is better {better}")
-            is_directed = one.is_directed or bool(given)
+            is_directed = one.is_directed or is_higher is not None
             rows.append(replace(one, metric=metric, is_directed=is_directed))
         return replace(self, rows=tuple(rows))
 
@@ -250,9 +266,8 @@ class Log(Result):
             for record in self._records()
         ]
         # What says nothing of any row is no column.
-        empty = {"task": ("",), "metric": ("",), "filter": ("", "none"), "answers": ("1",),
-                 "reported": ("",)}  # fmt: skip
-        used = [k for k in rows[0] if any(row[k] not in empty.get(k, ()) for row in rows)]
+        empty = {"filter": ["", "none"], "answers": ["1"], "system": [], "items": [], "score": []}
+        used = [k for k in rows[0] if any(row[k] not in empty.get(k, [""]) for row in rows)]
         sides = "".join(">" if k in (*shown, "answers") else "<" for k in used)
         lines = tuple(tuple(row[k] for k in used) for row in rows)
         return [Table(f"{self.name} ({self.format}, {self.path})", tuple(used), lines, sides)]
@@ -277,55 +292,63 @@ def log_of(
     skipped: Sequence[str] = (),
     groups: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Log:
-    """Return what a format found as a `Log`, tasks in the natural order of their names."""
-    found: dict[tuple[Key, str], Rows] = {}
+    """Return the rows that a format read as a `Log`, tasks in the natural order of their names.
+
+    Rows without any score are left out, and named in `Log.skipped` after the lines of `skipped`.
+    """
+    by_system: dict[tuple[Key, str], Rows] = {}
     left = list(skipped)
     for one in rows:
-        for part, value in zip((*Key._fields, "system"), (*one.key, one.system), strict=True):
+        for kind, value in zip((*Key._fields, "system"), (*one.key, one.system), strict=True):
             if value:
-                label(value, part)
-        if (one.key, one.system) in found:
+                label(value, kind)
+        if (one.key, one.system) in by_system:
             raise InputError(f"{path} has {one.key} of {one.system} twice")
         with np.errstate(over="ignore"):
             if not np.all(np.isfinite(np.nansum(one.values, axis=0, dtype=np.float64))):
                 raise InputError(f"{path}, {one.key}: scores are so large that no sum holds them")
         if one.has_scores:
-            found[one.key, one.system] = replace(one, path=one.path or str(path))
+            by_system[one.key, one.system] = replace(one, path=one.path or str(path))
         else:
             left.append(f"{one.key} of {one.system}, which has no score")
-    kept = tuple(sorted(found.values(), key=lambda one: natural(one.key.task)))
+    kept = tuple(sorted(by_system.values(), key=lambda one: natural(one.key.task)))
     log = Log(str(path), format, kept, groups=dict(groups or {}))
-    by: dict[Key, list[Answered]] = {}
-    for one, own in log._answered:
-        by.setdefault(one.key, []).append(own)
-        if own.n_unscored:
-            n = f"{own.n_unscored:,} of {own.n_unscored + len(own.ids):,} items"
+    of_key: dict[Key, list[Answered]] = {}
+    for one, part in log._answered:
+        of_key.setdefault(one.key, []).append(part)
+        if part.n_unscored:
+            n = f"{part.n_unscored:,} of {part.n_unscored + len(part.ids):,} items"
             left.append(f"{n} of {one.key} of {one.system}, which are unscored")
-    for parts in by.values():
+    for parts in of_key.values():
         shared_labels(parts)  # What systems of one log say of an item must be the same.
     return replace(log, skipped=tuple(left))
 
 
 def by_key(rows: Iterable[Rows]) -> dict[Key, list[Rows]]:
-    """Return rows by what they are of."""
-    found: dict[Key, list[Rows]] = {}
+    """Return the rows of each task, metric and filter, one `Rows` a system."""
+    of_key: dict[Key, list[Rows]] = {}
     for one in rows:
-        found.setdefault(one.key, []).append(one)
-    return found
+        of_key.setdefault(one.key, []).append(one)
+    return of_key
 
 
 def score_of(part: Answered) -> float:
-    """Return the score of all items, those that are missing apart."""
+    """Return the score of all items but those whose score is missing."""
     return float(part.rows.metric.score(np.nansum(part.values, axis=0, dtype=np.float64)))
 
 
 def lacking(rows: Sequence[Rows]) -> str:
-    """Say what the logs say there should be and is not, and how many scores are missing."""
-    said: dict[str, list[str]] = {}
+    """Return a line on what logs lack by their own account, and on how many scores are missing.
+
+    As in "2 of 8 scores are missing (1 of A, 1 of B)"; the line is empty where nothing is.
+    """
+    systems: dict[str, list[str]] = {}
     for one in rows:
         if one.lacking:
-            said.setdefault(one.lacking, []).append(one.system)
-    lines = [f"{what} ({', '.join(own)})" if len(rows) > 1 else what for what, own in said.items()]
+            systems.setdefault(one.lacking, []).append(one.system)
+    lines = [
+        f"{what} ({', '.join(names)})" if len(rows) > 1 else what for what, names in systems.items()
+    ]
     gone = [(int(np.sum(one.is_gone)), one.system) for one in rows]
     n, whose = sum(n for n, _ in gone), [f"{n:,} of {name}" for n, name in gone if n]
     if n:
@@ -336,10 +359,10 @@ def lacking(rows: Sequence[Rows]) -> str:
     return "; ".join(lines)
 
 
-def as_patterns(given: Patterns, name: str) -> tuple[str, ...]:
+def as_patterns(patterns: Patterns, name: str) -> tuple[str, ...]:
     """Return patterns as a tuple, which is empty where everything is welcome."""
-    if given is None:
+    if patterns is None:
         return ()
-    if isinstance(given, str):
-        return (given,)
-    return tuple(label(one, name) for one in listed(given, name, "patterns"))
+    if isinstance(patterns, str):
+        return (patterns,)
+    return tuple(label(one, name) for one in listed(patterns, name, "patterns"))

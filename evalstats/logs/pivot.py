@@ -35,8 +35,8 @@ class Answered(NamedTuple):
     n_unscored: int = 0
 
     def at(self, places: Sequence[int]) -> Answered:
-        """Return some of the items."""
-        labels = {name: tuple(own[i] for i in places) for name, own in self.labels.items()}
+        """Return the items at these places, in this order."""
+        labels = {name: tuple(values[i] for i in places) for name, values in self.labels.items()}
         ids = tuple(self.ids[i] for i in places)
         return self._replace(ids=ids, values=self.values[list(places)], labels=labels)
 
@@ -51,15 +51,15 @@ def answered(rows: Rows, as_runs: bool = False) -> Answered:
     scored = ~gone
     if isinstance(rows.metric, Mean):
         scored &= values[:, 1] != 0
-    found, kept = Answered(rows, ids, values, rows.items.labels), scored | gone
+    by_item, kept = Answered(rows, ids, values, rows.items.labels), scored | gone
     if len(rows.items.epochs):
         first = np.flatnonzero([i == 0 or ids[i] != ids[i - 1] for i in range(len(ids))])
         counts = np.diff([*first, len(ids)])
         _check_same_labels(rows, np.repeat(first, counts).tolist())
         n_answers = (int(counts.min()), int(counts.max()))
-        found = found.at(first.tolist())._replace(n_answers=n_answers)
+        by_item = by_item.at(first.tolist())._replace(n_answers=n_answers)
         if as_runs:
-            found = found._replace(values=_side_by_side(rows, counts), n_runs=n_answers[0])
+            by_item = by_item._replace(values=_side_by_side(rows, counts), n_runs=n_answers[0])
             kept = np.logical_and.reduceat(kept, first)
         else:
             values = np.where(scored[:, None], values, 0.0)
@@ -67,14 +67,14 @@ def answered(rows: Rows, as_runs: bool = False) -> Answered:
             is_gone = (n_scored == 0) & np.logical_or.reduceat(gone, first)
             values = np.add.reduceat(values, first, axis=0) / np.maximum(n_scored, 1)[:, None]
             values[is_gone] = np.nan
-            found, kept = found._replace(values=values), (n_scored > 0) | is_gone
+            by_item, kept = by_item._replace(values=values), (n_scored > 0) | is_gone
     if np.all(kept):
-        return found
-    return found.at(np.flatnonzero(kept).tolist())._replace(n_unscored=int(np.sum(~kept)))
+        return by_item
+    return by_item.at(np.flatnonzero(kept).tolist())._replace(n_unscored=int(np.sum(~kept)))
 
 
 def _side_by_side(rows: Rows, counts: NDArray[Any]) -> NDArray[Any]:
-    """Return the statistics of the runs of each item, `(N, K k)`."""
+    """Return the statistics of the runs of each item side by side, `(N K, k) -> (N, K k)`."""
     n, epochs = int(counts.min()), rows.items.epochs
     if n < int(counts.max()) or np.any(epochs.reshape(-1, n) != epochs[:n]):
         raise InputError(
@@ -85,13 +85,16 @@ def _side_by_side(rows: Rows, counts: NDArray[Any]) -> NDArray[Any]:
 
 
 def _check_same_labels(rows: Rows, of_first: list[int]) -> None:
-    """Raise where an answer has other labels than the first to its item."""
-    for name, own in rows.items.labels.items():
+    """Raise where an answer has other labels than the first to its item.
+
+    `of_first` has the place of that first answer for each of the n answers: ``[0, 0, 0, 3, 3]``.
+    """
+    for name, values in rows.items.labels.items():
         for i, j in enumerate(of_first):
-            if own[i] != own[j]:
+            if values[i] != values[j]:
                 raise InputError(
                     f"{rows.path}, {rows.key}: answers to {shown(rows.items.ids[j], 60)} differ "
-                    f"in {name!r}: {shown(own[j], 60)} and {shown(own[i], 60)}"
+                    f"in {name!r}: {shown(values[j], 60)} and {shown(values[i], 60)}"
                 )
 
 
@@ -112,7 +115,7 @@ class Pivot(NamedTuple):
     labels: dict[str, list[str]]
 
     def table(self, kept: NDArray[np.bool_] | None = None) -> SegmentStatistics:
-        """Return the table of some items, `(N,)`; what is missing is a row of zeros."""
+        """Return the table of the items to keep, `(N,)`; one that is missing is a row of zeros."""
         kept = np.ones(len(self.ids), dtype=np.bool_) if kept is None else kept
         is_kept = kept.tolist()
         shape = (len(self.parts), len(self.ids), len(self.metric.columns))
@@ -125,19 +128,19 @@ class Pivot(NamedTuple):
             tuple(part.rows.system for part in self.parts),
             self.metric,
             segment_ids=tuple(compress(self.ids, is_kept)),
-            labels={name: tuple(compress(own, is_kept)) for name, own in self.labels.items()},
+            labels={name: tuple(compress(of, is_kept)) for name, of in self.labels.items()},
         )
 
 
 def pivoted(rows: Sequence[Rows], as_runs: bool = False) -> Pivot:
-    """Bring the rows of different systems under one key side by side."""
+    """Return the rows of several systems under one key side by side."""
     parts = tuple(answered(one, as_runs) for one in rows)
     metric, key = _shared_metric(rows), rows[0].key
     runs = {part.n_runs: part.rows.system for part in parts}
     if len(runs) > 1:
-        found = ", ".join(f"{n} of {system}" for n, system in runs.items())
+        counts = ", ".join(f"{n} of {system}" for n, system in runs.items())
         raise InputError(
-            f"{key}: epochs='runs' needs the same number of answers of all systems, got {found}; "
+            f"{key}: epochs='runs' needs the same number of answers of all systems, got {counts}; "
             f"average them with epochs='mean'"
         )
     if parts[0].n_runs > 1:
@@ -151,7 +154,10 @@ def pivoted(rows: Sequence[Rows], as_runs: bool = False) -> Pivot:
 
 
 def _union(parts: Sequence[Answered]) -> tuple[tuple[str, ...], list[NDArray[np.intp]]]:
-    """Return all ids in their natural order, and where those of each system are."""
+    """Return the ids of all systems in their natural order, and the places of those of each system.
+
+    Of ids ("1", "3") and ("1", "2") these are ("1", "2", "3") and places [0, 2] and [0, 1].
+    """
     ids = parts[0].ids
     if all(part.ids == ids for part in parts):
         return ids, [np.arange(len(ids))] * len(parts)
@@ -162,32 +168,41 @@ def _union(parts: Sequence[Answered]) -> tuple[tuple[str, ...], list[NDArray[np.
 
 
 def shared_labels(parts: Sequence[Answered]) -> dict[str, list[str]]:
-    """Return labels that all systems have, by item; raise where they say different things."""
-    found: dict[str, list[str]] = {}
+    """Return the labels that all systems have, of all items: ``{"document": ["d1", "d1", "d2"]}``.
+
+    Raise where two systems have different labels for an item.
+    """
+    by_item: dict[str, list[str]] = {}
     ids, _ = _union(parts)
     for name in parts[0].labels:
         if not all(name in part.labels for part in parts):
             continue
         first = parts[0].labels[name]
         if all(part.ids == ids and part.labels[name] == first for part in parts):
-            found[name] = list(first)
+            by_item[name] = list(first)
             continue
         known: dict[str, str] = {}
         for part in parts:
-            own = dict(zip(part.ids, part.labels[name], strict=True))
-            unlike = [item for item, value in own.items() if known.setdefault(item, value) != value]
+            of_item = dict(zip(part.ids, part.labels[name], strict=True))
+            unlike = [
+                item for item, value in of_item.items() if known.setdefault(item, value) != value
+            ]
             if unlike:
                 raise InputError(
-                    f"{part.rows.key}: {len(unlike)} of {len(own)} items are not the same: {name} "
-                    f"of item {unlike[0]!r} is {shown(known[unlike[0]])}, but "
-                    f"{shown(own[unlike[0]])} for {part.rows.system}"
+                    f"{part.rows.key}: {len(unlike)} of {len(of_item)} items are not the same: "
+                    f"{name} of item {unlike[0]!r} is {shown(known[unlike[0]])}, but "
+                    f"{shown(of_item[unlike[0]])} for {part.rows.system}"
                 )
-        found[name] = [known[item] for item in ids]
-    return found
+        by_item[name] = [known[item] for item in ids]
+    return by_item
 
 
 def _shared_metric(rows: Sequence[Rows]) -> Metric:
-    """Return the metric of all systems: with one direction, and the classes of all of them."""
+    """Return the one metric of all systems.
+
+    Systems whose direction is not known take that of another, and classes are those of all. Raise
+    where no direction is known, or metrics differ.
+    """
     directed = next((one for one in rows if one.is_directed), None)
     if directed is None:
         raise ask_direction(rows[0].key.metric, rows[0].path)
@@ -206,11 +221,12 @@ def _shared_metric(rows: Sequence[Rows]) -> Metric:
 
 
 def _identity(metric: Metric) -> tuple[object, ...]:
+    """Return what metrics must have in common for their scores to be compared."""
     return (type(metric), metric.name, metric.signature, metric.columns, metric.higher_is_better)
 
 
 def _with_same_classes(metrics: list[Metric]) -> list[Metric]:
-    """Return metrics with the classes of all, where they have classes of one kind."""
+    """Return metrics over classes with the classes of all, if these are all texts or all numbers."""
     known = {metric.labels for metric in metrics if isinstance(metric, Confusion)}
     union = {name for labels in known for name in labels}
     if len(known) < 2 or len({type(name) for name in union}) > 1:
@@ -219,10 +235,13 @@ def _with_same_classes(metrics: list[Metric]) -> list[Metric]:
     return [replace(m, labels=whole) if isinstance(m, Confusion) else m for m in metrics]
 
 
-def _widened(values: NDArray[Any], own: Metric, whole: Metric) -> NDArray[Any]:
-    """Return counts of classes `(N, k)` among those of more classes; others as they are."""
-    if not (isinstance(own, Confusion) and isinstance(whole, Confusion)) or own == whole:
+def _widened(values: NDArray[Any], of: Metric, whole: Metric) -> NDArray[Any]:
+    """Return the statistics of `of` `(N, k)` as those of `whole`, which may have more classes.
+
+    Counts of classes that `of` does not have are 0; statistics of other metrics stay as they are.
+    """
+    if not (isinstance(of, Confusion) and isinstance(whole, Confusion)) or of == whole:
         return values
     wider = np.zeros((len(values), len(whole.labels), 3), dtype=values.dtype)
-    wider[:, [whole.labels.index(name) for name in own.labels]] = values.reshape(len(values), -1, 3)
+    wider[:, [whole.labels.index(name) for name in of.labels]] = values.reshape(len(values), -1, 3)
     return wider.reshape(len(values), -1)

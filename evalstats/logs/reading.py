@@ -5,31 +5,35 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, cast
 
 from evalstats.checks import also_called, choice, label, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.logs import (
-    comet,
-    every_eval_ever,
-    helm,
-    inspect,
-    lm_eval,
-    meeteval,
-    mt_metrics_eval,
-    tables,
-    wmt,
-)
+from evalstats.logs import formats
 from evalstats.logs.files import Source, check_readable
+from evalstats.logs.formats import tables
+from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
-from evalstats.logs.words import as_directions, some
+from evalstats.logs.rows import Rows
+from evalstats.logs.words import as_directions, first_few
 from evalstats.text.frames import columns_of
 
-#: In the order in which they are asked: NAME, `is_ours(source)` and `read(source, wanted)`.
-FORMATS: tuple[Any, ...] = (
-    lm_eval, inspect, helm, every_eval_ever, comet, mt_metrics_eval, meeteval, wmt, tables,
-)  # fmt: skip
+
+class Format(Protocol):
+    """What each module of `logs/formats` is."""
+
+    NAME: str
+
+    def is_ours(self, source: Source) -> bool:
+        """Return whether a file or folder is of this format."""
+
+    def read(self, source: Source, wanted: Wanted) -> Log:
+        """Return what is wanted of it."""
+
+
+FORMATS = tuple(cast(Format, import_module(f"{formats.__name__}.{x}")) for x in formats.NAMES)
 EPOCHS = ("mean", "runs")
 
 
@@ -43,6 +47,7 @@ def read_log(
     labels: str | Sequence[str] = (),
     epochs: str = "mean",
     directions: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | None] | None = None,
     name: str | None = None,
 ) -> Log:
     """Read a log of one or several systems, or a table of scores: rows of every item.
@@ -62,6 +67,12 @@ def read_log(
         a system (`MeanOfRuns`), whose spread counts as well.
     directions : mapping of str to {"higher", "lower"}, optional
         What is better under a metric whose name does not say it: ``{"judge": "higher"}``.
+    columns : mapping of str to str, optional
+        What columns of a table are, where their names do not say it: ``{"mine": "score"}``. Each is
+        ``"system"``, ``"segment"``, ``"score"`` (of several columns each is a metric),
+        ``"numerator"`` and ``"denominator"``, ``"metric"``, ``"task"``, ``"filter"``, ``"epoch"``,
+        ``"label"``, ``"system_score"`` (the scores of the system that the column is called after),
+        or None, which leaves it out. Where scores are named no other column is one.
     name : str, optional
         Of the system, in place of the one in the log.
 
@@ -77,31 +88,42 @@ def read_log(
         For what cannot be read, is cut short, has an item twice, or is none of the formats; and
         for a task, metric, filter or label that is not there, with what there is.
     """
+    paths = [labels] if isinstance(labels, str) else listed(labels, "labels", "paths of keys")
     wanted = Wanted.of(task, metric, filter)
-    wishes = [labels] if isinstance(labels, str) else listed(labels, "labels", "paths of keys")
-    (log,) = read_all([path], wanted._replace(labels=tuple(wishes)))
+    wanted = wanted._replace(labels=tuple(paths), columns=as_columns(columns))
+    (log,) = read_all([path], wanted)
     log = replace(log, epochs=choice(epochs, EPOCHS, "epochs")).directed(as_directions(directions))
     return log if name is None else named(log, name)
 
 
 def read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
     """Return what is wanted of each log; all of them together must have it."""
-    found = [one.part(wanted) if isinstance(one, Log) else read_part(one, wanted) for one in logs]
-    rows = [row for log in found for row in log.rows]
-    where = found[0].path if len(found) == 1 else "logs"
+    if wanted.columns and all(isinstance(one, Log) for one in logs):
+        raise InputError("columns is for tables that are still to be read; give it to read_log")
+    parts = [one.part(wanted) if isinstance(one, Log) else read_part(one, wanted) for one in logs]
+    rows = [row for log in parts for row in log.rows]
+    where = parts[0].path if len(parts) == 1 else "logs"
     try:
         wanted.check(rows, rows, where)
     except InputError:  # To say what there is, everything has to be looked at.
-        wholes = [one if isinstance(one, Log) else read_part(one, Wanted()) for one in logs]
+        everything = Wanted(columns=wanted.columns)
+        wholes = [one if isinstance(one, Log) else read_part(one, everything) for one in logs]
         wanted.check(rows, [row for log in wholes for row in log.rows], where)
+    _check_labels(rows, wanted.labels, where, any(isinstance(one, Log) for one in logs))
+    return parts
+
+
+def _check_labels(rows: Sequence[Rows], names: Sequence[str], where: str, are_read: bool) -> None:
+    """Raise where no item has one of the labels.
+
+    Where logs were read before (`are_read`) the label may have been left out then.
+    """
     known = dict.fromkeys(name for one in rows for name in one.items.labels)
-    for wish in wanted.labels:
-        if wish not in known:
+    for name in names:
+        if name not in known:
             there = ", ".join(known) or "none"
-            kept = any(isinstance(one, Log) for one in logs)
-            more = f"; read_log(..., labels={wish!r}) keeps others" if kept else ""
-            raise InputError(f"{where}: the items have no label {wish!r}; they have {there}{more}")
-    return found
+            more = f"; read_log(..., labels={name!r}) keeps others" if are_read else ""
+            raise InputError(f"{where}: the items have no label {name!r}; they have {there}{more}")
 
 
 def named(log: Log, name: str) -> Log:
@@ -113,35 +135,42 @@ def named(log: Log, name: str) -> Log:
     return log.renamed({log.systems[0]: label(name, "name")})
 
 
-def read_part(given: Any, wanted: Wanted) -> Log:
-    """Return what is wanted of a log, which may be nothing."""
-    if columns_of(given) is not None:
-        return tables.read_frame(given, wanted)
-    if not isinstance(given, (str, os.PathLike)):
-        raise InputTypeError(f"path must be a path or a frame, got {type(given).__name__}")
-    if not str(given):
+def read_part(log: Any, wanted: Wanted) -> Log:
+    """Return what is wanted of a path or a frame, which may be nothing."""
+    if columns_of(log) is not None:
+        return tables.read_frame(log, wanted)
+    if not isinstance(log, (str, os.PathLike)):
+        raise InputTypeError(f"path must be a path or a frame, got {type(log).__name__}")
+    if not str(log):
         raise InputError("path is empty; give a file or a folder")
-    source = Source(Path(given))
+    source = Source(Path(log))
     for kind in FORMATS:
         if kind.is_ours(source):
-            try:
-                log: Log = kind.read(source, wanted)
-            except InputError as error:
-                if str(given) in str(error):
-                    raise
-                raise type(error)(f"{given}: {error}") from None
-            # What stands where another kind of value should be has no message of its own.
-            except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-                raise InputError(
-                    f"{given} is not as logs of {kind.NAME} are ({type(error).__name__}: {error}); "
-                    f"write it again, or report it if it is whole"
-                ) from error
-            if not log.rows and wanted.is_all:
-                why = some(log.skipped) or "no item has a score"
-                raise InputError(f"{given} holds no scores that can be read as {kind.NAME}: {why}")
-            return log
+            return _read_as(kind, source, str(log), wanted)
     check_readable(source.path)
     names = ", ".join(kind.NAME for kind in FORMATS)
     scores = [path for path in source.files if Source(path).suffix in (".csv", ".tsv", ".jsonl")]
     more = f"; a table is a file, give {scores[0]}" if scores else ""
-    raise InputError(f"{given} is none of the formats that can be read: {names}{more}")
+    raise InputError(f"{log} is none of the formats that can be read: {names}{more}")
+
+
+def _read_as(kind: Format, source: Source, path: str, wanted: Wanted) -> Log:
+    """Return what is wanted of a file or folder of this format; messages call it `path`."""
+    if wanted.columns and kind.NAME != tables.NAME:
+        raise InputError(f"columns is for tables of scores, but {path} is a log of {kind.NAME}")
+    try:
+        log = kind.read(source, wanted)
+    except InputError as error:
+        if path in str(error):
+            raise
+        raise type(error)(f"{path}: {error}") from None
+    # What stands where another kind of value should be has no message of its own.
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} is not as logs of {kind.NAME} are ({type(error).__name__}: {error}); "
+            f"write it again, or report it if it is whole"
+        ) from error
+    if not log.rows and wanted.is_all:
+        why = first_few(log.skipped) or "no item has a score"
+        raise InputError(f"{path} holds no scores that can be read as {kind.NAME}: {why}")
+    return log

@@ -23,7 +23,7 @@ _NUMBERS = re.compile(r"(\d+)", re.ASCII)
 
 
 class Key(NamedTuple):
-    """What rows are of; what a format does not have is an empty string."""
+    """The task, metric and filter of rows; "" is what a format does not have."""
 
     task: str
     metric: str
@@ -31,7 +31,7 @@ class Key(NamedTuple):
 
     @property
     def has_filter(self) -> bool:
-        """Whether there is one; lm-evaluation-harness calls that "none" where there is not."""
+        """Whether rows have a filter; lm-evaluation-harness calls it "none" where they have not."""
         return self.filter not in ("", "none")
 
     @property
@@ -63,10 +63,16 @@ class Items:
 
     @classmethod
     def of(
-        cls, where: object, ids: Sequence[str], labels: Mapping[str, Sequence[str]] | None = None,
+        cls,
+        where: object,
+        ids: Sequence[str],
+        labels: Mapping[str, Sequence[str]] | None = None,
         epochs: Sequence[int] = (),
-    ) -> Items:  # fmt: skip
-        """Put answers in order; labels of which all are empty are none."""
+    ) -> Items:
+        """Return answers in the natural order of their ids, and of their epochs.
+
+        A label that is empty for all answers is left out. `where` is what messages call the log.
+        """
         numbers = epochs if len(set(epochs)) > 1 else ()
         first = sorted(range(len(ids)), key=numbers.__getitem__) if numbers else range(len(ids))
         order = [first[i] for i in natural_order([ids[i] for i in first])]
@@ -79,20 +85,22 @@ class Items:
                 f"{', '.join(map(shown, twice[:3]))} among them; a log has each item once"
             )
         kept = {}
-        for name, given in (labels or {}).items():
-            if any(given):
-                check_names(given, f"{where}: labels {label(name, 'names of labels')!r}")
-                kept[name] = tuple(given[i] for i in order)
+        for name, values in (labels or {}).items():
+            if any(values):
+                check_names(values, f"{where}: labels {label(name, 'names of labels')!r}")
+                kept[name] = tuple(values[i] for i in order)
         named, of_each = tuple(ids[i] for i in order), [numbers[i] for i in order if numbers]
         return cls(named, np.array(of_each, np.int64), kept, np.array(order, np.intp))
 
 
 @dataclass
 class Answers:
-    """Answers in the order in which a reader finds them, by column.
+    """Answers in the order in which a format reads them, by column.
 
-    Beside where they were (in line 7): ids of their items, which answer to these they are, labels,
-    and scores, or what they are made of, by metric and place, since an answer need not have all.
+    `where` is the path and `unit` what `lines` counts: "a.jsonl, line 7". `ids` are those of the
+    items, and `epochs` say which answer to its item each is. `values` has the score of each answer,
+    or its statistics, by metric and place, since an answer need not have all:
+    ``{"acc": {0: 1.0, 2: 0.0}}``.
     """
 
     where: str
@@ -111,7 +119,7 @@ class Answers:
         values: Mapping[str, Any],
         epoch: int = 1,
     ) -> None:
-        """Take an answer; all have the same labels."""
+        """Add an answer; all have labels of the same names."""
         place = len(self.lines)
         self.lines.append(line)
         self.ids.append(id)
@@ -122,14 +130,14 @@ class Answers:
             self.values.setdefault(name, {})[place] = value
 
     def items(self, places: Sequence[int] | None = None) -> Items:
-        """Return the items of all answers, or of some."""
+        """Return the items of all answers, or of those at `places`."""
         at = range(len(self.ids)) if places is None else places
-        labels = {name: [own[i] for i in at] for name, own in self.labels.items()}
+        labels = {name: [values[i] for i in at] for name, values in self.labels.items()}
         ids, epochs = [self.ids[i] for i in at], [self.epochs[i] for i in at]
         return Items.of(self.where, ids, labels, epochs)
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
-        """Return rows of `Mean` in the order of all items, NaN where an answer has no score."""
+        """Return statistics of `Mean` in the order of the items, NaN where an answer has no score."""
         places = list(self.values[metric])
 
         def where(i: int) -> str:
@@ -138,10 +146,13 @@ class Answers:
         scores = as_scores(list(self.values[metric].values()), where)
         return self.pairs(metric, items, mean_rows(scores))
 
-    def pairs(self, metric: str, items: Items, found: Any) -> NDArray[np.float64]:
-        """Return rows of two numbers, `found` where an answer has this metric, else NaN."""
+    def pairs(self, metric: str, items: Items, statistics: Any) -> NDArray[np.float64]:
+        """Return the statistics of all answers in the order of the items, `(m, 2) -> (n, 2)`.
+
+        `statistics` are those of the m answers that have this metric; the others are NaN.
+        """
         rows = np.full((len(self.ids), 2), np.nan)
-        rows[list(self.values[metric])] = found
+        rows[list(self.values[metric])] = statistics
         return rows[items.order]
 
 
@@ -181,19 +192,19 @@ class Rows:
 
 
 def mean_rows(scores: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return rows of `Mean`, `(n,) -> (n, 2)`; NaN stays."""
+    """Return scores as statistics of `Mean`, the score and 1, `(n,) -> (n, 2)`; NaN stays NaN."""
     scores = np.asarray(scores, dtype=np.float64)
     return np.stack([scores, np.where(np.isnan(scores), np.nan, 1.0)], axis=-1)
 
 
-def numbered(where: str, key: Key, given: Numbered) -> list[Rows]:
+def numbered(where: str, key: Key, systems: Numbered) -> list[Rows]:
     """Return the scores of systems of which all have the same segments, numbered from 1 on."""
-    sizes = {name: len(scores) for name, scores, _ in given}
+    sizes = {name: len(scores) for name, scores, _ in systems}
     if len(set(sizes.values())) > 1:
-        found = ", ".join(f"{n:,} of {shown(name, 60)}" for name, n in sizes.items())
-        raise InputError(f"{where}: all systems must have the same segments, got {found[:500]}")
+        counts = ", ".join(f"{n:,} of {shown(name, 60)}" for name, n in sizes.items())
+        raise InputError(f"{where}: all systems must have the same segments, got {counts[:500]}")
     rows = []
-    for name, scores, labels in given:
+    for name, scores, labels in systems:
         items = Items.of(where, [str(i + 1) for i in range(len(scores))], labels)
         rows.append(Rows(key, name, Mean(key.metric), items, mean_rows(scores), path=where))
     return rows
@@ -216,7 +227,7 @@ def natural_order(names: Sequence[str]) -> list[int]:
     digits = [name.lstrip("0") for name in names]
     order = sorted(range(len(names)), key=names.__getitem__)
     order.sort(key=digits.__getitem__)
-    order.sort(key=[len(own) for own in digits].__getitem__)
+    order.sort(key=[len(digit) for digit in digits].__getitem__)
     return order
 
 
@@ -225,8 +236,8 @@ def number(value: object, where: str) -> float:
     if not isinstance(value, (bool, int, float)):
         raise InputError(f"{where} must be a number, got {shown(value, 60)}")
     with suppress(OverflowError):
-        if np.isfinite(found := float(value)):
-            return found
+        if np.isfinite(as_float := float(value)):
+            return as_float
     raise InputError(f"{where} must be a finite number, got {shown(value, 60)}")
 
 
@@ -234,13 +245,17 @@ def as_scores(values: Sequence[object], where: Callable[[int], str]) -> NDArray[
     """Return numbers `(n,)`, NaN for what stands for none; `where(i)` is what messages call it."""
     if set(map(type, values)) <= {float, int, bool, type(None)}:
         with suppress(OverflowError):
-            found = np.array(values, dtype=np.float64)
-            if not np.any(np.isinf(found)):
-                return found
-    return np.array([
-        np.nan if value is None or value == "" or is_missing(value) else number(value, where(i))
-        for i, value in enumerate(values)
-    ])  # fmt: skip
+            scores = np.array(values, dtype=np.float64)
+            if not np.any(np.isinf(scores)):
+                return scores
+    return np.array([_score(value, where, i) for i, value in enumerate(values)])
+
+
+def _score(value: object, where: Callable[[int], str], i: int) -> float:
+    """Return a score, NaN where the value stands for none; messages call it `where(i)`."""
+    if value is None or value == "" or is_missing(value):
+        return np.nan
+    return number(value, where(i))
 
 
 def is_finite(value: object) -> TypeGuard[float]:

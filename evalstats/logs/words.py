@@ -57,8 +57,8 @@ def direction(name: str, largest: float | None = None) -> bool | None:
     """
     if name.endswith(("↑", "↓")):
         return name.endswith("↑")
-    found = words(name)
-    stems = {*found, *(word.rstrip("0123456789") for word in found)}
+    parts = words(name)
+    stems = {*parts, *(word.rstrip("0123456789") for word in parts)}
     if any(word.startswith(_TURNED) for word in stems):
         return None if largest is None else largest <= 0 or (None if "mqm" in stems else False)
     lower = bool(stems & _LOWER) or name.casefold() == "per"
@@ -69,30 +69,31 @@ def direction(name: str, largest: float | None = None) -> bool | None:
 
 
 def is_metric(name: str) -> bool:
-    """Return whether a name is that of a metric, as far as its words say."""
-    found = set(words(name))
-    is_known = direction(name) is not None or any(w.startswith(_TURNED) for w in found)
+    """Return whether the words of a name are those of a metric: "mean BLEU" is one, "tower" not."""
+    parts = set(words(name))
+    is_known = direction(name) is not None or any(w.startswith(_TURNED) for w in parts)
     return is_known and not is_never(name)
 
 
 def is_never(name: str) -> bool:
-    """Return whether a column of this name holds numbers that are no scores."""
-    found = words(name)
-    return bool(found) and set(found) <= _NEVER
+    """Return whether a column of this name holds numbers that are no scores: "Line number"."""
+    parts = words(name)
+    return bool(parts) and set(parts) <= _NEVER
 
 
-def as_directions(given: object) -> dict[str, bool]:
+def as_directions(directions: object) -> dict[str, bool]:
     """Return the directions that a caller gives, by pattern: ``{"judge": "higher"}``."""
-    if given is None:
+    if directions is None:
         return {}
-    if not isinstance(given, Mapping):
+    if not isinstance(directions, Mapping):
         raise InputTypeError(
-            f"directions must be a mapping from metrics to 'higher' or 'lower', got {shown(given)}"
+            f"directions must be a mapping from metrics to 'higher' or 'lower', got "
+            f"{shown(directions)}"
         )
-    for name, value in given.items():
+    for name, value in directions.items():
         label(name, "names in directions")
         choice(value, ("higher", "lower"), f"directions[{name!r}]")
-    return {name: value == "higher" for name, value in given.items()}
+    return {name: value == "higher" for name, value in directions.items()}
 
 
 def ask_direction(name: str, where: str) -> InputError:
@@ -108,8 +109,8 @@ def matches(value: str, patterns: Iterable[str]) -> bool:
     return any(value == pattern or fnmatchcase(value, pattern) for pattern in patterns)
 
 
-def some(lines: Sequence[str], between: str = "; ", most: int = 3) -> str:
-    """Return the first of several lines, and how many more there are."""
+def first_few(lines: Sequence[str], between: str = "; ", most: int = 3) -> str:
+    """Return the first of several lines, and how many more there are: "a; b; c; and 2 more"."""
     lines = list(dict.fromkeys(lines))
     more = [f"and {len(lines) - most:,} more"] if len(lines) > most else []
     return between.join([*lines[:most], *more])

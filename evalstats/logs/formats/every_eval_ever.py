@@ -39,7 +39,8 @@ def is_ours(source: Source) -> bool:
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of each evaluation, or of each of its results where it has several."""
     path = str(source.path)
-    found = defaultdict[tuple[str, str, str], Answers](lambda: Answers(path))
+    # By model, task and id of the result.
+    answers = defaultdict[tuple[str, str, str], Answers](lambda: Answers(path))
     n_lines = 0
     for i, record in json_lines(source.path):
         where, n_lines = f"{path}, line {i}", n_lines + 1
@@ -55,7 +56,7 @@ def read(source: Source, wanted: Wanted) -> Log:
                 "is_correct": get(record, "evaluation", "is_correct"),
                 "error": record.get("error"),
             }
-            found[of].add(i, require_text(record, "sample_id", where=where), labels, values)
+            answers[of].add(i, require_text(record, "sample_id", where=where), labels, values)
     name = source.path.name.removesuffix(".gz").removesuffix(".jsonl").removesuffix("_samples")
     beside = source.path.with_name(f"{name}.json")
     whole = read_json(beside) if beside.is_file() else None
@@ -64,51 +65,58 @@ def read(source: Source, wanted: Wanted) -> Log:
     if n_whole is not None and n_whole != n_lines:
         lacking = f"there were {shown(n_whole, 60)} instances, {n_lines:,} are there"
     rows = []
-    for of, own in found.items():
+    for of, of_result in answers.items():
         model, task, result = of
         about = _about(whole, task, result)
         # The id of a result may name the run as well, so it is a name only where there are several.
-        is_one_of = sum(other[:2] == of[:2] for other in found) > 1
+        is_one_of = sum(other[:2] == of[:2] for other in answers) > 1
         metric = get(about, "metric_config", "metric_id") or result
         key = Key(task, "score", str(metric) if is_one_of else "")
         if wanted.has(key):
-            rows.append(_rows(key, model, own, about, lacking))
+            rows.append(_rows(key, model, of_result, about, lacking))
     return log_of(source.path, NAME, rows)
 
 
 def _asked(record: dict[str, Any]) -> str:
-    """Return the hash of what was asked and expected, or make one."""
-    given = record.get("sample_hash")
+    """Return the hash of what was asked and expected: that of the line, or one of its texts."""
+    stated = record.get("sample_hash")
     raw, texts = get(record, "input", "raw"), get(record, "input", "reference")
-    if given is None and isinstance(raw, str):
+    if stated is None and isinstance(raw, str):
         texts = texts if isinstance(texts, list) else [texts]
         return fingerprint(raw, *(text for text in texts if isinstance(text, str)))
-    return "" if given is None else str(given)
+    return "" if stated is None else str(stated)
 
 
-def _rows(key: Key, model: str, own: Answers, about: Any, lacking: str) -> Rows:
-    items = own.items()
-    n = sum(not is_missing(error) for error in own.values["error"].values())
+def _rows(key: Key, model: str, answers: Answers, about: Any, lacking: str) -> Rows:
+    """Return the rows of one result; `about` is what the file beside says of it, or None."""
+    items = answers.items()
+    n = sum(not is_missing(error) for error in answers.values["error"].values())
     errors = f"{n:,} instances ended with an error" if n else ""
     lower = get(about, "metric_config", "lower_is_better")
     higher = not lower if isinstance(lower, bool) else direction(key.task)
-    if higher is None and all(isinstance(one, bool) for one in own.values["is_correct"].values()):
+    are_correct = answers.values["is_correct"].values()
+    if higher is None and all(isinstance(one, bool) for one in are_correct):
         higher = True  # More is more correct.
     mean = get(about, "score_details", "score")
     return Rows(
-        key, model, Mean(key.metric, higher is not False), items,
-        own.means("score", items), float(mean) if is_finite(mean) else None,
-        "; ".join(filter(None, [lacking, errors])), is_directed=higher is not None,
-    )  # fmt: skip
+        key,
+        model,
+        Mean(key.metric, higher is not False),
+        items,
+        answers.means("score", items),
+        reported=float(mean) if is_finite(mean) else None,
+        lacking="; ".join(filter(None, [lacking, errors])),
+        is_directed=higher is not None,
+    )
 
 
 def _about(beside: Any, task: str, result: str) -> Any:
-    """Return what the file beside says of one result; nothing where it says so of several."""
-    given = get(beside, "evaluation_results")
-    found = [
-        one
-        for one in (given if isinstance(given, list) else ())
-        if get(one, "evaluation_name") == task
-    ]
-    named = [one for one in found if result and get(one, "evaluation_result_id") == result]
-    return (named or found)[0] if len(named or found) == 1 else None
+    """Return what the file beside says of a result, None where it is not clear which entry is meant.
+
+    Entries are those of the task, and among them the one of this id, where ids are stated.
+    """
+    results = get(beside, "evaluation_results")
+    results = results if isinstance(results, list) else []
+    of_task = [one for one in results if get(one, "evaluation_name") == task]
+    named = [one for one in of_task if result and get(one, "evaluation_result_id") == result]
+    return (named or of_task)[0] if len(named or of_task) == 1 else None

@@ -21,6 +21,7 @@ _KEYS = {"language_pair", "document_id", "metric_scores"}
 
 
 def _files(source: Source) -> list[Source]:
+    """Return the files of JSON lines whose first line is a document with scores."""
     files = [Source(path) for path in source.files]
     return [one for one in files if one.suffix == ".jsonl" and _KEYS.issubset(one.first)]
 
@@ -31,11 +32,12 @@ def is_ours(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Wanted) -> Log:
-    """Return the scores of each file, whose system is named as the file is."""
+    """Return the scores of each file, whose name is that of its system."""
     return log_of(source.path, NAME, chain.from_iterable(_rows(s, wanted) for s in _files(source)))
 
 
 def _rows(source: Source, wanted: Wanted) -> Iterator[Rows]:
+    """Yield the rows of one file, that is of one system, by language pair and metric."""
     path = str(source.path)
     tasks = defaultdict[str, Answers](lambda: Answers(path))
     for n, record in json_lines(source.path):
@@ -44,10 +46,10 @@ def _rows(source: Source, wanted: Wanted) -> Iterator[Rows]:
         document = require_text(record, "document_id", where=where)
         labels = {"document": document, "domain": as_label(record.get("domain"))}
         labels |= {name: as_label(record.get(name)) for name in wanted.labels if name not in labels}
-        given = require(record, "metric_scores", where=where)
-        names = [name for name in given if wanted.has(Key(task, name))]
+        scores_of = require(record, "metric_scores", where=where)
+        names = [name for name in scores_of if wanted.has(Key(task, name))]
         # A list a metric, of the scores of the same paragraphs.
-        for i, scores in enumerate(zip(*(given[name] for name in names), strict=True), 1):
+        for i, scores in enumerate(zip(*(scores_of[name] for name in names), strict=True), 1):
             kept = dict(zip(names, scores, strict=True))
             tasks[task].add(n, f"{document}/{i}", labels, kept)
     for task, answers in tasks.items():

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from evalstats.errors import InputError
 from evalstats.logs.files import Source, json_lines, read_json
-from evalstats.logs.lm_eval_samples import Results, TaskSamples
+from evalstats.logs.formats.lm_eval_samples import Results, TaskSamples
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Rows
 
@@ -27,7 +27,7 @@ _RESULTS = re.compile(rf".+{_STAMP}\.json", re.DOTALL)
 
 
 class _Run(NamedTuple):
-    """The files of one run: of its results, where there is one, and of samples by their names."""
+    """The files of one run: that of its results, None where there is none, and samples by task."""
 
     folder: Path
     results: Path | None
@@ -51,6 +51,7 @@ def is_ours(source: Source) -> bool:
 
 
 def _is_results(path: Path) -> re.Match[str] | None:
+    """Return the match of the name of a results file, whose group "stamp" is its time stamp."""
     return _RESULTS.fullmatch(path.name) if path.name.startswith("results_") else None
 
 
@@ -68,11 +69,11 @@ def read(source: Source, wanted: Wanted) -> Log:
         if run.results is None:
             lost = "no score is checked, and lines that are missing are not noticed"
             skipped.append(f"the results file of {names[i]}, which is not there: {lost}")
-        found = _read(source, run, results, names[i], wanted, skipped)
-        rows += found
-        read = {one.key.task for one in found}
+        rows_of_run = _read(source, run, results, names[i], wanted, skipped)
+        rows += rows_of_run
+        tasks = {one.key.task for one in rows_of_run}
         leaves = {group: results.leaves(group) for group in results.members}
-        groups |= {group: own for group, own in leaves.items() if own and read.issuperset(own)}
+        groups |= {group: of for group, of in leaves.items() if of and tasks.issuperset(of)}
     return log_of(source.path, NAME, rows, skipped=skipped, groups=groups)
 
 
@@ -87,18 +88,18 @@ def _read(
     for task in results.tasks if source.suffix != ".jsonl" else ():
         if task not in tasks and wanted.has_task(task):
             skipped.append(f"{task}: there is no file of its samples (--log_samples)")
-    found: list[Rows] = []
+    rows: list[Rows] = []
     for task, path in tasks.items():
         if wanted.has_task(task):
             samples = TaskSamples(task, results, wanted, str(path))
             for line, record in json_lines(path):
                 samples.add(record, line)
-            found += samples.rows(model or str(source.path), skipped)
-    return found
+            rows += samples.rows(model or str(source.path), skipped)
+    return rows
 
 
 def _beside(source: Source) -> _Run:
-    """Return a file with those of its time stamp in the same folder."""
+    """Return the run of one file: the file, and what has its time stamp in the same folder."""
     path = source.path
     of_task = _SAMPLES.fullmatch(path.name)
     match = of_task or _RESULTS.fullmatch(path.name)
@@ -109,6 +110,7 @@ def _beside(source: Source) -> _Run:
 
 
 def _with_samples(path: Path, run: _Run, skipped: list[str]) -> _Run:
+    """Return a run that has files of samples, or say how to write them and what was not read."""
     if not run.samples:
         raise InputError(
             f"{path} has no samples (samples_<task>_<time stamp>.jsonl) beside its results; "
@@ -135,7 +137,7 @@ def _runs(source: Source, skipped: list[str]) -> list[_Run]:
         match = _SAMPLES.fullmatch(path.name) or _is_results(path)
         if match:
             stamps[path.parent][match["stamp"]] += 1
-    found = []
+    runs = []
     for folder, n_files in stamps.items():
         newest = max(n_files)
         chosen: dict[str, _Run] = {}
@@ -152,8 +154,8 @@ def _runs(source: Source, skipped: list[str]) -> list[_Run]:
             left.append(f"the run of {stamp}, {older}; {how}")
         for run in chosen.values():
             if run.samples or len(stamps) == 1:
-                found.append(_with_samples(source.path, run, left[::-1]))
+                runs.append(_with_samples(source.path, run, left[::-1]))
             else:
                 skipped.append(f"{run.results}: there are no samples beside it (--log_samples)")
         skipped += left[::-1]
-    return found or [_with_samples(source.path, _Run(source.path, None, {}), skipped)]
+    return runs or [_with_samples(source.path, _Run(source.path, None, {}), skipped)]

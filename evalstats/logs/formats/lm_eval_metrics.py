@@ -37,11 +37,14 @@ T = TypeVar("T")
 
 
 class UnreadableError(Exception):
-    """What is aggregated is no function of sums, or none that is known; says why."""
+    """The rows of a metric cannot be read as statistics that add up; the message says why."""
 
 
 class Logged(NamedTuple):
-    """Rows of one metric, how messages call row i, and the direction of a mean."""
+    """The rows of one metric, as the log has them.
+
+    `where(i)` is what messages call row i, and `higher` whether more is better under a mean.
+    """
 
     metric: str
     values: list[Any]
@@ -49,11 +52,15 @@ class Logged(NamedTuple):
     higher: bool
 
     def each(self, expected: str, read: Callable[[Any], T]) -> list[T]:
-        """Return what `read` makes of every row; the first row says what they are at all."""
-        found = []
+        """Return what `read` turns every row into.
+
+        Where it cannot read the first row, no row is what was expected (`UnreadableError`); where
+        it cannot read a later one, that row is wrong (`InputError`).
+        """
+        parsed = []
         for i, row in enumerate(self.values):
             try:
-                found.append(read(row))
+                parsed.append(read(row))
             except (TypeError, ValueError, OverflowError):
                 got = shown(row, 60)
                 if i:
@@ -61,7 +68,7 @@ class Logged(NamedTuple):
                     raise InputError(f"{where} must be {expected}, got {got}") from None
                 said = f"its rows should be {expected}, but are like {got}"
                 raise UnreadableError(said) from None
-        return found
+        return parsed
 
 
 class Read(NamedTuple):
@@ -82,7 +89,10 @@ _Reader = Callable[[Logged], Read]
 def _sums(
     expected: str, of_row: Callable[[Any], tuple[float, float]], metric: Callable[[Logged], Metric]
 ) -> _Reader:
-    """Return a reader of two numbers a row."""
+    """Return a reader of rows that `of_row` turns into two numbers, the statistics of `metric`.
+
+    Messages say that rows should be `expected`.
+    """
 
     def read(rows: Logged) -> Read:
         return Read(metric(rows), np.array(rows.each(expected, of_row), dtype=np.float64))
@@ -91,17 +101,18 @@ def _sums(
 
 
 def _score(row: Any) -> tuple[float, float]:
-    """Return a 0/1 score, or any number; NaN and null are missing."""
+    """Return a score, 0/1 or any number, and 1; both are NaN where it is NaN or null."""
     return (math.nan, math.nan) if row is None or row != row else (0.0 + row, 1.0)
 
 
 def _units(row: Any) -> tuple[float, float]:
+    """Return the nats of a text and its units, from ``[log-likelihood, number of units]``."""
     nats, units = row
     return 0.0 - nats, 0.0 + units  # 0 and not -0 where a text is certain
 
 
 def _distance(row: Any) -> tuple[float, float]:
-    """Return the squared distance of an item's probabilities from its gold class."""
+    """Return the squared distance of an item's probabilities from its gold class, and 1."""
     gold, chances = row
     if isinstance(chances, str):  # as NumPy prints an array, of eight digits
         chances = [float(part) for part in chances.strip("[]").split()]
@@ -137,6 +148,8 @@ def _texts(metric: Metric) -> _Reader:
 
 
 def _per_unit(kind: type[Perplexity] | type[BitsPerUnit], default: str) -> _Reader:
+    """Return a reader of log-likelihoods per unit, which the name says: "word_perplexity"."""
+
     def metric(rows: Logged) -> Metric:
         unit = rows.metric.partition("_")[0]
         return kind(unit if unit in UNITS else default)
@@ -145,15 +158,18 @@ def _per_unit(kind: type[Perplexity] | type[BitsPerUnit], default: str) -> _Read
 
 
 def _classes(measure: str, labels: tuple[Any, ...] = ()) -> _Reader:
-    """Return a reader of labels, all integers or all texts; absent classes are in no average."""
+    """Return a reader of ``[gold label, predicted label]``, all integers or all texts.
+
+    `labels` are the classes, by default those that occur; absent classes are in no average.
+    """
 
     def pair(row: Any) -> list[Any]:
         gold, predicted = (one if isinstance(one, str) else index(one) for one in row)
         return [gold, predicted]
 
     def read(rows: Logged) -> Read:
-        found = rows.each("[gold label, predicted label], integers or texts", pair)
-        gold, predicted = map(list, zip(*found, strict=True))
+        pairs = rows.each("[gold label, predicted label], integers or texts", pair)
+        gold, predicted = map(list, zip(*pairs, strict=True))
         there = {*gold, *predicted}
         if labels and not there.issubset(labels):
             raise UnreadableError("its labels are not 0 and 1, of which scikit-learn takes 1")
@@ -172,11 +188,14 @@ _MEAN = _sums("numbers", _score, lambda rows: Mean(rows.metric, rows.higher))
 #: What a function of a task's own may be.
 _OWN = (
     _MEAN,
-    _sums("lists of true and false", _right,
-          lambda rows: Ratio(rows.metric, ("right", "all"), higher_is_better=rows.higher)),
+    _sums(
+        "lists of true and false",
+        _right,
+        lambda rows: Ratio(rows.metric, ("right", "all"), higher_is_better=rows.higher),
+    ),
     *map(_classes, ("accuracy", "macro-f1", "weighted-f1", "mcc", "kappa", "balanced-accuracy")),
     _classes("f1", (0, 1)),
-)  # fmt: skip
+)
 #: By the names that the harness registers; F1 is that of the label 1, as scikit-learn's.
 _READERS: dict[str, _Reader] = {
     "mean": _MEAN,
@@ -212,22 +231,25 @@ def read_as(function: str, rows: Logged, stated: float | None) -> Read:
 
 
 def _recognised(rows: Logged, function: str, stated: float | None) -> Read:
-    """Return the one thing that gives the stated score, where a function of its own made it."""
+    """Return the rows as the one metric that gives the score which the log states.
+
+    `function` is the source of the task's own aggregation, which logs hold and nobody runs.
+    """
     named = re.search(r"def\s+(\w+)", function)
     by = f"it is aggregated by {named[1] if named else shown(function, 60)}"
     if stated is None:
         raise UnreadableError(f"{by}, and there is no score to recognise it by")
-    found = []
+    candidates = []
     for read in _OWN:
         try:
             candidate = read(rows)
         except (UnreadableError, InputError):
             continue
         if math.isclose(candidate.score, stated, rel_tol=1e-9, abs_tol=1e-12):
-            found.append(candidate)
-    if not found:
+            candidates.append(candidate)
+    if not candidates:
         raise UnreadableError(f"{by}, which is not known to be a function of sums")
-    if len(found) > 1:
-        names = ", ".join(candidate.metric.name for candidate in found)
+    if len(candidates) > 1:
+        names = ", ".join(candidate.metric.name for candidate in candidates)
         raise UnreadableError(f"{by}, whose score could be any of {names}")
-    return found[0]
+    return candidates[0]

@@ -16,7 +16,7 @@ import numpy as np
 
 from evalstats.errors import InputError
 from evalstats.logs.files import dotted, require
-from evalstats.logs.lm_eval_metrics import Logged, UnreadableError, read_as
+from evalstats.logs.formats.lm_eval_metrics import Logged, UnreadableError, read_as
 from evalstats.logs.log import Wanted
 from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
 from evalstats.logs.words import direction
@@ -35,20 +35,28 @@ _REGISTERED = {
 _HASHES = ("doc_hash", "target_hash")
 #: What a line has beside its metrics.
 _FIXED = (
-    "doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics",
-    "prompt_hash", *_HASHES,
-)  # fmt: skip
+    "doc_id",
+    "doc",
+    "target",
+    "arguments",
+    "resps",
+    "filtered_resps",
+    "filter",
+    "metrics",
+    "prompt_hash",
+    *_HASHES,
+)
 
 
 class Results:
-    """The record, of which nothing is trusted: what is not as it should be is not there."""
+    """What a results file says; an entry of another type than it should be counts as missing."""
 
     def __init__(self, record: object) -> None:
         self.record = _mapping(record)
 
     @cached_property
     def members(self) -> dict[str, list[str]]:
-        """Direct members of each group; older logs list every task, with none."""
+        """Direct members of each group. Older logs list every task as a group without members."""
         return {
             group: [name for name in children if isinstance(name, str)]
             for group, children in _mapping(self.record.get("group_subtasks")).items()
@@ -66,21 +74,22 @@ class Results:
         names = (self.record.get(key) for key in ("model_name", "model_name_sanitized"))
         return next((n.strip() for n in names if isinstance(n, str) and n.strip()), "")
 
-    def _own(self, part: str, task: str) -> Mapping[str, Any]:
+    def _entry(self, part: str, task: str) -> Mapping[str, Any]:
+        """Return the entry of a task in a part of the record: "n-samples"; empty without one."""
         return _mapping(_mapping(self.record.get(part)).get(task))
 
     def scores(self, task: str) -> dict[str, float]:
         """Return the scores of a task or group by "metric,filter": no sizes, no errors."""
         return {
             name: float(value)
-            for name, value in self._own("results", task).items()
+            for name, value in self._entry("results", task).items()
             if isinstance(name, str) and "," in name and "_stderr," not in name
             if is_finite(value) and not isinstance(value, bool)
         }
 
     def count(self, task: str) -> int | None:
         """Return how many items were scored."""
-        counts = self._own("n-samples", task), self._own("results", task)
+        counts = self._entry("n-samples", task), self._entry("results", task)
         for value in (counts[0].get("effective"), counts[1].get("sample_len")):
             if isinstance(value, int) and not isinstance(value, bool):
                 return value
@@ -88,47 +97,57 @@ class Results:
 
     def is_limited(self, task: str, n_items: int) -> bool:
         """Return whether only a part of a task was asked for, and all of that is there."""
-        whole = self._own("n-samples", task).get("original")
+        whole = self._entry("n-samples", task).get("original")
         asked = _mapping(self.record.get("config")).get("limit") is not None
         return asked and self.count(task) == n_items and isinstance(whole, int) and n_items < whole
 
     def aggregation(self, task: str, metric: str) -> tuple[str, bool]:
-        """Return the name, or the source, of what makes one score of many, and if the log says."""
-        listed = self._own("configs", task).get("metric_list")
-        for given in listed if isinstance(listed, list) else []:
-            if _mapping(given).get("metric") == metric and "aggregation" in given:
-                return str(given["aggregation"]), True
+        """Return how the scores of items become one, and whether the log itself says so.
+
+        As in ``("mean", False)``; of a function of the task's own the log has the source.
+        """
+        listed = self._entry("configs", task).get("metric_list")
+        for entry in listed if isinstance(listed, list) else []:
+            if _mapping(entry).get("metric") == metric and "aggregation" in entry:
+                return str(entry["aggregation"]), True
         return _REGISTERED.get(metric, "mean"), metric in _REGISTERED
 
     def higher_is_better(self, task: str, metric: str) -> bool | None:
         """Return the direction of a mean, as the log or the name states it."""
-        said = self._own("higher_is_better", task).get(metric)
+        said = self._entry("higher_is_better", task).get(metric)
         return said if isinstance(said, bool) else direction(metric)
 
     def leaves(self, group: str) -> tuple[str, ...]:
-        """Return the tasks of a group and of the groups in it; a group in itself adds none."""
-        found = {group: None}
+        """Return the tasks of a group and of the groups in it, which may hold one another."""
+        seen = {group: None}
         for name in (waiting := [group]):
-            inner = [one for one in self.members.get(name, ()) if one not in found]
-            found |= dict.fromkeys(inner)
+            inner = [one for one in self.members.get(name, ()) if one not in seen]
+            seen |= dict.fromkeys(inner)
             waiting += dict.fromkeys(inner)
-        return tuple(name for name in found if name not in self.members)
+        return tuple(name for name in seen if name not in self.members)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:
+    """Return a mapping as it is, and an empty one in place of anything else."""
     return value if isinstance(value, Mapping) else {}
 
 
 @dataclass
 class _Lines(Answers):
-    """The lines of a task under one filter; of the metrics they name, `asked` are wanted."""
+    """The lines of a task under one filter.
+
+    `names` are the metrics that the last line names, and `asked` those of them that are wanted.
+    """
 
     names: Any = None
     asked: Sequence[str] = ()
 
 
 class TaskSamples:
-    """Collects the lines of a task, from `path`, where messages call one a `unit`."""
+    """The lines of a task, which are added one by one, and then read as rows.
+
+    Messages call one by `path` and `unit`: "samples_arc.jsonl, line 7".
+    """
 
     def __init__(
         self, task: str, results: Results, wanted: Wanted, path: str, unit: str = "line"
@@ -142,56 +161,56 @@ class TaskSamples:
         self.filters = defaultdict[str, _Lines](lambda: _Lines(f"{path}, {task}", unit))
 
     def add(self, record: Mapping[str, Any], n: int) -> None:
-        """Take line n."""
+        """Add line n of the file."""
         where, filter = self._at(n), record.get("filter", self.filter)
         if filter is None:
             raise InputError(f"{where} must name its filter, of which the log has several")
-        own = self.filters[filter]
+        answers = self.filters[filter]
         names = record.get("metrics")
         if names is None:
             names = [name for name in record if name not in _FIXED]
-        if names != own.names:
+        if names != answers.names:
             wanted = self.wanted
-            own.names = names
-            own.asked = [name for name in names if wanted.has(Key(self.task, name, filter))]
-        values = {name: require(record, name, where=where) for name in own.asked}
+            answers.names = names
+            answers.asked = [name for name in names if wanted.has(Key(self.task, name, filter))]
+        values = {name: require(record, name, where=where) for name in answers.asked}
         doc_id = str(require(record, "doc_id", where=where))
         labels = {name: dotted(record, name) for name in (*_HASHES, *self.wanted.labels)}
-        own.add(n, doc_id, labels, values)
+        answers.add(n, doc_id, labels, values)
 
     def _at(self, n: int) -> str:
         return f"{self.path}, {self.unit} {n}"
 
     def rows(self, system: str, skipped: list[str]) -> list[Rows]:
         """Return the rows of all metrics and filters; what cannot be read is added to `skipped`."""
-        found = []
-        for filter, own in self.filters.items():
-            items = own.items()
-            for metric in own.values:
+        rows = []
+        for filter, answers in self.filters.items():
+            items = answers.items()
+            for metric in answers.values:
                 key = Key(self.task, metric, filter)
                 try:
-                    found.append(self._rows(key, system, own, items))
+                    rows.append(self._rows(key, system, answers, items))
                 except UnreadableError as error:
                     skipped.append(f"{key}: {error}")
         if not self.filters:
             skipped.append(f"{self.task}: {self.path} has no lines")
-        return found
+        return rows
 
-    def _rows(self, key: Key, system: str, own: _Lines, items: Items) -> Rows:
+    def _rows(self, key: Key, system: str, answers: _Lines, items: Items) -> Rows:
         """Return the rows of one metric and filter."""
-        values = own.values[key.metric]
+        values = answers.values[key.metric]
         places = list(values)
         higher = self.results.higher_is_better(self.task, key.metric)
 
         def where(i: int) -> str:
-            return f"{self._at(own.lines[places[i]])}: {key.metric}"
+            return f"{self._at(answers.lines[places[i]])}: {key.metric}"
 
         logged = Logged(key.metric, list(values.values()), where, higher is not False)
         stated = self.scores.get(f"{key.metric},{key.filter}")
         function, said = self.results.aggregation(self.task, key.metric)
         expected = self.results.count(self.task)
         lacking = ""
-        if expected is not None and not len(values) <= expected <= len(own.lines):
+        if expected is not None and not len(values) <= expected <= len(answers.lines):
             lacking = f"{len(values):,} samples, but n-samples in the results file is {expected:,}"
         read = read_as(function, logged, None if lacking else stated)
         # A task of Python code has its own aggregations, which logs do not name.
@@ -201,11 +220,19 @@ class TaskSamples:
                 f"the log does not say how it is aggregated: the rows give {read.score:.10g} as "
                 f"{read.metric.name}, and the log has {stated:.10g}"
             )
-        if len(values) < len(own.lines):
-            items = own.items(places)
+        if len(values) < len(answers.lines):
+            items = answers.items(places)
         is_named = higher is not None or not isinstance(read.metric, (Mean, Ratio))
         n_items = max(len(columns.lines) for columns in self.filters.values())
         return Rows(
-            key, system, read.metric, items, read.statistics[items.order], stated, lacking,
-            self.results.is_limited(self.task, n_items), is_named, self.path,
-        )  # fmt: skip
+            key,
+            system,
+            read.metric,
+            items,
+            read.statistics[items.order],
+            reported=stated,
+            lacking=lacking,
+            is_limited=self.results.is_limited(self.task, n_items),
+            is_directed=is_named,
+            path=self.path,
+        )

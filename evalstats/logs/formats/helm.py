@@ -29,7 +29,7 @@ _HOUSEKEEPING = re.compile(
     r"max_prob|logprob"
 )
 _LOWER_IS_BETTER = re.compile(r"inference_.*|training_.*|.*perplexity|toxic_frac|edit_distance")
-#: What of a perturbation is no setting.
+#: The keys of a perturbation in `stats` that are not settings of it, such as its probability.
 _PLAIN = ("name", "robustness", "fairness", "computed_on")
 
 
@@ -56,7 +56,10 @@ def read(source: Source, wanted: Wanted) -> Log:
 
 
 def _names(path: Path, spec: Any) -> tuple[str, str]:
-    """Return the scenario, without the model among its settings, and the model."""
+    """Return the task and the model, as of "mmlu:subject=law,model=gpt" in the file of the run.
+
+    They are "mmlu:subject=law" and "gpt": the model is no setting of the task.
+    """
     name = str(get(spec, "name") or path.resolve().parent.name)
     scenario, _, settings = name.partition(":")
     parts = [part for part in settings.split(",") if part]
@@ -67,23 +70,25 @@ def _names(path: Path, spec: Any) -> tuple[str, str]:
 
 
 def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
+    """Yield the rows of one file by filter and metric; what is not read is added to `skipped`."""
     parts = defaultdict[str, Answers](lambda: Answers(str(path), "instance"))
     unasked: dict[str, None] = {}
     for i, record in enumerate(read_json(path)):
         where = f"{path}, instance {i}"
         name, trial = require(record, "instance_id", where=where), record.get("train_trial_index")
-        found: dict[str, dict[str, tuple[float, ...]]] = {}
+        # By filter and metric, what a metric added up for this instance, and how often.
+        sums: dict[str, dict[str, tuple[float, ...]]] = {}
         for stat in require(record, "stats", where=where):
             key = _key(stat, task, where)
-            own = found.setdefault(key.filter, {})
+            of_filter = sums.setdefault(key.filter, {})
             if not wanted.metric and _HOUSEKEEPING.fullmatch(key.metric):
                 unasked[key.metric] = None
             elif wanted.has(key):
                 row = tuple(number(get(stat, n), f"{where}, {n}") for n in ("sum", "count"))
-                if own.setdefault(key.metric, row) is not row:
+                if of_filter.setdefault(key.metric, row) is not row:
                     raise InputError(f"{where} has {key} again; a log has each item once")
-        for filter, own in found.items():
-            parts[filter].add(i, name, {}, own, trial or 0)
+        for filter, of_filter in sums.items():
+            parts[filter].add(i, name, {}, of_filter, trial or 0)
     if unasked:
         skipped.append(f"what HELM counts beside the scores: {', '.join(unasked)}")
     reported, sizes = _reported(path, task)
@@ -95,14 +100,23 @@ def _rows(path: Path, task: str, model: str, wanted: Wanted, skipped: list[str])
             key, higher = Key(task, metric, filter), direction(metric)
             higher = False if _LOWER_IS_BETTER.fullmatch(metric) else higher
             yield Rows(
-                key, model, Mean(metric, higher is not False), items,
-                answers.pairs(metric, items, list(rows.values())), reported.get(key), lacking,
-                is_directed=higher is not None, path=str(path),
-            )  # fmt: skip
+                key,
+                model,
+                Mean(metric, higher is not False),
+                items,
+                answers.pairs(metric, items, list(rows.values())),
+                reported=reported.get(key),
+                lacking=lacking,
+                is_directed=higher is not None,
+                path=str(path),
+            )
 
 
 def _key(stat: Any, task: str, where: str) -> Key:
-    """Return what a statistic is about; split and perturbation are the filter."""
+    """Return the task, metric and filter of a statistic.
+
+    The filter is its split and perturbation: "test, typos, prob=0.1".
+    """
     name = require(stat, "name", "name", where=where)
     change = get(stat, "name", "perturbation")
     parts = [get(stat, "name", "split"), get(stat, "name", "sub_split"), get(change, "name")]
@@ -115,7 +129,7 @@ def _key(stat: Any, task: str, where: str) -> Key:
 
 
 def _reported(path: Path, task: str) -> tuple[dict[Key, float], dict[str, float]]:
-    """Return the means that HELM states, and the numbers of instances."""
+    """Return the means that HELM states, by key, and the numbers of instances by filter."""
     beside = path.with_name("stats.json")
     means: dict[Key, float] = {}
     sizes: dict[str, float] = {}

@@ -21,12 +21,12 @@ _ENDING = ".seg.score"
 
 
 def is_ours(source: Source) -> bool:
-    """Return whether a file, or one in the folder, is named as the scores of segments are."""
+    """Return whether the name of a file, or of one in the folder, ends as those of scores do."""
     return any(path.name.endswith(_ENDING) for path in source.files)
 
 
 def read(source: Source, wanted: Wanted) -> Log:
-    """Return the scores of each file; its metric is named as the file is: ``COMET-refA``."""
+    """Return the scores of each file, whose name is that of its metric: "COMET-refA.seg.score"."""
     rows: list[Rows] = []
     for path in source.files:
         if not path.name.endswith(_ENDING):
@@ -40,7 +40,8 @@ def read(source: Source, wanted: Wanted) -> Log:
 
 
 def _blocks(path: Path) -> dict[str, list[float]]:
-    found: dict[str, list[float]] = {}
+    """Return the scores of each system, in the order of the lines."""
+    scores: dict[str, list[float]] = {}
     last = None
     for i, line in enumerate(chain.from_iterable(text_blocks(path)), 1):
         if not line.strip():
@@ -52,11 +53,11 @@ def _blocks(path: Path) -> dict[str, list[float]]:
         except ValueError:
             got = shown(line, 60)
             raise InputError(f"{where} must be a system and its score, got {got}") from None
-        if name != last and name in found:
+        if name != last and name in scores:
             raise InputError(
                 f"{where}: the scores of {shown(name, 60)} go on after those of another system, "
                 f"but segments are known by their order"
             )
         last = name
-        found.setdefault(name, []).append(score)
-    return found
+        scores.setdefault(name, []).append(score)
+    return scores

@@ -20,9 +20,15 @@ NAME = "meeteval"
 _NAME = re.compile(r"(.+)_([A-Za-z0-9]+)_per_reco\.json(?:\.gz)?")
 #: What each of the commands calls its result, by the name of its file.
 _METRICS = {
-    "wer": "WER", "cpwer": "cpWER", "orcwer": "ORC-WER", "mimower": "MIMO-WER", "tcpwer": "tcpWER",
-    "tcorcwer": "tcORC-WER", "tcmimower": "tcMIMO-WER", "dicpwer": "DI-cpWER",
-}  # fmt: skip
+    "wer": "WER",
+    "cpwer": "cpWER",
+    "orcwer": "ORC-WER",
+    "mimower": "MIMO-WER",
+    "tcpwer": "tcpWER",
+    "tcorcwer": "tcORC-WER",
+    "tcmimower": "tcMIMO-WER",
+    "dicpwer": "DI-cpWER",
+}
 #: Errors and length: of words, and in seconds where speakers are scored.
 _WORDS = (("insertions", "deletions", "substitutions"), "length")
 _SPEAKERS = (
@@ -56,7 +62,7 @@ def read(source: Source, wanted: Wanted) -> Log:
 
 
 def _row(session: Any, where: str) -> tuple[float, float]:
-    """Return errors and length of a session, which must be those of its rate."""
+    """Return the errors and the length of a session, whose ratio must be the stated rate."""
     parts, size = _SPEAKERS if _SPEAKERS[1] in session else _WORDS
     length = number(require(session, size, where=where), f"{where}, {size}")
     names = ("errors",) if "errors" in session else parts

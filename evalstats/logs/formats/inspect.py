@@ -55,6 +55,7 @@ def is_ours(source: Source) -> bool:
 
 
 def _is_log(path: Path) -> bool:
+    """Return whether a file is a log, by its name or its first bytes; it is not read."""
     if path.suffix != ".json":
         return path.suffix == ".eval"
     return bool(_LOG.match(Source(path).head))
@@ -62,7 +63,7 @@ def _is_log(path: Path) -> bool:
 
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the scores of all samples, of each scorer, task and model."""
-    found: dict[tuple[str, str], list[_Stored]] = {}
+    logs: dict[tuple[str, str], list[_Stored]] = {}
     for path in source.files:
         if path.suffix == ".eval":
             log = _from_eval(path, wanted.labels)
@@ -72,10 +73,10 @@ def read(source: Source, wanted: Wanted) -> Log:
         else:
             continue
         if wanted.has_task(log.task):
-            found.setdefault((log.model, log.task), []).append(log)
+            logs.setdefault((log.model, log.task), []).append(log)
     rows: list[Rows] = []
     skipped: list[str] = []
-    for (_, task), tries in found.items():
+    for (_, task), tries in logs.items():
         done = [log for log in tries if log.header.get("status") == "success"]
         if len(tries) > 1 and len(done) != 1:
             names = ", ".join(str(log.path) for log in tries[:3])
@@ -91,6 +92,7 @@ def read(source: Source, wanted: Wanted) -> Log:
 
 
 def _rows(log: _Stored, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
+    """Yield the rows of one log by score; scores that cannot be read are added to `skipped`."""
     answers = _answers(log, wanted.labels)
     items, n = answers.items(), len(answers.ids)
     stated, accuracies = _reported(log, max(answers.epochs), skipped)
@@ -112,20 +114,27 @@ def _rows(log: _Stored, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
         if others:
             skipped.append(f"{key}, since {shown(others[0], 60)} is no score")
             continue
-        found = mean_rows(scores)  # type: ignore[arg-type]
+        statistics = mean_rows(scores)  # type: ignore[arg-type]
         # A sample that was not scored on purpose counts for nothing.
-        found[[one is not None and one != one for one in values.values()]] = 0.0
+        statistics[[one is not None and one != one for one in values.values()]] = 0.0
         is_whole = len(values) == n and None not in values.values()
         higher = True if metric in accuracies else _direction(metric, values)
         yield Rows(
-            key, log.model, Mean(metric, higher is not False), items,
-            answers.pairs(metric, items, found), stated.get(metric), lacking,
-            is_part and not lacking and is_whole, higher is not None, str(log.path),
-        )  # fmt: skip
+            key,
+            log.model,
+            Mean(metric, higher is not False),
+            items,
+            answers.pairs(metric, items, statistics),
+            reported=stated.get(metric),
+            lacking=lacking,
+            is_limited=is_part and not lacking and is_whole,
+            is_directed=higher is not None,
+            path=str(log.path),
+        )
 
 
 def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:
-    """Return samples with the values of every score; ``scorer.key`` where it has several."""
+    """Return the samples, with the values of every score: "match", or "judge.style" of several."""
     answers = Answers(str(log.path), "sample")
     for i, sample in enumerate(log.samples):
         where = f"{log.path}, sample {i}"
@@ -139,16 +148,19 @@ def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:
         answers.add(i, name, labels, values, sample.get("epoch", 1))
     # Where scores have several values, one NaN stands for all of them.
     for scorer, whole in list(answers.values.items()):
-        inner = [own for name, own in answers.values.items() if name.startswith(f"{scorer}.")]
+        inner = [of for name, of in answers.values.items() if name.startswith(f"{scorer}.")]
         if inner and all(value != value for value in whole.values()):
             del answers.values[scorer]
-            for own in inner:
-                own |= whole
+            for values_of_key in inner:
+                values_of_key |= whole
     return answers
 
 
 def _direction(metric: str, values: dict[int, Any]) -> bool | None:
-    """Return whether more is better: it is where answers are right or wrong."""
+    """Return whether more is better, None where nothing says it.
+
+    It is where all values are texts, such as "C" and "I", or true and false; else the name says it.
+    """
     if all(isinstance(value, (str, bool)) or value is None for value in values.values()):
         return True
     named = direction(metric)
@@ -166,26 +178,29 @@ def _as_number(value: object, where: str) -> float | None:
     if named is not None:
         return named
     with suppress(ValueError):
-        return found if np.isfinite(found := float(value)) else None
+        return as_float if np.isfinite(as_float := float(value)) else None
     return None
 
 
 def _asked(sample: Any) -> str:
-    """Return a hash of what was asked and expected, without messages; summaries cut both."""
+    """Return a hash of what was asked and expected, of as much as summaries of samples have too."""
     targets = sample.get("target")
     texts = [sample.get("input"), *(targets if isinstance(targets, list) else [targets])]
     return fingerprint(*(one[:_KEPT] for one in texts if isinstance(one, str)))
 
 
 def _lacking(log: _Stored) -> str:
-    """Return in words what the log should have and has not."""
-    status, found = log.header.get("status"), len(log.samples)
+    """Return a line on what is wrong with a log: its status, samples that it lacks, errors.
+
+    It is empty where nothing is.
+    """
+    status, n_samples = log.header.get("status"), len(log.samples)
     why = [] if status == "success" else [f"the log's status is {shown(status, 60)}"]
     if log.header.get("invalidated"):
         why.append("the log was invalidated")
     total = get(log.header, "results", "total_samples")
-    if total is not None and total != found:
-        why.append(f"the log says {shown(total, 60)} samples, and has {found:,}")
+    if total is not None and total != n_samples:
+        why.append(f"the log says {shown(total, 60)} samples, and has {n_samples:,}")
     errors = [error for sample in log.samples if not is_missing(error := sample.get("error"))]
     if errors:
         first = shown(get(errors[0], "message") or errors[0], 80)
@@ -194,7 +209,7 @@ def _lacking(log: _Stored) -> str:
 
 
 class _Stored(NamedTuple):
-    """What a log says of all its samples, and these."""
+    """A log as its file has it: the header, which says what was run, and the samples."""
 
     path: Path
     header: Any
@@ -204,7 +219,11 @@ class _Stored(NamedTuple):
 
 
 def _from_eval(path: Path, wishes: Sequence[str]) -> _Stored:
-    """Return a log with the summaries of its samples; these cut texts, so labels need the whole."""
+    """Return a log from a zip file.
+
+    Of its samples the summaries are read, which are small; where labels are asked for the samples
+    themselves are, since summaries cut texts.
+    """
     with opened_zip(path) as archive:
         names = archive.namelist()
         start = [n for n in ("header.json", "_journal/start.json") if n in names]
@@ -218,6 +237,7 @@ def _from_eval(path: Path, wishes: Sequence[str]) -> _Stored:
 
 
 def _stored(path: Path, header: Any, samples: Any) -> _Stored:
+    """Return a log of its header and samples, which must name a task, a model and be there."""
     task, model = (require_text(header, "eval", key, where=str(path)) for key in ("task", "model"))
     if not isinstance(samples, list) or not samples:
         raise InputError(f"{path} has no samples; let Inspect log them (log_samples)")
@@ -225,11 +245,15 @@ def _stored(path: Path, header: Any, samples: Any) -> _Stored:
 
 
 def _reported(log: _Stored, n_epochs: int, skipped: list[str]) -> tuple[dict[str, float], set[str]]:
-    """Return the means that the log states, by the name of the score, and which are accuracies."""
-    given = get(log.header, "results", "scores")
-    found: dict[str, float] = {}
+    """Return the means that the log states, by the name of the score, and the names of accuracies.
+
+    As in ``({"match": 0.75}, {"match"})``. A score whose epochs are reduced otherwise than by the
+    mean is named in `skipped`.
+    """
+    scores = get(log.header, "results", "scores")
+    means: dict[str, float] = {}
     accuracies = set()
-    for score in given if isinstance(given, list) else []:
+    for score in scores if isinstance(scores, list) else []:
         metrics = get(score, "metrics")
         if not isinstance(metrics, dict):
             continue
@@ -243,5 +267,5 @@ def _reported(log: _Stored, n_epochs: int, skipped: list[str]) -> tuple[dict[str
         if reducer not in (None, "mean", *(_OF_ONE if n_epochs == 1 else ())):
             skipped.append(f"the log's own {whole}, which reduces epochs by {shown(reducer, 60)}")
         elif mean is not None:
-            found[whole] = float(mean)
-    return found, accuracies
+            means[whole] = float(mean)
+    return means, accuracies

@@ -1,0 +1,357 @@
+"""Columns of a table that others wrote (CSV, TSV, JSON lines, a frame), and what they are."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import choice, is_from, label, meant, shown
+from evalstats.errors import InputError, InputTypeError
+from evalstats.logs.files import MOST_LINE, as_label, dotted, json_lines, text_blocks
+from evalstats.logs.words import plain
+from evalstats.text.frames import columns_of, listed_texts
+
+#: What stands for a score that is not there, and for yes and no.
+_NONE = frozenset(
+    [None, "", "NA", "na", "N/A", "n/a", "<NA>", "NaN", "nan", "None", "none", "NULL", "null"]
+)
+_FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
+
+#: Names of columns, less everything but letters and digits, by what is in the column: alternatives,
+#: preferred first.
+_ROLES: dict[str, tuple[str, ...]] = {
+    "system": ("system systemname systemid sys model modelname modelid", "name"),
+    "segment": (
+        "segment segmentid seg segid segmentnumber",
+        "itemid sampleid questionid instanceid exampleid sentenceid utteranceid uttid promptid "
+        "problemid",
+        "id key line lineid lineno linenumber index row rowid",
+        # These may as well hold texts.
+        "item sample question instance example sentence utterance utt prompt problem",
+        "paragraph paragraphid",
+        "document documentid doc docid",
+    ),
+    "score": ("score value",),
+    "numerator": ("numerator num sum correct hits errors edits",),
+    "denominator": ("denominator denom count total length words tokens",),
+    "metric": ("metric metricname scorer measure",),
+    "task": ("task taskname benchmark testset dataset", "lp langpair languagepair"),
+    "filter": ("filter",),
+    "epoch": ("epoch",),
+}
+_OF_SCORES = ("score", "numerator", "denominator")
+#: The role of a column that is called after a system and holds its scores.
+SYSTEM_SCORE = "system_score"
+#: What a caller can say that a column is.
+NAMED_ROLES = (*_ROLES, SYSTEM_SCORE, "label")
+#: What items are grouped by, in the order in which they are asked whether they tell items apart.
+_LABELS = (
+    "document documentid documentname doc docid docname passage passageid group groupid cluster "
+    "clusterid conversation conversationid speaker speakerid domain genre category subject topic "
+    "template language lang split"
+)
+#: Texts that items are asked about: only that they are the same is of interest.
+_HASHED = ("source", "src", "reference", "ref", "question")
+
+
+class Columns(NamedTuple):
+    """A table by columns: N cells each, None where a cell is empty.
+
+    `lines` say where each row was in the file, as numbers of what `unit` is: "line 7".
+    """
+
+    path: str
+    cells: dict[str, list[Any]]
+    lines: Sequence[int]
+    unit: str = "line"
+
+    def where(self, row: int) -> str:
+        """Return where a row was: "line 7"."""
+        return f"{self.unit} {self.lines[row]}"
+
+    def refused(self, row: int, column: str, expected: str) -> InputError:
+        """Return the error about one cell."""
+        where, got = f"{self.path}, {self.where(row)}", shown(self.cells[column][row], 60)
+        return InputError(f"{where}: {column!r} must be {expected}, got {got}")
+
+    def numbers(self, column: str) -> NDArray[np.float64]:
+        """Return the numbers of a column, NaN for those missing."""
+        numbers, bad = as_floats(self.cells[column])
+        if bad is not None:
+            raise self.refused(bad, column, "a number such as 0.5, or empty where it is missing")
+        return numbers
+
+
+def of_frame(frame: Any) -> Columns:
+    """Return the columns of a frame of pandas or polars; an index that has names is columns too."""
+    if is_from("pandas", frame, "DataFrame") and any(n is not None for n in frame.index.names):
+        frame = frame.reset_index()
+    columns = columns_of(frame) or []
+    names = [str(name) for name, _ in columns]
+    cells = [listed_texts(column, name, "cells") for name, column in columns]
+    n = len(cells[0]) if cells else 0
+    return _checked("the frame", names, cells, range(n))._replace(unit="row")
+
+
+def of_csv(path: Path, suffix: str) -> Columns:
+    """Return the columns of a table with a header, whatever stands between its cells."""
+    text = chain.from_iterable(text_blocks(path))
+    first = next(text, "")
+    tabs = suffix == ".tsv" or ("\t" in first and "," not in first and ";" not in first)
+    delimiter = "\t" if tabs else ";" if ";" in first and "," not in first else ","
+    # Between tabs, quotes are mostly part of a text; who quotes texts quotes the header too.
+    quoting: Any = csv.QUOTE_NONE if tabs and '"' not in first else csv.QUOTE_MINIMAL
+    reader = csv.reader(chain([first], text), delimiter=delimiter, quoting=quoting, strict=True)
+    rows: list[list[str]] = []
+    lines: list[int] = []
+    # It is one limit for the whole process.
+    limit = csv.field_size_limit(MOST_LINE)
+    try:
+        for row in filter(None, reader):
+            rows.append(row)
+            lines.append(reader.line_num)
+            if len(row) != len(rows[0]):
+                raise InputError(
+                    f"{path}, line {lines[-1]} has {len(row)} cells, but the header names "
+                    f"{len(rows[0])} columns"
+                )
+    except csv.Error as error:
+        raise InputError(f"{path}, line {reader.line_num}: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
+    names = [name.strip() for name in rows[0]] if rows else []
+    columns = [[row[j] for row in rows[1:]] for j in range(len(names))]
+    return _checked(str(path), names, columns, lines[1:])
+
+
+def of_json(path: Path, labels: Sequence[str]) -> Columns:
+    """Return the columns of JSON lines; lists and objects in cells are their JSON."""
+    records, lines = [], []
+    for line, record in json_lines(path):
+        inner = {name: dotted(record, name) or None for name in labels if name not in record}
+        cells = {k: as_label(v) if isinstance(v, (list, dict)) else v for k, v in record.items()}
+        records.append({**cells, **inner})
+        lines.append(line)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = [[record.get(name) for record in records] for name in names]
+    return _checked(str(path), names, columns, lines)
+
+
+def _checked(path: str, names: list[str], cells: list[list[Any]], lines: Sequence[int]) -> Columns:
+    """Return the columns as `Columns`, whose names must differ.
+
+    A column without a name is left out: it is the index that pandas writes.
+    """
+    repeated = next((name for i, name in enumerate(names) if name and name in names[:i]), None)
+    if repeated is not None:
+        raise InputError(f"{path} has two columns {repeated!r}; give them different names")
+    named = {name: column for name, column in zip(names, cells, strict=True) if name}
+    if not named or not lines:
+        raise InputError(f"{path} has no rows below its header")
+    return Columns(path, named, lines)
+
+
+def as_floats(cells: list[Any]) -> tuple[NDArray[np.float64], int | None]:
+    """Return the numbers of cells `(n,)`, NaN where one is missing, and the place of a wrong one.
+
+    That is the first cell that is neither a number nor empty: of ``["1", "", "x"]`` it is 2.
+    """
+    numbers = list(map(_as_float, cells))
+    return np.array(numbers, dtype=np.float64), numbers.index(None) if None in numbers else None
+
+
+def _as_float(cell: Any) -> float | None:
+    """Return the number that a cell holds, NaN where it is missing; None for anything else."""
+    try:
+        if cell in _NONE:
+            return np.nan
+        number = float(_FLAGS.get(cell, cell))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    is_odd = isinstance(cell, str) and ("_" in cell or not cell.isascii())
+    return None if is_odd or np.isinf(number) else number
+
+
+def as_names(cells: list[Any]) -> list[str]:
+    """Return cells as text without blanks around it; whole numbers have no decimal point."""
+    cells = ["" if cell is None else cell for cell in cells]
+    whole = (isinstance(cell, float) and cell.is_integer() for cell in cells)
+    return [
+        str(int(c) if is_whole else c).strip() for c, is_whole in zip(cells, whole, strict=True)
+    ]
+
+
+class Roles(NamedTuple):
+    """Which column is what; None, or an empty tuple, where there is none.
+
+    Each of the first nine is the name of one column. `labels` are what items are grouped by, and
+    `hashed` the texts that items are asked about. `unused` columns are called as one of the nine
+    may be, but a column of a better name has that role; `others` are called like none of them.
+    `named_scores` are the columns whose scores the caller wants, and `named_systems` those that
+    hold the scores of the system that they are called after.
+    """
+
+    system: str | None
+    segment: str | None
+    score: str | None
+    numerator: str | None
+    denominator: str | None
+    metric: str | None
+    task: str | None
+    filter: str | None
+    epoch: str | None
+    labels: tuple[str, ...]
+    hashed: tuple[str, ...]
+    others: tuple[str, ...]
+    unused: tuple[str, ...]
+    named_scores: tuple[str, ...] = ()
+    named_systems: tuple[str, ...] = ()
+    are_sums_named: bool = False
+
+    @property
+    def sums(self) -> tuple[str, str] | None:
+        """The columns of numerators and denominators, where there are both."""
+        if self.numerator is None or self.denominator is None:
+            return None
+        return self.numerator, self.denominator
+
+
+def roles_of(
+    path: str, names: Iterable[str], labels: Iterable[str], named: Mapping[str, str | None]
+) -> Roles:
+    """Return the role of each column of a table.
+
+    It is what `named` says, such as ``{"mine": "score"}``, and else what the name of the column
+    says. The columns that `labels` names are labels, unless they have another role.
+    """
+    names = list(names)
+    _check_named(path, names, named)
+    simple = {name: plain(name) for name in names if name not in named}
+    columns, unused = _columns_by_role(path, simple, named)
+    taken = [*named, *(column for column in columns.values() if column is not None)]
+    grouped = [name for name, role in named.items() if role == "label"]
+    grouped += _less(_label_columns(simple, labels), taken)
+    taken += grouped
+    hashed = _less((name for name in simple if simple[name] in _HASHED), taken)
+    taken += hashed
+    passed_over = _less(unused, taken)
+    return Roles(
+        **columns,
+        labels=tuple(grouped),
+        hashed=hashed,
+        unused=passed_over,
+        others=_less(names, [*taken, *passed_over]),
+        named_scores=tuple(name for name, role in named.items() if role == "score"),
+        named_systems=tuple(name for name, role in named.items() if role == SYSTEM_SCORE),
+        are_sums_named="numerator" in named.values(),
+    )
+
+
+def as_columns(columns: object) -> dict[str, str | None]:
+    """Return the roles of columns that a caller names: ``{"mine": "score", "epoch": None}``."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        raise InputTypeError(
+            f"columns must be a mapping from columns to what they are, {{'mine': 'score'}}, got "
+            f"{shown(columns)}"
+        )
+    for name, role in columns.items():
+        label(name, "names in columns")
+        if role is not None:
+            choice(role, NAMED_ROLES, f"columns[{name!r}]")
+    return dict(columns)
+
+
+def _check_named(path: str, names: Sequence[str], named: Mapping[str, str | None]) -> None:
+    """Raise where a table lacks a column that the caller names, or the roles exclude each other."""
+    for name in named:
+        if name not in names:
+            raise InputError(f"columns: {path} has no column {name!r}; {meant(name, names)}")
+    roles = [role for role in named.values() if role is not None]
+    for role in _ROLES:
+        twice = [name for name in named if named[name] == role]
+        if role != "score" and len(twice) > 1:
+            listed = ", ".join(map(repr, twice))
+            raise InputError(f"columns: only one column can be the {role}, got {listed}")
+    if ("numerator" in roles) != ("denominator" in roles):
+        raise InputError(
+            "columns must name a numerator and a denominator, or neither: the score is their ratio"
+        )
+    kinds = [kind for kind in ("score", "numerator", SYSTEM_SCORE) if kind in roles]
+    if len(kinds) > 1:
+        raise InputError(
+            f"columns: scores are in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}"
+        )
+    if SYSTEM_SCORE in roles and "system" in roles:
+        raise InputError(
+            f"columns: where columns are systems ({SYSTEM_SCORE!r}) none can name the 'system'"
+        )
+
+
+def _columns_by_role(
+    path: str, simple: Mapping[str, str], named: Mapping[str, str | None]
+) -> tuple[dict[str, str | None], list[str]]:
+    """Return the column of each of the nine roles, and the columns that were passed over.
+
+    `simple` are the names to go by, as ``{"Seg ID": "segid"}``. A role that the caller names is not
+    looked for: columns that are called like it are passed over, but those of scores may be others.
+    """
+    by_role: dict[str, str | None] = dict.fromkeys(_ROLES)
+    by_role |= {role: name for name, role in named.items() if role in _ROLES and role != "score"}
+    are_scores_named = not {"score", "numerator", SYSTEM_SCORE}.isdisjoint(named.values())
+    passed_over: list[str] = []
+    for role in _ROLES:
+        if role in _OF_SCORES and are_scores_named:
+            continue
+        ranked = _ranked(role, simple)
+        if by_role[role] is None:
+            by_role[role] = _best(path, role, ranked)
+        passed_over += [name for columns in ranked for name in columns if name != by_role[role]]
+    if by_role["numerator"] is None or by_role["denominator"] is None:
+        # One of them alone may be anything.
+        by_role["numerator"] = by_role["denominator"] = None
+    return by_role, passed_over
+
+
+def _ranked(role: str, simple: Mapping[str, str]) -> list[list[str]]:
+    """Return the columns that are called like a role, those of better names first.
+
+    For "segment", ``{"Seg ID": "segid", "line": "line"}`` gives ``[["Seg ID"], ["line"]]``.
+    """
+    ranked = ([name for name in simple if simple[name] in line.split()] for line in _ROLES[role])
+    return [columns for columns in ranked if columns]
+
+
+def _best(path: str, role: str, ranked: list[list[str]]) -> str | None:
+    """Return the one column of the best name for a role, None where none is called like it."""
+    if not ranked:
+        return None
+    if len(ranked[0]) > 1:
+        raise InputError(
+            f"{path} has several columns for the {role}: {', '.join(map(repr, ranked[0]))}; call "
+            f"one of them {role!r} and the others something else, or leave them out"
+        )
+    return ranked[0][0]
+
+
+def _label_columns(simple: Mapping[str, str], asked_for: Iterable[str]) -> list[str]:
+    """Return the columns that are asked for as labels, and those that are called like labels."""
+    wanted = {plain(name) for name in asked_for}
+    return [
+        *(name for name in simple if simple[name] in wanted),
+        *(name for word in _LABELS.split() for name in simple if simple[name] == word),
+        *(name for name in simple if simple[name].endswith("hash")),
+    ]
+
+
+def _less(names: Iterable[str], taken: Iterable[str]) -> tuple[str, ...]:
+    """Return different names in order, less those that are taken: "bab" less "a" is ("b",)."""
+    apart = set(taken)
+    return tuple(dict.fromkeys(name for name in names if name not in apart))

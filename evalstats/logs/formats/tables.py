@@ -1,0 +1,292 @@
+"""Tables of scores: CSV, TSV, JSON lines or a frame, long or wide.
+
+Long: a row a score, with columns for the system, the segment, the score (or numerator and
+denominator) and perhaps the metric, task and groups. Wide: a row an item with one column a metric,
+where there is a column of systems; else with one column a system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.errors import InputError
+from evalstats.logs.files import Source, fingerprint, without_suffix
+from evalstats.logs.formats.columns import (
+    Columns,
+    Roles,
+    as_floats,
+    as_names,
+    of_csv,
+    of_frame,
+    of_json,
+    roles_of,
+)
+from evalstats.logs.formats.score_columns import ScoreColumns, score_columns
+from evalstats.logs.log import Log, Wanted, log_of
+from evalstats.logs.rows import Items, Key, Rows, mean_rows
+from evalstats.logs.words import direction, plain
+from evalstats.metrics import Mean, Metric, Ratio
+
+NAME = "table of scores (CSV, TSV, JSON lines)"
+
+#: Beyond it floats skip numbers.
+_MOST_EPOCH = 2**53
+
+
+def is_ours(source: Source) -> bool:
+    """Return whether a file is a table; JSON lines are, where they are no other format."""
+    return source.suffix in (".csv", ".tsv") or bool(source.first)
+
+
+def read(source: Source, wanted: Wanted) -> Log:
+    """Return the scores of a file."""
+    is_csv = source.suffix in (".csv", ".tsv")
+    table = of_csv(source.path, source.suffix) if is_csv else of_json(source.path, wanted.labels)
+    return _log(table, without_suffix(source.path), "table of scores", wanted)
+
+
+def read_frame(frame: Any, wanted: Wanted) -> Log:
+    """Return the scores of a frame of pandas, polars or pyarrow."""
+    return _log(of_frame(frame), "scores", "frame", wanted)
+
+
+#: A segment, and which answer to it: 0 where each has one.
+Answer = tuple[str, int]
+#: Task, filter, system and metric, as the cells of a row name them; "" where no column does.
+Names = tuple[str, str, str, str]
+
+
+class _Scores(NamedTuple):
+    """The scores of a table, and which of its rows has that of which answer.
+
+    `values` are the numbers of each column of scores, `(n, 1)`, or `(n, 2)` of a ratio, by the name
+    of the metric, or of the system where `are_systems`. `rows` has the number of the row of each
+    answer, by what its cells name: ``{("", "", "gpt", "BLEU"): {("segment 1", 0): 17}}``.
+    """
+
+    values: Mapping[str, NDArray[np.float64]]
+    are_systems: bool
+    rows: Mapping[Names, Mapping[Answer, int]]
+
+
+def _log(table: Columns, name: str, format: str, wanted: Wanted) -> Log:
+    """Return the scores of a table, whose system is called `name` where no column names it."""
+    roles = roles_of(table.path, table.cells, wanted.labels, wanted.columns)
+    if roles.segment is None:
+        raise InputError(
+            f"{table.path} has no column that names the segments, among "
+            f"{', '.join(map(repr, table.cells))}; call one 'segment', or add one"
+        )
+    chosen = score_columns(table, roles, wanted.metric)
+    values = _values(table, chosen)
+    names = [
+        _names(table, roles.task, "task"),
+        _names(table, roles.filter, "filter"),
+        _names(table, roles.system, "system", "" if chosen.are_systems else name),
+        _names(table, roles.metric, "metric", "score" if chosen.are_systems else ""),
+    ]
+    labels = _labels(table, roles, wanted)
+    segments = _names(table, roles.segment, "segment")
+    rows, apart = _rows_by_answer(table, names, segments, _epochs(table, roles.epoch), labels)
+    if apart:
+        format = f"{format}, items are {apart}/{roles.segment}"
+    scores = _Scores(values, chosen.are_systems, rows)
+    kept = [one for one in _rows(table, scores, labels, roles) if wanted.has(one.key)]
+    unused = [f"column {column!r}, whose part another has" for column in roles.unused]
+    return log_of(table.path, format, kept, skipped=[*unused, *chosen.left_out])
+
+
+def _values(table: Columns, chosen: ScoreColumns) -> dict[str, NDArray[np.float64]]:
+    """Return the numbers of each column of scores, `(n, 1)`, or `(n, 2)` of a ratio, by name.
+
+    Where either number of a ratio is missing both are NaN.
+    """
+    values = {}
+    for name, columns in chosen.columns.items():
+        numbers = np.stack([table.numbers(column) for column in columns], axis=1)
+        numbers[np.isnan(numbers).any(axis=1)] = np.nan
+        values[name] = numbers
+    return values
+
+
+def _names(table: Columns, column: str | None, part: str, default: str = "") -> list[str]:
+    """Return the names in a column, of which none may be empty; or one name for all rows."""
+    if column is None:
+        return [default] * len(table.lines)
+    names = as_names(table.cells[column])
+    if "" in names:
+        raise table.refused(names.index(""), column, f"the name of a {part}")
+    return names
+
+
+def _epochs(table: Columns, column: str | None) -> list[int]:
+    """Return which answer to its segment each row is, 0 where there is no such column."""
+    if column is None:
+        return [0] * len(table.lines)
+    numbers = table.numbers(column)
+    wrong = np.flatnonzero(~((numbers == np.round(numbers)) & (np.abs(numbers) < _MOST_EPOCH)))
+    if len(wrong):
+        raise table.refused(int(wrong[0]), column, "a whole number, of which answer this is")
+    return [int(number) for number in numbers]
+
+
+def _rows_by_answer(
+    table: Columns,
+    names: list[list[str]],
+    segments: list[str],
+    epochs: list[int],
+    labels: Mapping[str, list[str]],
+) -> tuple[dict[Names, dict[Answer, int]], str]:
+    """Return the row of each answer as in `_Scores`, and the label that tells segments apart.
+
+    `names` are the four lists, of n each, that `Names` has one of each of. Where names of segments
+    come again under one system and metric, they are numbered within documents, or another label,
+    and are called "document/segment"; the label is "" where segments need none.
+    """
+    first: tuple[int, int] | None = None
+    for apart in ("", *labels):
+        ids = segments
+        if apart:
+            ids = [f"{a}/{b}" for a, b in zip(labels[apart], segments, strict=True)]
+        rows: dict[Names, dict[Answer, int]] = {}
+        n_twice = 0
+        answers = list(zip(ids, epochs, strict=True))
+        for row, (answer, *named) in enumerate(zip(answers, *names, strict=True)):
+            task, filter, system, metric = named
+            other = rows.setdefault((task, filter, system, metric), {}).setdefault(answer, row)
+            if other != row:
+                n_twice += 1
+                first = first or (other, row)
+        if not n_twice:
+            return rows, apart
+    assert first is not None
+    one, two = first
+    raise InputError(
+        f"{table.path} has scores more than once: that of system {names[2][one]!r} for segment "
+        f"{segments[one]!r} under {names[3][one] or 'each metric'} is in {table.where(one)} and in "
+        f"{table.where(two)}; give each once (call the column that names systems 'system', and "
+        f"where segments are numbered within documents, the column of these 'document'; where "
+        f"segments have several answers, number these in a column 'epoch')"
+    )
+
+
+def _rows(
+    table: Columns, scores: _Scores, labels: Mapping[str, list[str]], roles: Roles
+) -> Iterator[Rows]:
+    """Yield the rows of every system and metric, which have the same items in a task and filter."""
+    metrics: dict[str, tuple[Metric, bool]] = {}
+    for (task, filter), by_system in _by_task(scores).items():
+        row_of = _shared_rows(table, list(by_system.values()), labels)
+        items = _items(table, row_of, labels, roles)
+        answers = list(row_of)
+        answers = [answers[i] for i in items.order]
+        for column, values in scores.values.items():
+            for (system, named), rows in by_system.items():
+                called = named or column
+                if called not in metrics:
+                    metrics[called] = _metric(called, scores, roles)
+                metric, is_directed = metrics[called]
+                yield Rows(
+                    Key(task, metric.name, filter),
+                    column if scores.are_systems else system,
+                    metric,
+                    items,
+                    _statistics(values, rows, answers),
+                    is_directed=is_directed,
+                )
+
+
+def _by_task(
+    scores: _Scores,
+) -> dict[tuple[str, str], dict[tuple[str, str], Mapping[Answer, int]]]:
+    """Return the rows of answers by (task, filter), and then by (system, metric)."""
+    by_task: dict[tuple[str, str], dict[tuple[str, str], Mapping[Answer, int]]] = {}
+    for (task, filter, system, metric), rows in scores.rows.items():
+        by_task.setdefault((task, filter), {})[system, metric] = rows
+    return by_task
+
+
+def _shared_rows(
+    table: Columns,
+    rows_by_system: Sequence[Mapping[Answer, int]],
+    labels: Mapping[str, list[str]],
+) -> dict[Answer, int]:
+    """Return the first row of each answer of any system; all rows of it must have one label."""
+    first: dict[Answer, int] = {}
+    for rows in rows_by_system:
+        for answer, row in rows.items():
+            other = first.setdefault(answer, row)
+            if other != row:
+                _check_same_labels(table, answer[0], other, row, labels)
+    return first
+
+
+def _check_same_labels(
+    table: Columns, segment: str, one: int, two: int, labels: Mapping[str, list[str]]
+) -> None:
+    """Raise where two rows, of one segment, have different labels."""
+    for kind, of_rows in labels.items():
+        if of_rows[two] != of_rows[one]:
+            raise InputError(
+                f"{table.path}: {kind} of segment {segment!r} is {of_rows[one]!r} in "
+                f"{table.where(one)} and {of_rows[two]!r} in {table.where(two)}; a segment has one"
+            )
+
+
+def _items(
+    table: Columns, row_of: Mapping[Answer, int], labels: Mapping[str, list[str]], roles: Roles
+) -> Items:
+    """Return the answers as items, with the labels of their rows."""
+    column = f", column {roles.segment!r}" if roles.segment else ""
+    of_items = {kind: [of[row] for row in row_of.values()] for kind, of in labels.items()}
+    ids, epochs = zip(*row_of, strict=True)
+    return Items.of(f"{table.path}{column}", ids, of_items, epochs)
+
+
+def _statistics(
+    values: NDArray[np.float64], rows: Mapping[Answer, int], answers: Sequence[Answer]
+) -> NDArray[np.float64]:
+    """Return the statistics of answers `(n, 2)` from a column of scores, NaN where it has none."""
+    at = np.array([rows.get(answer, -1) for answer in answers])
+    statistics = np.where(at[:, None] < 0, np.nan, values[at])
+    return statistics if statistics.shape[1] == 2 else mean_rows(statistics[:, 0])
+
+
+def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
+    """Return the metric of this name, and whether its direction is known.
+
+    An arrow at the end of the name says the direction, and is no part of the metric's name.
+    """
+    parts = [
+        values[list(rows.values()), 0]
+        for column, values in scores.values.items()
+        for (*_, metric), rows in scores.rows.items()
+        if (metric or column) == name
+    ]
+    every = np.concatenate(parts)
+    higher = direction(name, None if np.all(np.isnan(every)) else float(np.nanmax(every)))
+    called = name.rstrip("↑↓").strip() or name
+    kind: type[Mean] | type[Ratio] = Mean
+    if next(iter(scores.values.values())).shape[1] == 2:
+        higher, kind = direction(roles.numerator or "") if higher is None else higher, Ratio
+    return kind(called, higher_is_better=higher is not False), higher is not None
+
+
+def _labels(table: Columns, roles: Roles, wanted: Wanted) -> dict[str, list[str]]:
+    """Return the labels of all rows, n each, by the name under which they are asked for.
+
+    Texts that items are asked about become hashes: ``{"document": [...], "source_hash": [...]}``.
+    """
+    asked_for = {plain(name): name for name in wanted.labels}
+    labels = {asked_for.get(plain(c), c): as_names(table.cells[c]) for c in roles.labels}
+    for column in roles.hashed:
+        texts = as_names(table.cells[column])
+        hashes = {text: fingerprint(text) for text in dict.fromkeys(texts)}
+        if not all(as_floats([text])[1] is None for text in hashes):
+            name = {"src": "source", "ref": "reference"}.get(plain(column), column)
+            labels[f"{name}_hash"] = [hashes[text] for text in texts]
+    return labels

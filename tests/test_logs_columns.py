@@ -1,0 +1,140 @@
+"""What the columns of a table are, where the caller says it: ``columns={"mine": "score"}``."""
+
+import csv
+import io
+
+import pytest
+
+import evalstats as es
+from evalstats.logs.joining import joined
+from evalstats.logs.rows import Key
+from tests import log_files
+
+
+def text_of(rows, header):
+    file = io.StringIO(newline="")
+    csv.writer(file, lineterminator="\n").writerows([header, *rows])
+    return file.getvalue()
+
+
+@pytest.fixture
+def read(tmp_path):
+    """Read a text as a table."""
+
+    def from_text(text, **options):
+        path = tmp_path / "scores.csv"
+        path.write_text(text, encoding="utf-8")
+        return es.read_log(path, **options)
+
+    return from_text
+
+
+def direction(log):
+    (table,) = log.tables.values()
+    return table.metric.higher_is_better
+
+
+WIDE = "unit,who,mine,other\n1,A,0.5,3\n1,B,0.25,4\n2,A,1,5\n2,B,0,6"
+NAMED = {"unit": "segment", "who": "system"}
+
+
+@pytest.mark.parametrize(
+    "header, columns, same",
+    [
+        ("who,unit,x,genre", {"who": "system", "unit": "segment"}, "system,segment,x,genre"),
+        ("a,b,COMET,d", {"a": "system", "b": "segment", "d": "label"}, "system,segment,COMET,d"),
+        ("a,b,COMET,d", {"a": "system", "b": "segment", "d": "task"}, "system,segment,COMET,task"),
+        ("a,b,COMET,d", {"a": "system", "b": "segment", "d": "filter"},
+         "system,segment,COMET,filter"),
+        ("a,b,score,d", {"a": "system", "b": "segment", "d": "metric"},
+         "system,segment,score,metric"),
+        # Names that say another thing, or the same of two columns
+        ("id,line,COMET,x", {"id": "system", "line": "segment"}, "system,segment,COMET,x"),
+        ("model,id,COMET,system", {"model": "system", "system": "filter"},
+         "model,id,COMET,filter"),
+        ("system,id,COMET,index", {"index": None}, "system,id,COMET"),
+    ],
+)  # fmt: skip
+def test_named_columns_are_as_if_they_were_called_so(read, header, columns, same):
+    rows = [["A", "1", "0.5", "x"], ["B", "1", "0.25", "x"], ["A", "2", "1", "x"]]
+    kept = [row[: same.count(",") + 1] for row in rows]
+    has_x = ",x," in header or "metric" in same
+    options = {"directions": {"x": "higher"}} if has_x else {}
+    labels = {"labels": "d"} if "label" in columns.values() else {}
+    found = read(text_of(rows, header.split(",")), columns=columns, **options)
+    expected = read(text_of(kept, same.split(",")), **options, **labels)
+    assert dict(found.tables) == dict(expected.tables)
+    assert found.incomplete == expected.incomplete
+
+
+def test_named_scores_are_all_the_scores_and_keep_their_names(read):
+    log = read(WIDE, columns={**NAMED, "mine": "score"}, directions={"mine": "higher"})
+    assert {key.metric: table.scores.tolist() for key, table in log.tables.items()} == {
+        "mine": [0.75, 0.125]
+    }
+    assert log.skipped == ("column 'other': columns says that scores are in 'mine'",)
+    two = read(WIDE, columns={**NAMED, "mine": "score", "other": "score"})
+    assert [key.metric for key in two.tables if key.metric] == ["mine", "other"]
+    # As ever, a direction that no name says is asked for, and one that a name says is taken.
+    with pytest.raises(es.InputError, match="whether a higher or a lower mine is better"):
+        direction(read(WIDE, columns={**NAMED, "mine": "score"}))
+    assert direction(read(WIDE.replace("mine", "TER"), columns={**NAMED, "TER": "score"})) is False
+    ratio = {**NAMED, "mine": "numerator", "other": "denominator"}
+    (table,) = read(WIDE, columns=ratio, directions={"*": "higher"}).tables.values()
+    assert table.metric == es.Ratio("mine/other")
+    assert table.scores.tolist() == [1.5 / 8, 0.25 / 10]
+
+
+def test_named_columns_say_whether_they_are_systems_or_metrics(read):
+    text = "id,COMET,mine\n1,1,2\n2,3,5\n"
+    with pytest.raises(es.InputError, match="which may be systems or metrics"):
+        read(text)
+    metrics = read(text, columns=dict.fromkeys(["COMET", "mine"], "score"))
+    assert ([key.metric for key in metrics.tables], metrics.systems) == (
+        ["COMET", "mine"],
+        ("scores",),
+    )
+    systems = read(text, columns=dict.fromkeys(["COMET", "mine"], "system_score"))
+    assert systems.tables[Key("", "score")].systems == ("COMET", "mine")
+    assert systems.tables[Key("", "score")].scores.tolist() == [2, 3.5]
+
+
+def test_named_columns_of_frames_and_of_several_logs():
+    pd = pytest.importorskip("pandas")
+    frame = pd.read_csv(io.StringIO(WIDE))
+    log = es.read_log(frame, columns={**NAMED, "mine": "score"}, directions={"mine": "higher"})
+    assert joined(log).tasks[""][0].systems == ("A", "B")
+    found = joined(
+        frame, columns={**NAMED, "mine": "score"}, directions={"mine": "higher"}, systems="B"
+    )
+    assert found.tasks[""][0].scores.tolist() == [0.125]
+    with pytest.raises(es.InputError, match="columns is for tables that are still to be read"):
+        joined(log, columns={"mine": "score"})
+
+
+@pytest.mark.parametrize(
+    "columns, message",
+    [
+        ("mine=score", "columns must be a mapping from columns to what they are, .* got 'mine=sc"),
+        ({"mine": "scores"}, r"columns\['mine'\] must be one of system, .*score.*; got 'scores'"),
+        ({3: "score"}, "names in columns must be non-empty text, got 3"),
+        ({"mien": "score"}, r"columns: .*scores.csv has no column 'mien'; .* mean 'mine'\?"),
+        ({"mine": "segment", "unit": "segment"},
+         "columns: only one column can be the segment, got 'mine', 'unit'"),
+        ({"mine": "numerator"}, "columns must name a numerator and a denominator, or neither"),
+        ({"mine": "system_score", "other": "score"},
+         "columns: scores are in columns of one kind, got 'score' and 'system_score'"),
+        ({"mine": "system_score", "who": "system"}, "none can name the 'system'"),
+        ({"unit": "label"}, "has no column that names the segments"),
+        ({"unit": "segment", "who": "score"}, "line 2: 'who' must be a number"),
+    ],
+)  # fmt: skip
+def test_columns_that_cannot_be_so_are_refused(read, columns, message):
+    with pytest.raises(es.InputError, match=message):
+        read(WIDE, columns=columns)
+
+
+def test_columns_are_for_tables(tmp_path):
+    path = log_files.written(tmp_path / "comet.json", log_files.comet_scored())
+    with pytest.raises(es.InputError, match=r"columns is for tables of scores, but .*COMET"):
+        es.read_log(path, columns={"mine": "score"})
