@@ -102,7 +102,9 @@ def _found(
 
 def _mean_difference(d: Difference, of: Mapping[str, float], level: float) -> MeanDifference:
     values, k = np.array(list(of.values())), len(of)
-    mean, spread = float(np.mean(values)), float(np.std(values, ddof=1))
+    # Squares of large or small scores are no numbers.
+    unit = float(student.unit_of(values))
+    mean, spread = float(np.mean(values / unit)) * unit, float(np.std(values / unit, ddof=1)) * unit
     alpha = float(f"{1 - level:.12g}")
     low, high = student.interval(mean, spread / k**0.5, k - 1, alpha)
     below, above = student.interval(mean, spread * (1 + 1 / k) ** 0.5, k - 1, alpha)

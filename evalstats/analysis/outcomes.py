@@ -36,29 +36,41 @@ class Outcomes:
 
     def score_interval(self, i: int, influence: Floats, alpha: float) -> tuple[float, float]:
         """Return Wilson's interval of a score with these influence values of units, `(N,)`."""
-        spread = self.units.spread(influence, self._unseen(self.success[i]))
+        spread = self.units.spread(influence, self._unseen(self.success[i].astype(float)))
         share = 1.0 if np.all(self.success[i]) else self._share(self.success[i])
         n = self._effective(share * (1 - share), spread)
         low, high = counts.wilson(share, n, student.quantile(self._degrees(spread), alpha))
         return self.scale * low, self.scale * high
 
-    def _unseen(self, success: NDArray[np.bool_]) -> Floats | None:
+    def spread(self, a: int, b: int, influence: Floats) -> Spread:
+        """Return the spread of a difference with these influence values of units, `(N,)`."""
+        first, second = self.success[[a, b]].astype(float)
+        return self.units.spread(influence, self._unseen(second - first))
+
+    def _unseen(self, values: Floats) -> Floats | None:
         """Return what the strata's Σu² lack, `(T,)`: of few items, failures may be unseen.
 
-        The variance of a stratum is that of its share with four items of the pooled share added,
-        p̃ = (x + 4·pooled)/(n + 4), in place of p̂ = x/n. In a stratum of one share p̃ = p̂.
+        The variance of a stratum is that of its values (0 and 1, or of a difference -1, 0 and 1)
+        with four items more that are as all items are on average: of a share x/n that of
+        p̃ = (x + 4·pooled)/(n + 4). Strata of the same shares lack nothing.
         """
         codes = self.units.segment_codes
         if codes is None:
             return None
         n = np.bincount(codes)
-        share = np.bincount(codes, success) / n
-        added = (n * share + _ADDED * np.mean(success)) / (n + _ADDED)
+
+        def variances(added: float) -> Floats:
+            mean, square = (
+                (np.bincount(codes, powers) + added * np.mean(powers)) / (n + added)
+                for powers in (values, values**2)
+            )
+            return np.asarray(square - mean**2)
+
         squares = np.bincount(codes, self._weights() ** 2)
-        return np.asarray(squares * (added * (1 - added) - share * (1 - share)))
+        return np.asarray(squares * (variances(_ADDED) - variances(0.0)))
 
     def interval(self, a: int, b: int, spread: Spread, alpha: float) -> tuple[float, float]:
-        """Return Tango's interval of the difference of two scores."""
+        """Return Tango's interval of the difference of two scores with this `spread`."""
         quantile = student.quantile(self._degrees(spread), alpha)
         low, high = counts.tango(*self.changed(a, b, spread), quantile)
         return self.scale * low, self.scale * high

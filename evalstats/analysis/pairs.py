@@ -95,6 +95,14 @@ class Compared:
         plain = self.options.test == "bootstrap" and self.options.contrast == "difference"
         return self.sample.of.outcomes if plain else None
 
+    @cached_property
+    def _counted(self) -> Spread:
+        """The spread of a difference that is counted, whose degrees of freedom have no cap."""
+        outcomes, influence = self.outcomes, self.difference.influence
+        assert outcomes is not None
+        assert influence is not None
+        return outcomes.spread(self.a, self.b, influence)
+
     @property
     def by_t(self) -> bool:
         """Whether t decides alone: several runs, or units worth fewer than six."""
@@ -107,7 +115,7 @@ class Compared:
         if null == 0 and self.n_differing == 0:
             return 1.0
         if self.outcomes is not None:
-            return self.outcomes.pvalue(self.a, self.b, self.difference.of_units, null, side)
+            return self.outcomes.pvalue(self.a, self.b, self._counted, null, side)
         effect = self.difference
         error, distance = effect.spread.error, effect.value - null
         # Without a standard error any distance is infinitely many of them.
@@ -166,7 +174,7 @@ class Compared:
         """Return the interval of the contrast, of confidence 1 - α."""
         method, contrast, outcomes = self.options.method, self.options.contrast, self.outcomes
         if outcomes is not None and method in ("bootstrap", "simultaneous"):
-            return outcomes.interval(self.a, self.b, self.difference.of_units, alpha)
+            return outcomes.interval(self.a, self.b, self._counted, alpha)
         if contrast == "difference":
             found = self.difference.interval(method, alpha, lambda: np.subtract(*self._without()))
         else:

@@ -158,8 +158,10 @@ def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
     base, new = (sample.of.systems[i] for i in pair)
     _check_size(effect.influence, sample, f"{new!r} less {base!r}")
     if outcomes is not None and differ:
-        gained, lost, n = outcomes.changed(*pair, effect.of_units)
-        degrees = np.inf if sample.units.plain else effect.of_units.degrees
+        assert effect.influence is not None
+        spread = outcomes.spread(*pair, effect.influence)
+        gained, lost, n = outcomes.changed(*pair, spread)
+        degrees = np.inf if sample.units.plain else spread.degrees
         total = sample.units.n
         found = Design(asked, total, degrees, scale=outcomes.scale)
         return replace(found, discordant=(gained + lost) / n, worth=n / total)
@@ -223,7 +225,10 @@ def needed_within(
     if not distance or distance < 0:
         return None
     if outcomes is not None:
-        gained, lost, n = outcomes.changed(a, b, effect.of_units)
+        # Of counted answers a recovery is a margin of the plain difference.
+        influence = sample.difference(a, b).influence
+        assert influence is not None
+        gained, lost, n = outcomes.changed(a, b, outcomes.spread(a, b, influence))
         known = distance / outcomes.scale, (gained + lost) / n
         items = power.items_within(*known, level, target) * sample.units.n / n
         return ceil(items) if items < ENDLESS else None

@@ -139,11 +139,10 @@ class Estimate(_Scores):
         >>> print(f"[{found.low:.2f}, {found.high:.2f}] and [{low:.2f}, {high:.2f}]")
         [0.41, 0.93] and [0.40, 0.94]
         """
-        runs = (self.run_error or 0.0) ** 2
-        segments = max(self.standard_error**2 - runs, 0.0)
         ratio = stretch(self.n_segments, n)
-        if runs > 0:
-            ratio = (runs + ratio * segments) / (runs + segments)
+        if self.run_error:
+            of_runs = min(self.run_error / self.standard_error, 1.0) ** 2
+            ratio = of_runs + ratio * (1 - of_runs)
         factor = sqrt(1 + ratio)
         low = self.score - factor * (self.score - self.low)
         high = self.score + factor * (self.high - self.score)

@@ -215,6 +215,9 @@ names of tasks change no total
 the failures of few items may be unseen
 - squares = np.bincount(codes, self._weights() ** 2)
 + squares = 0 * np.bincount(codes, self._weights() ** 2)
+and so may the answers that change
+- return self.units.spread(influence, self._unseen(second - first))
++ return self.units.spread(influence)
 @ inference/fieller.py: fieller
 a share is kept where every smaller one is
 - ends.append(pair.t(between))
@@ -234,7 +237,7 @@ a recovery of 1 has the floor of no difference
 - return p if share < 1 else max(p, self._floor(1))
 + return p
 answers that are counted have the degrees of freedom of all units
-- return self.outcomes.pvalue(self.a, self.b, self.difference.of_units, null, side)
+- return self.outcomes.pvalue(self.a, self.b, self._counted, null, side)
 + return self.outcomes.pvalue(self.a, self.b, self.spread, null, side)
 claims follow the test and not the interval that is shown
 - method = "t" if self.options.test == "t" else "bootstrap"
