@@ -60,6 +60,14 @@ def test_enumeration_is_the_default_where_it_is_no_dearer():
     assert paired.paired_permutation_test([1, 2, 3], [1, 2, 4]).n_resamples == 2
 
 
+@pytest.mark.parametrize("test", ["bootstrap", "ar"])
+def test_no_other_draws_would_change_the_p_value_of_identical_systems(test):
+    """Defect: it is 1 exactly, and its Monte-Carlo standard error was .01."""
+    scores = np.arange(20.0)
+    (d,) = es.compare({"A": scores, "B": scores}, metrics=es.Mean("points"), test=test)
+    assert (d.pvalue, d.pvalue_error) == (1, 0)
+
+
 def test_identical_scores_and_one_segment():
     for function in (paired.paired_permutation_test, paired.paired_bootstrap_test):
         assert function(X1, list(X1)).pvalue == 1.0

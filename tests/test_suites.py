@@ -299,6 +299,22 @@ def test_neither_order_nor_names_of_tasks_change_a_number_a_verdict_or_a_signatu
     assert moved == set(other.estimates)
 
 
+def test_the_order_of_tasks_does_not_name_a_total_of_several_metrics():
+    """Defect: the name of such a total, and with it its signature, followed the order of tasks."""
+    rng = np.random.default_rng(3)
+    tasks = {
+        name: es.extract({s: rng.normal(size=n) for s in "AB"}, metric=es.Mean(name))
+        for name, n in (("wit", 30), ("charm", 20))
+    }
+    one, other = (
+        es.Suite({t: tasks[t] for t in order}, "macro").compare(**FEW)
+        for order in (["wit", "charm"], ["charm", "wit"])
+    )
+    assert set(one.totals) == set(other.totals)
+    assert one.signature_of(one.totals[0]) == other.signature_of(other.totals[0])
+    assert one.totals[0].metric == "charm + wit"
+
+
 @pytest.mark.parametrize("adjustment", ["none", "holm", "benjamini-hochberg"])
 def test_other_adjustments_are_over_tasks_too(adjustment):
     suite = es.Suite(accuracies(shares=(0.6, 0.7, 0.65)))

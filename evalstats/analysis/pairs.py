@@ -222,8 +222,8 @@ class Compared:
         if method == "bootstrap":
             method = "tango" if test == "mcnemar" else "t" if self.by_t else method
         sides, error = options.sides, 0.0
-        if test in ("bootstrap", "ar") and not exact:
-            # A count of one side makes it.
+        if test in ("bootstrap", "ar") and not exact and self.n_differing:
+            # A count of one side makes it; that of identical systems is 1 whatever is drawn.
             error = sides * monte_carlo_error(pvalue / sides, options.n_resamples)
         found = Difference(
             task="",

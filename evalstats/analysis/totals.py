@@ -63,8 +63,8 @@ class Total:
 
     @property
     def metric(self) -> str:
-        """The name of the metric, or of the metrics."""
-        names = distinct(table.metric.name for table in self.tables.values())
+        """The name of the metric, or of the metrics, whatever the order of the tasks."""
+        names = sorted({table.metric.name for table in self.tables.values()})
         return " + ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
 
     @property

@@ -190,7 +190,8 @@ def family_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[str]:
         units = plural(few[0].unit)
         yield (
             f"{MARK} {n_pairs} pairs over so few {units}: of such families of 9 to 37 systems "
-            f"(WMT25) one in five had a false claim, not one in twenty; of 3 systems fewer. "
+            f"(WMT25) one in five had a false claim, at worst two in five, not one in twenty; of 3 "
+            f"systems fewer. "
             f"Without groups more have one, from one in five to nearly all. Use more {units}."
         )
 
