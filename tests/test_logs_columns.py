@@ -73,6 +73,15 @@ def test_named_scores_are_all_the_scores_and_keep_their_names(read):
         "mine": [0.75, 0.125]
     }
     assert log.skipped == ("column 'other': columns says that scores are in 'mine'",)
+    # Not even columns that are called like scores, of which there could not be two.
+    beside = (
+        WIDE.replace("other", "other,score,value")
+        .replace("\n", ",0,0\n")
+        .replace("value,0,0", "value")
+    )
+    log = read(f"{beside},0,0", columns={**NAMED, "mine": "score"})
+    assert [key.metric for key in log.tables if key.metric] == ["mine"]
+    assert "column 'value': columns says that scores are in 'mine'" in log.skipped
     two = read(WIDE, columns={**NAMED, "mine": "score", "other": "score"})
     assert [key.metric for key in two.tables if key.metric] == ["mine", "other"]
     # As ever, a direction that no name says is asked for, and one that a name says is taken.

@@ -1,8 +1,11 @@
 """What is special to HELM, Every Eval Ever, COMET, mt-metrics-eval, meeteval and WMT's files."""
 
+from pathlib import Path
+
 import pytest
 
 import evalstats as es
+from evalstats.logs import formats, reading
 from tests import log_files
 from tests.conftest import WMT
 from tests.log_files import (
@@ -270,3 +273,17 @@ def test_paragraphs_of_wmt_are_items_of_their_documents(tmp_path):
     assert table.values[1, :2, 0].tolist() == first["metric_scores"]["GEMBA-ESA"]
     result = es.compare_logs(tmp_path, task="cs*", groups="document", n_resamples=99)
     assert "3 documents" in str(result)
+
+
+def test_every_file_of_formats_is_a_format_or_a_part_of_one():
+    folder = Path(formats.__file__).parent
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    texts = {name: (folder / f"{name}.py").read_text(encoding="utf-8") for name in files}
+    parts = {
+        name
+        for name in files
+        if any(f"import {name}\n" in text or f"formats.{name} " in text for text in texts.values())
+    }
+    assert set(formats.NAMES).isdisjoint(parts)
+    assert files == {*formats.NAMES, *parts}
+    assert len({kind.NAME for kind in reading.FORMATS}) == len(formats.NAMES)

@@ -226,7 +226,7 @@ def _identity(metric: Metric) -> tuple[object, ...]:
 
 
 def _with_same_classes(metrics: list[Metric]) -> list[Metric]:
-    """Return metrics over classes with the classes of all, if all are texts or numbers."""
+    """Return metrics over classes with the classes of all, where these are of one type."""
     known = {metric.labels for metric in metrics if isinstance(metric, Confusion)}
     union = {name for labels in known for name in labels}
     if len(known) < 2 or len({type(name) for name in union}) > 1:

@@ -137,7 +137,7 @@ class Answers:
         return Items.of(self.where, ids, labels, epochs)
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
-        """Return statistics of `Mean` in the order of the items; NaN of an answer without score."""
+        """Return statistics of `Mean` in the order of the items, NaN where there is no score."""
         places = list(self.values[metric])
 
         def where(i: int) -> str:

@@ -517,6 +517,17 @@ metrics of different items are refused or intersected
 names of digits are in the order of all names
 - order.sort(key=digits.__getitem__)
 + pass
+@ logs/formats/columns.py: logs_columns
+a column that is named is looked at under no other name
+- simple = {name: plain(name) for name in names if name not in named}
++ simple = {name: plain(name) for name in names}
+beside columns of scores that are named none is guessed
+- if role in _OF_SCORES and are_scores_named:
++ if False:
+@ logs/formats/score_columns.py: logs_columns
+columns that are named as systems are systems
+- return ScoreColumns(chosen, bool(roles.named_systems), left_out)
++ return ScoreColumns(chosen, False, left_out)
 @ cli/output.py: cli_streams
 a pipe is opened once, when there is a result
 - if is_new or target.is_dir() or target.is_file():

@@ -111,7 +111,7 @@ def _rows(key: Key, model: str, answers: Answers, about: Any, lacking: str) -> R
 
 
 def _about(beside: Any, task: str, result: str) -> Any:
-    """Return what the file beside says of a result, `None` where several entries may be meant.
+    """Return what the file beside says of a result, None where it could mean several.
 
     Entries are those of the task, and among them the one of this id, where ids are stated.
     """
