@@ -18,6 +18,7 @@ from evalstats.results.gate import Gate, GateCheck
 from evalstats.results.notes import limit_notes
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison
+from evalstats.results.signatures import Signature
 
 #: How often what is there to be found should be.
 _POWER = 0.8
@@ -68,16 +69,17 @@ def _check(result: Comparison, d: Difference) -> GateCheck:
         unit="item" if score.unit == "segment" else score.unit,
         needed=source.needed(d, result.significance_level, _POWER),
         significance_level=result.significance_level,
-        signature=_signed(result.signature_of(d), d, len(result)),
+        signature=str(_signed(source.signature_of(d), d, len(result))),
     )
 
 
-def _signed(signature: str, d: Difference, n_checks: int) -> str:
-    """Return the signature of the tests of the limit; where counts decide nothing is drawn."""
-    own = {"test:mcnemar": "test:tango", "adj:none": f"adj:{'holm' if n_checks > 1 else 'none'}"}
-    parts = [own.get(part, part) for part in signature.split("|")]
-    drawn = () if d.test in ("mcnemar", "t") else ("n:", "seed:")
-    return "|".join(p for p in parts if p.startswith(drawn) or not p.startswith(("n:", "seed:")))
+def _signed(signature: Signature, d: Difference, n_checks: int) -> Signature:
+    """Return the signature of the tests of the limit; where counts or t decide nothing is drawn."""
+    if d.test == "mcnemar":
+        signature = signature.but(test="tango")
+    if d.test in ("mcnemar", "t"):
+        signature = signature.but(n=None, seed=None)
+    return signature.but(adj="holm") if n_checks > 1 else signature
 
 
 def _decided(checks: list[GateCheck], level: float) -> tuple[GateCheck, ...]:
