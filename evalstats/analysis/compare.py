@@ -29,6 +29,7 @@ from evalstats.resampling.weights import Rng
 from evalstats.results.notes import comparison_notes
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison, Estimate, Estimates
+from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
 
 
@@ -159,7 +160,8 @@ def comparison(
     pairs = as_pairs(parts[0].given.systems, baseline)
     estimates: list[Estimate] = []
     found: list[Difference] = []
-    signatures, limits = [], []
+    signatures: dict[tuple[str, str], Signature] = {}
+    limits = []
     applied, with_runs = set(), []
     for part, samples in sampled(parts, options, progress):
         n_together = len(pairs) * (len(samples) if options.is_over_metrics else 1)
@@ -169,7 +171,8 @@ def comparison(
         every = differences(samples, pairs, options, adjustment)
         for sample, own in zip(samples, every, strict=True):
             scores = estimates_of(sample, options)
-            signatures.append(_signature(sample, options, own, scores[0].method, adjustment))
+            signature = _signature(sample, options, own, scores[0].method, adjustment)
+            signatures[part.task, sample.of.name] = signature
             found += [replace(d, task=part.task, aggregate=part.aggregate) for d in own]
             estimates += placed(scores, part, single=len(parts) == 1)
         held = [few for sample in samples for few in held_by_few(sample, pairs)]
@@ -192,13 +195,13 @@ def comparison(
         confidence_level=options.confidence_level,
         n_resamples=options.n_resamples,
         seed=options.seed,
-        signatures=tuple(signatures),
+        signatures=tuple(map(str, signatures.values())),
         significance_level=options.significance_level,
         margin=options.margin,
         recovery=options.recovery,
         contrast=options.contrast,
         adjust_over=options.adjust_over,
-        source=Source(parts, pairs, options, limits),
+        source=Source(parts, pairs, options, limits, signatures),
     )
     return replace(result, notes=tuple(comparison_notes(result, limits)))
 
@@ -264,7 +267,7 @@ def _family(
 
 def _signature(
     sample: Sample, options: Options, found: Sequence[Difference], method: str, adjustment: str
-) -> str:
+) -> Signature:
     # Single pairs that differ on few units may have t.
     test, of_pairs = (
         Counter(getattr(d, x) for d in found).most_common(1)[0][0] for x in ("test", "method")

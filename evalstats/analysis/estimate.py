@@ -24,6 +24,7 @@ from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.notes import design_notes
 from evalstats.results.results import Estimate, Estimates
+from evalstats.results.signatures import Signature
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics, Progress, as_systems
 from evalstats.statistics.segments import SegmentStatistics
@@ -200,7 +201,7 @@ def estimates_of(sample: Sample, options: Options) -> list[Estimate]:
                 n_segments=sample.units.n,
                 unit=sample.units.unit,
                 higher_is_better=sample.of.higher_is_better,
-                signature=result_signature(sample, options, method),
+                signature=str(result_signature(sample, options, method)),
                 **_design(sample, i, effect),
             )
         )
@@ -246,7 +247,9 @@ def _design(sample: Sample, i: int, effect: Effect) -> dict[str, Any]:
     return found
 
 
-def result_signature(sample: Sample, options: Options, method: str, **test: str | None) -> str:
+def result_signature(
+    sample: Sample, options: Options, method: str, **test: str | None
+) -> Signature:
     """Return everything needed to make the numbers under one metric again."""
     drawn = sample.replicates.shape[1] or (options.n_resamples if test.get("test") == "ar" else 0)
     return sample.signature(

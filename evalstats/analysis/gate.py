@@ -20,6 +20,7 @@ from evalstats.results.gate import Gate, GateCheck
 from evalstats.results.notes import limit_notes
 from evalstats.results.records import Difference, plural
 from evalstats.results.results import Comparison
+from evalstats.results.signatures import Signature
 
 #: What a gate without a limit says.
 _WITHOUT_LIMIT = (
@@ -141,7 +142,7 @@ def _check(
         unit="item" if score.unit == "segment" else score.unit,
         needed=_source(result).needed(d, level, _POWER) if is_limited else None,
         significance_level=level,
-        signature=_signed(result.signature_of(d), d, n_checks, is_limited),
+        signature=str(_signed(_source(result).signature_of(d), d, n_checks, is_limited)),
     )
 
 
@@ -158,11 +159,10 @@ def _check_answerable(result: Comparison, d: Difference, level: float) -> None:
         )
 
 
-def _signed(signature: str, d: Difference, n_checks: int, is_limited: bool) -> str:
-    """Return the signature of the tests of the limit; where counts decide nothing is drawn."""
-    own = {"adj:none": f"adj:{'holm' if n_checks > 1 else 'none'}"}
-    if is_limited:
-        own["test:mcnemar"] = "test:tango"
-    parts = [own.get(part, part) for part in signature.split("|")]
-    drawn = () if d.test in ("mcnemar", "t") else ("n:", "seed:")
-    return "|".join(p for p in parts if p.startswith(drawn) or not p.startswith(("n:", "seed:")))
+def _signed(signature: Signature, d: Difference, n_checks: int, is_limited: bool) -> Signature:
+    """Return the signature of the tests of the limit; where counts or t decide nothing is drawn."""
+    if is_limited and d.test == "mcnemar":
+        signature = signature.but(test="tango")
+    if d.test in ("mcnemar", "t"):
+        signature = signature.but(n=None, seed=None)
+    return signature.but(adj="holm") if n_checks > 1 else signature

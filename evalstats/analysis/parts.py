@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from evalstats.results.power import Power
 from evalstats.results.ranking import Ranking
 from evalstats.results.records import Difference, distinct
 from evalstats.results.results import Comparison, Estimate
+from evalstats.results.signatures import Signature
 from evalstats.results.source import Composite
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.names import group_codes
@@ -91,7 +92,12 @@ class Source:
     pairs: Sequence[Pair]
     options: Options
     limits: Sequence[Limits] = ()
+    signatures: Mapping[tuple[str, str], Signature] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+
+    def signature_of(self, d: Difference) -> Signature:
+        """Return what identifies a difference: that of its task, or total, and metric."""
+        return self.signatures[d.task, d.metric]
 
     def noting(self, *notes: str) -> Source:
         """Return the same with notes before those of its rankings."""
@@ -139,7 +145,10 @@ class Source:
     ) -> Ranking:
         """Rank the systems by a composite of the metrics of the differences."""
         samples = self._together(of, self.options)
-        found = by_composite(comparison, samples, of, self.options, composite, higher_is_better)
+        signatures = [self.signature_of(d) for d in of]
+        found = by_composite(
+            comparison, samples, signatures, of[0].task, self.options, composite, higher_is_better
+        )
         return replace(found, notes=self.notes + found.notes)
 
     def influence(self, comparison: Comparison, difference: Difference) -> Influence:

@@ -200,7 +200,7 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
         same += [(sample, pair) for pair in pairs if not sample.differ(*pair)[0]]
         found += [_pair(sample, pair, asked, n, runs) for pair in some]
         test = {"test": found[-1].test, "alt": asked.alternative, "level": f"{asked.level:.10g}"}
-        signatures.append(sample.signature({"power": f"{asked.target:.10g}", **test}))
+        signatures.append(str(sample.signature({"power": f"{asked.target:.10g}", **test})))
     result = Power(
         tuple(found), units.n, n, units.unit, asked.difference, asked.target, asked.level,
         asked.alternative, asked.confidence_level, tuple(signatures),

@@ -21,6 +21,7 @@ from evalstats.results.notes import close_calls, floor_notes
 from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison
+from evalstats.results.signatures import Signature
 from evalstats.results.source import Composite
 
 Floats = NDArray[np.float64]
@@ -60,12 +61,16 @@ def by_metric(
 def by_composite(
     comparison: Comparison,
     samples: Sequence[Sample],
-    found: Sequence[Difference],
+    signatures: Sequence[Signature],
+    task: str,
     options: Options,
     composite: str | Composite,
     higher: bool,
 ) -> Ranking:
-    """Rank the systems by a composite of the metrics of the differences, resampled with them."""
+    """Rank the systems by a composite of metrics, resampled with them, on a task or in total.
+
+    `signatures` are those of the differences under the metrics.
+    """
     _check(comparison)
     up = np.array([sample.of.higher_is_better for sample in samples])
     if callable(composite):
@@ -83,11 +88,11 @@ def by_composite(
     pvalues = np.array([pair.pvalue() for pair in compared.values()])
     both = zip(pvalues, Family(list(compared.values())).adjusted(pvalues, "max-t"), strict=True)
     test = "t" if options.test == "t" else "bootstrap"
-    signatures = dict.fromkeys(comparison.signature_of(d) for d in found)
-    signature = f"{name} of {' + '.join(_resigned(s, test) for s in signatures)}"
+    each = dict.fromkeys(str(one.but(test=test, adj="max-t")) for one in signatures)
+    signature = f"{name} of {' + '.join(each)}"
     comparison = replace(comparison, adjustment="max-t")
     known = dict(zip(compared, both, strict=True))
-    made = _ranking(comparison, sample, compared, known, signature, found[0].task)
+    made = _ranking(comparison, sample, compared, known, signature, task)
     gaps = gap_notes([sample.of for sample in samples])
     return replace(made, notes=(*size_notes(sample.of), *gaps))
 
@@ -189,12 +194,6 @@ def _check(comparison: Comparison) -> None:
             f"a ranking needs an adjustment that allows for all pairs, one of "
             f"{', '.join(FAMILY_WISE)}; this comparison has {comparison.adjustment!r}"
         )
-
-
-def _resigned(signature: str, test: str) -> str:
-    """Return the signature of a metric's scores with the test and adjustment of a composite."""
-    own = {"test": f"test:{test}", "adj": "adj:max-t"}
-    return "|".join(own.get(part.partition(":")[0], part) for part in signature.split("|"))
 
 
 def _checked(function: Composite, scores: Floats) -> Floats:

@@ -27,7 +27,7 @@ from evalstats.metrics.averages import MeanOfRuns
 from evalstats.resampling.strata import Stratified, stratum_totals
 from evalstats.resampling.totals import recipe, weighted_totals
 from evalstats.resampling.weights import Weights
-from evalstats.results.signatures import signature
+from evalstats.results.signatures import Signature
 
 Floats = NDArray[np.float64]
 Pair = tuple[int, int]
@@ -113,12 +113,12 @@ class Sample:
         """Whether segments are in shards, of which only totals are here."""
         return self.differing is not None
 
-    def signature(self, analysis: Mapping[str, str | None]) -> str:
-        """Return the identity of what was found of it, with what was drawn last."""
+    def signature(self, analysis: Mapping[str, str | None]) -> Signature:
+        """Return what identifies the numbers that an analysis makes of it."""
         fields = {"nrefs": self.of.reference_label or None, **analysis}
         strata = len(self.units.labels)
         fields |= {"strata": str(strata) if strata else None, "unit": self.units.unit}
-        return signature(self.of.metric_name, self.of.signature, fields)
+        return Signature.made(self.of.metric_name, self.of.signature, fields)
 
     @cached_property
     def influence(self) -> Floats | None:

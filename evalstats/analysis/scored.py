@@ -19,7 +19,8 @@ from evalstats.analysis.units import Units
 from evalstats.errors import InputError
 from evalstats.inference.student import influence_values
 from evalstats.metrics import Metric, scores_of
-from evalstats.metrics.averages import MeanOfRuns, tagged
+from evalstats.metrics.averages import MeanOfRuns
+from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.grid import on_grid
 from evalstats.resampling.strata import places_of
 from evalstats.statistics.segments import SegmentStatistics
@@ -116,7 +117,7 @@ class Scored:
     metric_name: str  # what messages and signatures call it
     systems: tuple[str, ...]
     higher_is_better: bool
-    signature: str  # of the metric and of what is made of strata
+    signature: MetricSignature  # of the metric and of what is made of strata
     reference_label: str | None
     blocks: tuple[Block, ...]  # one, or one for each stratum of an average
     aggregate: Aggregate  # of the scores of the blocks
@@ -199,13 +200,14 @@ def scored_of(table: SegmentStatistics, name: str, units: Units, aggregate: Aggr
     if isinstance(table.metric, MeanOfRuns) and aggregate.label != "micro":
         raise InputError("aggregate must be 'micro' where there are several runs of each system")
     metric, tag = table.metric, aggregate.tag
+    signature = MetricSignature.of(table.metric_signature)
     blocks, applied = blocks_of(table, units, aggregate)
     return Scored(
         name=name if tag is None else f"{aggregate.label} {name}",
         metric_name=metric.name,
         systems=table.systems,
         higher_is_better=metric.higher_is_better,
-        signature=table.metric_signature if tag is None else tagged(table.metric_signature, tag),
+        signature=signature if tag is None else signature.tagged(tag),
         reference_label=table.reference_label,
         blocks=blocks,
         aggregate=applied,

@@ -12,6 +12,7 @@ from evalstats.analysis.units import Units
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.metrics.averages import MeanOfRuns
+from evalstats.metrics.identity import MetricSignature
 from evalstats.shards.shard import Shard
 
 Floats = NDArray[np.float64]
@@ -58,7 +59,7 @@ def _sample(shard: Shard, i: int, name: str) -> Sample:
         metric_name=metric.name,
         systems=shard.systems,
         higher_is_better=metric.higher_is_better,
-        signature=metric.signature,
+        signature=MetricSignature.of(metric.signature),
         reference_label=shard.reference_labels[i],
         blocks=(Block(metric, rows, rows, rows),),
         aggregate=Aggregate(),

@@ -19,9 +19,9 @@ from evalstats.analysis.sampling import Sample, resample
 from evalstats.analysis.scored import Block, Scored
 from evalstats.analysis.units import Labels, made
 from evalstats.errors import InputError
-from evalstats.metrics.averages import MeanOfRuns, tagged
+from evalstats.metrics.averages import MeanOfRuns
+from evalstats.metrics.identity import MetricSignature, merged
 from evalstats.results.records import distinct
-from evalstats.results.signatures import merged_versions, without_versions
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -220,14 +220,12 @@ def _whole(blocks: Sequence[Block]) -> Block:
     return Block(blocks[0].metric, rows, given, segments)
 
 
-def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> str:
-    """Return the identity of the different metrics, with the version of sacreBLEU last."""
+def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> MetricSignature:
+    """Return the signature of the metric of all tables; of several metrics, theirs with names."""
     signatures = [table.metric_signature for table in tables]
-    each = distinct(f"{t.metric.name}|{without_versions(t.metric_signature)}" for t in tables)
-    if len(each) == 1:
-        found = merged_versions(signatures)
-    else:
-        versions = sorted({s.partition("|sacrebleu:")[2] for s in signatures} - {""})
-        found = " + ".join(each)
-        found += f"|sacrebleu:{','.join(versions)}" if versions else ""
-    return found if tag is None else tagged(found, tag)
+    found = merged(signatures)
+    metrics = zip((table.metric.name for table in tables), signatures, strict=True)
+    each = distinct(f"{name}|{MetricSignature.of(own).unversioned}" for name, own in metrics)
+    if len(each) > 1:
+        found = replace(found, settings=(" + ".join(each),))
+    return found if tag is None else found.tagged(tag)

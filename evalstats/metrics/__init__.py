@@ -1,6 +1,7 @@
 """What a user names, one file a family: statistics of every segment, a score of their sums.
 
 - `base`: what a metric is
+- `identity`: the signature of a metric as a record
 - `bleu`, `smoothing`: corpus BLEU and its smoothing methods
 - `sentence_bleu`, `token_lists`: BLEU of single sentences, of text or of lists of tokens
 - `chrf`: chrF and chrF++

@@ -12,12 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from evalstats.checks import integer, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics.base import Floats, Metric, keep
-
-
-def tagged(signature: str, tag: str) -> str:
-    """Return a signature with one more part, before the version of sacreBLEU, which comes last."""
-    parts, bar, version = signature.partition("|sacrebleu:")
-    return f"{parts}|{tag}{bar}{version}"
+from evalstats.metrics.identity import MetricSignature
 
 
 @dataclass(frozen=True)
@@ -56,7 +51,7 @@ class MeanOfRuns(Metric):
     @property
     def signature(self) -> str:
         """Identity: that of the metric, and the number of runs."""
-        return tagged(self.metric.signature, f"runs:{self.n_runs}")
+        return str(MetricSignature.of(self.metric.signature).tagged(f"runs:{self.n_runs}"))
 
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:
         """Return the statistics of every run side by side, `(N, R k)`, of R lists of N outputs."""

@@ -3,7 +3,7 @@
 - `convert`: records to plain values and back, by the types of their fields
 - `records`: numbers with their names
 - `contrasts`: differences, ratios and their logarithms
-- `signatures`: one line that identifies a number
+- `signatures`: what identifies a number, as a record that prints as one line
 - `page`, `verdicts`, `drawing`: the report; its sentences and its figures
 - `report`, `layout`: tables in text, Markdown, LaTeX and HTML; what stands in them
 - `escaping`: text made safe for where it goes

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from evalstats.results.records import counted, distinct, listed, plural
-from evalstats.results.signatures import DISTRIBUTION, version
+from evalstats.results.signatures import DISTRIBUTION, Signature, version
 
 _BOOTSTRAP = "the bootstrap (expanded percentile interval; Hesterberg, 2015)"
 _INTERVALS = {
@@ -96,9 +96,7 @@ def _scored(estimates: Sequence[Any]) -> list[str]:
 
 def _settings(e: Any) -> str:
     """Return the metric's own part of a signature, without its name."""
-    parts = e.signature.split("|")[1:]
-    ends = [i for i, part in enumerate(parts) if part.startswith(("test:", "ci:"))]
-    return ", ".join(part for part in parts[: ends[0]] if ends)
+    return ", ".join(Signature.of(e.signature).settings)
 
 
 def _drawn(rows: Sequence[Any], comparison: Any = None) -> list[str]:
@@ -106,12 +104,12 @@ def _drawn(rows: Sequence[Any], comparison: Any = None) -> list[str]:
     level = f"{100 * rows[0].confidence_level:.10g} %"
     intervals = listed(distinct(_INTERVALS.get(row.method, row.method) for row in rows))
     if comparison is None:
-        parts = [part.partition(":") for e in rows for part in e.signature.split("|")]
-        drawn = {name: value for name, _, value in parts}
+        drawn = dict(pair for e in rows for pair in Signature.of(e.signature).analysis)
     else:
         drawn = {"n": str(comparison.n_resamples), "seed": str(comparison.seed)}
     # Counts and t are not drawn, whatever a signature says.
     if not any({row.method, getattr(row, "test", "")} & _DRAWN for row in rows):
         drawn = {}
-    resamples = f" ({drawn['n']} resamples, seed {drawn['seed']})" if "n" in drawn else ""
+    is_known = {"n", "seed"} <= drawn.keys()
+    resamples = f" ({drawn['n']} resamples, seed {drawn['seed']})" if is_known else ""
     return [f"Intervals ({level}) are from {intervals}{resamples};", f"{DISTRIBUTION} {version()}."]

@@ -20,7 +20,7 @@ from evalstats.errors import MissingExtraError
 from evalstats.results import convert, escaping, page
 from evalstats.results.records import Record, distinct, named
 from evalstats.results.report import Page, Table
-from evalstats.results.signatures import joined
+from evalstats.results.signatures import Signature, together
 from evalstats.results.writing import replacing
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Result(Record):
         if more > 0:
             s = "s" if more > 1 else ""
             notes = [*notes[:_PRINTED_NOTES], f"{more} more note{s}: to_text(verbose=True)."]
-        return notes, [joined(signatures)] if signatures else []
+        return notes, [together([*map(Signature.of, signatures)])] if signatures else []
 
     def _page(self, digits: int | None = None, verbose: bool = False) -> Page:
         """Return the tables with the lines below them, which every form is made of."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
+
+from evalstats.metrics.identity import MetricSignature
 
 DISTRIBUTION = "evalstats-text"
 #: The version of this source; `pyproject.toml` reads it here.
@@ -27,33 +30,94 @@ def version() -> str:
         return f"{VERSION}+uninstalled"
 
 
-def signature(name: str, metric: str, analysis: Mapping[str, str | None]) -> str:
-    """Return sacreBLEU's kind of signature, ``name|key:value|...``, versions last.
+#: What was done to make a number, in the order in which signatures say it.
+_KEYS = (
+    *("nrefs", "power", "test", "alt", "adj", "margin", "recovery", "contrast", "over", "ci"),
+    *("alpha", "checks", "level", "n", "seed", "weights", "resolution", "strata", "unit"),
+    *("evalstats", "numpy"),
+)
 
-    NumPy's version is part of it because its random streams may change between versions.
+
+@dataclass(frozen=True)
+class Signature:
+    """What identifies a number; `str` prints sacreBLEU's kind of line, ``name|key:value|...``.
+
+    Results hold the line, which users print, compare and search; what makes results has the record.
+
+    Attributes
+    ----------
+    name : str
+        The metric, or what is made of several.
+    metric : MetricSignature
+        The settings of the metric, with the versions of sacreBLEU.
+    analysis : tuple of (str, str)
+        What was done, by key, and the versions of this library and of NumPy.
+
+    Examples
+    --------
+    >>> line = "accuracy|mean|test:mcnemar|adj:none|ci:tango|n:99|seed:1|unit:segment"
+    >>> print(Signature.of(line).but(test="tango", n=None, seed=None))
+    accuracy|mean|test:tango|adj:none|ci:tango|unit:segment
     """
-    parts = [f"{key}:{value}" for key, value in analysis.items() if value is not None]
-    versions = (f"evalstats:{version()}", f"numpy:{np.__version__}")
-    return "|".join((name, metric, *parts, *versions))
+
+    name: str
+    metric: MetricSignature
+    analysis: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def made(
+        cls, name: str, metric: MetricSignature, analysis: Mapping[str, str | None]
+    ) -> Signature:
+        """Return the signature of what is made now; what of the analysis is `None` is left out.
+
+        NumPy's version is part of it because its random streams may change between versions.
+        """
+        versions = {"evalstats": version(), "numpy": np.__version__}
+        pairs = {**analysis, **versions}.items()
+        return cls(name, metric, tuple((key, x) for key, x in pairs if x is not None))
+
+    @classmethod
+    def of(cls, text: str) -> Signature:
+        """Return the record of a line, of which `str` is the same line.
+
+        The analysis is read from the end, as far as its keys come in their order: a setting of the
+        metric that has such a key too is left to the metric.
+        """
+        name, *parts = text.split("|")
+        analysis: list[tuple[str, str]] = []
+        place = len(_KEYS)
+        while parts:
+            key, colon, value = parts[-1].partition(":")
+            if not colon or key not in _KEYS[:place]:
+                break
+            place = _KEYS.index(key)
+            analysis.insert(0, (key, value))
+            parts.pop()
+        metric = MetricSignature.of("|".join(parts)) if parts else MetricSignature(())
+        return cls(name, metric, tuple(analysis))
+
+    def but(self, **changes: str | None) -> Signature:
+        """Return the signature with other values where it has these keys, `None` for none."""
+        pairs = [(key, changes.get(key, value)) for key, value in self.analysis]
+        return replace(self, analysis=tuple((key, x) for key, x in pairs if x is not None))
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What is scored: the metric's own parts, and the number of references."""
+        return (*self.metric.parts, *(f"{k}:{x}" for k, x in self.analysis if k == "nrefs"))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """What stands between the bars."""
+        return (self.name, *self.metric.parts, *(f"{key}:{x}" for key, x in self.analysis))
+
+    def __str__(self) -> str:
+        return "|".join(self.parts)
 
 
-def without_versions(metric: str) -> str:
-    """Return a metric's signature without sacreBLEU's version, which tells no metrics apart."""
-    return "|".join(part for part in metric.split("|") if not part.startswith("sacrebleu:"))
-
-
-def merged_versions(metrics: Sequence[str]) -> str:
-    """Return one signature for statistics that several versions of sacreBLEU made."""
-    found = [part for metric in metrics for part in metric.split("|") if "sacrebleu:" in part]
-    versions = sorted({v for part in found for v in part.partition(":")[2].split(",")})
-    plain = without_versions(metrics[0])
-    return "|".join([plain, f"sacrebleu:{','.join(versions)}"]) if versions else plain
-
-
-def joined(signatures: Sequence[str]) -> str:
+def together(signatures: Sequence[Signature]) -> str:
     """Return one line for several signatures: what they do not share, and once what they do."""
-    apart = [signature.split("|") for signature in signatures]
-    # A signature begins with a name, which stays with it.
-    shared = [part for part in apart[0][1:] if all(part in parts[1:] for parts in apart)]
-    own = ["|".join([p[0], *(x for x in p[1:] if x not in shared)]) for p in apart]
+    apart = [(one.name, one.parts[1:]) for one in signatures]
+    shared = [part for part in apart[0][1] if all(part in parts for _, parts in apart)]
+    own = ["|".join([name, *(x for x in parts if x not in shared)]) for name, parts in apart]
     return "|".join([" + ".join(dict.fromkeys(own)), *shared])

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from evalstats.checks import shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import BUILT_IN, Metric, as_metric
-from evalstats.results.signatures import version, without_versions
+from evalstats.metrics.identity import MetricSignature
+from evalstats.results.signatures import version
 
 _FORMAT, _VERSION, _ARRAY = "evalstats segment statistics", 1, "statistics"
 _INTEGERS = ("u1", "i1", "u2", "i2", "u4", "i4", "i8", "u8")
@@ -80,7 +81,7 @@ def read(path: str | os.PathLike[str], metric: object = None) -> dict[str, Any]:
     rebuilt = as_metric(made_by if metric is None else metric)
     if made_by and not is_same_metric(made_by, rebuilt):
         raise InputError(f"its metric is {shown(made_by)}, not the given {shown(rebuilt)}")
-    stated = {**record, "signature": without_versions(signature)}
+    stated = {**record, "signature": MetricSignature.of(signature).unversioned}
     for key, value in identity(rebuilt).items():
         if stated.get(key) != value:
             raise InputError(
@@ -99,7 +100,7 @@ def identity(metric: Metric) -> dict[str, Any]:
     """Return what tables say of a metric, as JSON gives it back, whatever sacreBLEU's version."""
     return {
         "name": metric.name,
-        "signature": without_versions(metric.signature),
+        "signature": MetricSignature.of(metric.signature).unversioned,
         "columns": list(metric.columns),
         "higher_is_better": bool(metric.higher_is_better),
     }

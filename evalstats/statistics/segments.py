@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from evalstats.checks import MOST_NAME, label, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric, scores_of
+from evalstats.metrics.identity import MetricSignature, merged
 from evalstats.results import report
-from evalstats.results.signatures import merged_versions, without_versions
 from evalstats.statistics import interchange
 from evalstats.statistics.names import (
     as_labels,
@@ -100,7 +100,8 @@ class SegmentStatistics:
         own = metric.signature
         # It may be long, as the metric's own, and name versions of sacreBLEU beside.
         made_by = label(self.metric_signature or own, "metric_signature", len(own) + MOST_NAME)
-        if without_versions(made_by) != without_versions(own):
+        signed = MetricSignature.of(made_by)
+        if signed.unversioned != MetricSignature.of(own).unversioned:
             raise InputError(f"metric_signature must fit {own!r}, got {shown(made_by)}")
         ids = self.segment_ids
         ids = None if ids is None else as_segment_ids(ids, values.shape[1])
@@ -261,7 +262,7 @@ class SegmentStatistics:
             reference_label=first.reference_label if len(labels) == 1 else None,
             fingerprint=first.fingerprint if known else None,
             segment_ids=first.segment_ids if named else None,
-            metric_signature=merged_versions([table.metric_signature for table in tables]),
+            metric_signature=str(merged([table.metric_signature for table in tables])),
             labels={
                 name: found
                 for name, found in first.labels.items()
@@ -320,7 +321,7 @@ def joined_by_metric(tables: Sequence[SegmentStatistics]) -> list[SegmentStatist
     """Join the tables of each metric, metrics in order of first appearance."""
     groups: dict[tuple[str, str], list[SegmentStatistics]] = {}
     for table in tables:
-        key = (table.metric.name, without_versions(table.metric_signature))
+        key = (table.metric.name, MetricSignature.of(table.metric_signature).unversioned)
         groups.setdefault(key, []).append(table)
     return [
         group[0] if len(group) == 1 else SegmentStatistics.join(*group) for group in groups.values()

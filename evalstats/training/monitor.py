@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from evalstats.checks import also_called, check_same_index, integer, listed, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
+from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
-from evalstats.results.signatures import signature
+from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
@@ -253,7 +254,8 @@ class Monitor:
             "seed": str(self.seed),
             "unit": self._unit,
         }
-        return signature(self.metric.name, self.metric.signature, parts)
+        signed = MetricSignature.of(self.metric.signature)
+        return str(Signature.made(self.metric.name, signed, parts))
 
     def _named(self, field: str, names: Mapping[str, str]) -> str | None:
         """Return the tests, or the intervals, of the checks; none before the first."""

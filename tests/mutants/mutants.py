@@ -267,6 +267,17 @@ the claims on all tasks are one family
 each metric has its own standard errors within resamples
 - if places := [i for i, pair in enumerate(pairs) if pair.sample is sample]:
 + if places := list(range(len(pairs))):
+@ results/signatures.py: signatures
+the analysis is read from the end as far as its keys are in order
+- key not in _KEYS[:place]
++ key not in _KEYS
+a change of one option leaves the others
+- changes.get(key, value)) for
++ changes.get(key)) for
+@ metrics/identity.py: signatures interchange
+each version of sacreBLEU is named once
+- for version in signature.versions}
++ for version in [",".join(signature.versions)]}
 @ results/records.py: over_metrics
 the totals of two metrics are two parts
 - return self.task if self.aggregate is None else f"{self.task} {self.metric}"
