@@ -14,6 +14,7 @@ from evalstats.analysis.units import Labels
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log
+from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
@@ -34,6 +35,11 @@ def sides_of(given: Given, baseline: object, options: Options, of_logs: Mapping[
 
     `given` holds the system, and perhaps both; `of_logs` are the arguments of `joined`.
     """
+    if isinstance(given.hypotheses, Shard) or isinstance(baseline, Shard):
+        raise InputTypeError(
+            "a gate needs the statistics of every segment, and a Shard keeps totals only; give "
+            "compare the Shard, with margin or recovery"
+        )
     if isinstance(baseline, str) and _has_names(given.hypotheses, baseline):
         _refuse(of_logs)
         return _named(given, baseline, options)
