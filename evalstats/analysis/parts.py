@@ -46,9 +46,9 @@ class Part:
         try:
             return self.given.samples(options)
         except InputError as error:
-            is_named = self.task and self.aggregate is None
-            where = f"task {self.task!r}: " if is_named else ""
-            raise type(error)(f"{where}{error}") from None
+            if not self.task or self.aggregate is not None:
+                raise
+            raise error.within(f"task {self.task!r}") from None
 
     def keeping(self, samples: Sequence[Sample]) -> Part:
         """Return the part with what was drawn; of several tasks, much memory, it is drawn again."""
@@ -150,8 +150,9 @@ class Source:
             return over_tasks(comparison)
         if len(comparison.tasks) > 1:
             raise InputError(
-                "over takes labels of the segments of one task, and there are "
-                f"{len(comparison.tasks)}; give 'task', or compare a task alone"
+                "takes labels of the segments of one task, and there are "
+                f"{len(comparison.tasks)}; give 'task', or compare a task alone",
+                argument="over",
             )
         name = unit_name(by, "stratum")
         found = [self._with_segments(d, "over") for d in comparison.differences]
@@ -160,7 +161,8 @@ class Source:
         labels = by if isinstance(given, Total) else labels_of(given.hypotheses, by, "over")
         if isinstance(labels, str) or labels is None:
             raise InputError(
-                f"over must be labels, one a segment, since texts have none by name; got {by!r}"
+                f"must be labels, one a segment, since texts have none by name; got {by!r}",
+                argument="over",
             )
         n = next(iter(samples.values())).of.n_segments
         names = listed(labels, "over", "labels, one a segment")

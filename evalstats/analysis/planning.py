@@ -13,7 +13,7 @@ from evalstats.analysis.notes import size_notes
 from evalstats.analysis.options import Options
 from evalstats.analysis.sampling import Effect, Floats, Pair, Sample
 from evalstats.checks import integer, real, share
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.inference import power, student
 from evalstats.inference.counts import wilson
 from evalstats.inference.student import Spread
@@ -46,18 +46,22 @@ class Question:
         level, size = share(self.level, "significance_level"), self.difference
         if level < _LEAST_LEVEL:
             raise InputError(
-                f"significance_level must be at least {_LEAST_LEVEL:g}, below which t has no "
-                f"quantiles that can be computed; got {level:g}"
+                f"must be at least {_LEAST_LEVEL:g}, below which t has no "
+                f"quantiles that can be computed; got {level:g}",
+                argument="significance_level",
             )
         if not level < real(self.target, "power", 0.0) < 1:
             raise InputError(
-                f"power must be between the significance level {level:g}, which a test reaches "
-                f"without any difference, and 1; got {self.target}"
+                f"must be between the significance level {level:g}, which a test reaches "
+                f"without any difference, and 1; got {self.target}",
+                argument="power",
             )
         if size is not None and real(size, "difference", -np.inf) <= 0:
             raise InputError(
-                f"difference must be above 0, got {size}: it is a size; say which side is tested "
-                f"with alternative='greater' or 'less'"
+                f"must be above 0, got {size}: it is a size; say which side is tested with ",
+                Argument("alternative", "greater"),
+                " or 'less'",
+                argument="difference",
             )
         for name, given in (("n_segments", self.n_segments), ("runs", self.runs)):
             if given is not None:
@@ -184,8 +188,8 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
     least = 2 if units.codes is None else 2 * (int(units.codes.max()) + 1)
     if n < least:
         raise InputError(
-            f"n_segments must be at least {least}, two {units.unit}s of each of {least // 2} "
-            f"strata, got {n}"
+            f"must be at least {least}, two {units.unit}s of each of {least // 2} strata, got {n}",
+            argument="n_segments",
         )
     if asked.runs and not pilot_runs:
         raise InputError(

@@ -91,8 +91,9 @@ def singles_joined(
     if len(alone) == 1 or aggregate.function is not None:
         label = units.labels[alone[0]] if units.labels else alone[0]
         raise InputError(
-            f"strata: aggregate {aggregate.label!r} needs at least 2 {units.unit}s in each "
-            f"stratum, or several strata of one; {label!r} has 1: join it with another"
+            f": aggregate {aggregate.label!r} needs at least 2 {units.unit}s in each "
+            f"stratum, or several strata of one; {label!r} has 1: join it with another",
+            argument="strata",
         )
     weights = aggregate.weights
     sums = [weights[t] * scores_of(blocks[t].metric, blocks[t].totals) for t in alone]
@@ -197,7 +198,9 @@ class Scored:
 def scored_of(table: SegmentStatistics, name: str, units: Units, aggregate: Aggregate) -> Scored:
     """Return how the systems of a table are scored."""
     if isinstance(table.metric, MeanOfRuns) and aggregate.label != "micro":
-        raise InputError("aggregate must be 'micro' where there are several runs of each system")
+        raise InputError(
+            "must be 'micro' where there are several runs of each system", argument="aggregate"
+        )
     metric, tag = table.metric, aggregate.tag
     blocks, applied = blocks_of(table, units, aggregate)
     return Scored(
@@ -222,5 +225,5 @@ def distinct_names(metrics: Sequence[Metric]) -> list[str]:
         for name, metric in zip(names, metrics, strict=True)
     ]
     if len(set(full)) < len(full):
-        raise InputError(f"metrics must differ, got {', '.join(names)}")
+        raise InputError(f"must differ, got {', '.join(names)}", argument="metrics")
     return full

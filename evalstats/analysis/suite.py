@@ -169,7 +169,9 @@ def as_tasks(
     """Return a suite, or the only task, which may be called "" and may have strata."""
     if len(tasks) > 1:
         if strata is not None:
-            raise InputError("strata are for one task, since several are strata; choose a task")
+            raise InputError(
+                "are for one task, since several are strata; choose a task", argument="strata"
+            )
         return Suite(tasks, aggregate, groups=groups)
     ((name, tables),) = tasks.items()
     labels: Labels = groups.get(name) if isinstance(groups, Mapping) else groups
@@ -182,8 +184,8 @@ def options_of(known: Sequence[str], given: Mapping[str, Any]) -> Options:
     for name in given:
         if name not in known:
             raise InputTypeError(
-                f"{name} is unknown, or for one task alone; options of a suite are "
-                f"{', '.join(known)}"
+                f"is unknown, or for one task alone; options of a suite are {', '.join(known)}",
+                argument=name,
             )
     return Options(**{"seed" if name == "rng" else name: value for name, value in given.items()})
 
@@ -197,7 +199,7 @@ def _tables(name: str, given: object) -> list[SegmentStatistics]:
     try:
         return given_tables(given)
     except InputError as error:
-        raise type(error)(f"task {name!r}: {error}") from None
+        raise error.within(f"task {name!r}") from None
 
 
 def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
@@ -227,12 +229,15 @@ def _as_groups(
         return dict.fromkeys(tasks, groups)
     if not isinstance(groups, Mapping):
         raise InputTypeError(
-            f"groups must be a mapping from tasks to labels, or the name of a label, got "
-            f"{type(groups).__name__}"
+            "must be a mapping from tasks to labels, or the name of a label, got "
+            f"{type(groups).__name__}",
+            argument="groups",
         )
     for name in groups:
         if name not in tasks:
-            raise InputError(f"groups has unknown task {name!r}; tasks are {', '.join(tasks)}")
+            raise InputError(
+                f"has unknown task {name!r}; tasks are {', '.join(tasks)}", argument="groups"
+            )
     return {
         name: listed(labels, f"groups[{name!r}]", "labels, one a segment")
         for name, labels in groups.items()

@@ -136,9 +136,10 @@ def _codes(labels: Iterable[Hashable], n: int, name: str) -> tuple[Codes, list[A
         other = printed.setdefault(str(label), label)
         if other is not label:
             raise InputError(
-                f"{name} must differ in print, got {shown(other)} ({type(other).__name__}) and "
+                f"must differ in print, got {shown(other)} ({type(other).__name__}) and "
                 f"{shown(label)} ({type(label).__name__}), which are two labels with one name; "
-                f"give all of them one type"
+                f"give all of them one type",
+                argument=name,
             )
     return codes, different
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import choice, label, meant
-from evalstats.errors import InputError, InputTypeError
+from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.logs.files import without_suffix
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
 from evalstats.logs.pivot import Pivot, pivoted
@@ -68,7 +68,7 @@ def joined(
     found = _named_apart(_read(logs, wanted))
     given = as_directions(directions)
     metrics = [one.key.metric for log in found for one in log.rows]
-    _check_patterns(given, metrics, "directions: there is no metric")
+    _check_patterns(given, metrics, "directions", "metric ")
     found = [log.directed(given) for log in found]
     epochs = found[0].epochs if epochs is None else choice(epochs, EPOCHS, "epochs")
     names = _chosen(found, as_patterns(systems, "systems"))
@@ -123,11 +123,15 @@ def _read(logs: Logs, wanted: Wanted) -> list[Log]:
     return [named(log, name) if name else log for (name, _), log in found if log.rows]
 
 
-def _check_patterns(patterns: Iterable[str], names: Iterable[str], what: str) -> None:
+def _check_patterns(
+    patterns: Iterable[str], names: Iterable[str], argument: str, kind: str = ""
+) -> None:
     names = dict.fromkeys(names)
     for pattern in patterns:
         if not any(matches(name, [pattern]) for name in names):
-            raise InputError(f"{what} {pattern!r}; {meant(pattern, names)}")
+            raise InputError(
+                f": there is no {kind}{pattern!r}; {meant(pattern, names)}", argument=argument
+            )
 
 
 def _named_apart(logs: list[Log]) -> list[Log]:
@@ -167,7 +171,7 @@ def _n_alike(paths: list[tuple[str, ...]]) -> int:
 def _chosen(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
     """Return the systems that are wanted, in the order of the patterns, with their places."""
     names = list(dict.fromkeys(name for log in logs for name in log.systems))
-    _check_patterns(patterns, names, "systems: there is no")
+    _check_patterns(patterns, names, "systems")
     chosen = [name for pattern in patterns for name in names if matches(name, [pattern])]
     return {name: i for i, name in enumerate(dict.fromkeys(chosen if patterns else names))}
 
@@ -185,7 +189,8 @@ def _unshared(
     if missing != "intersect":
         raise InputError(
             f"all systems must have the same tasks and metrics, but {some(lines)}; choose with "
-            f"task, metric or systems, or compare what all have with missing='intersect'"
+            f"task, metric or systems, or compare what all have with ",
+            Argument("missing", "intersect"),
         )
     return [f"Left out, since {line}" for line in lines]
 
@@ -197,8 +202,10 @@ def _complete(pivot: Pivot, missing: str, notes: list[_Note]) -> SegmentStatisti
         what = lacking([one for one in rows if one.path == path])
         if what and missing == "error":
             raise InputError(
-                f"{path}, {key}: {what}; complete it, or compare what there is with "
-                f"missing='intersect', or means with missing='available'"
+                f"{path}, {key}: {what}; complete it, or compare what there is with ",
+                Argument("missing", "intersect"),
+                ", or means with ",
+                Argument("missing", "available"),
             )
         # The comparison itself notes the gaps of means that stay.
         is_noted = isinstance(rows[0].metric, Mean) and bool(np.any(pivot.is_gone))
@@ -243,7 +250,8 @@ def _there(pivot: Pivot, missing: str, notes: list[_Note]) -> NDArray[np.bool_]:
                 f"{key}: all systems must have the same items: {len(gone):,} of "
                 f"{int(np.sum(asked)):,} are not in that of {system} "
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])}); complete it, or compare "
-                f"what all have with missing='intersect'"
+                f"what all have with ",
+                Argument("missing", "intersect"),
             )
     shared = np.asarray(pivot.is_there.all(axis=0))
     if not np.any(shared):
@@ -296,7 +304,8 @@ def _same_items(
     if missing != "intersect":
         raise InputError(
             f"{task or 'the metrics'}: there are {sizes}; compare metrics of the same items, or "
-            f"what all have with missing='intersect'"
+            f"what all have with ",
+            Argument("missing", "intersect"),
         )
     found = list(SegmentStatistics.align(*tables, missing="intersect"))
     have = f"{found[0].n_segments:,} items have all, of {sizes}"

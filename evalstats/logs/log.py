@@ -210,7 +210,7 @@ class Log(Result):
             elif given and metric.higher_is_better is not given[0]:
                 better = "higher" if metric.higher_is_better else "lower"
                 what = f"{one.key}, which is {metric.name}"
-                raise InputError(f"directions: {what}, is better {better}")
+                raise InputError(f": {what}, is better {better}", argument="directions")
             is_directed = one.is_directed or bool(given)
             rows.append(replace(one, metric=metric, is_directed=is_directed))
         return replace(self, rows=tuple(rows))

@@ -129,7 +129,7 @@ def read_part(given: Any, wanted: Wanted) -> Log:
             except InputError as error:
                 if str(given) in str(error):
                     raise
-                raise type(error)(f"{given}: {error}") from None
+                raise error.within(str(given)) from None
             # What stands where another kind of value should be has no message of its own.
             except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
                 raise InputError(

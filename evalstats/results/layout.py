@@ -233,7 +233,7 @@ def _rank_tables(
     ]
     shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
     if not shows_pairs:
-        note += "; all pairs: to_text(matrix=True), to_csv()"
+        note += "; all pairs: to_text(matrix=True), or --matrix; to_csv()"
     ranking = table_of(_title(best_first), best_first, columns, (note,))
     if not shows_pairs:
         return [ranking]

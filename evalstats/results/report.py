@@ -164,7 +164,8 @@ class Page:
         """Return LaTeX that needs booktabs, with signatures as comments."""
         if label is not None and (caption is None or not _LABEL.fullmatch(label)):
             raise InputError(
-                f"label must be letters, digits and :.-_/+ and needs a caption, got {label!r}"
+                f"must be letters, digits and :.-_/+ and needs a caption, got {label!r}",
+                argument="label",
             )
         body = [*(table.latex() for table in self.tables), "\n".join(map(_below, self.notes))]
         if caption is not None:
