@@ -124,8 +124,8 @@ def as_limits(margin: object, recovery: object) -> tuple[float | None, float | N
     size = None if margin is None else real(margin, "margin", -float("inf"))
     if size is not None and size <= 0:
         raise InputError(
-            f"must be above 0, got {margin}: it is a size, and the metric says which side is a "
-            f"loss",
+            f"must be above 0, got {margin}: it is a size, and the metric says which side "
+            f"is a loss; leave it out to test for a loss of any size",
             argument="margin",
         )
     kept = None if recovery is None else real(recovery, "recovery", -float("inf"))
