@@ -110,9 +110,14 @@ class Source:
     ) -> Power:
         """Plan as `evalstats.power` does."""
         asked = Question(
-            difference, n_segments, runs, level, target,
-            self.options.confidence_level, self.options.alternative,
-        )  # fmt: skip
+            difference=difference,
+            n_segments=n_segments,
+            runs=runs,
+            level=level,
+            target=target,
+            confidence_level=self.options.confidence_level,
+            alternative=self.options.alternative,
+        )
         samples = self._together(of, self._undrawn)
         if any(sample.influence is None for sample in samples):
             # Without derivatives replicates say how scores vary.

@@ -153,12 +153,13 @@ def by_t(effect: Effect, asked: Question) -> Design:
     known = degrees
     if effect.influence is not None:
         known = min(degrees, student.variance_degrees(effect.influence, effect.units.codes))
-    return Design(asked, n, degrees, known, segment, of_runs, n_runs)
+    return Design(asked, n, degrees, known=known, segment=segment, of_runs=of_runs, n_runs=n_runs)
 
 
 def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
     """Return what is known of a pair (baseline, system), which has to vary."""
-    effect, outcomes, differ = sample.difference(*pair), sample.of.outcomes, sample.differ(*pair)[0]
+    effect, differ = sample.difference(*pair), sample.differ(*pair)[0]
+    outcomes = sample.of.outcomes
     base, new = (sample.of.systems[i] for i in pair)
     _check_size(effect.influence, sample, f"{new!r} less {base!r}")
     if outcomes is not None and differ:
@@ -196,7 +197,10 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
             "runs needs a pilot with several runs of each system: with one of each, what runs "
             "add is not known; give lists of runs, or the statistics of extract_runs"
         )
-    runs, found, signatures, same = asked.runs or pilot_runs, [], [], []
+    runs = asked.runs or pilot_runs
+    found: list[PairPower] = []
+    signatures: list[str] = []
+    same: list[tuple[Sample, Pair]] = []
     for sample in samples:
         some = [pair for pair in pairs if sample.differ(*pair)[0]] or pairs[:1]
         same += [(sample, pair) for pair in pairs if not sample.differ(*pair)[0]]
@@ -204,10 +208,19 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
         test = {"test": found[-1].test, "alt": asked.alternative, "level": f"{asked.level:.10g}"}
         signatures.append(sample.signature({"power": f"{asked.target:.10g}", **test}))
     result = Power(
-        tuple(found), units.n, n, units.unit, asked.difference, asked.target, asked.level,
-        asked.alternative, asked.confidence_level, tuple(signatures),
-        n_runs=runs, pilot_runs=pilot_runs,
-    )  # fmt: skip
+        pairs=tuple(found),
+        n_pilot=units.n,
+        n_segments=n,
+        unit=units.unit,
+        difference=asked.difference,
+        target=asked.target,
+        significance_level=asked.level,
+        alternative=asked.alternative,
+        confidence_level=asked.confidence_level,
+        signatures=tuple(signatures),
+        n_runs=runs,
+        pilot_runs=pilot_runs,
+    )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
     assumed = assumptions(result, len(units.labels), uneven, samples[0].is_elsewhere)
     notes = *assumed, *_left_out(same), *size_notes(samples[0].of)
@@ -233,7 +246,15 @@ def needed_within(
         return ceil(items) if items < ENDLESS else None
     if effect.spread.error == 0 or level < _LEAST_LEVEL:
         return None
-    asked = Question(None, None, None, level, target, options.confidence_level, "greater")
+    asked = Question(
+        difference=None,
+        n_segments=None,
+        runs=None,
+        level=level,
+        target=target,
+        confidence_level=options.confidence_level,
+        alternative="greater",
+    )
     # Variances of large or small scores are no numbers; those of several runs are refused.
     unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
     replicates = effect.replicates / unit
@@ -254,7 +275,8 @@ def _check_size(values: Floats | None, sample: Sample, what: str) -> None:
 
 
 def _pair(sample: Sample, pair: Pair, asked: Question, n: int, planned: int | None) -> PairPower:
-    plan, size, runs = designed(sample, pair, asked), asked.difference, planned or 1
+    plan = designed(sample, pair, asked)
+    size, runs = asked.difference, planned or 1
     low, high = plan.bounds()
     found = _bounded("minimum", [d.least(n, runs) for d in (plan, low, high)])
     if size is not None:

@@ -193,7 +193,7 @@ class Sample:
         runs = [(ratio * ratio * x, ratio * ratio * y, n) for x, y, n in first.runs]
         # Where nothing differs nothing says how much it could.
         worth = self.differ(a, b)[1] or np.inf
-        return Effect(value, influence, drawn, self.units, (*second.runs, *runs), worth)
+        return Effect(value, influence, drawn, self.units, runs=(*second.runs, *runs), worth=worth)
 
 
 def resample(scored: Sequence[Scored], options: Options) -> list[Sample]:

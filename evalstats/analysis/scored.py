@@ -75,7 +75,14 @@ def blocks_of(
         return (whole,), aggregate
     of_units, of_segments = places_of(units.strata), places_of(units.segment_strata)
     each = [
-        Block(metric, rows[:, p], given.values[:, p], table.values[:, q], p, q)
+        Block(
+            metric,
+            rows=rows[:, p],
+            given=given.values[:, p],
+            segments=table.values[:, q],
+            places=p,
+            segment_places=q,
+        )
         for p, q in zip(of_units, of_segments, strict=True)
     ]
     return singles_joined(each, units, aggregate)
@@ -103,7 +110,14 @@ def singles_joined(
     # What each segment adds to the score of its own stratum.
     moves = [weights[t] * influence_values(blocks[t].metric, blocks[t].segments) for t in alone]
     spread = np.concatenate(moves, axis=1)[:, :, None]
-    joined = Block(Singles(), on_grid(values, ["score"]), values, spread, places, segments)
+    joined = Block(
+        Singles(),
+        rows=on_grid(values, ["score"]),
+        given=values,
+        segments=spread,
+        places=places,
+        segment_places=segments,
+    )
     others = [t for t in range(len(blocks)) if t not in alone]
     kept = tuple(blocks[t] for t in others)
     return (*kept, joined), Aggregate(aggregate.label, (*(weights[t] for t in others), 1.0))

@@ -27,9 +27,15 @@ Tables = Mapping[str, Sequence[SegmentStatistics]]
 Groups = Any
 OF_SCORES = ("method", "confidence_level", "n_resamples", "rng", "executor")
 OF_PAIRS = (
-    *OF_SCORES, "test", "alternative", "adjustment", "margin", "recovery", "contrast",
+    *OF_SCORES,
+    "test",
+    "alternative",
+    "adjustment",
+    "margin",
+    "recovery",
+    "contrast",
     "adjust_over",
-)  # fmt: skip
+)
 
 
 class Tasks:

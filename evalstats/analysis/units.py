@@ -94,7 +94,15 @@ def made(
         counts = np.bincount(members)
         n, sizes = len(counts), counts if np.any(counts > 1) else None
     unit = "segment" if members is None else name
-    return Units(n, unit, sizes, _drawn_within(strata), members, strata, tuple(labels))
+    return Units(
+        n,
+        unit,
+        sizes=sizes,
+        codes=_drawn_within(strata),
+        members=members,
+        strata=strata,
+        labels=tuple(labels),
+    )
 
 
 def _drawn_within(strata: Codes | None) -> Codes | None:
