@@ -46,10 +46,7 @@ def one_line(message: str) -> str:
 
 
 def as_typed(argument: Argument, options: argparse.Namespace) -> str:
-    """Return an argument of the library as it is typed, ``--missing intersect``.
-
-    One that is none of the options stays as it is written in Python.
-    """
+    """Return an argument as it is typed, ``--missing intersect``; one that is no option stays."""
     if argument.name == "directions":
         if not argument.has_value:
             return "--higher-is-better, --lower-is-better"
