@@ -46,16 +46,19 @@ def label(value: object, name: str, most: int = MOST_NAME) -> str:
     zero-width ones, and one line.
     """
     if not isinstance(value, str) or not value.strip():
-        raise InputTypeError(f"{name} must be non-empty text, got {shown(value)}")
+        raise InputTypeError(f"must be non-empty text, got {shown(value)}", argument=name)
     if len(value) > most:
-        raise InputError(f"{name} must have at most {most:,} characters, got {len(value):,}")
+        raise InputError(
+            f"must have at most {most:,} characters, got {len(value):,}", argument=name
+        )
     if not (value.isascii() and value.isprintable()):
         for i, c in enumerate(value):
             if is_unseen(c):
                 found = f"U+{ord(c):04X} {character_name(c, '')}".strip()
                 raise InputError(
-                    f"{name} must be printable text on one line, got {shown(value)}, "
-                    f"whose character {i} ({found}) does not show"
+                    f"must be printable text on one line, got {shown(value)}, "
+                    f"whose character {i} ({found}) does not show",
+                    argument=name,
                 )
     return value
 
@@ -161,7 +164,7 @@ def is_from(library: str, value: object, *kinds: str) -> bool:
 def choice(value: object, options: tuple[str, ...], name: str) -> str:
     """Return `value` if it is one of `options`, or say which there are."""
     if not isinstance(value, str) or value not in options:
-        raise InputError(f"{name} must be one of {', '.join(options)}; got {shown(value)}")
+        raise InputError(f"must be one of {', '.join(options)}; got {shown(value)}", argument=name)
     return value
 
 
@@ -182,18 +185,22 @@ def integer(value: object, name: str, minimum: int, maximum: int | None = None) 
     since NumPy's scalars wrap around and are none of JSON's.
     """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise InputTypeError(f"{name} must be an integer, got {type(value).__name__} {value!r}")
+        raise InputTypeError(
+            f"must be an integer, got {type(value).__name__} {value!r}", argument=name
+        )
     if value < minimum:
-        raise InputError(f"{name} must be at least {minimum}, got {shown(value)}")
+        raise InputError(f"must be at least {minimum}, got {shown(value)}", argument=name)
     if maximum is not None and value > maximum:
-        raise InputError(f"{name} must be at most {maximum}, got {shown(value)}")
+        raise InputError(f"must be at most {maximum}, got {shown(value)}", argument=name)
     return int(value)
 
 
 def flag(value: object, name: str) -> bool:
     """Return `value` as a bool; anything that is not one is refused."""
     if not isinstance(value, (bool, np.bool_)):
-        raise InputTypeError(f"{name} must be True or False, got {type(value).__name__} {value!r}")
+        raise InputTypeError(
+            f"must be True or False, got {type(value).__name__} {value!r}", argument=name
+        )
     return bool(value)
 
 
@@ -210,12 +217,14 @@ def number(value: object, name: str, minimum: float) -> int | float:
     if isinstance(value, (bool, np.bool_)) or not isinstance(
         value, (int, float, np.integer, np.floating)
     ):
-        raise InputTypeError(f"{name} must be a number, got {type(value).__name__} {value!r}")
+        raise InputTypeError(
+            f"must be a number, got {type(value).__name__} {value!r}", argument=name
+        )
     whole = isinstance(value, (int, np.integer))
     found = int(value) if whole else float(str(value) if isinstance(value, np.floating) else value)
     if abs(found) > sys.float_info.max or found != found or found < minimum:
         least = f" of at least {minimum:g}" if np.isfinite(minimum) else ""
-        raise InputError(f"{name} must be a finite number{least}, got {shown(value)}")
+        raise InputError(f"must be a finite number{least}, got {shown(value)}", argument=name)
     return found
 
 
@@ -223,11 +232,13 @@ def listed(value: object, name: str, content: str) -> list[Any]:
     """Turn an ordered iterable into a list, refusing what would iterate into nonsense."""
     if isinstance(value, (str, bytes)):
         raise InputTypeError(
-            f"{name} must be a list of {content}, got a bare {type(value).__name__}; "
-            f"wrap it in a list"
+            f"must be a list of {content}, got a bare {type(value).__name__}; wrap it in a list",
+            argument=name,
         )
     if isinstance(value, (dict, set, frozenset)) or not isinstance(value, Iterable):
-        raise InputTypeError(f"{name} must be a list of {content}, got {type(value).__name__}")
+        raise InputTypeError(
+            f"must be a list of {content}, got {type(value).__name__}", argument=name
+        )
     refuse_masked(value, name)
     # Iterated over, columns of pyarrow give boxes of values.
     if is_from("pyarrow", value, "Array", "ChunkedArray"):
@@ -238,23 +249,27 @@ def listed(value: object, name: str, content: str) -> list[Any]:
 def as_numbers(values: object, name: str, n_columns: int | None) -> NDArray[np.float64]:
     """Return finite float64 numbers, `(N,)` or `(N, n_columns)`, or say what is wrong."""
     if isinstance(values, (str, bytes)):
-        raise InputTypeError(f"{name} must be numbers, one row a segment, got a bare string")
+        raise InputTypeError("must be numbers, one row a segment, got a bare string", argument=name)
     refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise InputError(f"{name} must be numbers of one shape per segment: {error}") from None
+        raise InputError(
+            f"must be numbers of one shape per segment: {error}", argument=name
+        ) from None
     array = as_floats(array, name)
     if array.dtype.kind not in "buif":
         if array.dtype.kind == "O" and (gone := [i for i, v in enumerate(array) if is_missing(v)]):
             raise InputTypeError(f"{name}[{gone[0]}] is missing; give a number for every segment")
-        raise InputTypeError(f"{name} must be numbers, one row a segment, got {array.dtype} values")
+        raise InputTypeError(
+            f"must be numbers, one row a segment, got {array.dtype} values", argument=name
+        )
     expected = "(N,)" if n_columns is None else f"(N, {n_columns})"
     fits = array.ndim == 1 if n_columns is None else array.ndim == 2 and array.shape[1] == n_columns
     if array.size == 0:
-        raise InputError(f"{name} is empty; give at least one segment")
+        raise InputError("is empty; give at least one segment", argument=name)
     if not fits:
-        raise InputError(f"{name} must have shape {expected}, got {array.shape}")
+        raise InputError(f"must have shape {expected}, got {array.shape}", argument=name)
     numbers = array.astype(np.float64)
     if not np.all(np.isfinite(numbers)):
         row = int(np.argwhere(~np.isfinite(numbers))[0][0])
@@ -274,7 +289,7 @@ def as_floats(array: NDArray[Any], name: str) -> NDArray[Any]:
     try:
         return array.astype(np.float64)
     except OverflowError:
-        raise InputError(f"{name} must be finite, got a number above 1.8e308") from None
+        raise InputError("must be finite, got a number above 1.8e308", argument=name) from None
 
 
 def as_scores(values: object, name: str) -> NDArray[np.float64]:
@@ -308,7 +323,7 @@ def share(value: object, name: str, most: float = 1.0) -> float:
     """Return `value` as a float between 0 and `most`, both excluded."""
     found = real(value, name, 0.0)
     if not 0 < found < most:
-        raise InputError(f"{name} must be between 0 and {most:g}, got {value}")
+        raise InputError(f"must be between 0 and {most:g}, got {value}", argument=name)
     return found
 
 
@@ -361,7 +376,9 @@ def also_called(**names: str) -> Callable[[F], F]:
             for other in names.keys() & kwargs.keys():
                 name = names[other]
                 if name in kwargs or name in positional[: len(args)]:
-                    raise InputError(f"{name} and {other} are the same argument; give one of them")
+                    raise InputError(
+                        f"and {other} are the same argument; give one of them", argument=name
+                    )
                 kwargs[name] = kwargs.pop(other)
             check_arguments(function, name_of_it, kwargs, names)
             return function(*args, **kwargs)

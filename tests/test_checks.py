@@ -1,5 +1,6 @@
 """Validators one by one: what is refused, and that what is accepted comes back in one form."""
 
+import pickle
 from functools import partial
 
 import numpy as np
@@ -7,7 +8,9 @@ import pytest
 
 import evalstats as es
 from evalstats import checks
+from evalstats.errors import Argument
 
+SCORES = {"A": [1, 2, 3], "B": [2, 2, 4]}
 NAN, INF = float("nan"), float("inf")
 integer, number, share, listed, flag, as_scores = (
     partial(check, name="x", **options)
@@ -60,3 +63,36 @@ def test_what_is_accepted_is_pythons():
     ):
         found = check(value)
         assert (type(found), found) == (type(expected), expected)
+
+
+def test_an_error_knows_its_argument_and_spells_those_that_it_mentions():
+    error = es.InputError("has gaps; give ", Argument("missing", "intersect"), argument="scores")
+    assert str(error) == "scores has gaps; give missing='intersect'"
+    assert error.argument == "scores"
+    assert error.spelled(lambda a: f"<{a.name}>") == "<scores> has gaps; give <missing>"
+    within = es.InputTypeError(": not a list", argument="strata").within("task 'x\n'")
+    assert type(within) is es.InputTypeError
+    assert str(within) == r"task 'x\n': strata: not a list"
+    copy = pickle.loads(pickle.dumps(error))
+    assert (str(copy), copy.argument) == (str(error), "scores")
+    assert str(es.InputError("of nothing in particular")) == "of nothing in particular"
+    assert str(Argument("aggregate", None)) == "aggregate=None"
+
+
+@pytest.mark.parametrize(
+    "call, argument",
+    [
+        (lambda: es.compare(SCORES, metrics=es.Mean("m"), n_resamples=1), "n_resamples"),
+        (lambda: es.compare(SCORES, metrics=es.Mean("m"), rng=-1), "rng"),
+        (lambda: es.compare(SCORES, metrics=es.Mean("m"), groups=["x"]), "groups"),
+        (lambda: es.compare(SCORES, metrics=es.Mean("m"), margin=0), "margin"),
+        (lambda: es.compare(SCORES, metrics=es.Mean("m"), test="z"), "test"),
+        (lambda: es.compare(SCORES, metrics="rouge"), "metric"),
+        (lambda: es.compare(SCORES, metrics=[]), "metrics"),
+        (lambda: es.BLEU(max_ngram_order=0), "max_ngram_order"),
+    ],
+)
+def test_errors_name_the_argument_that_is_at_fault(call, argument):
+    with pytest.raises(es.InputError, match=rf"^{argument}\b") as caught:
+        call()
+    assert caught.value.argument == argument

@@ -48,6 +48,8 @@ def folder(files):
         "scores.csv": SCORES, "a.csv": table("A"), "b.csv": table("B"), "runs/c.csv": table("B"),
         "judge.csv": SCORES.replace("acc", "judge"),
         "own.csv": SCORES.replace("system,segment,metric,score", "who,unit,metric,points"),
+        "zero.csv": "system,id,acc\nZ,1,0\nZ,2,0\nB,1,1\nB,2,1\n",
+        "uneven.csv": "system,id,epoch,acc\nA,1,1,0\nA,1,2,0\nA,2,1,1\nB,1,1,1\nB,2,1,1\n",
         "gap.csv": SCORES.replace("B,4,acc,1", "B,4,acc,"),
         "tasks.csv": "\n".join(["task,system,segment,metric,score,document", *rows]),
         "filters.csv": filters,
@@ -55,6 +57,7 @@ def folder(files):
         "old.csv": "system,id,acc,f1\nC,1,1,5\nC,2,0,5\n",
         "empty.txt": "", "short.txt": "one\n", "ids.txt": "\n".join(f"s{i}" for i in range(60)),
         "odd.csv": "system,id,acc\nlr=0.1,1,1\nlr=0.1,2,0\nseed=2,1,1\nseed=2,2,1\n",
+        "quoted.csv": "system,id,acc\nmetric='x',1,1\nmetric='x',2,0\nB,1,1\nB,2,1\n",
     }.items():  # fmt: skip
         (files / name).write_text(text, encoding="utf-8")
     (files / "corrupt.gz").write_bytes(b"\x1f\x8b\x08\x00garbage-garbage-garbage")
@@ -295,6 +298,12 @@ compare TEXTS -m chrf++ -cw 0 => --chrf-word-order 0 contradicts -m chrf++
 compare TEXTS -l en-de --trg-lang zh => --trg-lang zh contradicts -l en-de
 compare TEXTS -tok moses => --tokenize must be one of none, zh
 compare TEXTS -sv 0.2 => no effect with --smooth-method exp
+compare TEXTS -m chrf --chrf-beta 1e300 => error: --chrf-beta must be at most
+compare TEXTS --max-ngram-order 0 => error: --max-ngram-order must be at least 1
+compare TEXTS --margin 1 --contrast ratio => error: --margin is a difference in points, and --contrast ratio shows none; give --recovery, which is a ratio, or leave --contrast out
+compare TEXTS --margin 1 --recovery 0.9 => give either --margin or --recovery, not both
+power TEXTS --difference -1 => --difference must be above 0, got -1.0: it is a size; say which side is tested with --alternative greater
+compare zero.csv --contrast log-ratio => error: --contrast log-ratio needs scores above 0, and acc of 'Z' is 0; leave --contrast out
 compare TEXTS --chrf-beta 3 => has no effect without -m chrf
 rank TEXTS --composite borda --adjust holm => --adjustment has no effect
 gate TEXTS --baseline copy --margin 1 => clearly-better: choose with --systems
@@ -316,10 +325,15 @@ compare scores.csv --groups docs.txt => items have no label 'docs.txt'
 compare a.csv => compare needs at least 2 systems
 audit scores.csv => and no acc
 compare scores.csv --metric acuracy => there are acc; did you mean 'acc'?
+compare scores.csv -m '' => error: -m must be non-empty text
+compare scores.csv --over task => error: --over task is no label of the segments
+estimate scores.csv --method bca --strata document => error: --method 'bca' is that of one
 compare scores.csv --systems C => --systems: there is no 'C'
 power tasks.csv => must choose one of x, y
 compare gap.csv => what there is with --missing intersect
-compare judge.csv => give --higher-is-better judge, or --l
+compare judge.csv => give --higher-is-better judge, or --lower-is-better judge
+compare scores.csv --higher-is-better akk => --higher-is-better, --lower-is-better: there is no metric 'akk'
+compare uneven.csv --epochs runs => --epochs runs needs the same number of answers
 compare a.csv a.csv => more than once; give --names
 show => show needs a path
 compare scores.csv --columns score => --columns takes COLUMN=ROLE, such as mine=score, got score
@@ -362,9 +376,13 @@ def test_every_help_is_a_screen_that_begins_with_two_examples(typed):
     assert typed("--version") == f"evalstats {es.__version__}\n"
 
 
-def test_names_that_look_like_arguments_stay_as_they_are(typed):
-    out = typed("estimate", "odd.csv", "--resamples", "9")
-    assert [line.split()[0] for line in out.splitlines()[4:6]] == ["seed=2", "lr=0.1"]
+def test_names_that_look_like_arguments_stay_as_they_are(typed, refused):
+    for file, names in (("odd.csv", ["seed=2", "lr=0.1"]), ("quoted.csv", ["B", "metric='x'"])):
+        out = typed("estimate", file, "--resamples", "9")
+        assert [line.split()[0] for line in out.splitlines()[4:6]] == names
+        assert out == es.estimate_logs(file, n_resamples=9).to_text() + "\n"
+    said = refused("compare", "quoted.csv", "--systems", "test='t'")
+    assert "there is no \"test='t'\"; there are metric='x'," in said
 
 
 def scores_of(first=1, names=SYSTEMS):

@@ -143,7 +143,7 @@ def test_directions_are_what_names_say_or_asked_for(read, names, higher):
     for name in names:
         text = f"system,id,metric,score\nA,1,{name},4.5\n"
         if higher is None:
-            words = rf"directions=\{{'{name}': 'higher'\}}, or 'lower'"
+            words = rf"directions=\{{'{name}': 'higher'\}}, or directions=\{{'{name}': 'lower'\}}"
             with pytest.raises(es.InputError, match=words):
                 direction(read(text))
             assert not direction(read(text, directions={name: "lower"}))

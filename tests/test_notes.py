@@ -88,7 +88,7 @@ def test_each_limit_has_its_sentence(scores, options, notes):
         assert found in result.to_text(verbose=True)
     shown = str(result).splitlines()
     assert all(note in shown for note in result.notes[:3])
-    assert ("1 more note: to_text(verbose=True)." in shown) == (len(notes) == 4)
+    assert ("1 more note: to_text(verbose=True), or --verbose." in shown) == (len(notes) == 4)
 
 
 def test_what_too_few_swaps_leave_is_not_shown_as_evidence():

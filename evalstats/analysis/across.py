@@ -44,8 +44,9 @@ def over_labels(
     names = distinct(map(str, labels))
     if len(names) < 2:
         raise InputError(
-            f"over needs at least 2 strata, and all segments have {by} {names[0]!r}; give labels "
-            f"that tell domains apart"
+            f"needs at least 2 strata, and all segments have {by} {names[0]!r}; give labels "
+            f"that tell domains apart",
+            argument="over",
         )
     scores = {metric: _of_strata(sample, labels, names) for metric, sample in samples.items()}
 
@@ -62,8 +63,9 @@ def _of_strata(sample: Sample, labels: Sequence[object], names: Sequence[str]) -
     of, first = sample.of, sample.of.blocks[0]
     if any(isinstance(block.metric, Singles) for block in of.blocks):
         raise InputError(
-            "over needs the statistics of every segment, and strata of one unit were drawn "
-            "together as one score; compare without strata"
+            "needs the statistics of every segment, and strata of one unit were drawn "
+            "together as one score; compare without strata",
+            argument="over",
         )
     # The blocks of an average over strata, one after the other, in the order of the segments.
     places = [np.arange(len(labels))[block.segment_places] for block in of.blocks]

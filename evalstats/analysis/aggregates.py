@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import real
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.inference.student import unit_of
 
 Floats = NDArray[np.float64]
@@ -45,8 +45,9 @@ class Aggregate:
             found = np.asarray(self.function(scores), dtype=np.float64)
             if found.shape != scores.shape[:-1]:
                 raise InputError(
-                    f"aggregate must map scores (..., T) of T strata to (...): of {scores.shape} "
-                    f"it made {found.shape}; take means over axis=-1"
+                    f"must map scores (..., T) of T strata to (...): of {scores.shape} "
+                    f"it made {found.shape}; take means over axis=-1",
+                    argument="aggregate",
                 )
             return found
         return self.of_each(np.moveaxis(scores, -1, 0))
@@ -79,7 +80,7 @@ def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata")
     if isinstance(given, str) and given == "micro":
         return Aggregate()
     if not labels:
-        raise InputError(f"aggregate={given!r} needs strata: give one label a segment")
+        raise InputError(Argument("aggregate", given), " needs strata: give one label a segment")
     if isinstance(given, str) and given == "macro":
         return Aggregate("macro", (1 / len(labels),) * len(labels))
     if isinstance(given, Mapping):
@@ -91,8 +92,9 @@ def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata")
         name = getattr(given, "__name__", "function")
         return Aggregate(name if name.isidentifier() else "function", (), given)
     raise InputError(
-        f"aggregate must be 'micro', 'macro' or a mapping from {what} to weights, or a function "
-        f"of their scores, got {given!r}"
+        f"must be 'micro', 'macro' or a mapping from {what} to weights, or a function "
+        f"of their scores, got {given!r}",
+        argument="aggregate",
     )
 
 

@@ -212,7 +212,8 @@ def estimates_of(sample: Sample, options: Options) -> list[Estimate]:
 
 def _interval(sample: Sample, i: int, effect: Effect, options: Options) -> tuple[str, Bounds]:
     """Return the interval of a score, and what it is called."""
-    spread, alpha, outcomes = effect.spread, options.alpha, sample.of.outcomes
+    spread, outcomes = effect.spread, sample.of.outcomes
+    alpha = options.alpha
     method = "bootstrap" if options.method == "simultaneous" else options.method
     if method == "bootstrap" and outcomes is not None and effect.influence is not None:
         method, found = "wilson", outcomes.score_interval(i, effect.influence, alpha)

@@ -14,7 +14,7 @@ from evalstats.analysis.scored import Scored, distinct_names, scored_of
 from evalstats.analysis.sharded import from_shard
 from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
 from evalstats.checks import shown
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.resampling.weights import Rng
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import (
@@ -57,8 +57,9 @@ class Given:
             own = getattr(getattr(self, name), "name", None)
             if own is not None and own in columns:
                 raise InputError(
-                    f"{name} is column {own!r} of the frame of hypotheses, where each column is a "
-                    f"system; give only the columns of systems"
+                    f"is column {own!r} of the frame of hypotheses, where each column is a "
+                    f"system; give only the columns of systems",
+                    argument=name,
                 )
 
     def kept(self) -> Given:
@@ -128,14 +129,15 @@ def given_tables(
 ) -> list[SegmentStatistics]:
     """Return statistics that the caller extracted, as a list."""
     if references is not None:
-        raise InputError("references must be left out when SegmentStatistics are given")
+        raise InputError("must be left out when SegmentStatistics are given", argument="references")
     given = [statistics] if isinstance(statistics, SegmentStatistics) else statistics
     tables = joined_by_metric(given)
     check_same_segments(tables)
     if metrics is not None and as_metrics(metrics) != [table.metric for table in tables]:
         raise InputError(
-            "metrics must be left out when SegmentStatistics are given: theirs are "
-            + ", ".join(table.metric.name for table in tables)
+            "must be left out when SegmentStatistics are given: theirs are "
+            + ", ".join(table.metric.name for table in tables),
+            argument="metrics",
         )
     return tables
 
@@ -147,12 +149,13 @@ def labels_of(statistics: object, labels: Labels | str, name: str) -> Labels:
     first = _first(statistics)
     if labels not in first.labels:
         known = ", ".join(first.labels) or "none"
-        raise InputError(f"{name}={labels!r} is no label of the segments; they have {known}")
+        raise InputError(Argument(name, labels), f" is no label of the segments; they have {known}")
     found = first.labels[labels]
     if n_without := found.count(""):
         raise InputError(
-            f"{name}={labels!r}: {n_without:,} of {len(found):,} segments have none; give each "
-            f"one, or leave them out"
+            Argument(name, labels),
+            f": {n_without:,} of {len(found):,} segments have none; give each one, or leave them "
+            f"out",
         )
     return found
 
@@ -161,18 +164,20 @@ def check_shard(shard: Shard, given: Given, options: Options) -> None:
     """Say what cannot be had from a shard."""
     for name in ("references", "groups", "strata"):
         if getattr(given, name) is not None:
-            raise InputError(f"{name} must be left out when a Shard is given")
+            raise InputError("must be left out when a Shard is given", argument=name)
     for name, unknown in (("method", "bca"), ("test", "ar")):
         if getattr(options, name) == unknown:
             raise InputError(
-                f"{name} {unknown!r} needs the statistics of every segment, and a Shard keeps "
-                f"totals only; leave it out"
+                f"{unknown!r} needs the statistics of every segment, and a Shard keeps totals "
+                f"only; leave it out",
+                argument=name,
             )
     asked = shard.metrics if given.metrics is None else as_metrics(given.metrics)
     if [(m.name, m.signature) for m in asked] != [(m.name, m.signature) for m in shard.metrics]:
         raise InputError(
-            "metrics must be left out when a Shard is given: its are "
-            + ", ".join(metric.name for metric in shard.metrics)
+            "must be left out when a Shard is given: its are "
+            + ", ".join(metric.name for metric in shard.metrics),
+            argument="metrics",
         )
     check_enough(shard.n_segments, shard.unit)
 
@@ -182,8 +187,9 @@ def options_of_shard(shard: Shard, options: Options, asked: Mapping[str, int | N
     for name, own in (("n_resamples", shard.n_resamples), ("rng", shard.seed)):
         if asked[name] not in (None, own):
             raise InputError(
-                f"{name} must be left out when a Shard is given: it was resampled with "
-                f"{name}={own}, got {asked[name]}"
+                "must be left out when a Shard is given: it was resampled with "
+                f"{name}={own}, got {asked[name]}",
+                argument=name,
             )
     return replace(options, n_resamples=shard.n_resamples, seed=shard.seed)
 
@@ -223,6 +229,8 @@ def as_pairs(
     if baseline is None:
         return list(combinations(range(len(systems)), 2))
     if baseline not in systems:
-        raise InputError(f"baseline must be one of {', '.join(systems)}; got {shown(baseline)}")
+        raise InputError(
+            f"must be one of {', '.join(systems)}; got {shown(baseline)}", argument="baseline"
+        )
     first = systems.index(baseline)
     return [(first, i) for i in range(len(systems)) if i != first]

@@ -47,8 +47,8 @@ def _within(pair: Compared, d: Difference) -> dict[str, Any]:
     assert margin is not None
     if outcomes is not None and margin >= outcomes.scale:
         raise InputError(
-            f"margin must be below {outcomes.scale:g}, the whole scale of {d.metric}; got "
-            f"{margin:g}"
+            f"must be below {outcomes.scale:g}, the whole scale of {d.metric}; got {margin:g}",
+            argument="margin",
         )
     low, high = pair.not_rejected(2 * pair.options.significance_level)
     above, below = pair.pvalue(-margin, "greater"), pair.pvalue(margin, "less")

@@ -46,7 +46,17 @@ def limits_of(
         sizes, worth = (int(units.sizes.min()), int(units.sizes.max())), kish(units.sizes)
     missing = tuple(gap_notes(scored)) if gaps else ()
     few = degrees < LEAST_DEGREES
-    return Limits(task, aggregate, units.n, units.unit, worth, sizes, few, missing, tuple(held))
+    return Limits(
+        task=task,
+        aggregate=aggregate,
+        n=units.n,
+        unit=units.unit,
+        worth=worth,
+        sizes=sizes,
+        by_t=few,
+        gaps=missing,
+        held=tuple(held),
+    )
 
 
 def size_notes(
@@ -69,13 +79,14 @@ def held_by_few(sample: Sample, pairs: Sequence[Pair] | None = None) -> list[Con
         return []
     found = []
     for a, b in [(None, i) for i in range(len(of.systems))] if pairs is None else pairs:
-        values, n, worth = influence[b], sample.units.n, np.inf
+        values, n = influence[b], sample.units.n
+        worth = np.inf
         if a is not None:
             values = values - influence[a]
             n, worth = sample.differ(a, b)
         # Of fewer that differ another note speaks.
         if a is None or n >= FEW_DIFFERING:
-            largest, share = _largest(Effect(0.0, values, np.empty(0), sample.units, (), worth))
+            largest, share = _largest(Effect(0.0, values, np.empty(0), sample.units, worth=worth))
             if share > _MUCH:
                 names = of.systems[b], None if a is None else of.systems[a]
                 found.append(Concentration(of.name, *names, largest, share))

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.units import Labels
 from evalstats.checks import integer, real, share, shown
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.inference.families import ADJUSTMENTS as _ADJUSTMENTS
 from evalstats.inference.randomisation import ALTERNATIVES as ALTERNATIVES
 from evalstats.resampling.executors import Workers, as_workers
@@ -104,14 +104,20 @@ class Options:
         contrast = option(self.contrast, CONTRASTS, "contrast")
         if margin is not None and contrast != "difference":
             raise InputError(
-                f"margin is a difference in points, and contrast={contrast!r} shows none; give "
-                f"recovery, which is a ratio, or leave contrast out"
+                "is a difference in points, and ",
+                Argument("contrast", contrast),
+                " shows none; give ",
+                Argument("recovery"),
+                ", which is a ratio, or leave ",
+                Argument("contrast"),
+                " out",
+                argument="margin",
             )
         if (margin, recovery) != (None, None) and level >= 0.5:
             # An interval of confidence 1 - 2·level has to be one.
             raise InputError(
-                f"confidence_level must be above 0.5 where there is a margin or a recovery, got "
-                f"{confidence}"
+                f"must be above 0.5 where there is a margin or a recovery, got {confidence}",
+                argument="confidence_level",
             )
         n_resamples = N_RESAMPLES if self.n_resamples is None else self.n_resamples
         vars(self).update(
@@ -154,16 +160,25 @@ class Options:
 def as_limits(margin: object, recovery: object) -> tuple[float | None, float | None]:
     """Return margin and recovery, of which at most one is given, checked."""
     if margin is not None and recovery is not None:
-        raise InputError("give either margin or recovery, not both: each is a limit of a loss")
+        raise InputError(
+            "give either ",
+            Argument("margin"),
+            " or ",
+            Argument("recovery"),
+            ", not both: each is a limit of a loss",
+        )
     size = None if margin is None else real(margin, "margin", -float("inf"))
     if size is not None and size <= 0:
         raise InputError(
-            f"margin must be above 0, got {margin}: it is a size, and the metric says which side "
-            f"is a loss; leave it out to test for a loss of any size"
+            f"must be above 0, got {margin}: it is a size, and the metric says which side "
+            f"is a loss; leave it out to test for a loss of any size",
+            argument="margin",
         )
     kept = None if recovery is None else real(recovery, "recovery", -float("inf"))
     if kept is not None and not 0 < kept <= 1:
-        raise InputError(f"recovery must be a share above 0 and at most 1, got {recovery}")
+        raise InputError(
+            f"must be a share above 0 and at most 1, got {recovery}", argument="recovery"
+        )
     return size, kept
 
 
@@ -173,4 +188,4 @@ def option(value: object, options: tuple[str, ...], name: str) -> str:
         spelled = value.lower().replace("_", "-").replace(" ", "-")
         if spelled in options:
             return spelled
-    raise InputError(f"{name} must be one of {', '.join(options)}; got {shown(value)}")
+    raise InputError(f"must be one of {', '.join(options)}; got {shown(value)}", argument=name)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import Outcomes
 from evalstats.analysis.sampling import Effect, Sample
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.inference.randomisation import monte_carlo_error
@@ -260,16 +260,26 @@ def check_ratios(sample: Sample, options: Options) -> None:
     """Refuse ratios of scores that are not above 0."""
     if options.contrast == "difference":
         return
+    contrast = Argument("contrast", options.contrast)
     for name, score in zip(sample.of.systems, sample.scores, strict=True):
         if score <= 0:
             raise InputError(
-                f"contrast={options.contrast!r} needs scores above 0, and {sample.of.metric_name} "
-                f"of {name!r} is {score:.6g}; leave contrast out"
+                contrast,
+                f" needs scores above 0, and {sample.of.metric_name} of {name!r} is {score:.6g}; "
+                f"leave ",
+                Argument("contrast"),
+                " out",
             )
     if np.any(sample.replicates <= 0):
         raise InputError(
-            f"contrast={options.contrast!r} needs scores above 0, and {sample.of.metric_name} of a "
-            f"resample is not; give method='t' and test='t', or leave contrast out"
+            contrast,
+            f" needs scores above 0, and {sample.of.metric_name} of a resample is not; give ",
+            Argument("method", "t"),
+            " and ",
+            Argument("test", "t"),
+            ", or leave ",
+            Argument("contrast"),
+            " out",
         )
 
 

@@ -48,9 +48,9 @@ class Part:
         try:
             return self.given.samples(options)
         except InputError as error:
-            is_named = self.task and self.aggregate is None
-            where = f"task {self.task!r}: " if is_named else ""
-            raise type(error)(f"{where}{error}") from None
+            if not self.task or self.aggregate is not None:
+                raise
+            raise error.within(f"task {self.task!r}") from None
 
     def keeping(self, samples: Sequence[Sample]) -> Part:
         """Return the part with what was drawn; of several tasks, much memory, it is drawn again."""
@@ -121,9 +121,14 @@ class Source:
     ) -> Power:
         """Plan as `evalstats.power` does."""
         asked = Question(
-            difference, n_segments, runs, level, target,
-            self.options.confidence_level, self.options.alternative,
-        )  # fmt: skip
+            difference=difference,
+            n_segments=n_segments,
+            runs=runs,
+            level=level,
+            target=target,
+            confidence_level=self.options.confidence_level,
+            alternative=self.options.alternative,
+        )
         samples = self._together(of, self._undrawn)
         if any(sample.influence is None for sample in samples):
             # Without derivatives replicates say how scores vary.
@@ -164,8 +169,9 @@ class Source:
             return over_tasks(comparison)
         if len(comparison.tasks) > 1:
             raise InputError(
-                "over takes labels of the segments of one task, and there are "
-                f"{len(comparison.tasks)}; give 'task', or compare a task alone"
+                "takes labels of the segments of one task, and there are "
+                f"{len(comparison.tasks)}; give 'task', or compare a task alone",
+                argument="over",
             )
         name = unit_name(by, "stratum")
         found = [self._with_segments(d, "over") for d in comparison.differences]
@@ -174,7 +180,8 @@ class Source:
         labels = by if isinstance(given, Total) else labels_of(given.hypotheses, by, "over")
         if isinstance(labels, str) or labels is None:
             raise InputError(
-                f"over must be labels, one a segment, since texts have none by name; got {by!r}"
+                f"must be labels, one a segment, since texts have none by name; got {by!r}",
+                argument="over",
             )
         n = next(iter(samples.values())).of.n_segments
         names = listed(labels, "over", "labels, one a segment")

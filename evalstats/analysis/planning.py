@@ -13,7 +13,7 @@ from evalstats.analysis.notes import size_notes
 from evalstats.analysis.options import Options
 from evalstats.analysis.sampling import Effect, Floats, Pair, Sample
 from evalstats.checks import integer, real, share
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.inference import power, student
 from evalstats.inference.counts import wilson
 from evalstats.inference.student import Spread
@@ -46,18 +46,22 @@ class Question:
         level, size = share(self.level, "significance_level"), self.difference
         if level < _LEAST_LEVEL:
             raise InputError(
-                f"significance_level must be at least {_LEAST_LEVEL:g}, below which t has no "
-                f"quantiles that can be computed; got {level:g}"
+                f"must be at least {_LEAST_LEVEL:g}, below which t has no "
+                f"quantiles that can be computed; got {level:g}",
+                argument="significance_level",
             )
         if not level < real(self.target, "power", 0.0) < 1:
             raise InputError(
-                f"power must be between the significance level {level:g}, which a test reaches "
-                f"without any difference, and 1; got {self.target}"
+                f"must be between the significance level {level:g}, which a test reaches "
+                f"without any difference, and 1; got {self.target}",
+                argument="power",
             )
         if size is not None and real(size, "difference", -np.inf) <= 0:
             raise InputError(
-                f"difference must be above 0, got {size}: it is a size; say which side is tested "
-                f"with alternative='greater' or 'less'"
+                f"must be above 0, got {size}: it is a size; say which side is tested with ",
+                Argument("alternative", "greater"),
+                " or 'less'",
+                argument="difference",
             )
         for name, given in (("n_segments", self.n_segments), ("runs", self.runs)):
             if given is not None:
@@ -149,12 +153,13 @@ def by_t(effect: Effect, asked: Question) -> Design:
     known = degrees
     if effect.influence is not None:
         known = min(degrees, student.variance_degrees(effect.influence, effect.units.codes))
-    return Design(asked, n, degrees, known, segment, of_runs, n_runs)
+    return Design(asked, n, degrees, known=known, segment=segment, of_runs=of_runs, n_runs=n_runs)
 
 
 def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
     """Return what is known of a pair (baseline, system), which has to vary."""
-    effect, outcomes, differ = sample.difference(*pair), sample.of.outcomes, sample.differ(*pair)[0]
+    effect, differ = sample.difference(*pair), sample.differ(*pair)[0]
+    outcomes = sample.of.outcomes
     base, new = (sample.of.systems[i] for i in pair)
     _check_size(effect.influence, sample, f"{new!r} less {base!r}")
     if outcomes is not None and differ:
@@ -186,15 +191,18 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
     least = 2 if units.codes is None else 2 * (int(units.codes.max()) + 1)
     if n < least:
         raise InputError(
-            f"n_segments must be at least {least}, two {units.unit}s of each of {least // 2} "
-            f"strata, got {n}"
+            f"must be at least {least}, two {units.unit}s of each of {least // 2} strata, got {n}",
+            argument="n_segments",
         )
     if asked.runs and not pilot_runs:
         raise InputError(
             "runs needs a pilot with several runs of each system: with one of each, what runs "
             "add is not known; give lists of runs, or the statistics of extract_runs"
         )
-    runs, found, signatures, same = asked.runs or pilot_runs, [], [], []
+    runs = asked.runs or pilot_runs
+    found: list[PairPower] = []
+    signatures: list[str] = []
+    same: list[tuple[Sample, Pair]] = []
     for sample in samples:
         some = [pair for pair in pairs if sample.differ(*pair)[0]] or pairs[:1]
         same += [(sample, pair) for pair in pairs if not sample.differ(*pair)[0]]
@@ -202,10 +210,19 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
         test = {"test": found[-1].test, "alt": asked.alternative, "level": f"{asked.level:.10g}"}
         signatures.append(str(sample.signature({"power": f"{asked.target:.10g}", **test})))
     result = Power(
-        tuple(found), units.n, n, units.unit, asked.difference, asked.target, asked.level,
-        asked.alternative, asked.confidence_level, tuple(signatures),
-        n_runs=runs, pilot_runs=pilot_runs,
-    )  # fmt: skip
+        pairs=tuple(found),
+        n_pilot=units.n,
+        n_segments=n,
+        unit=units.unit,
+        difference=asked.difference,
+        target=asked.target,
+        significance_level=asked.level,
+        alternative=asked.alternative,
+        confidence_level=asked.confidence_level,
+        signatures=tuple(signatures),
+        n_runs=runs,
+        pilot_runs=pilot_runs,
+    )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
     assumed = assumptions(result, len(units.labels), uneven, samples[0].is_elsewhere)
     notes = *assumed, *_left_out(same), *size_notes(samples[0].of)
@@ -234,7 +251,15 @@ def needed_within(
         return ceil(items) if items < ENDLESS else None
     if effect.spread.error == 0 or level < _LEAST_LEVEL:
         return None
-    asked = Question(None, None, None, level, target, options.confidence_level, "greater")
+    asked = Question(
+        difference=None,
+        n_segments=None,
+        runs=None,
+        level=level,
+        target=target,
+        confidence_level=options.confidence_level,
+        alternative="greater",
+    )
     # Variances of large or small scores are no numbers; those of several runs are refused.
     unit = 1.0 if effect.runs else float(student.unit_of(np.array(effect.spread.error)))
     replicates = effect.replicates / unit
@@ -255,7 +280,8 @@ def _check_size(values: Floats | None, sample: Sample, what: str) -> None:
 
 
 def _pair(sample: Sample, pair: Pair, asked: Question, n: int, planned: int | None) -> PairPower:
-    plan, size, runs = designed(sample, pair, asked), asked.difference, planned or 1
+    plan = designed(sample, pair, asked)
+    size, runs = asked.difference, planned or 1
     low, high = plan.bounds()
     found = _bounded("minimum", [d.least(n, runs) for d in (plan, low, high)])
     if size is not None:

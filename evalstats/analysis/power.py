@@ -94,12 +94,19 @@ def power(
     (True, True)
     """
     # Nothing is drawn: t is all that is asked for.
-    options = Options(confidence_level, "t", "t", alternative, executor=executor)
+    options = Options(
+        confidence_level, method="t", test="t", alternative=alternative, executor=executor
+    )
     # What cannot be answered is refused before the texts are read.
     asked = Question(
-        difference, n_segments, runs, significance_level, power,
-        options.confidence_level, options.alternative,
-    )  # fmt: skip
+        difference=difference,
+        n_segments=n_segments,
+        runs=runs,
+        level=significance_level,
+        target=power,
+        confidence_level=options.confidence_level,
+        alternative=options.alternative,
+    )
     given = Given(hypotheses, references, metrics, groups, strata, aggregate)
     pairs = as_pairs(given.systems, baseline, "power")
     samples = given.samples(given.options(options), progress)

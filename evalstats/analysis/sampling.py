@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.options import Options
 from evalstats.analysis.scored import Scored
 from evalstats.analysis.units import Units
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.inference import bootstrap, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.inference.randomisation import tie_tolerance
@@ -193,7 +193,7 @@ class Sample:
         runs = [(ratio * ratio * x, ratio * ratio * y, n) for x, y, n in first.runs]
         # Where nothing differs nothing says how much it could.
         worth = self.differ(a, b)[1] or np.inf
-        return Effect(value, influence, drawn, self.units, (*second.runs, *runs), worth)
+        return Effect(value, influence, drawn, self.units, runs=(*second.runs, *runs), worth=worth)
 
 
 def resample(scored: Sequence[Scored], options: Options) -> list[Sample]:
@@ -269,8 +269,9 @@ def check_fits(scored: Sequence[Scored], options: Options) -> None:
     units, with_runs = scored[0].units, [s.has_runs for s in scored]
     if units.codes is not None and options.method == "bca":
         raise InputError(
-            "method 'bca' is that of one sample; where strata are given use 'bootstrap', "
-            "'percentile' or 't'"
+            "'bca' is that of one sample; where strata are given use 'bootstrap', 'percentile' or "
+            "'t'",
+            argument="method",
         )
     if not any(with_runs):
         return
@@ -282,6 +283,9 @@ def check_fits(scored: Sequence[Scored], options: Options) -> None:
     ):
         if getattr(options, name) not in known:
             raise InputError(
-                f"{name} {getattr(options, name)!r} says nothing of other runs; where there are "
-                f"several runs of each system leave {name} out, and t decides"
+                f"{getattr(options, name)!r} says nothing of other runs; where there are several "
+                f"runs of each system leave ",
+                Argument(name),
+                " out, and t decides",
+                argument=name,
             )

@@ -76,7 +76,14 @@ def blocks_of(
         return (whole,), aggregate
     of_units, of_segments = places_of(units.strata), places_of(units.segment_strata)
     each = [
-        Block(metric, rows[:, p], given.values[:, p], table.values[:, q], p, q)
+        Block(
+            metric,
+            rows=rows[:, p],
+            given=given.values[:, p],
+            segments=table.values[:, q],
+            places=p,
+            segment_places=q,
+        )
         for p, q in zip(of_units, of_segments, strict=True)
     ]
     return singles_joined(each, units, aggregate)
@@ -92,8 +99,9 @@ def singles_joined(
     if len(alone) == 1 or aggregate.function is not None:
         label = units.labels[alone[0]] if units.labels else alone[0]
         raise InputError(
-            f"strata: aggregate {aggregate.label!r} needs at least 2 {units.unit}s in each "
-            f"stratum, or several strata of one; {label!r} has 1: join it with another"
+            f": aggregate {aggregate.label!r} needs at least 2 {units.unit}s in each "
+            f"stratum, or several strata of one; {label!r} has 1: join it with another",
+            argument="strata",
         )
     weights = aggregate.weights
     sums = [weights[t] * scores_of(blocks[t].metric, blocks[t].totals) for t in alone]
@@ -103,7 +111,14 @@ def singles_joined(
     # What each segment adds to the score of its own stratum.
     moves = [weights[t] * influence_values(blocks[t].metric, blocks[t].segments) for t in alone]
     spread = np.concatenate(moves, axis=1)[:, :, None]
-    joined = Block(Singles(), on_grid(values, ["score"]), values, spread, places, segments)
+    joined = Block(
+        Singles(),
+        rows=on_grid(values, ["score"]),
+        given=values,
+        segments=spread,
+        places=places,
+        segment_places=segments,
+    )
     others = [t for t in range(len(blocks)) if t not in alone]
     kept = tuple(blocks[t] for t in others)
     return (*kept, joined), Aggregate(aggregate.label, (*(weights[t] for t in others), 1.0))
@@ -198,7 +213,9 @@ class Scored:
 def scored_of(table: SegmentStatistics, name: str, units: Units, aggregate: Aggregate) -> Scored:
     """Return how the systems of a table are scored."""
     if isinstance(table.metric, MeanOfRuns) and aggregate.label != "micro":
-        raise InputError("aggregate must be 'micro' where there are several runs of each system")
+        raise InputError(
+            "must be 'micro' where there are several runs of each system", argument="aggregate"
+        )
     metric, tag = table.metric, aggregate.tag
     signature = MetricSignature.of(table.metric_signature)
     blocks, applied = blocks_of(table, units, aggregate)
@@ -224,5 +241,5 @@ def distinct_names(metrics: Sequence[Metric]) -> list[str]:
         for name, metric in zip(names, metrics, strict=True)
     ]
     if len(set(full)) < len(full):
-        raise InputError(f"metrics must differ, got {', '.join(names)}")
+        raise InputError(f"must differ, got {', '.join(names)}", argument="metrics")
     return full

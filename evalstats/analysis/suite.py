@@ -173,7 +173,9 @@ def as_tasks(
     """Return a suite, or the only task, which may be called "" and may have strata."""
     if len(tasks) > 1:
         if strata is not None:
-            raise InputError("strata are for one task, since several are strata; choose a task")
+            raise InputError(
+                "are for one task, since several are strata; choose a task", argument="strata"
+            )
         return Suite(tasks, aggregate, groups=groups)
     ((name, tables),) = tasks.items()
     labels: Labels = groups.get(name) if isinstance(groups, Mapping) else groups
@@ -187,8 +189,8 @@ def options_of(kind: type[ScoreOptions], given: ScoreOptions) -> Options:
     for name in given:
         if name not in known:
             raise InputTypeError(
-                f"{name} is unknown, or for one task alone; options of a suite are "
-                f"{', '.join(known)}"
+                f"is unknown, or for one task alone; options of a suite are {', '.join(known)}",
+                argument=name,
             )
     asked: dict[str, Any] = dict(given)
     if "rng" in asked:
@@ -205,7 +207,7 @@ def _tables(name: str, given: object) -> list[SegmentStatistics]:
     try:
         return given_tables(given)
     except InputError as error:
-        raise type(error)(f"task {name!r}: {error}") from None
+        raise error.within(f"task {name!r}") from None
 
 
 def _same_systems(tasks: dict[str, list[SegmentStatistics]]) -> tuple[str, ...]:
@@ -235,12 +237,15 @@ def _as_groups(
         return dict.fromkeys(tasks, groups)
     if not isinstance(groups, Mapping):
         raise InputTypeError(
-            f"groups must be a mapping from tasks to labels, or the name of a label, got "
-            f"{type(groups).__name__}"
+            "must be a mapping from tasks to labels, or the name of a label, got "
+            f"{type(groups).__name__}",
+            argument="groups",
         )
     for name in groups:
         if name not in tasks:
-            raise InputError(f"groups has unknown task {name!r}; tasks are {', '.join(tasks)}")
+            raise InputError(
+                f"has unknown task {name!r}; tasks are {', '.join(tasks)}", argument="groups"
+            )
     return {
         name: listed(labels, f"groups[{name!r}]", "labels, one a segment")
         for name, labels in groups.items()

@@ -189,7 +189,9 @@ def _checked(total: Total) -> Total:
                 f"{other!r} for task {name!r}; use 'macro'"
             )
     if total.aggregate != "micro" and isinstance(total.tables[first].metric, MeanOfRuns):
-        raise InputError("aggregate must be 'micro' where there are several runs of each system")
+        raise InputError(
+            "must be 'micro' where there are several runs of each system", argument="aggregate"
+        )
     return total
 
 

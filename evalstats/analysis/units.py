@@ -94,7 +94,15 @@ def made(
         counts = np.bincount(members)
         n, sizes = len(counts), counts if np.any(counts > 1) else None
     unit = "segment" if members is None else name
-    return Units(n, unit, sizes, _drawn_within(strata), members, strata, tuple(labels))
+    return Units(
+        n,
+        unit,
+        sizes=sizes,
+        codes=_drawn_within(strata),
+        members=members,
+        strata=strata,
+        labels=tuple(labels),
+    )
 
 
 def _drawn_within(strata: Codes | None) -> Codes | None:
@@ -136,9 +144,10 @@ def _codes(labels: Iterable[Hashable], n: int, name: str) -> tuple[Codes, list[A
         other = printed.setdefault(str(label), label)
         if other is not label:
             raise InputError(
-                f"{name} must differ in print, got {shown(other)} ({type(other).__name__}) and "
+                f"must differ in print, got {shown(other)} ({type(other).__name__}) and "
                 f"{shown(label)} ({type(label).__name__}), which are two labels with one name; "
-                f"give all of them one type"
+                f"give all of them one type",
+                argument=name,
             )
     return codes, different
 

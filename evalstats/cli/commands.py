@@ -94,6 +94,13 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
         raise InputError("give --baseline, what is in use: a log, a file of outputs, or a name")
     if options.margin is None and options.recovery is None:
         raise InputError("give --margin, the loss that is too much, or --recovery, what to keep")
+    if options.margin is not None and options.margin <= 0:
+        # The library says to leave it out, for a gate that no command is.
+        raise InputError(
+            f"must be above 0, got {options.margin}: it is a size, and the metric says which side "
+            f"is a loss",
+            argument="margin",
+        )
     for name in ("logs", "input"):
         given = getattr(options, name)
         # A path is one more input; a name is that of a system among them.

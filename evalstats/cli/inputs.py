@@ -181,7 +181,7 @@ def _references(options: argparse.Namespace) -> list[Lines]:
     streams = [Lines(path) for path in files]
     if len(set(map(len, streams))) > 1:
         found = ", ".join(f"{p} has {len(lines)}" for p, lines in zip(files, streams, strict=True))
-        raise InputError(f"references must have the same number of lines: {found}")
+        raise InputError(f"must have the same number of lines: {found}", argument="references")
     return streams
 
 

@@ -105,6 +105,10 @@ def _columns(typed: Sequence[str] | None) -> dict[str, str | None] | None:
 def _named(options: argparse.Namespace) -> Any:
     paths, names = options.logs, options.names
     if names is None:
+        places = [Path(path).absolute() for path in paths]
+        again = [path for i, path in enumerate(paths) if places[i] in places[:i]]
+        if again:
+            raise InputError(f"{again[0]} is given more than once; give --names")
         return paths
     if len(names) != len(paths) or len(set(names)) < len(names):
         raise InputError(

@@ -6,9 +6,10 @@ import argparse
 from dataclasses import Field, fields
 from typing import Any, get_args, get_type_hints
 
+from evalstats.checks import shown
 from evalstats.cli.options import Option, flag_of
 from evalstats.errors import InputError
-from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, as_metric, written
+from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS
 from evalstats.metrics.smoothing import NAMED as NAMED_SMOOTHING
 
@@ -61,16 +62,27 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
     names = [written(name) for name in options.metrics or ["bleu"]]
     for name in names:
         if name not in NAMED:
-            as_metric(name)  # which says what there is
+            raise InputError(
+                f"must be one of {', '.join(NAMED)}; got {shown(name, 60)}. Scores from elsewhere, "
+                f"one a segment, go as --scores, or alone as a table",
+                argument="metrics",
+            )
     given = _given(options, {NAMED[name].func for name in names})
     metrics: list[Metric] = []
     for name in names:
-        make, asked = NAMED[name], given[NAMED[name].func]
+        make = NAMED[name]
+        kind: Any = make.func
+        asked = given[kind]
         for field, value in make.keywords.items():
             if asked.get(field, value) != value:
-                flag = flag_of(f"{make.func.__name__.lower()}_{field}")
+                flag = flag_of(f"{kind.__name__.lower()}_{field}")
                 raise InputError(f"{flag} {asked[field]} contradicts -m {name}, which has {value}")
-        metric = make(**asked)
+        try:
+            metric = make(**asked)
+        except InputError as error:
+            option_of = {field.name: name for name, field in METRIC_OPTIONS[kind].items()}
+            error.argument = option_of.get(str(error.argument), error.argument)
+            raise
         if metric in metrics:
             raise InputError(f"-m must name different metrics, got {' '.join(names)}")
         metrics.append(metric)

@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 
 from evalstats.checks import meant
 from evalstats.cli.metrics import metric_options
-from evalstats.cli.options import COMMANDS, OPTIONS, Option, options_of
+from evalstats.cli.options import COMMANDS, OPTIONS, Option, flag_of, options_of
 from evalstats.cli.output import to_stdout
+from evalstats.errors import Argument
 from evalstats.results.signatures import version
 
 _WIDTH, _INDENT = 100, 40
@@ -42,6 +43,18 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
 def one_line(message: str) -> str:
     """Return a message that a terminal shows as one line, whatever was typed."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in message)
+
+
+def as_typed(argument: Argument, options: argparse.Namespace) -> str:
+    """Return an argument as it is typed, ``--missing intersect``; one that is no option stays."""
+    if argument.name == "directions":
+        if not argument.has_value:
+            return "--higher-is-better, --lower-is-better"
+        return " ".join(f"--{better}-is-better {name}" for name, better in argument.value.items())
+    name = "metrics" if argument.name == "metric" else argument.name
+    if not hasattr(options, name):
+        return str(argument)
+    return f"{flag_of(name)} {argument.value}" if argument.has_value else flag_of(name)
 
 
 class _Once(argparse.Action):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import choice, label, meant
-from evalstats.errors import InputError, InputTypeError
+from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.logs.files import without_suffix
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
@@ -95,7 +95,7 @@ def _directed(logs: Sequence[Log], directions: Mapping[str, str] | None) -> list
     """Return logs with the directions that the caller gives; each must be of some metric."""
     is_higher = as_directions(directions)
     metrics = [one.key.metric for log in logs for one in log.rows]
-    _check_patterns(is_higher, metrics, "directions: there is no metric")
+    _check_patterns(is_higher, metrics, "directions", "metric ")
     return [log.directed(is_higher) for log in logs]
 
 
@@ -140,12 +140,16 @@ def _read(logs: Logs, wanted: Wanted) -> list[Log]:
     return [named(log, name) if name else log for name, log in parts if log.rows]
 
 
-def _check_patterns(patterns: Iterable[str], names: Iterable[str], what: str) -> None:
-    """Raise where a pattern is that of no name; the message begins with `what`."""
+def _check_patterns(
+    patterns: Iterable[str], names: Iterable[str], argument: str, kind: str = ""
+) -> None:
+    """Raise where a pattern of an argument is that of no name, of this kind."""
     names = dict.fromkeys(names)
     for pattern in patterns:
         if not any(matches(name, [pattern]) for name in names):
-            raise InputError(f"{what} {pattern!r}; {meant(pattern, names)}")
+            raise InputError(
+                f": there is no {kind}{pattern!r}; {meant(pattern, names)}", argument=argument
+            )
 
 
 def _named_apart(logs: list[Log]) -> list[Log]:
@@ -196,7 +200,7 @@ def _n_alike(paths: list[tuple[str, ...]]) -> int:
 def _places(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:
     """Return the systems that are wanted, in the order of the patterns, with their places."""
     names = list(dict.fromkeys(name for log in logs for name in log.systems))
-    _check_patterns(patterns, names, "systems: there is no")
+    _check_patterns(patterns, names, "systems")
     chosen = [name for pattern in patterns for name in names if matches(name, [pattern])]
     return {name: i for i, name in enumerate(dict.fromkeys(chosen if patterns else names))}
 
@@ -222,7 +226,8 @@ def _shared(
     if missing != "intersect":
         raise InputError(
             f"all systems must have the same tasks and metrics, but {first_few(lines)}; choose "
-            f"with task, metric or systems, or compare what all have with missing='intersect'"
+            f"with task, metric or systems, or compare what all have with ",
+            Argument("missing", "intersect"),
         )
     notes += [_Note("unshared", f"Left out, since {line}") for line in lines]
     return shared
@@ -253,8 +258,10 @@ def _lacking_notes(pivot: Pivot, missing: str) -> list[_Note]:
         what = lacking([one for one in rows if one.path == path])
         if what and missing == "error":
             raise InputError(
-                f"{path}, {pivot.key}: {what}; complete it, or compare what there is with "
-                f"missing='intersect', or means with missing='available'"
+                f"{path}, {pivot.key}: {what}; complete it, or compare what there is with ",
+                Argument("missing", "intersect"),
+                ", or means with ",
+                Argument("missing", "available"),
             )
         if what and (missing == "intersect" or not is_noted):
             notes.append(_Note("incomplete", f"{pivot.key}: {what} in {path}"))
@@ -285,7 +292,8 @@ def _there(pivot: Pivot, missing: str, notes: list[_Note]) -> NDArray[np.bool_]:
                 f"{pivot.key}: all systems must have the same items: {len(gone):,} of "
                 f"{int(np.sum(is_asked)):,} are not in that of {part.rows.system} "
                 f"({', '.join(repr(pivot.ids[i]) for i in gone[:3])}); complete it, or compare "
-                f"what all have with missing='intersect'"
+                f"what all have with ",
+                Argument("missing", "intersect"),
             )
     is_shared = np.asarray(pivot.is_there.all(axis=0))
     if not np.any(is_shared):
@@ -357,7 +365,8 @@ def _same_items(
     if missing != "intersect":
         raise InputError(
             f"{task or 'the metrics'}: there are {sizes}; compare metrics of the same items, or "
-            f"what all have with missing='intersect'"
+            f"what all have with ",
+            Argument("missing", "intersect"),
         )
     aligned = list(SegmentStatistics.align(*tables, missing="intersect"))
     have = f"{aligned[0].n_segments:,} items have all, of {sizes}"

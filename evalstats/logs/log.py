@@ -226,7 +226,7 @@ class Log(Result):
             elif is_higher is not None and metric.higher_is_better is not is_higher:
                 better = "higher" if metric.higher_is_better else "lower"
                 what = f"{one.key}, which is {metric.name}"
-                raise InputError(f"directions: {what}, is better {better}")
+                raise InputError(f": {what}, is better {better}", argument="directions")
             is_directed = one.is_directed or is_higher is not None
             rows.append(replace(one, metric=metric, is_directed=is_directed))
         return replace(self, rows=tuple(rows))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import shown
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.logs.rows import Key, Rows, natural_order
 from evalstats.logs.words import ask_direction
 from evalstats.metrics import Confusion, Mean, Metric, Ratio
@@ -78,8 +78,11 @@ def _side_by_side(rows: Rows, counts: NDArray[Any]) -> NDArray[Any]:
     n, epochs = int(counts.min()), rows.items.epochs
     if n < int(counts.max()) or np.any(epochs.reshape(-1, n) != epochs[:n]):
         raise InputError(
-            f"{rows.path}, {rows.key}: epochs='runs' needs the same number of answers to every "
-            f"item, got {n} to {counts.max()}, or others; average them with epochs='mean'"
+            f"{rows.path}, {rows.key}: ",
+            Argument("epochs", "runs"),
+            f" needs the same number of answers to every item, got {n} to {counts.max()}, or "
+            f"others; average them with ",
+            Argument("epochs", "mean"),
         )
     return rows.values.reshape(len(counts), -1)
 
@@ -140,8 +143,10 @@ def pivoted(rows: Sequence[Rows], as_runs: bool = False) -> Pivot:
     if len(runs) > 1:
         counts = ", ".join(f"{n} of {system}" for n, system in runs.items())
         raise InputError(
-            f"{key}: epochs='runs' needs the same number of answers of all systems, got {counts}; "
-            f"average them with epochs='mean'"
+            f"{key}: ",
+            Argument("epochs", "runs"),
+            f" needs the same number of answers of all systems, got {counts}; average them with ",
+            Argument("epochs", "mean"),
         )
     if parts[0].n_runs > 1:
         metric = MeanOfRuns(metric, parts[0].n_runs)

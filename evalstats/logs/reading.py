@@ -163,7 +163,7 @@ def _read_as(kind: Format, source: Source, path: str, wanted: Wanted) -> Log:
     except InputError as error:
         if path in str(error):
             raise
-        raise type(error)(f"{path}: {error}") from None
+        raise error.within(path) from None
     # What stands where another kind of value should be has no message of its own.
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise InputError(

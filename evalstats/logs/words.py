@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from evalstats.checks import choice, label, shown
-from evalstats.errors import InputError, InputTypeError
+from evalstats.errors import Argument, InputError, InputTypeError
 
 
 def _set(names: str) -> frozenset[str]:
@@ -87,8 +87,8 @@ def as_directions(directions: object) -> dict[str, bool]:
         return {}
     if not isinstance(directions, Mapping):
         raise InputTypeError(
-            f"directions must be a mapping from metrics to 'higher' or 'lower', got "
-            f"{shown(directions)}"
+            f"must be a mapping from metrics to 'higher' or 'lower', got {shown(directions)}",
+            argument="directions",
         )
     for name, value in directions.items():
         label(name, "names in directions")
@@ -99,8 +99,10 @@ def as_directions(directions: object) -> dict[str, bool]:
 def ask_direction(name: str, where: str) -> InputError:
     """Return the error about a metric whose direction nothing says."""
     return InputError(
-        f"{where}: whether a higher or a lower {name} is better is not known; give "
-        f"directions={{{name!r}: 'higher'}}, or 'lower'"
+        f"{where}: whether a higher or a lower {name} is better is not known; give ",
+        Argument("directions", {name: "higher"}),
+        ", or ",
+        Argument("directions", {name: "lower"}),
     )
 
 

@@ -75,16 +75,20 @@ def as_metric(metric: object) -> Metric:
             made: Metric = NAMED[name]()
             return made
         raise InputError(
-            f"metric must be one of {', '.join(NAMED)}; got {shown(metric, 60)}. Scores from "
+            f"must be one of {', '.join(NAMED)}; got {shown(metric, 60)}. Scores from "
             f"elsewhere, one a segment, take the place of the outputs: "
-            f"metric=evalstats.Mean({shown(metric, 60)})"
+            f"metric=evalstats.Mean({shown(metric, 60)})",
+            argument="metric",
         )
     if isinstance(metric, type) and issubclass(metric, Metric):
         needed = ", ".join(f"{name}=..." for name in required(metric))
         raise InputTypeError(
-            f"metric must be an object, got the class: write {metric.__name__}({needed})"
+            f"must be an object, got the class: write {metric.__name__}({needed})",
+            argument="metric",
         )
-    raise InputTypeError(f"metric must be a name or a Metric object, got {type(metric).__name__}")
+    raise InputTypeError(
+        f"must be a name or a Metric object, got {type(metric).__name__}", argument="metric"
+    )
 
 
 __all__ = [

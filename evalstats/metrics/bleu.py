@@ -86,7 +86,7 @@ class BLEU(Metric):
             max_ngram_order=integer(self.max_ngram_order, "max_ngram_order", 1, MOST_ORDER),
         )
         if not isinstance(self.trg_lang, str):
-            raise InputTypeError(f"trg_lang must be a string, got {self.trg_lang!r}")
+            raise InputTypeError(f"must be a string, got {self.trg_lang!r}", argument="trg_lang")
         if self.smooth_value is not None:
             keep(self, smooth_value=number(self.smooth_value, "smooth_value", 0.0))
         if self.tokenizer not in BUNDLED_TOKENIZERS:

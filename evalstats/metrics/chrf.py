@@ -81,7 +81,7 @@ class CHRF(Metric):
         if self.char_order + self.word_order == 0:
             raise InputError("char_order and word_order are both 0; at least one must be 1 or more")
         if self.beta > _MOST_BETA:
-            raise InputError(f"beta must be at most {_MOST_BETA:g}, got {self.beta}")
+            raise InputError(f"must be at most {_MOST_BETA:g}, got {self.beta}", argument="beta")
         for name in ("lowercase", "whitespace", "eps_smoothing"):
             keep(self, **{name: flag(getattr(self, name), name)})
         orders = [f"char_{n}" for n in range(1, self.char_order + 1)]

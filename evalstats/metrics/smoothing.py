@@ -169,10 +169,14 @@ def as_smoothing(smoothing: object, value: float | None) -> Smoothing:
         if value is None:
             return method
         if method.value is None:
-            raise InputError(f"smooth_value does not apply to {smoothing!r}; leave it out")
+            raise InputError(
+                f"does not apply to {smoothing!r}; leave it out", argument="smooth_value"
+            )
         # A zero divides by zero (K, alpha) or smooths nothing ("none").
         if value == 0:
-            raise InputError(f"smooth_value of {smoothing!r} must be positive, got {value}")
+            raise InputError(
+                f"of {smoothing!r} must be positive, got {value}", argument="smooth_value"
+            )
         return replace(method, value=value)
     if not callable(smoothing):
         raise InputTypeError(
@@ -180,7 +184,9 @@ def as_smoothing(smoothing: object, value: float | None) -> Smoothing:
             f"got {type(smoothing).__name__}"
         )
     if value is not None:
-        raise InputError("smooth_value applies to named methods; bind it to your function instead")
+        raise InputError(
+            "applies to named methods; bind it to your function instead", argument="smooth_value"
+        )
     return Smoothing(f"custom:{name_of(smoothing)}", smoothing)
 
 

@@ -43,12 +43,13 @@ def as_seed(rng: Rng) -> int:
         return int(rng.integers(2**63))
     if isinstance(rng, (bool, np.bool_)) or not isinstance(rng, (int, np.integer)):
         raise InputTypeError(
-            f"rng must be an int, a numpy.random.Generator or None, got {type(rng).__name__}"
+            f"must be an int, a numpy.random.Generator or None, got {type(rng).__name__}",
+            argument="rng",
         )
     if rng < 0:
-        raise InputError(f"rng must be a non-negative int, got {shown(rng)}")
+        raise InputError(f"must be a non-negative int, got {shown(rng)}", argument="rng")
     if rng > MOST_SEED:
-        raise InputError(f"rng must be below 2**128, got {shown(rng)}")
+        raise InputError(f"must be below 2**128, got {shown(rng)}", argument="rng")
     return int(rng)
 
 

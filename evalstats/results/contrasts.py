@@ -50,14 +50,30 @@ class Contrast(NamedTuple):
 
 _ALL = (
     Contrast(
-        "difference", "difference", "differences, system - baseline", "difference row - column",
-        "−", 0.0,
+        name="difference",
+        column="difference",
+        of_pair="differences, system - baseline",
+        of_cells="difference row - column",
+        sign="−",
+        null=0.0,
     ),
-    Contrast("ratio", "ratio", "ratios, system / baseline", "ratio row / column", "/", 1.0),
     Contrast(
-        "log-ratio", "log ratio", "log ratios, ln(system / baseline)", "ln(row / column)", "/", 0.0
+        name="ratio",
+        column="ratio",
+        of_pair="ratios, system / baseline",
+        of_cells="ratio row / column",
+        sign="/",
+        null=1.0,
     ),
-)  # fmt: skip
+    Contrast(
+        name="log-ratio",
+        column="log ratio",
+        of_pair="log ratios, ln(system / baseline)",
+        of_cells="ln(row / column)",
+        sign="/",
+        null=0.0,
+    ),
+)
 
 
 def contrast_of(name: str) -> Contrast:

@@ -113,10 +113,16 @@ def _of_scores(scores: Sequence[Any]) -> Iterator[str]:
     for system in distinct(e.system for e in scores) if by_task else [""]:
         rows = [e for e in scores if e.system == system] if by_task else ranked(scores)
         marks = [
-            Mark(e.task if by_task else e.system, e.score, e.low, e.high, replicates=e.replicates,
-                 is_total=e.aggregate is not None)
+            Mark(
+                e.task if by_task else e.system,
+                e.score,
+                e.low,
+                e.high,
+                replicates=e.replicates,
+                is_total=e.aggregate is not None,
+            )
             for e in rows
-        ]  # fmt: skip
+        ]
         about = report.level(rows[0].confidence_level)
         about += "; above: scores of the resamples" if len(rows[0].replicates) else ""
         title = f"{f'{system}, ' if system else ''}{metric_name(rows[0])}"
@@ -125,20 +131,32 @@ def _of_scores(scores: Sequence[Any]) -> Iterator[str]:
 
 def _of_ranks(ranking: Any) -> str:
     marks = [
-        Mark(f"{r.system} ({r.tier})" if r.tier else r.system, r.rank, r.low, r.high,
-             wider=(r.simultaneous_low, r.simultaneous_high))
+        Mark(
+            f"{r.system} ({r.tier})" if r.tier else r.system,
+            r.rank,
+            r.low,
+            r.high,
+            wider=(r.simultaneous_low, r.simultaneous_high),
+        )
         for r in ranking.systems
-    ]  # fmt: skip
+    ]
     about = f"{report.level(ranking.confidence_level)}; thin: all at once; letters: tiers of ties"
     return chart(ranking.metric, marks, about)
 
 
 def _of_checks(gate: Any, checks: Sequence[Any]) -> str:
     marks = [
-        Mark(c.name, d.difference, d.low, d.high, KINDS.get(c.verdict, "open"),
-             is_total=d.aggregate is not None)
-        for c in checks for d in [c.difference]
-    ]  # fmt: skip
+        Mark(
+            c.name,
+            d.difference,
+            d.low,
+            d.high,
+            kind=KINDS.get(c.verdict, "open"),
+            is_total=d.aggregate is not None,
+        )
+        for c in checks
+        for d in [c.difference]
+    ]
     level = report.level(1 - 2 * gate.significance_level)
     return chart(metric_name(checks[0].difference), marks, f"{level}; filled: decided", 0.0)
 

@@ -129,9 +129,13 @@ def legend_below(axes: Axes) -> None:
 
     below = axes.transAxes + ScaledTranslation(0, -0.35, axes.figure.dpi_scale_trans)
     axes.legend(
-        loc="upper right", bbox_to_anchor=(1.0, 0.0), bbox_transform=below, fontsize=SMALL,
-        frameon=False, ncols=2,
-    )  # fmt: skip
+        loc="upper right",
+        bbox_to_anchor=(1.0, 0.0),
+        bbox_transform=below,
+        fontsize=SMALL,
+        frameon=False,
+        ncols=2,
+    )
 
 
 def name_axes(axes: Axes, title: str, *below: str) -> None:

@@ -68,8 +68,9 @@ class Result(Record):
             return notes, signatures
         more = len(notes) - _PRINTED_NOTES
         if more > 0:
-            s = "s" if more > 1 else ""
-            notes = [*notes[:_PRINTED_NOTES], f"{more} more note{s}: to_text(verbose=True)."]
+            of_more = "1 more note" if more == 1 else f"{more} more notes"
+            how = f"{of_more}: to_text(verbose=True), or --verbose."
+            notes = [*notes[:_PRINTED_NOTES], how]
         return notes, [together([*map(Signature.of, signatures)])] if signatures else []
 
     def _page(self, digits: int | None = None, verbose: bool = False) -> Page:

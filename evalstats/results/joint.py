@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.results import report
 from evalstats.results.convert import Level, Share
 from evalstats.results.forms import Result
@@ -94,7 +94,7 @@ def joint_claim(
 ) -> JointClaim:
     """Return the claim that a system is better under some metrics on each of these tasks."""
     if isinstance(metrics, str):
-        raise InputError(f"metrics must be a list of names, got the str {metrics!r}")
+        raise InputError(f"must be a list of names, got the str {metrics!r}", argument="metrics")
     # A pair is compared once, in one order or the other.
     turned = any((d.system, d.baseline) == (baseline, system) for d in comparison)
     pair = (baseline, system) if turned else (system, baseline)
@@ -107,8 +107,10 @@ def joint_claim(
         raise InputError("metrics and task must not be empty")
     if comparison.alternative != "two-sided":
         raise InputError(
-            f"joint() needs a two-sided comparison, of whose p-values it takes one side; compare "
-            f"with alternative='two-sided', got {comparison.alternative!r}"
+            "joint() needs a two-sided comparison, of whose p-values it takes one side; compare "
+            "with ",
+            Argument("alternative", "two-sided"),
+            f", got {comparison.alternative!r}",
         )
     first, named = differences[0], has_tasks(differences)
     pvalues = [_one_sided(d, system) for d in differences]

@@ -211,7 +211,8 @@ def _rank_tables(
     differences: _Differences, best_first: Sequence[Any], matrix: bool | None
 ) -> list[Table]:
     """Lay out a ranking that says who beats whom, then the differences of all pairs."""
-    comparison, found, n = differences.comparison, differences.found, len(best_first)
+    comparison, found = differences.comparison, differences.found
+    n = len(best_first)
     place = {e.system: i + 1 for i, e in enumerate(best_first)}
     beaten: dict[str, list[int]] = {e.system: [] for e in best_first}
     for d in found:
@@ -233,7 +234,7 @@ def _rank_tables(
     ]
     shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
     if not shows_pairs:
-        note += "; all pairs: to_text(matrix=True), to_csv()"
+        note += "; all pairs: to_text(matrix=True), or --matrix; to_csv()"
     ranking = table_of(_title(best_first), best_first, columns, (note,))
     if not shows_pairs:
         return [ranking]
@@ -249,7 +250,8 @@ def _rank_tables(
 
 def _pair_matrix(differences: _Differences, best_first: Sequence[Any]) -> Table:
     """Lay out all pairs, best system first: differences above the diagonal, p-values below."""
-    comparison, contrast, n = differences.comparison, differences.contrast, len(best_first)
+    comparison, contrast = differences.comparison, differences.contrast
+    n = len(best_first)
     place = {e.system: i for i, e in enumerate(best_first)}
     cells = [["· " if i == j else "" for j in range(n)] for i in range(n)]
     for d in differences.found:

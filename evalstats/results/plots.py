@@ -82,7 +82,8 @@ def _scores(estimates: Sequence[Any], ax: Axes | None) -> Axes:
         some = [e for e in rows if name in ("", e.system)]
         values = [(e.score, e.low, e.high) for e in some]
         places = middles + _APART * (i - (len(series) - 1) / 2)
-        forest(axes, values, places, [colour] * len(some), None, mark, wrapped(name, 22))
+        colours = [colour] * len(some)
+        forest(axes, values, places, colours, marks=mark, label=wrapped(name, 22))
     level = report.level(rows[0].confidence_level)
     name_axes(axes, f"Scores, {_about(rows)}", f"{_metric(rows)}, {level}")
     if len(series) > 1:
@@ -153,7 +154,8 @@ def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) 
     kinds = [kind_of(comparison, d) for d in found]
     colours, sure = [_COLOURS[kind] for kind in kinds], [kind != "open" for kind in kinds]
     marks = ["o" if d.aggregate is None else "D" for d in found]
-    forest(axes, [(d.value, d.low, d.high) for d in found], middles, colours, sure, marks)
+    intervals = [(d.value, d.low, d.high) for d in found]
+    forest(axes, intervals, middles, colours, filled=sure, marks=marks)
     of = [e for e in comparison.estimates if e.metric == found[0].metric]
     about = _about(found if has_tasks(found) else of)
     what = f"{contrast.column} {contrast.within} {_metric(found)}"
@@ -195,9 +197,15 @@ def _pvalues(comparison: Any, estimates: Sequence[Any], ax: Axes | None) -> Axes
     axes.tick_params(axis="y", pad=9 if len(every) < 10 else 14)
     for i, y in enumerate(centres_of(edges)):
         axes.annotate(
-            str(i + 1 + half), (0, y), (-3, 0), xycoords=("axes fraction", "data"),
-            textcoords="offset points", ha="right", va="center", fontsize=SMALL,
-        )  # fmt: skip
+            str(i + 1 + half),
+            (0, y),
+            (-3, 0),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            ha="right",
+            va="center",
+            fontsize=SMALL,
+        )
     shown = [i + 1 for i in range(n_columns) if n_columns <= 12 or i == 0 or (i + 1) % 5 == 0]
     axes.set_xticks(shown, [str(number) for number in shown])
     name_axes(
@@ -215,9 +223,14 @@ def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
 
     centres, written = centres_of(edges), len(cells) <= _ANNOTATED
     mesh = axes.pcolormesh(
-        np.arange(cells.shape[1] + 1) + 0.5, edges, np.ma.masked_invalid(cells), cmap="cividis",
-        norm=BoundaryNorm(_BINS, 256), edgecolors="white", linewidth=0.3,
-    )  # fmt: skip
+        np.arange(cells.shape[1] + 1) + 0.5,
+        edges,
+        np.ma.masked_invalid(cells),
+        cmap="cividis",
+        norm=BoundaryNorm(_BINS, 256),
+        edgecolors="white",
+        linewidth=0.3,
+    )
     for i, j in np.argwhere(np.isfinite(cells)):
         ink = "white" if cells[i, j] < _BINS[3] else "black"
         if written:
@@ -251,10 +264,14 @@ def ranking(ranking: Any, ax: Axes | None = None) -> Axes:
     axes.plot([r.rank for r in systems], rows, "o", color="white", markeredgecolor=BLUE, ms=3.5)
     for row, tier in zip(rows, [r.tier for r in systems], strict=True):
         axes.annotate(
-            tier if len(tier) <= _LETTERS else f"{tier[: _LETTERS - 1]}…", (1.02, row),
-            xycoords=("axes fraction", "data"), va="center", fontsize=SMALL, color=GREY,
+            tier if len(tier) <= _LETTERS else f"{tier[: _LETTERS - 1]}…",
+            (1.02, row),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=SMALL,
+            color=GREY,
             annotation_clip=False,
-        )  # fmt: skip
+        )
     axes.set_xlim(0.5, len(systems) + 0.5)
     level = report.level(ranking.confidence_level)
     name_axes(

@@ -252,7 +252,8 @@ def assumptions(
 
     Groups of very different sizes are `uneven`; segments of shards are `elsewhere`.
     """
-    unit, pilot, what = result.unit, f"{result.n_pilot:,}", f"{result.unit}s"
+    unit, pilot = result.unit, f"{result.n_pilot:,}"
+    what = f"{unit}s"
     if result.pilot_runs:
         what, pilot = f"{what}, and the next runs,", f"{pilot} and {result.pilot_runs} runs"
     level = f"{100 * result.confidence_level:.10g} %"

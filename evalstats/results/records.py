@@ -347,7 +347,9 @@ def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
     if not fitting and isinstance(metric, str):
         fitting = [name for name in names if name.lower() == metric.lower()]
     if len(fitting) != 1:
-        raise InputError(f"metric must be one of {', '.join(names)}; got {shown(metric)}")
+        raise InputError(
+            f"must be one of {', '.join(names)}; got {shown(metric)}", argument="metric"
+        )
     return [row for row in rows if row.metric == fitting[0]]
 
 
@@ -362,7 +364,7 @@ def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
     some = [row for row in rows if row.task == task]
     if not some:
         known = ", ".join(distinct(row.task for row in rows if row.task)) or "without names"
-        raise InputError(f"task must be one of {known}; got {shown(task)}")
+        raise InputError(f"must be one of {known}; got {shown(task)}", argument="task")
     return some
 
 
@@ -373,7 +375,9 @@ def of_pair(
     names = distinct(name for d in some for name in (d.baseline, d.system))
     for argument, name in (("system", system), ("baseline", baseline)):
         if name not in (None, *names):
-            raise InputError(f"{argument} must be one of {', '.join(names)}; got {shown(name)}")
+            raise InputError(
+                f"must be one of {', '.join(names)}; got {shown(name)}", argument=argument
+            )
     if more:
         raise InputError(f"key must be one of {', '.join(names)}; got {more[0]!r}")
     found = [d for d in some if system in (None, d.system) and baseline in (None, d.baseline)]
@@ -383,7 +387,9 @@ def of_pair(
         return found[0]
     pairs = "; ".join(f"{d.system!r} from {d.baseline!r}" for d in found[:5] or some[:5])
     if len(found) > 1:
-        raise InputError(f"baseline is missing: say which of {len(found)} pairs, {pairs}")
+        raise InputError(
+            f"is missing: say which of {len(found)} pairs, {pairs}", argument="baseline"
+        )
     if any((d.system, d.baseline) == (baseline, system) for d in some):
         raise InputError(
             f"the difference of {system!r} from {baseline!r} is that of {baseline!r} from "

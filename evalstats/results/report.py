@@ -137,8 +137,9 @@ def table_of(
 ) -> Table:
     """Return a table with a row a record."""
     rows = tuple(tuple(cell(record) for _, _, cell in columns) for record in records)
-    header, align = tuple(h for h, _, _ in columns), "".join(side for _, side, _ in columns)
-    return Table(title, header, rows, align, notes, n_totals)
+    header = tuple(heading for heading, _, _ in columns)
+    align = "".join(side for _, side, _ in columns)
+    return Table(title, header, rows, align, notes=notes, n_totals=n_totals)
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,8 @@ class Page:
         """Return LaTeX that needs booktabs, with signatures as comments."""
         if label is not None and (caption is None or not _LABEL.fullmatch(label)):
             raise InputError(
-                f"label must be letters, digits and :.-_/+ and needs a caption, got {label!r}"
+                f"must be letters, digits and :.-_/+ and needs a caption, got {label!r}",
+                argument="label",
             )
         body = [*(table.latex() for table in self.tables), "\n".join(map(_below, self.notes))]
         if caption is not None:

@@ -212,7 +212,9 @@ class Comparison(Listed[Difference]):
         """
         level = self.significance_level if significance_level is None else significance_level
         of = self._of(task, metric)
-        return self._asked().power(of, difference, n_segments, runs, level, power)
+        return self._asked().power(
+            of, difference, n_segments=n_segments, runs=runs, level=level, target=power
+        )
 
     def ranking(
         self,

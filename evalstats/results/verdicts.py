@@ -148,8 +148,11 @@ def _over_tasks(c: Any, found: Sequence[Difference]) -> str:
         name = d.task if len(names) == 1 else f"{d.task} in {d.metric}" if d.task else d.metric
         tasks[kind_of(c, d)].append(name)
     said = {"better": "better on", "worse": "worse on", "open": "no evidence on"}
-    parts = [f"{said[kind]} {len(own)}" + ("" if kind == "open" else f" ({_named(own)})")
-             for kind, own in tasks.items() if own]  # fmt: skip
+    parts = [
+        f"{said[kind]} {len(own)}" + ("" if kind == "open" else f" ({_named(own)})")
+        for kind, own in tasks.items()
+        if own
+    ]
     what = f"tasks in {names[0]}" if len(names) == 1 else "tasks and metrics"
     return f"{found[0].system} on {len(rows)} {what}: {'; '.join(parts)}."
 
@@ -158,10 +161,14 @@ def _of_best(c: Any, place: tuple[str, str]) -> Verdict:
     task, metric = place
     scores = [e for e in c.estimates if (e.task, e.metric) == place]
     best = ranked(scores)[0]
-    own = [d for d in c.differences
-           if (d.task, d.metric) == place and best.system in (d.system, d.baseline)]  # fmt: skip
-    tied = [d.baseline if d.system == best.system else d.system
-            for d in own if kind_of(c, d) == "open"]  # fmt: skip
+    own = [
+        d
+        for d in c.differences
+        if (d.task, d.metric) == place and best.system in (d.system, d.baseline)
+    ]
+    tied = [
+        d.baseline if d.system == best.system else d.system for d in own if kind_of(c, d) == "open"
+    ]
     on = f"{task}: " if task else ""
     said = f"{on}{best.system} scores best in {metric}: "
     said += report.number(best.score, decimals(scores, metric))

@@ -119,7 +119,7 @@ def as_metrics(metrics: Metrics) -> list[Metric]:
         metrics = [metrics]
     chosen = [as_metric(metric) for metric in listed(metrics, "metrics", "metrics")]
     if not chosen:
-        raise InputError("metrics is empty; give at least one")
+        raise InputError("is empty; give at least one", argument="metrics")
     return chosen
 
 
@@ -210,7 +210,7 @@ def _rows(references: Mapping[bool, Any], job: tuple[Metric, str, Any]) -> NDArr
     try:
         return rows_of(metric, texts, references[metric.reads_text])
     except InputError as error:
-        raise type(error)(f"system {name!r}: {error}") from None
+        raise error.within(f"system {name!r}") from None
 
 
 def rows_of(metric: Metric, texts: Any, references: Any) -> NDArray[Any]:

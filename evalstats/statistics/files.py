@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.errors import InputError, InputTypeError
+from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.statistics.opening import read_text
 from evalstats.text.ragged import blocks
 
@@ -154,7 +154,8 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
     """Return the names given, or the file names without their last suffix."""
     if names is not None and len(names) != len(paths):
         raise InputError(
-            f"--names needs one name for each of the {len(paths)} inputs, got {len(names)}"
+            f"needs one name for each of the {len(paths)} inputs, got {len(names)}",
+            argument="names",
         )
     own = [Path(path.removesuffix(".gz")).stem if path != STDIN else "stdin" for path in paths]
     chosen = list(names or own)
@@ -162,7 +163,8 @@ def system_names(paths: Sequence[str], names: Sequence[str] | None) -> list[str]
         if name in chosen[:i]:
             raise InputError(
                 f"system name {name!r} comes from both {paths[chosen.index(name)]} and {paths[i]}; "
-                f"give different --names"
+                f"give different ",
+                Argument("names"),
             )
     return chosen
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.checks import check_names, choice, is_missing, label, listed, shown
-from evalstats.errors import InputError, InputTypeError
+from evalstats.errors import Argument, InputError, InputTypeError
 
 Labels = Mapping[str, tuple[str, ...]]
 
@@ -19,7 +19,7 @@ def as_names(systems: object) -> tuple[str, ...]:
     names = [label(name, "system names") for name in listed(systems, "systems", "names")]
     _check_different(names, "system names")
     if not names:
-        raise InputError("systems is empty; give at least one")
+        raise InputError("is empty; give at least one", argument="systems")
     return tuple(names)
 
 
@@ -28,7 +28,9 @@ def as_segment_ids(ids: object, n_segments: int) -> tuple[str, ...]:
     names = listed(ids, "segment_ids", "strings, one a segment")
     for name in names:
         if not isinstance(name, str):
-            raise InputTypeError(f"segment_ids must be strings, got {type(name).__name__} {name!r}")
+            raise InputTypeError(
+                f"must be strings, got {type(name).__name__} {name!r}", argument="segment_ids"
+            )
     check_names(names, "segment_ids")
     _check_count(names, "segment_ids", "name", n_segments)
     _check_different(names, "segment_ids")
@@ -39,7 +41,8 @@ def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
     """Return N strings a name, or say what is wrong with them."""
     if labels is not None and not isinstance(labels, Mapping):
         raise InputTypeError(
-            f"labels must be a mapping from names to one string a segment, got {shown(labels)}"
+            f"must be a mapping from names to one string a segment, got {shown(labels)}",
+            argument="labels",
         )
     found = {}
     for name, given in (labels or {}).items():
@@ -48,7 +51,7 @@ def as_labels(labels: object, n_segments: int) -> dict[str, tuple[str, ...]]:
         _check_count(values, what, "label", n_segments)
         for value in values:
             if not isinstance(value, str):
-                raise InputTypeError(f"{what} must be strings, got {shown(value)}")
+                raise InputTypeError(f"must be strings, got {shown(value)}", argument=what)
         check_names(values, what)
         found[name] = tuple(values)
     return found
@@ -96,7 +99,8 @@ def shared_places(
             raise InputError(
                 f"all tables must have the same segments: {len(gone):,} of {len(union):,} are not "
                 f"in that of {name} ({', '.join(map(repr, gone[:3]))}); complete it, or compare "
-                f"what all have with missing='intersect'"
+                f"what all have with ",
+                Argument("missing", "intersect"),
             )
     shared = [name for name in ids[0] if all(name in own for own in places)]
     if not shared:
@@ -117,7 +121,7 @@ def group_codes(
     try:
         codes = [numbers.setdefault(label, len(numbers)) for label in labels]
     except TypeError as error:
-        raise InputTypeError(f"{name} must hold hashable labels: {error}") from None
+        raise InputTypeError(f"must hold hashable labels: {error}", argument=name) from None
     # Only different labels are looked at, since that takes time.
     missing = next((codes.index(n) for value, n in numbers.items() if is_missing(value)), None)
     if missing is not None:
@@ -136,12 +140,13 @@ def group_codes(
 def _check_count(entries: Sequence[object], name: str, kind: str, n_segments: int) -> None:
     if len(entries) != n_segments:
         raise InputError(
-            f"{name} has {len(entries)} {kind}s but there are {n_segments} segments; "
-            f"give one {kind} per segment"
+            f"has {len(entries)} {kind}s but there are {n_segments} segments; "
+            f"give one {kind} per segment",
+            argument=name,
         )
 
 
 def _check_different(names: Sequence[str], what: str) -> None:
     repeated = next((name for name, n in Counter(names).items() if n > 1), None)
     if repeated is not None:
-        raise InputError(f"{what} must differ, got {repeated!r} more than once")
+        raise InputError(f"must differ, got {repeated!r} more than once", argument=what)

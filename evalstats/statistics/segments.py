@@ -218,7 +218,7 @@ class SegmentStatistics:
         try:
             return cls(**interchange.read(path, metric))
         except InputError as error:
-            raise type(error)(f"cannot load statistics from {str(path)!r}: {error}") from None
+            raise error.within(f"cannot load statistics from {str(path)!r}") from None
 
     @staticmethod
     def join(*tables: SegmentStatistics) -> SegmentStatistics:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 from evalstats.checks import shown
-from evalstats.errors import InputError, MissingExtraError
+from evalstats.errors import Argument, InputError, MissingExtraError
 
 #: Where sacreBLEU's own tokenisers need a package, what to install for it.
 _EXTRAS = {
@@ -63,18 +63,21 @@ def tokenizer(name: str) -> Callable[[str], str]:
 
     names = tokenizer_names()
     if name not in names:
-        raise InputError(f"tokenize must be one of {', '.join(names)}; got {shown(name)}")
+        raise InputError(
+            f"must be one of {', '.join(names)}; got {shown(name)}", argument="tokenize"
+        )
     try:
         made: Callable[[str], str] = bleu._get_tokenizer(name)()
     except (ImportError, RuntimeError) as error:
         extra = _EXTRAS.get(name, "sacrebleu's extra for it")
         raise MissingExtraError(
-            f"tokenize={name!r} needs a package that is not installed: pip install '{extra}' "
-            f"({str(error).strip().splitlines()[0]})"
+            Argument("tokenize", name),
+            f" needs a package that is not installed: pip install '{extra}' "
+            f"({str(error).strip().splitlines()[0]})",
         ) from error
     except OSError as error:
         raise InputError(
-            f"tokenize={name!r} needs a model that could not be downloaded ({error})"
+            Argument("tokenize", name), f" needs a model that could not be downloaded ({error})"
         ) from error
     return made
 

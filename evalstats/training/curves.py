@@ -72,9 +72,15 @@ def _draw_checks(axes: Axes, checks: Sequence[Checkpoint]) -> None:
             axes.plot(check.step, check.score, "o", color=BLUE, markersize=4, zorder=4)
         elif len(checks) <= _OPEN:
             axes.plot(
-                check.step, check.score, "o", color=GREY, markerfacecolor="white", markersize=3,
-                markeredgewidth=0.7, zorder=3,
-            )  # fmt: skip
+                check.step,
+                check.score,
+                "o",
+                color=GREY,
+                markerfacecolor="white",
+                markersize=3,
+                markeredgewidth=0.7,
+                zorder=3,
+            )
 
 
 def _draw_selected(axes: Axes, checks: Sequence[Checkpoint], selected: Selected) -> None:
@@ -83,9 +89,14 @@ def _draw_selected(axes: Axes, checks: Sequence[Checkpoint], selected: Selected)
         selected.step, selected.low, selected.high, colors=VERMILLION, linewidth=1.2, zorder=5
     )
     axes.plot(
-        selected.step, selected.corrected, "D", color=VERMILLION, markerfacecolor="none",
-        markersize=6, zorder=6,
-    )  # fmt: skip
+        selected.step,
+        selected.corrected,
+        "D",
+        color=VERMILLION,
+        markerfacecolor="none",
+        markersize=6,
+        zorder=6,
+    )
     higher = checks[0].higher_is_better
     bottom = min(selected.low, *(check.low for check in checks))
     top = max(selected.high, *(check.high for check in checks))
@@ -105,9 +116,10 @@ def _draw_selected(axes: Axes, checks: Sequence[Checkpoint], selected: Selected)
         textcoords=("data", "axes fraction"),
         ha="left" if place < 1 / 3 else "right" if place > 2 / 3 else "center",
         va="top" if higher else "bottom",
-        color=VERMILLION, fontsize=SMALL,
+        color=VERMILLION,
+        fontsize=SMALL,
         arrowprops={"arrowstyle": "-", "color": VERMILLION, "linewidth": 0.6, "linestyle": ":"},
-    )  # fmt: skip
+    )
 
 
 def _name_ticks(axes: Axes, steps: Sequence[int]) -> None:

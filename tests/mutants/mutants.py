@@ -551,6 +551,10 @@ a baseline that is an input is not read twice
 the end of several paths names none of their systems
 - if len(found) == 1:
 + if found:
+@ cli/parser.py: cli
+a metric is the option -m
+- name = "metrics" if argument.name == "metric" else argument.name
++ name = argument.name
 @ metrics/bleu.py: metrics
 the brevity penalty
 - penalty = np.exp(np.minimum(0.0, 1.0 - ratio))
