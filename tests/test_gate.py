@@ -119,6 +119,19 @@ def test_the_total_fails_where_no_task_does():
     assert any(line.startswith("macro ") for line in str(found).splitlines())
 
 
+def test_a_recovery_of_counted_answers_is_a_margin_in_planning_too():
+    """Defect: in totals its n was that of the spread of new - r·base, whose items vary more."""
+    tasks = {f"t{i}": answers(n, 6, 5, n // 2) for i, n in enumerate((60, 80))}
+    new, base = (
+        run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))
+    )
+    score = es.gate(new, base, recovery=0.9).checks[-1].difference.baseline_score
+    by = [{"recovery": 0.9}, {"margin": 0.1 * score}]
+    kept, within = (es.gate(new, base, **limit).checks[-1] for limit in by)
+    assert kept.name == "macro: acc"
+    assert kept.needed == within.needed
+
+
 def test_it_says_how_many_items_would_do():
     labels = {"passage": tuple(f"p{i // 4}" for i in range(400))}
     sides = zip(("base", "new"), answers(400, 10, 15), strict=True)

@@ -211,6 +211,9 @@ the last task does not decide which test it is
 names of tasks change no total
 - return sorted(self.tables, key=self._identity)
 + return sorted(self.tables)
+nor do they name it
+- names = sorted({table.metric.name for table in self.tables.values()})
++ names = distinct(table.metric.name for table in self.tables.values())
 @ analysis/outcomes.py: counts suites
 the failures of few items may be unseen
 - squares = np.bincount(codes, self._weights() ** 2)
@@ -301,7 +304,7 @@ another test set errs as well
 + error = self.standard_error
 @ results/scores.py: predictions
 the runs' part of an error does not depend on the number of segments
-- ratio = (runs + ratio * segments) / (runs + segments)
+- ratio = of_runs + ratio * (1 - of_runs)
 + ratio = ratio + 0.0
 a share stays on its scale
 - max(low, 0.0), min(high, self._scale())
@@ -329,6 +332,9 @@ where nothing varies items count as their weights leave them (Kish)
 a share is kept of what the baseline scores
 - float(sample.scores[a])
 + float(sample.scores[b])
+of counted answers a recovery is a margin
+- influence = sample.difference(a, b).influence
++ influence = effect.influence
 @ analysis/gate.py: gate
 without a limit a loss of errors is that there are more
 - (("less", True), ("greater", False))
