@@ -117,6 +117,11 @@ def test_named_columns_of_frames_and_of_several_logs():
         frame, columns={**NAMED, "mine": "score"}, directions={"mine": "higher"}, systems="B"
     )
     assert found.tasks[""][0].scores.tolist() == [0.125]
+    named = {"columns": {**NAMED, "mine": "score"}, "directions": {"mine": "higher"}}
+    expected = es.compare_logs(log, n_resamples=99)
+    assert es.compare_logs(frame, **named, n_resamples=99).estimates == expected.estimates
+    alone = es.estimate_logs(frame, **named, n_resamples=99).estimates
+    assert [e.score for e in alone] == [e.score for e in expected.estimates]
     with pytest.raises(es.InputError, match="columns is for tables that are still to be read"):
         joined(log, columns={"mine": "score"})
 

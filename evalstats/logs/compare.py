@@ -31,6 +31,7 @@ def compare_logs(
     missing: str = "error",
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | None] | None = None,
     **options: Unpack[SuitePairs],
 ) -> Comparison:
     """Compare systems by their logs, joined by the ids of their items.
@@ -57,6 +58,9 @@ def compare_logs(
         What several answers to an item are, as in `read_log`; by default what the first log says.
     directions : mapping of str to {"higher", "lower"}, optional
         What is better under a metric whose name does not say it, as in `read_log`.
+    columns : mapping of str to str, optional
+        What columns of tables are, where their names do not say it, as in `read_log`:
+        ``{"mine": "score"}``.
     **options
         As in `compare`, or for several tasks in `Suite.compare`.
 
@@ -70,13 +74,20 @@ def compare_logs(
     InputError
         For what cannot be read or joined, and for options that do not go with several tasks.
     """
-    found = joined(
-        logs, task=task, metric=metric, filter=filter, systems=systems, missing=missing,
+    suite = joined(
+        logs,
+        task=task,
+        metric=metric,
+        filter=filter,
+        systems=systems,
+        missing=missing,
         labels=(groups, strata),
-        epochs=epochs, directions=directions,
-    )  # fmt: skip
-    tasks = as_tasks(found.tasks, aggregate, groups, strata)
-    return tasks.compare(**options).noting(*found.notes)
+        epochs=epochs,
+        directions=directions,
+        columns=columns,
+    )
+    tasks = as_tasks(suite.tasks, aggregate, groups, strata)
+    return tasks.compare(**options).noting(*suite.notes)
 
 
 @also_called(metrics="metric", seed="rng")
@@ -93,16 +104,24 @@ def estimate_logs(
     missing: str = "error",
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
+    columns: Mapping[str, str | None] | None = None,
     **options: Unpack[SuiteScores],
 ) -> Estimates:
     """Score one system, or several, on one task or several, and say how sure the scores are.
 
     Parameters are those of `compare_logs`; options those of `Suite.estimate`.
     """
-    found = joined(
-        logs, task=task, metric=metric, filter=filter, systems=systems, missing=missing,
+    suite = joined(
+        logs,
+        task=task,
+        metric=metric,
+        filter=filter,
+        systems=systems,
+        missing=missing,
         labels=(groups, strata),
-        epochs=epochs, directions=directions,
-    )  # fmt: skip
-    tasks = as_tasks(found.tasks, aggregate, groups, strata)
-    return tasks.estimate(**options).noting(*found.notes)
+        epochs=epochs,
+        directions=directions,
+        columns=columns,
+    )
+    tasks = as_tasks(suite.tasks, aggregate, groups, strata)
+    return tasks.estimate(**options).noting(*suite.notes)
