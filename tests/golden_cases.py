@@ -291,10 +291,11 @@ def of_shards() -> Cases:
     merged = es.merge_shards(
         shard(numbers.select(range(i, i + 20)), range(i, i + 20), **fine) for i in (20, 0)
     )
+    parts = [numbers.select(range(i, i + 20)) for i in (0, 20)]
+    sizes = {"shard_sizes": [20, 20], **fine}
     staged = es.merge_shards(
-        shard(numbers.select(range(20 * i, 20 * i + 20)), range(20 * i, 20 * i + 20),
-              shard_sizes=[20, 20], shard=i, **fine) for i in (0, 1)
-    )  # fmt: skip
+        shard(part, range(20 * i, 20 * i + 20), shard=i, **sizes) for i, part in enumerate(parts)
+    )
     for name, one in {"Poisson": poisson, "merged": merged, "two-stage": staged}.items():
         yield f"shard {name}", partial(es.compare, one)
         yield f"shard {name}, scores", partial(es.estimate, one)
@@ -438,11 +439,23 @@ def of_messages() -> Cases:
     numbers = table(grades(), GRADE)
     compare = partial(es.compare, numbers, n_resamples=B)
     wrong: dict[str, Any] = {
-        "method": "wald", "test": "z", "alternative": "up", "adjustment": "sidak",
-        "confidence_level": 1.5, "n_resamples": 1, "baseline": "Z", "margin": -1,
-        "recovery": 2, "contrast": "odds", "adjust_over": "tasks", "groups": ["a"],
-        "strata": [None] * N_NUMBERS, "aggregate": "macro", "rng": "x", "executor": "fast",
-    }  # fmt: skip
+        "method": "wald",
+        "test": "z",
+        "alternative": "up",
+        "adjustment": "sidak",
+        "confidence_level": 1.5,
+        "n_resamples": 1,
+        "baseline": "Z",
+        "margin": -1,
+        "recovery": 2,
+        "contrast": "odds",
+        "adjust_over": "tasks",
+        "groups": ["a"],
+        "strata": [None] * N_NUMBERS,
+        "aggregate": "macro",
+        "rng": "x",
+        "executor": "fast",
+    }
     for name, value in wrong.items():
         yield f"wrong {name}", partial(compare, **{name: value})
     yield "no systems", partial(es.compare, {}, metrics=GRADE)

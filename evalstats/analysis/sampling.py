@@ -118,7 +118,7 @@ class Sample:
         fields = {"nrefs": self.of.reference_label or None, **analysis}
         strata = len(self.units.labels)
         fields |= {"strata": str(strata) if strata else None, "unit": self.units.unit}
-        return Signature.made(self.of.metric_name, self.of.signature, fields)
+        return Signature.create(self.of.metric_name, self.of.signature, fields)
 
     @cached_property
     def influence(self) -> Floats | None:

@@ -225,9 +225,9 @@ def _whole(blocks: Sequence[Block]) -> Block:
 def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> MetricSignature:
     """Return the signature of the metric of all tables; of several metrics, theirs with names."""
     signatures = [table.metric_signature for table in tables]
-    found = merged(signatures)
+    signature = merged(signatures)
     metrics = zip((table.metric.name for table in tables), signatures, strict=True)
-    each = distinct(f"{name}|{MetricSignature.of(own).unversioned}" for name, own in metrics)
+    each = distinct(f"{name}|{MetricSignature.of(text).unversioned}" for name, text in metrics)
     if len(each) > 1:
-        found = replace(found, settings=(" + ".join(each),))
-    return found if tag is None else found.tagged(tag)
+        signature = replace(signature, settings=(" + ".join(each),))
+    return signature if tag is None else signature.tagged(tag)

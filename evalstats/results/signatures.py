@@ -65,10 +65,10 @@ class Signature:
     analysis: tuple[tuple[str, str], ...]
 
     @classmethod
-    def made(
+    def create(
         cls, name: str, metric: MetricSignature, analysis: Mapping[str, str | None]
     ) -> Signature:
-        """Return the signature of what is made now; what of the analysis is `None` is left out.
+        """Return a signature with the versions that run; keys whose value is `None` are left out.
 
         NumPy's version is part of it because its random streams may change between versions.
         """
@@ -119,5 +119,5 @@ def together(signatures: Sequence[Signature]) -> str:
     """Return one line for several signatures: what they do not share, and once what they do."""
     apart = [(one.name, one.parts[1:]) for one in signatures]
     shared = [part for part in apart[0][1] if all(part in parts for _, parts in apart)]
-    own = ["|".join([name, *(x for x in parts if x not in shared)]) for name, parts in apart]
-    return "|".join([" + ".join(dict.fromkeys(own)), *shared])
+    each = ["|".join([name, *(x for x in parts if x not in shared)]) for name, parts in apart]
+    return "|".join([" + ".join(dict.fromkeys(each)), *shared])

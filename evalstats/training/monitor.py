@@ -255,7 +255,7 @@ class Monitor:
             "unit": self._unit,
         }
         signed = MetricSignature.of(self.metric.signature)
-        return str(Signature.made(self.metric.name, signed, parts))
+        return str(Signature.create(self.metric.name, signed, parts))
 
     def _named(self, field: str, names: Mapping[str, str]) -> str | None:
         """Return the tests, or the intervals, of the checks; none before the first."""
