@@ -99,7 +99,9 @@ def read_log(
 def read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
     """Return what is wanted of each log; all of them together must have it."""
     if wanted.columns and all(isinstance(one, Log) for one in logs):
-        raise InputError("columns is for tables that are still to be read; give it to read_log")
+        raise InputError(
+            "is for tables that are still to be read; give it to read_log", argument="columns"
+        )
     parts = [one.part(wanted) if isinstance(one, Log) else read_part(one, wanted) for one in logs]
     rows = [row for log in parts for row in log.rows]
     where = parts[0].path if len(parts) == 1 else "logs"
@@ -157,7 +159,9 @@ def read_part(log: Any, wanted: Wanted) -> Log:
 def _read_as(kind: Format, source: Source, path: str, wanted: Wanted) -> Log:
     """Return what is wanted of a file or folder of this format; messages call it `path`."""
     if wanted.columns and kind.NAME != tables.NAME:
-        raise InputError(f"columns is for tables of scores, but {path} is a log of {kind.NAME}")
+        raise InputError(
+            f"is for tables of scores, but {path} is a log of {kind.NAME}", argument="columns"
+        )
     try:
         log = kind.read(source, wanted)
     except InputError as error:

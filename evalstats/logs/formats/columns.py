@@ -259,8 +259,9 @@ def as_columns(columns: object) -> dict[str, str | None]:
         return {}
     if not isinstance(columns, Mapping):
         raise InputTypeError(
-            f"columns must be a mapping from columns to what they are, {{'mine': 'score'}}, got "
-            f"{shown(columns)}"
+            f"must be a mapping from columns to what they are, {{'mine': 'score'}}, got "
+            f"{shown(columns)}",
+            argument="columns",
         )
     for name, role in columns.items():
         label(name, "names in columns")
@@ -273,25 +274,32 @@ def _check_named(path: str, names: Sequence[str], named: Mapping[str, str | None
     """Raise where a table lacks a column that the caller names, or the roles exclude each other."""
     for name in named:
         if name not in names:
-            raise InputError(f"columns: {path} has no column {name!r}; {meant(name, names)}")
+            raise InputError(
+                f": {path} has no column {name!r}; {meant(name, names)}", argument="columns"
+            )
     roles = [role for role in named.values() if role is not None]
     for role in _ROLES:
         twice = [name for name in named if named[name] == role]
         if role != "score" and len(twice) > 1:
             listed = ", ".join(map(repr, twice))
-            raise InputError(f"columns: only one column can be the {role}, got {listed}")
+            raise InputError(
+                f": only one column can be the {role}, got {listed}", argument="columns"
+            )
     if ("numerator" in roles) != ("denominator" in roles):
         raise InputError(
-            "columns must name a numerator and a denominator, or neither: the score is their ratio"
+            "must name a numerator and a denominator, or neither: the score is their ratio",
+            argument="columns",
         )
     kinds = [kind for kind in ("score", "numerator", SYSTEM_SCORE) if kind in roles]
     if len(kinds) > 1:
         raise InputError(
-            f"columns: scores are in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}"
+            f": scores are in columns of one kind, got {kinds[0]!r} and {kinds[1]!r}",
+            argument="columns",
         )
     if SYSTEM_SCORE in roles and "system" in roles:
         raise InputError(
-            f"columns: where columns are systems ({SYSTEM_SCORE!r}) none can name the 'system'"
+            f": where columns are systems ({SYSTEM_SCORE!r}) none can name the 'system'",
+            argument="columns",
         )
 
 
