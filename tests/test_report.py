@@ -222,7 +222,7 @@ def test_what_does_not_fit_is_refused(tmp_path):
 
 @pytest.mark.parametrize("path, message", [
     ("nowhere/x.html", r"cannot write 'nowhere/x\.html': No such file or directory"),
-    ("a\0b.html", r"cannot write .*: embedded null byte"),
+    ("a\0b.html", r"cannot write .*: .*embedded null"),
     (3, "path must be a path, got int"),
     ("x.pdf", r"path must end in \.html, got 'x\.pdf', a file of pdf"),
     ("x.JSON", "a file of json"),
