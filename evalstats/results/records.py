@@ -219,7 +219,7 @@ class Difference(Record):
     def probability(self, n: int | None = None) -> float:
         """Return how likely another test set of n units shows a difference of the same sign.
 
-        Φ(|D| / (se·√(1 + N/n))) of the difference D, or of the contrast, on N units: from 0.5,
+        ``Φ(|D| / (se·√(1 + N/n)))`` of the difference D, or of the contrast, on N units: from 0.5,
         where D is 0 or no unit differs, to 1. The sign is that of the number, so that of TER it is
         the lower score that stays lower.
 
