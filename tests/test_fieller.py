@@ -153,3 +153,15 @@ def test_errors_can_not_grow_by_more_than_all_items():
     errors = es.Mean("errors", higher_is_better=False)
     (d,) = es.compare(values, metrics=errors, recovery=0.2, baseline="base")
     assert (d.margin_test.pvalue_not_worse, d.margin_test.pvalue_worse) == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("test, method", [("t", "percentile"), ("bootstrap", "t"), ("t", "bca")])
+def test_bounds_of_claims_are_those_of_the_test_and_not_of_the_interval_that_is_shown(test, method):
+    rng = np.random.default_rng(7)
+    values = {"base": rng.gamma(1, 2, 30)}
+    values["new"] = values["base"] + rng.gamma(0.3, 2, 30) - 0.7
+    asked = {"metrics": es.Mean("m"), "baseline": "base", "test": test, "n_resamples": 999}
+    (d,) = es.compare(values, margin=1.0, method=method, **asked)
+    (own,) = es.compare(values, method=test, confidence_level=0.9, **asked)
+    (other,) = es.compare(values, method=method, confidence_level=0.9, **asked)
+    assert d.margin_test.loss_bound == -own.low != -other.low
