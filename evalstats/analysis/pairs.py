@@ -117,9 +117,7 @@ class Compared:
         if self.outcomes is not None:
             return self.outcomes.pvalue(self.a, self.b, self._counted, null, side)
         effect = self.difference
-        error, distance = effect.spread.error, effect.value - null
-        # Without a standard error any distance is infinitely many of them.
-        t = distance / error if error > 0 else np.copysign(np.inf, distance) if distance else 0.0
+        t = student.standardised(effect.value - null, effect.spread.error)
         p = self._decided(effect.replicates - null, t, side)
         # A null value between no difference and the observed one is not rejected before that is.
         is_between = 0 <= null / effect.value <= 1 if effect.value else null == 0

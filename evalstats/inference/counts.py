@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from evalstats.inference.student import standardised
+
 
 def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
     """Return the score interval of a share of n items (Wilson, 1927).
@@ -73,7 +75,5 @@ def tango_distance(gained: float, lost: float, n: float, difference: float) -> f
     root = np.sqrt(linear**2 + 8 * n * lost * difference * (1 - difference))
     variance = n * ((root - linear) / (2 * n) + difference * (1 - difference))
     distance = gained - lost - n * difference
-    if variance > 0 and difference < 1:
-        return float(distance / np.sqrt(variance))
     # No two systems differ by more than all items: that is infinitely far from what was seen.
-    return float(np.copysign(np.inf, distance)) if distance else 0.0
+    return standardised(distance, float(np.sqrt(max(variance, 0.0))) if difference < 1 else 0.0)

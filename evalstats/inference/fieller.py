@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from evalstats.inference.student import standardised
+
 
 class Pair(NamedTuple):
     """Scores a and b with the standard errors of a, of b and of b - a."""
@@ -40,9 +42,7 @@ class Pair(NamedTuple):
         distance = self.b - self.a + rest * self.a
         v_a, _, covariance = self.squares
         square = self.error_difference**2 + rest * 2 * (covariance - v_a) + rest**2 * v_a
-        if square > 0:
-            return float(distance / np.sqrt(square))
-        return float(np.copysign(np.inf, distance)) if distance else 0.0
+        return standardised(distance, float(np.sqrt(max(square, 0.0))))
 
 
 def interval(pair: Pair, quantile: float) -> tuple[float, float]:

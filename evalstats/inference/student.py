@@ -191,16 +191,22 @@ def quantile(degrees: float, alpha: float) -> float:
     return -float(ndtri(alpha / 2) if np.isinf(degrees) else stdtrit(degrees, alpha / 2))
 
 
-def pvalue(distance: float, error: float, degrees: float, alternative: str = "two-sided") -> float:
-    """Return the p-value of a distance from a null value, t with so many degrees of freedom.
+def standardised(distance: float, error: float) -> float:
+    """Return how many standard errors a distance is: without an error infinitely many, or none.
 
-    Without a standard error any distance is infinitely many of them.
+    >>> standardised(3.0, 2.0), standardised(-3.0, 0.0), standardised(0.0, 0.0)
+    (1.5, -inf, 0.0)
     """
+    if error > 0:
+        return float(distance / error)
+    return float(np.copysign(np.inf, distance)) if distance else 0.0
+
+
+def pvalue(distance: float, error: float, degrees: float, alternative: str = "two-sided") -> float:
+    """Return the p-value of a distance from a null value, t with so many degrees of freedom."""
     from scipy.special import ndtr, stdtr
 
-    t = float(np.copysign(np.inf, distance)) if distance else 0.0
-    if error > 0:
-        t = distance / error
+    t = standardised(distance, error)
     beyond = {"two-sided": -abs(t), "greater": -t, "less": t}[alternative]
     tail = float(ndtr(beyond) if np.isinf(degrees) else stdtr(degrees, beyond))
     return min(1.0, 2 * tail) if alternative == "two-sided" else tail
