@@ -88,7 +88,7 @@ def test_stepping_down_by_its_definition(seed, n_pairs):
 GROUPS, STRATA = np.repeat(np.arange(17), [9, 6, *[3] * 15]), np.repeat([0, 1], 30)
 
 
-def resampled(values, codes, groups, macro):
+def resampled(values, codes, groups, macro, n_resamples=199):
     """Return |T*| of all pairs and resamples, `(P, B)`, |D|/se, D and se of each."""
     groups = np.arange(60) if groups is None else groups
     names = np.unique(groups)
@@ -97,7 +97,7 @@ def resampled(values, codes, groups, macro):
         for some in (values, np.ones((1, 60)))
     )
     strata = np.zeros(len(names), dtype=int) if codes is None else codes
-    rows = np.concatenate([r for _, r in batches(Stratified(len(names), 8, strata), 199)])
+    rows = np.concatenate([r for _, r in batches(Stratified(len(names), 8, strata), n_resamples)])
     parts = [np.flatnonzero(strata == t) for t in np.unique(strata)]
     weight = [1 / len(parts) if macro else sizes[0, p].sum() / 60 for p in parts]
     kish = np.array([sizes[0, p].sum() ** 2 / (sizes[0, p] ** 2).sum() for p in parts])
@@ -140,9 +140,9 @@ def test_max_t_is_a_double_loop_over_resamples(design):
     assert [d.standard_error for d in result] == pytest.approx(se)
     h = (np.array(naive(null.T, t)) + 1) / 200
     h = np.array([max(h[t >= one]) for one in t])
-    p = np.maximum(h, alone(result))
-    # Where no resample is as large as the observed value, Holm says how small p is.
-    p = np.where(h == 1 / 200, np.minimum(p, families.holm(alone(result))), p)
+    # Where no resample in 200 is as large as the observed value, Holm says how small p is.
+    p = np.where(h == 1 / 200, np.minimum(h, families.holm(alone(result))), h)
+    p = np.maximum(p, alone(result))
     # Sums of influence values are of whole numbers of steps: a tie may turn.
     np.testing.assert_allclose(adjusted(result), p, atol=1.1 / 200)
     assert np.mean(np.isclose(adjusted(result), p)) > 0.8
@@ -303,10 +303,34 @@ def test_errors_that_are_the_same_in_every_resample_are_widened():
         for d in result
     ]
     counts = np.array(naive(np.array(null).T, t))
-    h = np.array([max(counts[np.array(t) >= one]) + 1 for one in t]) / 1000
-    p = np.maximum(2 * stats.t.cdf(stats.norm.ppf(h / 2) / np.sqrt(1.1), 10), alone(result))
-    assert min(counts) > 0
-    assert adjusted(result) == pytest.approx(np.minimum(p, 1))
+    counts = np.array([max(counts[np.array(t) >= one]) + 1 for one in t])
+    # Fewer than 5 of 1,000 only say that p is at most what 5 say.
+    h = np.maximum(counts, 5) / 1000
+    p = 2 * stats.t.cdf(stats.norm.ppf(h / 2) / np.sqrt(1.1), 10)
+    p = np.where(counts > 5, p, np.minimum(p, families.holm(alone(result))))
+    assert 1 < min(counts) <= 5 < max(counts)
+    assert adjusted(result) == pytest.approx(np.maximum(np.minimum(p, 1), alone(result)))
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.01, 0.004])
+def test_below_one_resample_in_200_holms_method_decides(alpha):
+    """At each level one of the two tests decides, and the intervals go with it."""
+    values = scores(4, gap=0.35)
+    asked = {"metrics": MEAN, "n_resamples": 1999, "rng": 8}
+    result = es.compare(values, confidence_level=1 - alpha, **asked)
+    null, t, d, se = resampled(np.array(list(values.values())), None, None, False, 1999)
+    h = (np.array(naive(null.T, t)) + 1) / 2000
+    h = np.array([max(h[t >= one]) for one in t])
+    holm = families.holm(alone(result))
+    expected = h <= alpha if alpha >= 1 / 200 else (h <= 1 / 200) & (holm <= alpha)
+    assert [one.pvalue_adjusted <= alpha for one in result] == expected.tolist()
+    wide = es.compare(values, confidence_level=1 - alpha, method="simultaneous", **asked)
+    c = np.sort(null.max(axis=0))[-int(2000 * max(alpha, 1 / 200))]
+    if alpha < 1 / 200:
+        c = max(c, -stats.t.ppf(alpha / 6 / 2, 59))
+    for one, own, value, error in zip(wide, result, d, se, strict=True):
+        pair = min(value - c * error, own.low), max(value + c * error, own.high)
+        assert (one.low, one.high) == pytest.approx(pair, abs=1e-4 * error)
 
 
 def test_ties_count_and_have_one_p_value():

@@ -1,8 +1,8 @@
 """Families of comparisons: p-values adjusted, and intervals that hold, for all pairs at once.
 
 The largest of all differences, each over its own standard error, is resampled with all systems
-together (step-down max-T; Romano and Wolf, 2005, 2016). Where no resample reaches a difference,
-Holm's method (1979) says how small its p-value is.
+together (step-down max-T; Romano and Wolf, 2005, 2016). Where fewer than half a per cent of the
+resamples reach a difference, Holm's method (1979) says how small its p-value is.
 """
 
 from __future__ import annotations
@@ -23,6 +23,10 @@ from evalstats.resampling.strata import places_of, stratum_totals
 from evalstats.resampling.totals import weighted_totals
 
 Floats = NDArray[np.float64]
+
+#: One resample in so many is the smallest share that is a p-value. Beyond it the resamples of few
+#: units have heavier tails than t, and of many units too few are as large.
+_ONE_IN = 200
 
 #: Bits of a sum of squares, and of one of them, that leave room for weights in single precision;
 #: beyond so many segments that would leave a value too few.
@@ -115,14 +119,14 @@ class Family:
         # What is not drawn, or does not vary, knows nothing of the others.
         adjusted = families.holm(pvalues)
         if self._drawn:
-            counts, _ = self._largest(self._sign)
-            n = self.pairs[0].sample.replicates.shape[1]
-            shares = families.monotone((counts + 1) / (n + 1), self._sizes(self._sign))
-            together = np.maximum(self._widened(shares), pvalues[self._drawn])
-            # Where no resample is as large they only say that p is small.
-            is_beyond = shares * (n + 1) < 1.5
-            together[is_beyond] = np.minimum(together, adjusted[self._drawn])[is_beyond]
-            adjusted[self._drawn] = together
+            counts, largest = self._largest(self._sign)
+            counts = families.monotone(counts + 1.0, self._sizes(self._sign))
+            fewest = _fewest(largest)
+            shares = self._widened(np.maximum(counts, fewest) / (len(largest) + 1))
+            # At each level one of the two decides: at levels below the smallest share Holm's.
+            small = np.minimum(shares, adjusted[self._drawn])
+            together = np.where(counts > fewest, shares, small)
+            adjusted[self._drawn] = np.maximum(together, pvalues[self._drawn])
         return adjusted
 
     def _widened(self, shares: Floats) -> Floats:
@@ -145,7 +149,8 @@ class Family:
         """Return intervals that hold for all pairs at once.
 
         D ± c·se with c the k-th largest of the largest differences, the last whose adjusted p-value
-        is at most α, and never shorter than the interval of the pair alone.
+        is at most α, and never shorter than the interval of the pair alone. Where α is below the
+        smallest share of resamples, c is Bonferroni's where that is larger.
         """
         alpha, n_pairs = self.pairs[0].options.alpha, len(self.pairs)
         spreads = [pair.spread for pair in self.pairs]
@@ -156,9 +161,9 @@ class Family:
                 share = alpha
                 if not self._errors[self.pairs[i].sample].is_studentised:
                     share = 2 * bootstrap.tail(alpha, spreads[i])
-                k = int((len(largest) + 1) * share)
-                beyond = max(float(largest[-1]), critical[i])
-                critical[i] = float(largest[-k]) if k else beyond
+                k, fewest = int((len(largest) + 1) * share), _fewest(largest)
+                beyond = max(float(largest[-fewest]), critical[i])
+                critical[i] = float(largest[-k]) if k >= fewest else beyond
         return [self._joined(p, c) for p, c in zip(self.pairs, critical, strict=True)]
 
     def _joined(self, pair: Compared, critical: float) -> Bounds:
@@ -225,6 +230,14 @@ class Family:
 
         n = self.pairs[0].sample.replicates.shape[1]
         return families.step_down(null, self._sizes(sign), n)
+
+
+def _fewest(largest: Floats) -> int:
+    """Return the number of resamples, of so many largest differences `(B,)`, that can be a p-value.
+
+    50 of B = 9,999, and 1 of B = 199 and fewer.
+    """
+    return max((len(largest) + 1) // _ONE_IN, 1)
 
 
 def _whole_numbers(columns: Floats) -> tuple[Floats, Floats]:

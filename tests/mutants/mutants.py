@@ -186,20 +186,26 @@ a two-sided test has half of its level on each side
 + tail = degrees >= _NORMAL, level
 @ analysis/families.py: families
 the observed largest is one of B + 1
-- (counts + 1) / (n + 1)
-+ counts / n
+- counts + 1.0
++ 1.0 * counts
 an adjusted p-value is never below the pair's own
-- np.maximum(self._widened(shares), pvalues[self._drawn])
-+ self._widened(shares)
+- np.maximum(together, pvalues[self._drawn])
++ together
 resamples set no floor under a family
-- is_beyond = shares * (n + 1) < 1.5
-+ is_beyond = shares * (n + 1) < 0.5
+- np.where(counts > fewest, shares, small)
++ shares
+resamples of few units have heavy tails
+- max((len(largest) + 1) // _ONE_IN, 1)
++ 1
+at a level below the smallest share an interval is Bonferroni's
+- if k >= fewest else beyond
++ if k else beyond
 standard errors that are the same in every resample are widened
 - return self.values is not None
 + return True
 of few resamples no interval is shorter than Bonferroni's
-- max(float(largest[-1]), critical[i])
-+ float(largest[-1])
+- max(float(largest[-fewest]), critical[i])
++ float(largest[-fewest])
 @ analysis/compare.py: suites
 the last task does not decide for all
 - adjustment = applied.pop() if len(applied) == 1 else options.adjustment
