@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evalstats.analysis.compare import compare
-from evalstats.analysis.inputs import given_tables, is_statistics
+from evalstats.analysis.tasks import is_statistics, tables_of
 from evalstats.checks import also_called, integer
 from evalstats.compat.evaluatio.corpora import reversal_pvalues
 from evalstats.inference.randomisation import monte_carlo_error
@@ -205,7 +205,7 @@ def audit(
     sacrebleu_seed = draws.environment_seed()
     seed = as_seed(rng)
     if is_statistics(hypotheses):
-        tables = given_tables(hypotheses, references, metrics)
+        tables = tables_of(hypotheses, references, metrics)
         twins = [to_sacrebleu(table.metric) for table in tables]
     else:
         # What costs nothing is checked before what costs seconds.

@@ -24,15 +24,14 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.gate import gated
-from evalstats.analysis.inputs import Given
-from evalstats.analysis.options import Options, as_limits
+from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, check_arguments
 from evalstats.errors import InputError
 from evalstats.logs.log import Patterns
-from evalstats.logs.sides import sides_of
-from evalstats.resampling.executors import Workers
+from evalstats.logs.sides import Passed, sides_of
+from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.gate import Gate
 from evalstats.statistics.extraction import Metrics
@@ -271,6 +270,6 @@ def _gate(
     as_limits(asked.get("margin"), asked.get("recovery"))
     of_logs = {name: asked.pop(name) for name in _OF_LOGS if name in asked}
     labels = {name: asked.pop(name, None) for name in ("groups", "strata")}
-    given = Given(hypotheses, references, metrics, **labels)
-    sides = sides_of(given, baseline, Options(executor=asked.get("executor")), of_logs)
+    passed = Passed(hypotheses, references, metrics, **labels)
+    sides = sides_of(passed, baseline, as_workers(asked.get("executor")), of_logs)
     return gated(**sides._asdict(), **asked)

@@ -149,7 +149,7 @@ SCORES, LABELS = in_strata(1, 2, 3)
     (SCORES, ["a"] * 6, "over needs at least 2 strata, and all segments have stratum 'a'; give "),
     (SCORES, LABELS[:5], "over has 5 labels but there are 6 segments"),
     (SCORES, [*LABELS[:5], None], r"over\[5\] is None: every segment needs a label"),
-    (SCORES, "domain", "over must be labels, one a segment, since texts have none by name"),
+    (SCORES, "domain", "over='domain' is no label of the segments; they have none"),
     (es.extract(SCORES, metric=MARKS), "domain", "over='domain' is no label of the segments; the"),
     (SCORES, 7, "over must be a list of labels, one a segment, got int"),
 ])  # fmt: skip

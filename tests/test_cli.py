@@ -7,7 +7,6 @@ import pytest
 
 import evalstats as es
 from evalstats.analysis import aggregates, options, ranking
-from evalstats.analysis.suite import as_tasks
 from evalstats.cli.inputs import Input
 from evalstats.cli.metrics import TOKENIZERS
 from evalstats.cli.options import COMMANDS, OPTIONS, options_of
@@ -83,7 +82,7 @@ def gate(new, base, **options):
 
 def over_metrics(systems, references, metrics, **options):
     tables = [es.extract(systems, references, metric) for metric in metrics]
-    return as_tasks({"": tables}).compare(adjust_over="metrics", **options)
+    return es.Suite.of({"": tables}).compare(adjust_over="metrics", **options)
 
 
 def texts(ask, metrics, *labels, **options):

@@ -180,7 +180,7 @@ def test_numbers_are_never_a_negative_zero_and_pvalues_never_zero():
 def test_notes_say_when_monte_carlo_error_straddles_the_level(p, adjusted, noted):
     result = comparison("abc")
     d = replace(result.differences[0], pvalue=p, pvalue_adjusted=adjusted, pvalue_error=0.005)
-    notes = close_calls(replace(result, differences=(d,)), (d,))
+    notes = close_calls(replace(result, differences=(d,)).adjusted, (d,))
     assert any("too close to 0.05 to call" in note for note in notes) == noted
 
 

@@ -64,9 +64,9 @@ def test_max_t_is_over_all_pairs_and_metrics():
         assert d.pvalue == own.pvalue
         assert d.pvalue_adjusted >= own.pvalue_adjusted
     assert sum(d.pvalue_adjusted for d in found) > sum(d.pvalue_adjusted for d in alone) + 0.05
-    assert {found.n_compared(d) for d in found} == {6}
-    assert {alone.n_compared(d) for d in alone} == {3}
-    assert {found.family_factor(d) for d in found} == {1}
+    assert {found.adjusted.n_compared(d) for d in found} == {6}
+    assert {alone.adjusted.n_compared(d) for d in alone} == {3}
+    assert {found.adjusted.factor(d) for d in found} == {1}
 
 
 def test_a_metric_twice_costs_nothing_but_in_holms_method():
@@ -98,8 +98,8 @@ def test_over_tasks_and_for_claims_too(adjustment):
     tasks, together = suite()
     asked = {**OVER, "adjustment": adjustment, "margin": 0.6}
     result = together.compare(**asked)
-    assert {result.n_compared(d) for d in result.rows} == {18}
-    assert {result.n_compared(d) for d in result.totals} == {6}
+    assert {result.adjusted.n_compared(d) for d in result.rows} == {18}
+    assert {result.adjusted.n_compared(d) for d in result.totals} == {6}
     how = {
         "benjamini-hochberg": stats.false_discovery_control,
         "none": list,
@@ -119,7 +119,7 @@ def test_over_tasks_and_for_claims_too(adjustment):
         least = min(d.pvalue_adjusted for d in own)
         assert min(d.pvalue_adjusted for d in result.rows) == pytest.approx(3 * least)
         # The totals of two metrics are two parts.
-        assert {result.family_factor(d) for d in result.totals} == {2}
+        assert {result.adjusted.factor(d) for d in result.totals} == {2}
         pairs = together.compare(**{**asked, "adjust_over": "pairs"})
         least = min(d.pvalue_adjusted for d in pairs.totals)
         assert min(d.pvalue_adjusted for d in result.totals) == pytest.approx(2 * least)
@@ -157,4 +157,4 @@ def test_compare_takes_it_too():
     tables = [table(marks(1), "first"), table(marks(2, 0.15), "second")]
     result = es.compare(tables, **OVER)
     assert [d.pvalue_adjusted for d in result] == [d.pvalue_adjusted for d in one_task(*tables)]
-    assert result.n_compared(result[0]) == 6
+    assert result.adjusted.n_compared(result[0]) == 6

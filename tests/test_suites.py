@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import evalstats as es
-from evalstats.analysis import sampling
+from evalstats.analysis import drawn
 from evalstats.errors import InputError, InputTypeError
 
 ACC, COST = es.Mean("acc"), es.Mean("cost", higher_is_better=False)
@@ -187,7 +187,7 @@ def translations(sample):
 def test_a_total_of_one_metric_is_that_of_strata(translations, aggregate, test):
     # Strata are drawn in the order of their first segments, tasks in one that follows from their
     # statistics.
-    order = es.Suite(translations, aggregate).parts[-1].given.drawn
+    order = es.Suite(translations, aggregate).parts[-1].order
     whole = np.concatenate([translations[name].values for name in order], axis=1)
     labels = [name for name in order for _ in range(translations[name].n_segments)]
     first = next(iter(translations.values()))
@@ -211,7 +211,7 @@ def test_tasks_of_different_metrics_have_one_total_where_it_is_asked_for(transla
     expected = np.sqrt(sum(e.standard_error**2 for e in alone)) / 2
     assert total.standard_error == pytest.approx(expected)
     assert result.difference().metric == "BLEU + acc"
-    assert result.is_mixed
+    assert result.adjusted.is_mixed
     assert [d.pvalue_adjusted for d in result.rows] == pytest.approx(
         holm_by_hand([d.pvalue for d in result.rows])
     )
@@ -226,7 +226,7 @@ def test_several_metrics_a_task_have_a_total_each():
     assert [(d.metric, d.task) for d in result.totals] == [("acc", "macro"), ("cost", "macro")]
     two = es.Suite({task: costs()[task] for task in ("physics", "law")}).compare(**FEW)
     assert_same(result.difference("cost"), two.difference())
-    assert [result.n_compared(d) for d in result.rows] == [3, 2, 3, 2, 3, 1]
+    assert [result.adjusted.n_compared(d) for d in result.rows] == [3, 2, 3, 2, 3, 1]
 
 
 def test_tasks_of_several_runs_have_rows_and_a_micro_total():
@@ -327,7 +327,7 @@ def test_other_adjustments_are_over_tasks_too(adjustment):
     for family, size in ((result.rows, 9), (result.totals, 3)):
         expected = by_hand([d.pvalue for d in family])
         assert [d.pvalue_adjusted for d in family] == pytest.approx(list(expected))
-        assert {result.n_compared(d) for d in family} == {size}
+        assert {result.adjusted.n_compared(d) for d in family} == {size}
     assert f"|adj:{adjustment}|" in result.signatures[0]
 
 
@@ -349,8 +349,8 @@ def test_several_systems_have_max_t_within_tasks_and_holm_over_them():
     for d, own in zip(result.rows, alone, strict=True):
         assert own.pvalue_adjusted <= d.pvalue_adjusted <= 3 * own.pvalue_adjusted + 1e-12
     assert result.totals[0].pvalue_adjusted >= result.totals[0].pvalue
-    assert {result.family_factor(d) for d in result.rows} == {3}
-    assert {result.family_factor(d) for d in result.totals} == {1}
+    assert {result.adjusted.factor(d) for d in result.rows} == {3}
+    assert {result.adjusted.factor(d) for d in result.totals} == {1}
     assert "max-T within each, Holm's method over them" in " ".join(result.notes)
 
 
@@ -500,13 +500,13 @@ def test_figures_have_a_row_a_task_and_the_total_below(compared):
 def draws(monkeypatch):
     """Count how often something is resampled."""
     found = []
-    real = sampling.totals_scored
+    real = drawn.totals_scored
 
     def counted(scored, *arguments):
         found.append([s.name for s in scored])
         return real(scored, *arguments)
 
-    monkeypatch.setattr(sampling, "totals_scored", counted)
+    monkeypatch.setattr(drawn, "totals_scored", counted)
     return found
 
 

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.sampling import Sample
-from evalstats.analysis.scored import Singles
+from evalstats.analysis.blocks import Segments
+from evalstats.analysis.drawn import Drawn
 from evalstats.errors import InputError
 from evalstats.inference import student
-from evalstats.metrics import scores_of
 from evalstats.results.across import MeanDifference, OverStrata
 from evalstats.results.records import Difference, distinct
 from evalstats.results.results import Comparison
@@ -38,7 +37,7 @@ def over_tasks(comparison: Comparison) -> OverStrata:
 
 
 def over_labels(
-    comparison: Comparison, samples: Mapping[str, Sample], by: str, labels: Sequence[object]
+    comparison: Comparison, drawn: Mapping[str, Drawn], by: str, labels: Sequence[object]
 ) -> OverStrata:
     """Return the mean differences over the strata that the labels of segments make."""
     names = distinct(map(str, labels))
@@ -48,20 +47,21 @@ def over_labels(
             f"that tell domains apart",
             argument="over",
         )
-    scores = {metric: _of_strata(sample, labels, names) for metric, sample in samples.items()}
+    scores = {metric: _of_strata(one.segments, labels, names) for metric, one in drawn.items()}
 
     def differences(d: Difference) -> dict[str, float]:
-        systems = samples[d.metric].of.systems
+        systems = drawn[d.metric].of.systems
         a, b = (scores[d.metric][systems.index(name)] for name in (d.baseline, d.system))
         return dict(zip(names, (b - a).tolist(), strict=True))
 
     return _found(comparison, by, comparison.differences, differences)
 
 
-def _of_strata(sample: Sample, labels: Sequence[object], names: Sequence[str]) -> Floats:
+def _of_strata(of: Segments | None, labels: Sequence[object], names: Sequence[str]) -> Floats:
     """Return the corpus score of each system in each stratum, `(S, k)`."""
-    of, first = sample.of, sample.of.blocks[0]
-    if any(isinstance(block.metric, Singles) for block in of.blocks):
+    assert of is not None
+    first = of.blocks[0]
+    if any(block.metric is None for block in of.blocks):
         raise InputError(
             "needs the statistics of every segment, and strata of one unit were drawn "
             "together as one score; compare without strata",
@@ -72,14 +72,14 @@ def _of_strata(sample: Sample, labels: Sequence[object], names: Sequence[str]) -
     order = np.argsort(np.concatenate(places), kind="stable")
     segments = np.concatenate([block.segments for block in of.blocks], axis=1)[:, order]
     totals = summed_within(segments, group_codes(list(map(str, labels)), len(labels), "over"))
-    found = scores_of(first.metric, totals.astype(np.float64))
-    if not np.all(np.isfinite(found)):
-        i, j = np.argwhere(~np.isfinite(found))[0]
+    scores = first.score(totals.astype(np.float64))
+    if not np.all(np.isfinite(scores)):
+        i, j = np.argwhere(~np.isfinite(scores))[0]
         raise InputError(
             f"{of.metric_name} of system {of.systems[i]!r} in {names[j]!r} is not finite; join "
             f"that stratum with another"
         )
-    return found
+    return scores
 
 
 def _found(

@@ -75,10 +75,14 @@ class Aggregate:
         return slopes
 
 
+#: One score of all segments together.
+MICRO = Aggregate()
+
+
 def as_aggregate(given: Aggregated, labels: Sequence[Any], what: str = "strata") -> Aggregate:
     """Return the aggregate of strata, or tasks, with these labels; "micro" has no parts."""
     if isinstance(given, str) and given == "micro":
-        return Aggregate()
+        return MICRO
     if not labels:
         raise InputError(Argument("aggregate", given), " needs strata: give one label a segment")
     if isinstance(given, str) and given == "macro":

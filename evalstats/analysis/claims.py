@@ -2,47 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from evalstats.inference.families import ADJUSTMENTS
-from evalstats.results.records import Difference, is_mixed
+from evalstats.analysis.pairs import Record
+from evalstats.inference.families import ADJUSTMENTS, holm_over
+from evalstats.results.adjustment import is_mixed
+from evalstats.results.records import MarginTest, part_of
+
+#: Claims whose p-values are adjusted, each kind by itself.
+_CLAIMS = ("pvalue_not_worse", "pvalue_equivalence")
 
 
-def families_of(found: Sequence[Difference], over_metrics: bool) -> list[list[int]]:
-    """Return the places of the differences that are adjusted together.
+class Tested(NamedTuple):
+    """A pair under one metric, tested within its task, or total."""
+
+    task: str
+    aggregate: str | None
+    metric: str
+    pvalue: float
+    adjusted: float  # for all pairs of the task
+    claims: Mapping[str, float]  # fields of a `MarginTest`
+    test: str
+    method: str
+    record: Record
+
+    @property
+    def part(self) -> str:
+        """Within what pairs are adjusted already: a task, or a total under its metric."""
+        return part_of(self.task, self.aggregate, self.metric)
+
+
+def families_of(tests: Sequence[Tested], over_metrics: bool) -> list[list[int]]:
+    """Return the places of the tests that are adjusted together.
 
     These are the rows of all tasks under one metric, or under all where that was asked for, or a
     total is of several; and, apart, the totals.
     """
     families: dict[Any, list[int]] = {}
-    mixed = over_metrics or is_mixed(found)
-    for i, d in enumerate(found):
-        key = d.aggregate is not None, "" if mixed else d.metric
+    mixed = over_metrics or is_mixed(tests)
+    for i, one in enumerate(tests):
+        key = one.aggregate is not None, "" if mixed else one.metric
         families.setdefault(key, []).append(i)
     return list(families.values())
 
 
-def with_adjusted_claims(
-    found: Sequence[Difference], adjustment: str, over_metrics: bool
-) -> list[Difference]:
-    """Return the differences with adjusted p-values of their claims, where there are claims.
+def adjusted_over_tasks(
+    tests: Sequence[Tested], adjustment: str, over_metrics: bool
+) -> list[float]:
+    """Adjust p-values over tasks, within each metric, or all together; totals apart."""
+    pvalues = [one.adjusted for one in tests]
+    for places in families_of(tests, over_metrics):
+        if adjustment == "max-t":
+            # Within each task, or total, that is done.
+            parts = [tests[i].part for i in places]
+            stepped = holm_over(parts, [tests[i].adjusted for i in places])
+        else:
+            stepped = ADJUSTMENTS[adjustment]([tests[i].pvalue for i in places])
+        for i, p in zip(places, stepped.tolist(), strict=True):
+            pvalues[i] = p
+    return pvalues
+
+
+def margin_tests(
+    tests: Sequence[Tested], adjustment: str, over_metrics: bool
+) -> list[MarginTest | None]:
+    """Return the tests of margins with adjusted p-values, where there are claims.
 
     Claims of equivalence are adjusted among themselves, and so are those of no loss; max-T, which
     is about differences from 0, is Holm's method here. What cannot be claimed of a pair counts all
     the same, with a p-value of 1: whether it can was seen in the data.
     """
     adjust = ADJUSTMENTS["holm" if adjustment == "max-t" else adjustment]
-    made = list(found)
-    for places in families_of(found, over_metrics):
-        for name in ("pvalue_not_worse", "pvalue_equivalence"):
-            tests = [found[i].margin_test for i in places]
-            known = [None if test is None else getattr(test, name) for test in tests]
+    adjusted: list[dict[str, float]] = [{} for _ in tests]
+    for places in families_of(tests, over_metrics):
+        for name in _CLAIMS:
+            known = [tests[i].claims.get(name) for i in places]
             stepped = adjust([1.0 if p is None else p for p in known]).tolist()
             for i, p, q in zip(places, known, stepped, strict=True):
-                test = made[i].margin_test
-                if test is not None and p is not None:
-                    test = replace(test, **{f"{name}_adjusted": q})
-                    made[i] = replace(made[i], margin_test=test)
-    return made
+                if p is not None:
+                    adjusted[i][f"{name}_adjusted"] = q
+    return [
+        MarginTest(**one.claims, **more) if one.claims else None
+        for one, more in zip(tests, adjusted, strict=True)
+    ]

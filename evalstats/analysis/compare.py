@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.claims import families_of, with_adjusted_claims
+from evalstats.analysis.claims import Tested, adjusted_over_tasks, margin_tests
+from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.estimate import estimates_of, result_signature
-from evalstats.analysis.families import Family
-from evalstats.analysis.inputs import Given, as_pairs
-from evalstats.analysis.margins import with_claims
-from evalstats.analysis.notes import held_by_few, limits_of
+from evalstats.analysis.evaluation import Evaluation, Part
+from evalstats.analysis.families import adjusted, simultaneous
+from evalstats.analysis.margins import claims_of
+from evalstats.analysis.notes import limits_of
 from evalstats.analysis.options import SEED, Options
-from evalstats.analysis.pairs import Compared, check_ratios
-from evalstats.analysis.parts import Part, Source, placed, sampled
-from evalstats.analysis.sampling import Pair, Sample
+from evalstats.analysis.pairs import Compared, Record, check_ratios
 from evalstats.analysis.swaps import swapped_pvalues
+from evalstats.analysis.tasks import as_pairs, as_task, of_shard, systems_of
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
-from evalstats.inference.families import ADJUSTMENTS, holm_over
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
+from evalstats.results.adjustment import Adjustment
 from evalstats.results.notes import comparison_notes
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison, Estimate, Estimates
@@ -145,48 +144,64 @@ def compare(
         contrast=contrast,
         adjust_over=adjust_over,
     )
-    given = Given(hypotheses, references, metrics, groups, strata, aggregate)
-    return comparison([Part(given)], baseline, given.options(options, n_resamples, rng))
+    options = of_shard(hypotheses, options, n_resamples, rng)
+    # What costs nothing is checked before what costs seconds.
+    pairs = as_pairs(systems_of(hypotheses), baseline)
+    task = as_task(
+        hypotheses,
+        references,
+        metrics,
+        groups=groups,
+        strata=strata,
+        aggregate=aggregate,
+        executor=options.executor,
+    )
+    return compared(Evaluation([task], pairs, options), baseline)
 
 
-def comparison(
-    parts: Sequence[Part],
-    baseline: str | None,
-    options: Options,
-    progress: Progress | None = None,
+def compared(
+    evaluation: Evaluation, baseline: str | None, progress: Progress | None = None
 ) -> Comparison:
     """Compare the pairs of all tasks and totals, each metric a family of its own."""
-    # What costs nothing is checked before what costs seconds.
-    pairs = as_pairs(parts[0].given.systems, baseline)
+    options, single = evaluation.options, len(evaluation.parts) == 1
     estimates: list[Estimate] = []
-    found: list[Difference] = []
-    signatures: dict[tuple[str, str], Signature] = {}
-    limits = []
-    applied, with_runs = set(), []
-    for part, samples in sampled(parts, options, progress):
-        n_together = len(pairs) * (len(samples) if options.is_over_metrics else 1)
-        adjustment = _applied(options.adjustment, n_together == 1 < len(parts), samples[0])
+    tests: list[Tested] = []
+    applied: set[str] = set()
+    with_runs: list[bool] = []
+    for part, drawn in evaluation.drawn(progress):
+        adjustment = _applied(evaluation, drawn)
         applied.add(adjustment)
-        with_runs.append(samples[0].of.has_runs)
-        every = differences(samples, pairs, options, adjustment)
-        for sample, own in zip(samples, every, strict=True):
-            scores = estimates_of(sample, options)
-            signature = _signature(sample, options, own, scores[0].method, adjustment)
-            signatures[part.task, sample.of.name] = signature
-            found += [replace(d, task=part.task, aggregate=part.aggregate) for d in own]
-            estimates += placed(scores, part, single=len(parts) == 1)
-        held = [few for sample in samples for few in held_by_few(sample, pairs)]
-        limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate, held=held))
+        with_runs.append(drawn[0].has_runs)
+        of_metrics = _tested(part, drawn, evaluation.pairs, options, adjustment)
+        for one, own in zip(drawn, of_metrics, strict=True):
+            scores = estimates_of(one, options, part, single=single)
+            signature = _signature(one, options, own, scores[0].method, adjustment)
+            evaluation.signatures[part.name, one.of.name] = signature
+            estimates += scores
+            tests += own
+        evaluation.limits.append(limits_of(part, drawn, evaluation.pairs))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment
-    if len(parts) == 1:
-        parts = [part.keeping(samples)]
-    else:
-        found = over_tasks(found, adjustment, options.is_over_metrics)
-    found = with_adjusted_claims(found, options.adjustment, options.is_over_metrics)
-    result = Comparison(
+    differences = _differences(tests, options, adjustment, single)
+    reached = Adjustment(
+        differences,
+        name=adjustment,
+        level=options.significance_level,
+        alternative=options.alternative,
+        n_resamples=options.n_resamples,
+        over=options.adjust_over,
+    )
+    notes = comparison_notes(
+        reached,
+        estimates,
+        evaluation.limits,
+        margin=options.margin,
+        recovery=options.recovery,
+        contrast=options.contrast,
+    )
+    return Comparison(
         estimates=Estimates(tuple(estimates)),
-        differences=tuple(found),
+        differences=differences,
         baseline=baseline,
         test="t" if all(with_runs) else options.test,
         method=options.method,
@@ -195,86 +210,106 @@ def comparison(
         confidence_level=options.confidence_level,
         n_resamples=options.n_resamples,
         seed=options.seed,
-        signatures=tuple(map(str, signatures.values())),
+        signatures=tuple(map(str, evaluation.signatures.values())),
+        notes=(*evaluation.notes, *notes),
         significance_level=options.significance_level,
         margin=options.margin,
         recovery=options.recovery,
         contrast=options.contrast,
         adjust_over=options.adjust_over,
-        source=Source(parts, pairs, options, limits, signatures),
+        source=evaluation,
     )
-    return replace(result, notes=tuple(comparison_notes(result, limits)))
 
 
-def _applied(adjustment: str, is_alone: bool, sample: Sample) -> str:
+def _applied(evaluation: Evaluation, drawn: Sequence[Drawn]) -> str:
     """Return the adjustment of the pairs of a task: max-T where pairs depend on one another.
 
     Of one pair there are no others, and tasks have Holm's method; without resamples nothing says
     how pairs depend on one another.
     """
-    is_drawn = sample.replicates.size > 0
-    return "holm" if adjustment == "max-t" and (is_alone or not is_drawn) else adjustment
+    options = evaluation.options
+    n_together = len(evaluation.pairs) * (len(drawn) if options.is_over_metrics else 1)
+    is_alone = n_together == 1 < len(evaluation.parts)
+    if options.adjustment == "max-t" and (is_alone or not drawn[0].replicates.size):
+        return "holm"
+    return options.adjustment
 
 
-def over_tasks(
-    found: Sequence[Difference], adjustment: str, over_metrics: bool
-) -> list[Difference]:
-    """Adjust p-values over tasks, within each metric, or all together; totals apart."""
-    made = list(found)
-    for places in families_of(found, over_metrics):
-        if adjustment == "max-t":
-            # Within each task, or total, that is done.
-            tasks = [found[i].part for i in places]
-            stepped = holm_over(tasks, [found[i].pvalue_adjusted for i in places])
-        else:
-            stepped = ADJUSTMENTS[adjustment]([found[i].pvalue for i in places])
-        for i, p in zip(places, stepped.tolist(), strict=True):
-            made[i] = replace(found[i], pvalue_adjusted=p)
-    return made
+def _differences(
+    tests: Sequence[Tested], options: Options, adjustment: str, single: bool
+) -> tuple[Difference, ...]:
+    """Return the records, with what is adjusted for all tasks."""
+    pvalues = [one.adjusted for one in tests]
+    if not single:
+        pvalues = adjusted_over_tasks(tests, adjustment, options.is_over_metrics)
+    claims = margin_tests(tests, options.adjustment, options.is_over_metrics)
+    return tuple(
+        one.record(
+            task=one.task, aggregate=one.aggregate, pvalue_adjusted=pvalue, margin_test=claim
+        )
+        for one, pvalue, claim in zip(tests, pvalues, claims, strict=True)
+    )
 
 
-def differences(
-    samples: Sequence[Sample], pairs: Sequence[Pair], options: Options, adjustment: str
-) -> list[list[Difference]]:
-    """Return the difference of each pair (baseline, system) under each metric, p adjusted."""
+def _tested(
+    part: Part, drawn: Sequence[Drawn], pairs: Sequence[Pair], options: Options, adjustment: str
+) -> list[list[Tested]]:
+    """Return the tests of all pairs (baseline, system) of a task, under each metric."""
     if options.is_over_metrics:
-        every = _family(samples, pairs, options, adjustment)
+        every = _family(part, drawn, pairs, options, adjustment)
     else:
-        every = [d for s in samples for d in _family([s], pairs, options, adjustment)]
+        every = [t for one in drawn for t in _family(part, [one], pairs, options, adjustment)]
     return [every[i : i + len(pairs)] for i in range(0, len(every), len(pairs))]
 
 
 def _family(
-    samples: Sequence[Sample], pairs: Sequence[Pair], options: Options, adjustment: str
-) -> list[Difference]:
-    """Return the differences under some metrics, adjusted together."""
-    for sample in samples:
-        check_ratios(sample, options)
-    compared = [Compared(sample, a, b, options) for sample in samples for a, b in pairs]
+    part: Part, drawn: Sequence[Drawn], pairs: Sequence[Pair], options: Options, adjustment: str
+) -> list[Tested]:
+    """Return the tests of all pairs under these metrics, adjusted together."""
+    for one in drawn:
+        check_ratios(one, options)
+    family = [Compared(one, a, b, options) for one in drawn for a, b in pairs]
     swapped = None
     if options.test == "ar":
-        swapped = [p for sample in samples for p in swapped_pvalues(sample, pairs, options)]
-    together = Family(compared).simultaneous() if options.method == "simultaneous" else None
-    found = []
+        swapped = [p for one in drawn for p in swapped_pvalues(one, pairs, options)]
+    together = simultaneous(family) if options.method == "simultaneous" else None
+    pvalues: list[float] = []
+    claims: list[Mapping[str, float]] = []
+    records: list[Record] = []
     # All of a pair at a time: its replicates are not kept.
-    for i, pair in enumerate(compared):
+    for i, pair in enumerate(family):
         p, exact = swapped[i] if swapped else (pair.pvalue(), False)
         bounds = together[i] if together else pair.interval(options.alpha)
-        found.append(with_claims(pair, pair.record(p, bounds, exact)))
-    adjusted = Family(compared).adjusted(np.array([d.pvalue for d in found]), adjustment)
-    return [replace(d, pvalue_adjusted=q) for d, q in zip(found, adjusted.tolist(), strict=True)]
+        pvalues.append(p)
+        records.append(pair.record(p, bounds, exact))
+        claims.append(claims_of(pair))
+    stepped = adjusted(family, np.array(pvalues), adjustment).tolist()
+    return [
+        Tested(
+            task=part.name,
+            aggregate=part.total,
+            metric=pair.drawn.of.name,
+            pvalue=pvalues[i],
+            adjusted=stepped[i],
+            claims=claims[i],
+            test=pair.test,
+            method=pair.method,
+            record=records[i],
+        )
+        for i, pair in enumerate(family)
+    ]
 
 
 def _signature(
-    sample: Sample, options: Options, found: Sequence[Difference], method: str, adjustment: str
+    drawn: Drawn, options: Options, tests: Sequence[Tested], method: str, adjustment: str
 ) -> Signature:
+    """Return what identifies the differences under a metric, and the scores behind them."""
     # Single pairs that differ on few units may have t.
-    test, of_pairs = (
-        Counter(getattr(d, x) for d in found).most_common(1)[0][0] for x in ("test", "method")
-    )
+    test = Counter(one.test for one in tests).most_common(1)[0][0]
+    of_pairs = Counter(one.method for one in tests).most_common(1)[0][0]
     limits = {"margin": options.margin, "recovery": options.recovery}
     return result_signature(
-        sample,
+        drawn,
         options,
         "+".join(dict.fromkeys([method, of_pairs])),
         test=test,

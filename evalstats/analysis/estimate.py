@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.inputs import Given, is_statistics
+from evalstats.analysis.drawn import Drawn
+from evalstats.analysis.effects import Effect
 from evalstats.analysis.notes import held_by_few, size_notes
 from evalstats.analysis.options import SCORE_METHODS, SEED, EstimateOptions, Options, option
-from evalstats.analysis.sampling import Effect, Sample
+from evalstats.analysis.tasks import Task, as_task, is_statistics, of_shard
+from evalstats.analysis.totals import Total
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
 from evalstats.errors import InputError
@@ -26,13 +27,14 @@ from evalstats.results.notes import design_notes
 from evalstats.results.results import Estimate, Estimates
 from evalstats.results.signatures import Signature
 from evalstats.shards.shard import Shard
-from evalstats.statistics.extraction import Metrics, Progress, as_systems
+from evalstats.statistics.extraction import Metrics, Progress
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+Floats = NDArray[np.float64]
 #: Outputs of one system, or of its runs, or its scores, one a segment.
 _Outputs: TypeAlias = "Sequence[Any] | NDArray[Any]"
 
@@ -164,103 +166,130 @@ def estimate(
         seed=rng,
         executor=executor if progress is None else Reporting(executor, progress),
     )
-    given = Given(hypotheses, references, metric, groups, strata, aggregate)
-    if columns_of(hypotheses) is not None:
-        hypotheses = as_systems(hypotheses)
-    is_one = metric is None or isinstance(metric, (str, Metric))
-    single = is_one and not isinstance(hypotheses, Mapping)
-    if isinstance(hypotheses, Shard):
-        single = len(hypotheses.metrics) == len(hypotheses.systems) == 1
-    elif is_statistics(hypotheses):
-        single = isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
-    elif not isinstance(hypotheses, Mapping):
+    single = _is_single(hypotheses, metric)
+    is_several = isinstance(hypotheses, (Mapping, Shard)) or columns_of(hypotheses) is not None
+    if not is_several and not is_statistics(hypotheses):
         hypotheses = {"system": hypotheses}
-    given = replace(given, hypotheses=hypotheses)
-    options = given.options(options, n_resamples, rng)
-    samples = given.samples(options, progress)
-    found = [e for sample in samples for e in estimates_of(sample, options)]
-    return found[0] if single else Estimates(tuple(found))
+    options = of_shard(hypotheses, options, n_resamples, rng)
+    task = as_task(
+        hypotheses,
+        references,
+        metric,
+        groups=groups,
+        strata=strata,
+        aggregate=aggregate,
+        executor=options.executor,
+        progress=progress,
+    )
+    estimates = [e for drawn in task.drawn(options) for e in estimates_of(drawn, options, task)]
+    return estimates[0] if single else Estimates(tuple(estimates))
 
 
-def estimates_of(sample: Sample, options: Options) -> list[Estimate]:
-    """Return the score of each system under one metric, with its interval."""
-    found = []
-    for i, (system, effect) in enumerate(zip(sample.of.systems, sample.effects, strict=True)):
-        method, (low, high) = _interval(sample, i, effect, options)
-        found.append(
-            Estimate(
-                metric=sample.of.name,
-                system=system,
-                score=effect.value,
-                low=low,
-                high=high,
-                standard_error=effect.spread.error,
-                replicates=effect.replicates,
-                confidence_level=options.confidence_level,
-                method=method,
-                n_segments=sample.units.n,
-                unit=sample.units.unit,
-                higher_is_better=sample.of.higher_is_better,
-                signature=str(result_signature(sample, options, method)),
-                **_design(sample, i, effect),
-            )
+def _is_single(hypotheses: Any, metric: Metrics | None) -> bool:
+    """Return whether one score is asked for: of one system under one metric."""
+    if isinstance(hypotheses, Shard):
+        return len(hypotheses.metrics) == len(hypotheses.systems) == 1
+    if is_statistics(hypotheses):
+        return isinstance(hypotheses, SegmentStatistics) and len(hypotheses.systems) == 1
+    is_systems = isinstance(hypotheses, Mapping) or columns_of(hypotheses) is not None
+    return not is_systems and (metric is None or isinstance(metric, (str, Metric)))
+
+
+def estimates_of(
+    drawn: Drawn, options: Options, part: Task | Total, single: bool = True
+) -> list[Estimate]:
+    """Return the score of each system under one metric, with its interval.
+
+    Of several tasks replicates take much memory, and the signature makes them again; their notes
+    stand below all.
+    """
+    of, units = drawn.of, drawn.units
+    intervals = [_interval(drawn, i, effect, options) for i, effect in enumerate(drawn.effects)]
+    designs = [_design(drawn, i, effect) for i, effect in enumerate(drawn.effects)]
+    notes: tuple[str, ...] = ()
+    if single:
+        of_sizes = size_notes(drawn, gaps=True, held=held_by_few(drawn))
+        notes = (*of_sizes, *design_notes({of.name: designs}, units.unit))
+    return [
+        Estimate(
+            metric=of.name,
+            system=system,
+            score=effect.value,
+            low=low,
+            high=high,
+            standard_error=effect.spread.error,
+            replicates=effect.replicates if single else np.empty(0),
+            confidence_level=options.confidence_level,
+            method=method,
+            n_segments=units.n,
+            unit=units.unit,
+            higher_is_better=of.higher_is_better,
+            signature=str(result_signature(drawn, options, method)),
+            notes=notes,
+            task=part.name,
+            aggregate=part.total,
+            **design,
         )
-    held = held_by_few(sample)
-    notes = (*size_notes(sample.of, gaps=True, held=held), *design_notes(found))
-    return [replace(estimate, notes=notes) for estimate in found]
+        for system, effect, (method, (low, high)), design in zip(
+            of.systems, drawn.effects, intervals, designs, strict=True
+        )
+    ]
 
 
-def _interval(sample: Sample, i: int, effect: Effect, options: Options) -> tuple[str, Bounds]:
-    """Return the interval of a score, and what it is called."""
-    spread, outcomes = effect.spread, sample.of.outcomes
-    alpha = options.alpha
+def _interval(drawn: Drawn, i: int, effect: Effect, options: Options) -> tuple[str, Bounds]:
+    """Return what the interval of a score is called, and the interval."""
+    spread, outcomes, alpha = effect.spread, drawn.of.outcomes, options.alpha
     method = "bootstrap" if options.method == "simultaneous" else options.method
     if method == "bootstrap" and outcomes is not None and effect.influence is not None:
-        method, found = "wilson", outcomes.score_interval(i, effect.influence, alpha)
+        method, bounds = "wilson", outcomes.score_interval(i, effect.influence, alpha)
     else:
         if method == "bootstrap" and (effect.runs or spread.degrees < bootstrap.LEAST_DEGREES):
             method = "t"
-        found = effect.interval(method, alpha, lambda: sample.without_each(i)[0])
-    if not np.all(np.isfinite((*found, spread.error))):
+        bounds = effect.interval(method, alpha, lambda: _without_each(drawn, i))
+    if not np.all(np.isfinite((*bounds, spread.error))):
         raise InputError(
-            f"there is no finite interval for {sample.of.metric_name} of "
-            f"{sample.of.systems[i]!r}: the score or its gradient is not finite near the totals; "
+            f"there is no finite interval for {drawn.of.metric_name} of "
+            f"{drawn.of.systems[i]!r}: the score or its gradient is not finite near the totals; "
             f"define the score for every total"
         )
-    return method, found
+    return method, bounds
 
 
-def _design(sample: Sample, i: int, effect: Effect) -> dict[str, Any]:
+def _without_each(drawn: Drawn, i: int) -> Floats:
+    """Return the scores of a system without each unit in turn, `(N,)`."""
+    assert drawn.segments is not None
+    return np.asarray(drawn.segments.without_each(i)[0])
+
+
+def _design(drawn: Drawn, i: int, effect: Effect) -> dict[str, float]:
     """Return what documents, and runs, add to the error of a score: the design effect."""
-    of, units = sample.of, sample.units
-    if sample.is_elsewhere or not (units.members is not None or of.has_runs):
+    units, segments = drawn.units, drawn.segments
+    if segments is None or not (units.members is not None or drawn.has_runs):
         return {}
-    alone = student.spread(sample.segment_influence[i], None, units.segment_codes).error
-    found = {"segment_error": alone}
+    alone = student.spread(segments.segment_influence[i], None, units.segment_codes).error
+    design = {"segment_error": alone}
     if units.members is not None and effect.influence is not None:
         grouped = units.spread(effect.influence).error
         # Where nothing varies, documents add nothing.
         ratio = (grouped / alone) ** 2 if alone > 0 and grouped > 0 else 1.0
-        found |= {"design_effect": ratio, "effective_size": len(units.members) / ratio}
+        design |= {"design_effect": ratio, "effective_size": len(units.members) / ratio}
     if effect.runs:
         ((between, both, _),) = effect.runs
-        found["run_error"] = max(between - both, 0.0) ** 0.5
-    return found
+        design["run_error"] = max(between - both, 0.0) ** 0.5
+    return design
 
 
-def result_signature(
-    sample: Sample, options: Options, method: str, **test: str | None
-) -> Signature:
+def result_signature(drawn: Drawn, options: Options, method: str, **test: str | None) -> Signature:
     """Return everything needed to make the numbers under one metric again."""
-    drawn = sample.replicates.shape[1] or (options.n_resamples if test.get("test") == "ar" else 0)
-    return sample.signature(
+    n = drawn.replicates.shape[1] or (options.n_resamples if test.get("test") == "ar" else 0)
+    return drawn.signature(
         {
             **test,
             "ci": method,
             "level": f"{options.confidence_level:.10g}",
-            "n": str(drawn) if drawn else None,
-            "seed": str(options.seed) if drawn else None,
-            "weights": sample.weights if sample.weights != "multinomial" else None,
-            "resolution": f"{sample.resolution:g}" if sample.resolution < 1 else None,
+            "n": str(n) if n else None,
+            "seed": str(options.seed) if n else None,
+            "weights": drawn.weights if drawn.weights != "multinomial" else None,
+            "resolution": f"{drawn.resolution:g}" if drawn.resolution < 1 else None,
         }
     )

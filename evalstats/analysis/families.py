@@ -7,16 +7,15 @@ resamples reach a difference, Holm's method (1979) says how small its p-value is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.drawn import Drawn, rows_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.pairs import Compared, logarithms
-from evalstats.analysis.sampling import Sample, rows_of
 from evalstats.inference import bootstrap, families, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.resampling.strata import places_of, stratum_totals
@@ -33,203 +32,203 @@ _ONE_IN = 200
 _SINGLE_BITS, _LARGEST_BITS, _SINGLE_SEGMENTS, _DOUBLE_BITS = 22, 16, 1 << 14, 52
 
 
-class OwnErrors:
-    """The standard error of differences within each resample, `(p, B)`.
+#: Standard errors of differences within each resample: of p pairs `(p, B)`.
+Errors = Callable[[Sequence[Compared]], Floats]
+
+
+def errors_within(drawn: Drawn, options: Options) -> Errors | None:
+    """Return what gives the standard errors of pairs within resamples; without influence nothing.
 
     √Σ_t (Q*_t - S*_t²/n_t) with the resampled sums S* of influence values and Q* of their squares
-    in each stratum; where segments are elsewhere, the standard error itself.
+    in each stratum. Sums of influence values are drawn once.
     """
+    if drawn.influence is None:
+        return None
+    units = drawn.units
+    values = student.unbiased(drawn.influence, units.sizes, units.codes)
+    unit = student.unit_of(values)
+    values = values / unit
+    sums: list[tuple[int, Floats]] = []
 
-    def __init__(self, sample: Sample, options: Options) -> None:
-        self.units, self.options = sample.units, options
-        self.n_resamples = sample.replicates.shape[1]
-        self.values: Floats | None = None
-        if sample.influence is not None:
-            units = self.units
-            values = student.unbiased(sample.influence, units.sizes, units.codes)
-            self.unit = student.unit_of(values)
-            self.values = values / self.unit
-        self.sums: list[tuple[int, Floats]] = []
-
-    @property
-    def is_studentised(self) -> bool:
-        """Whether every resample has a standard error of its own."""
-        return self.values is not None
-
-    def __call__(self, pairs: Sequence[Compared]) -> Floats:
-        """Return those of some pairs; one column stands for all resamples."""
-        if self.values is None:
-            return np.array([[pair.spread.error] for pair in pairs])
+    def errors(pairs: Sequence[Compared]) -> Floats:
         first, second = [pair.a for pair in pairs], [pair.b for pair in pairs]
-        moved = self.values[second] - self.values[first]
+        moved = values[second] - values[first]
         scale = student.unit_of(moved, axis=1)
         squares = np.square(moved / scale)
-        if self.sums:
-            variance = self._totals(squares)
-        elif self.units.codes is None:
+        if sums:
+            variance = _totals(drawn, options, squares)
+        elif units.codes is None:
             # Both with the same rows of weights, which take as long to draw.
-            sums, variance = np.split(
-                self._totals(np.concatenate([self.values, squares])), [len(self.values)]
-            )
-            self.sums = [(self.units.n, sums)]
+            both = _totals(drawn, options, np.concatenate([values, squares]))
+            of_values, variance = np.split(both, [len(values)])
+            sums.append((units.n, of_values))
         else:
-            self.sums, variance = self._of_strata(self.values), self._totals(squares)
-        for n, sums in self.sums:
-            variance -= np.square((sums[second] - sums[first]) / scale) / n
-        return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * (scale * self.unit))
+            sums.extend(_totals_of_strata(drawn, options, values))
+            variance = _totals(drawn, options, squares)
+        for n, of_values in sums:
+            variance -= np.square((of_values[second] - of_values[first]) / scale) / n
+        return np.asarray(np.sqrt(np.maximum(variance, 0.0)) * (scale * unit))
 
-    def _totals(self, values: Floats) -> Floats:
-        """Return resampled sums of values, `(p, N) -> (p, B)`."""
-        # Above the least of them no number is negative, and single precision will do. As weights
-        # sum to N in every resample, what is below cancels out.
-        least = np.min(values, axis=1, keepdims=True)
-        whole, steps = _whole_numbers((values - least).T)
-        rows = rows_of(self.units, self.options.seed)
-        totals = weighted_totals(rows, whole, self.n_resamples, self.options.executor)
-        moved = (totals - np.sum(whole, axis=0)) * steps
-        return np.asarray(moved.T + np.sum(values, axis=1, keepdims=True))
-
-    def _of_strata(self, values: Floats) -> list[tuple[int, Floats]]:
-        """Return the number of units of each stratum, and resampled sums in it, `(S, B)`."""
-        whole, steps = _whole_numbers(values.T)
-        assert self.units.codes is not None
-        places = places_of(self.units.codes)
-        parts = [(p, whole[p]) for p in places]
-        rows, stacked = rows_of(self.units, self.options.seed), partial(np.stack, axis=1)
-        found = stratum_totals(rows, parts, self.n_resamples, self.options.executor, stacked)
-        return [(len(p), (found[:, t] * steps).T) for t, p in enumerate(places)]
+    return errors
 
 
-@dataclass(frozen=True, eq=False)
-class Family:
-    """Pairs of systems under one metric, or several with the same resamples and options.
+def _totals(drawn: Drawn, options: Options, values: Floats) -> Floats:
+    """Return resampled sums of values of units, `(p, N) -> (p, B)`."""
+    # Above the least of them no number is negative, and single precision will do. As weights
+    # sum to N in every resample, what is below cancels out.
+    least = np.min(values, axis=1, keepdims=True)
+    whole, steps = _whole_numbers((values - least).T)
+    rows, n_resamples = rows_of(drawn.units, options.seed), drawn.replicates.shape[1]
+    totals = weighted_totals(rows, whole, n_resamples, options.executor)
+    moved = (totals - np.sum(whole, axis=0)) * steps
+    return np.asarray(moved.T + np.sum(values, axis=1, keepdims=True))
 
-    Families of one sample may share the standard errors within resamples.
+
+def _totals_of_strata(drawn: Drawn, options: Options, values: Floats) -> list[tuple[int, Floats]]:
+    """Return the number of units of each stratum, and resampled sums in it, `(S, B)`."""
+    whole, steps = _whole_numbers(values.T)
+    assert drawn.units.codes is not None
+    places = places_of(drawn.units.codes)
+    parts = [(p, whole[p]) for p in places]
+    rows, n_resamples = rows_of(drawn.units, options.seed), drawn.replicates.shape[1]
+    stacked = partial(np.stack, axis=1)
+    totals = stratum_totals(rows, parts, n_resamples, options.executor, stacked)
+    return [(len(p), (totals[:, t] * steps).T) for t, p in enumerate(places)]
+
+
+def adjusted(
+    pairs: Sequence[Compared],
+    pvalues: Floats,
+    adjustment: str,
+    errors: Errors | None = None,
+) -> Floats:
+    """Adjust the p-values of a family of pairs, `(P,) -> (P,)`; none is below its own.
+
+    The pairs are those under one metric, or under several with the same resamples and options.
+    Families of one metric may share the standard errors within resamples.
     """
-
-    pairs: Sequence[Compared]
-    shared: OwnErrors | None = None
-
-    def adjusted(self, pvalues: Floats, adjustment: str) -> Floats:
-        """Adjust the p-values of all comparisons, `(P,) -> (P,)`; none is below its own."""
-        if adjustment != "max-t":
-            return families.ADJUSTMENTS[adjustment](pvalues)
-        if len(self.pairs) == 1:
-            return pvalues
-        # What is not drawn, or does not vary, knows nothing of the others.
-        adjusted = families.holm(pvalues)
-        if self._drawn:
-            counts, largest = self._largest(self._sign)
-            counts = families.monotone(counts + 1.0, self._sizes(self._sign))
-            fewest = _fewest(largest)
-            shares = self._widened(np.maximum(counts, fewest) / (len(largest) + 1))
-            # At each level one of the two decides: at levels below the smallest share Holm's.
-            small = np.minimum(shares, adjusted[self._drawn])
-            together = np.where(counts > fewest, shares, small)
-            adjusted[self._drawn] = np.maximum(together, pvalues[self._drawn])
-        return adjusted
-
-    def _widened(self, shares: Floats) -> Floats:
-        """Return the p-values of shares of resamples, `(p,)`: where errors are studentised, these.
-
-        Standard errors that are the same in all resamples say nothing of how uncertain they are.
-        """
-        sides = self.pairs[0].options.sides
-        pairs = [self.pairs[i] for i in self._drawn]
-        return np.array(
+    if adjustment != "max-t":
+        return families.ADJUSTMENTS[adjustment](pvalues)
+    if len(pairs) == 1:
+        return pvalues
+    # What is not drawn, or does not vary, knows nothing of the others.
+    stepped = families.holm(pvalues)
+    drawn = _drawn(pairs)
+    if drawn:
+        varying = [pairs[i] for i in drawn]
+        sign = {"two-sided": 0, "greater": 1, "less": -1}[pairs[0].options.alternative]
+        within = _errors_within(varying, errors)
+        reached, largest = _largest(varying, sign, within)
+        counts = families.monotone(np.float64(1) + reached, _sizes(varying, sign))
+        fewest = _fewest(largest)
+        shares = np.maximum(counts, fewest) / (len(largest) + 1)
+        # Standard errors that are the same in all resamples say nothing of how uncertain they are.
+        shares = np.array(
             [
-                share
-                if self._errors[pair.sample].is_studentised
-                else bootstrap.widened(float(share) / sides, pair.spread, sides)
-                for share, pair in zip(shares, pairs, strict=True)
+                share if within[pair.drawn] else _widened(float(share), pair)
+                for share, pair in zip(shares, varying, strict=True)
             ]
         )
+        # At each level one of the two decides: at levels below the smallest share Holm's.
+        small = np.minimum(shares, stepped[drawn])
+        together = np.where(counts > fewest, shares, small)
+        stepped[drawn] = np.maximum(together, pvalues[drawn])
+    return stepped
 
-    def simultaneous(self) -> list[Bounds]:
-        """Return intervals that hold for all pairs at once.
 
-        D ± c·se with c the k-th largest of the largest differences, the last whose adjusted p-value
-        is at most α, and never shorter than the interval of the pair alone. Where α is below the
-        smallest share of resamples, c is Bonferroni's where that is larger.
-        """
-        alpha, n_pairs = self.pairs[0].options.alpha, len(self.pairs)
-        spreads = [pair.spread for pair in self.pairs]
-        critical = [student.quantile(s.degrees, alpha / n_pairs) for s in spreads]
-        if self._drawn and n_pairs > 1:
-            largest = np.sort(self._largest(0)[1])
-            for i in self._drawn:
-                share = alpha
-                if not self._errors[self.pairs[i].sample].is_studentised:
-                    share = 2 * bootstrap.tail(alpha, spreads[i])
-                k, fewest = int((len(largest) + 1) * share), _fewest(largest)
-                beyond = max(float(largest[-fewest]), critical[i])
-                critical[i] = float(largest[-k]) if k >= fewest else beyond
-        return [self._joined(p, c) for p, c in zip(self.pairs, critical, strict=True)]
+def simultaneous(pairs: Sequence[Compared]) -> list[Bounds]:
+    """Return intervals that hold for all pairs of a family at once.
 
-    def _joined(self, pair: Compared, critical: float) -> Bounds:
-        alone = pair.interval(pair.options.alpha)
-        if pair.n_differing == 0:
-            return alone
-        if pair.options.contrast == "difference":
-            half = critical * pair.spread.error
-            low, high = pair.value - half, pair.value + half
-        else:
-            low, high = pair.ratio.at(critical)
-        if pair.options.contrast == "log-ratio":
-            low, high = logarithms((low, high))
-        return min(low, alone[0]), max(high, alone[1])
+    D ± c·se with c the k-th largest of the largest differences, the last whose adjusted p-value is
+    at most α, and never shorter than the interval of the pair alone. Where α is below the smallest
+    share of resamples, c is Bonferroni's where that is larger.
+    """
+    alpha, n_pairs = pairs[0].options.alpha, len(pairs)
+    critical = [student.quantile(pair.spread.degrees, alpha / n_pairs) for pair in pairs]
+    drawn = _drawn(pairs)
+    if drawn and n_pairs > 1:
+        varying = [pairs[i] for i in drawn]
+        within = _errors_within(varying)
+        largest = np.sort(_largest(varying, 0, within)[1])
+        fewest = _fewest(largest)
+        for i in drawn:
+            share = alpha
+            if within[pairs[i].drawn] is None:
+                share = 2 * bootstrap.tail(alpha, pairs[i].spread)
+            k = int((len(largest) + 1) * share)
+            beyond = max(float(largest[-fewest]), critical[i])
+            critical[i] = float(largest[-k]) if k >= fewest else beyond
+    return [_joined(pair, c) for pair, c in zip(pairs, critical, strict=True)]
 
-    @cached_property
-    def _errors(self) -> dict[Sample, OwnErrors]:
-        """The standard errors within resamples, sample by sample."""
-        if self.shared is not None:
-            return {self.pairs[0].sample: self.shared}
-        options = self.pairs[0].options
-        samples = dict.fromkeys(pair.sample for pair in self.pairs)
-        return {sample: OwnErrors(sample, options) for sample in samples}
 
-    def _own_errors(self, pairs: Sequence[Compared]) -> Floats:
-        """Return those of some pairs, `(p, B)`."""
-        found = np.empty((len(pairs), self.pairs[0].sample.replicates.shape[1]))
-        for sample, own in self._errors.items():
-            if places := [i for i, pair in enumerate(pairs) if pair.sample is sample]:
-                found[places] = own([pairs[i] for i in places])
-        return found
+def _joined(pair: Compared, critical: float) -> Bounds:
+    """Return the interval of so many standard errors, or that of the pair alone if it is longer."""
+    alone = pair.interval(pair.options.alpha)
+    if pair.n_differing == 0:
+        return alone
+    if pair.options.contrast == "difference":
+        half = critical * pair.spread.error
+        low, high = pair.value - half, pair.value + half
+    else:
+        low, high = pair.ratio.at(critical)
+    if pair.options.contrast == "log-ratio":
+        low, high = logarithms((low, high))
+    return min(low, alone[0]), max(high, alone[1])
 
-    @property
-    def _sign(self) -> int:
-        """0 for a two-sided test, else the side."""
-        return {"two-sided": 0, "greater": 1, "less": -1}[self.pairs[0].options.alternative]
 
-    @cached_property
-    def _drawn(self) -> list[int]:
-        """Pairs that vary and whose resamples say how much."""
-        return [
-            i
-            for i, pair in enumerate(self.pairs)
-            if pair.sample.replicates.size and pair.n_differing
-            if pair.spread.error > 0 and not pair.by_t
-        ]
+def _widened(share: float, pair: Compared) -> float:
+    """Return the p-value of a share of resamples, widened as that of the pair alone is."""
+    sides = pair.options.sides
+    return bootstrap.widened(share / sides, pair.spread, sides)
 
-    def _sizes(self, sign: int) -> Floats:
-        """Return the differences over their standard errors, `(P,)`."""
-        some = [self.pairs[i] for i in self._drawn]
-        t = np.array([pair.value / pair.spread.error for pair in some])
-        return np.asarray(t * sign if sign else np.abs(t))
 
-    def _largest(self, sign: int) -> tuple[NDArray[np.int64], Floats]:
-        pairs = [self.pairs[i] for i in self._drawn]
-        errors = np.array([pair.spread.error for pair in pairs])
+def _drawn(pairs: Sequence[Compared]) -> list[int]:
+    """Return the places of pairs that vary and whose resamples say how much."""
+    return [
+        i
+        for i, pair in enumerate(pairs)
+        if pair.drawn.replicates.size and pair.n_differing
+        if pair.spread.error > 0 and not pair.by_t
+    ]
 
-        def null(some: NDArray[np.intp]) -> Floats:
-            # A resample that misses the few units on which two systems differ says nothing of them.
-            scale = np.maximum(self._own_errors([pairs[j] for j in some]), errors[some, None] / 2)
-            moved = np.stack([pairs[j].difference.replicates - pairs[j].value for j in some])
-            moved /= scale
-            return np.asarray(moved * sign if sign else np.abs(moved))
 
-        n = self.pairs[0].sample.replicates.shape[1]
-        return families.step_down(null, self._sizes(sign), n)
+def _sizes(pairs: Sequence[Compared], sign: int) -> Floats:
+    """Return the differences over their standard errors, `(P,)`; a sign of 0 is of both sides."""
+    t = np.array([pair.value / pair.spread.error for pair in pairs])
+    return np.asarray(t * sign if sign else np.abs(t))
+
+
+def _errors_within(
+    pairs: Sequence[Compared], errors: Errors | None = None
+) -> dict[Drawn, Errors | None]:
+    """Return the standard errors within resamples, metric by metric."""
+    if errors is not None:
+        return {pairs[0].drawn: errors}
+    metrics = dict.fromkeys(pair.drawn for pair in pairs)
+    return {drawn: errors_within(drawn, pairs[0].options) for drawn in metrics}
+
+
+def _largest(
+    pairs: Sequence[Compared], sign: int, within: Mapping[Drawn, Errors | None]
+) -> tuple[NDArray[np.int64], Floats]:
+    """Return for each pair how many resamples reach it, and the largest of each, as `step_down`."""
+    errors = np.array([pair.spread.error for pair in pairs])
+    n = pairs[0].drawn.replicates.shape[1]
+
+    def null(places: NDArray[np.intp]) -> Floats:
+        # Without errors of their own resamples have that of the sample.
+        scale = np.repeat(errors[places, None], n, axis=1)
+        for drawn, of_metric in within.items():
+            here = [i for i, j in enumerate(places) if pairs[j].drawn is drawn]
+            if here and of_metric is not None:
+                scale[here] = of_metric([pairs[places[i]] for i in here])
+        # A resample that misses the few units on which two systems differ says nothing of them.
+        np.maximum(scale, errors[places, None] / 2, out=scale)
+        moved = np.stack([pairs[j].difference.replicates - pairs[j].value for j in places])
+        moved /= scale
+        return np.asarray(moved * sign if sign else np.abs(moved))
+
+    return families.step_down(null, _sizes(pairs, sign), n)
 
 
 def _fewest(largest: Floats) -> int:

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import cast
 
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.compare import comparison
+from evalstats.analysis.compare import compared
+from evalstats.analysis.evaluation import Evaluation
 from evalstats.analysis.options import N_RESAMPLES, SEED, Options
-from evalstats.analysis.parts import Source
-from evalstats.analysis.suite import Groups, Tables, as_tasks
+from evalstats.analysis.suite import Groups, Suite, Tables
+from evalstats.analysis.tasks import as_pairs
 from evalstats.analysis.units import Labels
 from evalstats.checks import share
 from evalstats.errors import InputError
@@ -17,7 +18,7 @@ from evalstats.inference.families import holm
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.gate import Gate, GateCheck
-from evalstats.results.notes import limit_notes
+from evalstats.results.notes import Limits, limit_notes
 from evalstats.results.records import Difference, plural
 from evalstats.results.results import Comparison
 from evalstats.results.signatures import Signature
@@ -54,7 +55,9 @@ def gated(
     if len(first.systems) != 2:
         raise InputError(f"a gate compares one system with one baseline, got {list(first.systems)}")
     is_limited = margin is not None or recovery is not None
-    seed, results = as_seed(rng), []
+    seed = as_seed(rng)
+    results: list[Comparison] = []
+    limits: list[Limits] = []
     for alternative, some in [("two-sided", tasks)] if is_limited else _by_direction(tasks):
         # Bounds are one-sided: each at the level by itself.
         options = Options(
@@ -68,9 +71,11 @@ def gated(
             recovery=recovery,
             significance_level=level,
         )
-        parts = as_tasks(some, aggregate, groups, strata).parts
-        results.append(comparison(parts, baseline, options))
-    limits = [limit for result in results for limit in _source(result).limits]
+        suite = Suite.of(some, aggregate, groups, strata)
+        pairs = as_pairs(suite.systems, baseline)
+        evaluation = Evaluation(suite.parts, pairs, options)
+        results.append(compared(evaluation, baseline))
+        limits += evaluation.limits
     checks = _in_order(_checks(results, level, is_limited), list(tasks))
     said = dict.fromkeys([*notes, *limit_notes(limits)])
     made = Gate(tuple(checks), margin, recovery, level, tuple(said))
@@ -95,9 +100,9 @@ def _in_order(checks: Sequence[GateCheck], tasks: Sequence[str]) -> list[GateChe
     return [*sorted(rows, key=lambda check: tasks.index(check.task)), *totals]
 
 
-def _source(result: Comparison) -> Source:
+def _evaluation(result: Comparison) -> Evaluation:
     """Return the statistics of a comparison that was made here, not read from a file."""
-    return cast(Source, result.source)
+    return cast(Evaluation, result.source)
 
 
 def _checks(results: Sequence[Comparison], level: float, is_limited: bool) -> list[GateCheck]:
@@ -140,9 +145,9 @@ def _check(
         n_checks=n_checks,
         n_items=score.n_segments,
         unit="item" if score.unit == "segment" else score.unit,
-        needed=_source(result).needed(d, level, _POWER) if is_limited else None,
+        needed=_evaluation(result).needed(d, level, _POWER) if is_limited else None,
         significance_level=level,
-        signature=str(_signed(_source(result).signature_of(d), d, n_checks, is_limited)),
+        signature=str(_signed(_evaluation(result).signature_of(d), d, n_checks, is_limited)),
     )
 
 

@@ -8,51 +8,53 @@ the systems differ by the margin or more; two one-sided tests reject it (Schuirm
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from evalstats.analysis.pairs import Compared
 from evalstats.errors import InputError
-from evalstats.results.records import Difference, MarginTest
 
 #: Scores with fewer different values lie on a lattice.
 _FEW_VALUES = 10
 
 
-def with_claims(pair: Compared, d: Difference) -> Difference:
-    """Add to a difference what can be claimed about the margin, or about the recovery."""
-    options = pair.options
-    if (options.margin is None and options.recovery is None) or is_unbounded(pair, d):
-        return d
-    if options.recovery is not None and min(d.baseline_score, d.system_score) < 0:
+def claims_of(pair: Compared) -> dict[str, float]:
+    """Return what can be claimed about the margin, or the recovery: fields of a `MarginTest`.
+
+    They lack adjusted p-values; where nothing can be claimed there are none.
+    """
+    options, scores = pair.options, pair.scores
+    if (options.margin is None and options.recovery is None) or is_unbounded(pair):
+        return {}
+    if options.recovery is not None and min(scores) < 0:
         # No share is kept of such a score; `Difference.unanswered` says so.
-        return d
-    found = _recovered(pair, d) if options.margin is None else _within(pair, d)
-    return replace(d, margin_test=MarginTest(**found))
+        return {}
+    return _recovered(pair) if options.margin is None else _within(pair)
 
 
-def is_unbounded(pair: Compared, d: Difference) -> bool:
+def is_unbounded(pair: Compared) -> bool:
     """Return whether scores of few values are all equal: others may differ where these do not."""
-    if d.n_differing or pair.outcomes is not None or pair.sample.is_elsewhere:
+    segments = pair.drawn.segments
+    if pair.n_differing or pair.outcomes is not None or segments is None:
         return False
-    metric = pair.sample.of.blocks[0].metric
-    values = [np.unique(block.given) for block in pair.sample.of.blocks]
-    is_text = metric.uses_references and metric.reads_text
-    return not is_text and len(np.unique(np.concatenate(values))) < _FEW_VALUES
+    metric = segments.blocks[0].metric
+    values = np.concatenate([np.unique(block.plain) for block in segments.blocks])
+    is_text = metric is not None and metric.uses_references and metric.reads_text
+    return not is_text and len(np.unique(values)) < _FEW_VALUES
 
 
-def _within(pair: Compared, d: Difference) -> dict[str, Any]:
+def _within(pair: Compared) -> dict[str, float]:
     margin, outcomes = pair.options.margin, pair.outcomes
     assert margin is not None
     if outcomes is not None and margin >= outcomes.scale:
         raise InputError(
-            f"must be below {outcomes.scale:g}, the whole scale of {d.metric}; got {margin:g}",
+            f"must be below {outcomes.scale:g}, the whole scale of {pair.drawn.of.name}; got "
+            f"{margin:g}",
             argument="margin",
         )
     low, high = pair.not_rejected(2 * pair.options.significance_level)
     above, below = pair.pvalue(-margin, "greater"), pair.pvalue(margin, "less")
-    higher = d.higher_is_better
+    higher = pair.drawn.of.higher_is_better
     return {
         "equivalence_bound": max(-low, high),
         "loss_bound": -low if higher else high,
@@ -62,12 +64,12 @@ def _within(pair: Compared, d: Difference) -> dict[str, Any]:
     }
 
 
-def _recovered(pair: Compared, d: Difference) -> dict[str, Any]:
+def _recovered(pair: Compared) -> dict[str, float]:
     """Return the test of new <= r·base, or of errors base <= r·new, and the largest r."""
-    recovery, turned = pair.options.recovery, not d.higher_is_better
+    recovery, turned = pair.options.recovery, not pair.drawn.of.higher_is_better
     assert recovery is not None
     if pair.outcomes is not None:
-        return _share_recovered(pair, d.baseline_score, recovery, turned)
+        return _share_recovered(pair, pair.scores[0], recovery, turned)
     pair = replace(pair, a=pair.b, b=pair.a) if turned else pair
     level = pair.options.significance_level
     bound = float(np.clip(pair.kept(level), 0.0, 1.0))
@@ -81,7 +83,9 @@ def _recovered(pair: Compared, d: Difference) -> dict[str, Any]:
     }
 
 
-def _share_recovered(pair: Compared, base: float, recovery: float, turned: bool) -> dict[str, Any]:
+def _share_recovered(
+    pair: Compared, base: float, recovery: float, turned: bool
+) -> dict[str, float]:
     """Return the same of shares, of which items are counted: a loss of (1 - r)·base is the limit.
 
     Where no item differs new - r·base would have no error at all.

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evalstats.analysis.sampling import Effect, Pair, Sample
-from evalstats.analysis.scored import Scored
+from evalstats.analysis.drawn import Drawn, Pair
+from evalstats.analysis.effects import Effect
+from evalstats.analysis.tasks import Task
+from evalstats.analysis.totals import Total
 from evalstats.inference import student
 from evalstats.inference.bootstrap import LEAST_DEGREES
 from evalstats.inference.student import kish
-from evalstats.metrics import Mean
 from evalstats.results.notes import (
     FEW_DIFFERING,
     NAMED,
@@ -22,7 +22,6 @@ from evalstats.results.notes import (
     limit_notes,
     uneven_notes,
 )
-from evalstats.statistics.values import missing_scores
 
 #: The largest tenth of the units, ten at most, that hold so much of a variance are a note. Measured
 #: on samples of 20 to 2,000 segments: BLEU of systems that get few n-grams right at all is seen in
@@ -31,21 +30,30 @@ _LARGEST, _MUCH = 10, 0.85
 
 
 def limits_of(
-    task: str,
-    scored: Sequence[Scored],
-    aggregate: str | None = None,
-    gaps: bool = True,
-    held: Sequence[Concentration] = (),
+    part: Task | Total, drawn: Sequence[Drawn], pairs: Sequence[Pair] | None = None
 ) -> Limits:
-    """Return what limits all that is said of a task; `held` are variances that few units hold."""
-    units = scored[0].units
+    """Return what limits all that is said of a task, or of a total, under all its metrics.
+
+    Without pairs that is said of scores.
+    """
+    held = [few for one in drawn for few in held_by_few(one, pairs)]
+    return _limits(drawn, held, tuple(gap_notes(drawn)), part.name, part.total)
+
+
+def _limits(
+    drawn: Sequence[Drawn],
+    held: Sequence[Concentration] = (),
+    gaps: tuple[str, ...] = (),
+    task: str = "",
+    aggregate: str | None = None,
+) -> Limits:
+    """Return what limits what is said; `held` are variances that few units hold."""
+    units = drawn[0].units
     degrees = units.alike.degrees
     sizes: tuple[int, ...] = ()
     worth = degrees + 1
     if units.sizes is not None and units.codes is None:
         sizes, worth = (int(units.sizes.min()), int(units.sizes.max())), kish(units.sizes)
-    missing = tuple(gap_notes(scored)) if gaps else ()
-    few = degrees < LEAST_DEGREES
     return Limits(
         task=task,
         aggregate=aggregate,
@@ -53,44 +61,44 @@ def limits_of(
         unit=units.unit,
         worth=worth,
         sizes=sizes,
-        by_t=few,
-        gaps=missing,
+        by_t=degrees < LEAST_DEGREES,
+        gaps=gaps,
         held=tuple(held),
     )
 
 
 def size_notes(
-    of: Scored, gaps: bool = False, held: Sequence[Concentration] = ()
+    drawn: Drawn, gaps: bool = False, held: Sequence[Concentration] = ()
 ) -> tuple[str, ...]:
     """Say when there are too few segments, or groups, to be sure of much."""
-    limits = [limits_of("", [of], gaps=gaps, held=held)]
+    limits = [_limits([drawn], held, tuple(gap_notes([drawn])) if gaps else ())]
     return (*limit_notes(limits), *uneven_notes(limits))
 
 
-def held_by_few(sample: Sample, pairs: Sequence[Pair] | None = None) -> list[Concentration]:
+def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Concentration]:
     """Return the pairs, or without pairs the systems, whose variance few units hold.
 
     Shares are counted, and rest on no variance that was estimated; the error of several runs has
-    another source, documents have their note, and segments that are elsewhere no influence values.
+    another source, and documents have a note of theirs.
     """
-    of, influence = sample.of, sample.influence
-    is_other = of.outcomes is not None or of.has_runs or sample.units.sizes is not None
+    of, influence, units = drawn.of, drawn.influence, drawn.units
+    is_other = of.outcomes is not None or drawn.has_runs or units.sizes is not None
     if influence is None or is_other:
         return []
-    found = []
-    for a, b in [(None, i) for i in range(len(of.systems))] if pairs is None else pairs:
-        values, n = influence[b], sample.units.n
-        worth = np.inf
+    concentrations = []
+    systems: list[tuple[int | None, int]] = [(None, i) for i in range(len(of.systems))]
+    for a, b in systems if pairs is None else pairs:
+        values, n, worth = influence[b], units.n, np.inf
         if a is not None:
             values = values - influence[a]
-            n, worth = sample.differ(a, b)
+            n, worth = drawn.differ(a, b)
         # Of fewer that differ another note speaks.
         if a is None or n >= FEW_DIFFERING:
-            largest, share = _largest(Effect(0.0, values, np.empty(0), sample.units, worth=worth))
+            largest, share = _largest(Effect(0.0, values, np.empty(0), units, worth=worth))
             if share > _MUCH:
                 names = of.systems[b], None if a is None else of.systems[a]
-                found.append(Concentration(of.name, *names, largest, share))
-    return found
+                concentrations.append(Concentration(of.name, *names, largest, share))
+    return concentrations
 
 
 def _largest(effect: Effect) -> tuple[int, float]:
@@ -110,27 +118,16 @@ def _largest(effect: Effect) -> tuple[int, float]:
     return largest, held / total if total > 0 else 0.0
 
 
-def gap_notes(scored: Sequence[Scored]) -> Iterator[str]:
+def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
     """Say how many scores are missing, whose mean is over those that there are: one line each."""
-    for of in scored:
-        counts, all_of = _gaps(of)
-        lacking = [f"{n:,} of {s}" for n, s in zip(counts, of.systems, strict=True) if n]
+    for one in drawn:
+        counts, n_scores = one.missing
+        lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
         if lacking:
             more = f" and others of {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
             n = int(np.sum(counts))
             yield (
-                f"{of.metric_name}: {n:,} of {all_of:,} scores {'is' if n == 1 else 'are'} missing "
-                f"({', '.join(lacking[:NAMED])}{more}); means are over those that there are."
+                f"{one.of.metric_name}: {n:,} of {n_scores:,} scores "
+                f"{'is' if n == 1 else 'are'} missing ({', '.join(lacking[:NAMED])}{more}); means "
+                f"are over those that there are."
             )
-
-
-def _gaps(of: Scored) -> tuple[NDArray[np.int64], int]:
-    """Return how many scores each system lacks, `(S,)`, and of how many of all systems."""
-    if of.missing is not None:
-        return of.missing, of.missing.size * of.units.n
-    # Strata of one unit have a score each, and no gap.
-    blocks = [block for block in of.blocks if block.metric.columns == Mean.columns]
-    counts = np.zeros(len(of.systems), dtype=np.int64)
-    for block in blocks:
-        counts += missing_scores(block.metric, block.segments)
-    return counts, sum(block.segments[..., 0].size for block in blocks)

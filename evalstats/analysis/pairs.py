@@ -7,15 +7,17 @@ of two scores have one p-value.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.drawn import Drawn
+from evalstats.analysis.effects import Effect, Quotient
 from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import Outcomes
-from evalstats.analysis.sampling import Effect, Sample
 from evalstats.errors import Argument, InputError
 from evalstats.inference import bootstrap, fieller, student
 from evalstats.inference.bootstrap import Bounds
@@ -24,40 +26,15 @@ from evalstats.inference.student import Spread
 from evalstats.results.records import Difference, Discordant, UnitCounts
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Quotient(Effect):
-    """A score over another: with the spread of their difference, and with Fieller's t interval."""
-
-    of: tuple[Effect, Effect]
-    difference: Effect
-
-    @property
-    def spread(self) -> Spread:
-        """That of the difference."""
-        return self.difference.spread
-
-    def by_t(self, alpha: float) -> Bounds:
-        """Return Fieller's interval of confidence 1 - α."""
-        return self.at(student.quantile(self.spread.degrees, alpha))
-
-    def at(self, quantile: float) -> Bounds:
-        """Return Fieller's interval at a quantile of t."""
-        return fieller.interval(self.scores, quantile)
-
-    @property
-    def scores(self) -> fieller.Pair:
-        """Both scores with their standard errors."""
-        (a, b), both = self.of, self.difference
-        return fieller.Pair(a.value, b.value, a.spread.error, b.spread.error, both.spread.error)
+#: A difference that lacks its task and what is adjusted for others.
+Record = Callable[..., Difference]
 
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """System b of a sample against its system a."""
+    """System b against system a of what was drawn."""
 
-    sample: Sample
+    drawn: Drawn
     a: int
     b: int
     options: Options
@@ -65,12 +42,17 @@ class Compared:
     @property
     def difference(self) -> Effect:
         """The score of b less that of a."""
-        return self.sample.difference(self.a, self.b)
+        return self.drawn.difference(self.a, self.b)
 
     @property
     def value(self) -> float:
         """The observed difference."""
-        return float(self.sample.scores[self.b] - self.sample.scores[self.a])
+        return float(self.drawn.scores[self.b] - self.drawn.scores[self.a])
+
+    @property
+    def scores(self) -> tuple[float, float]:
+        """The scores of the baseline and of the system."""
+        return float(self.drawn.scores[self.a]), float(self.drawn.scores[self.b])
 
     @cached_property
     def spread(self) -> Spread:
@@ -80,7 +62,7 @@ class Compared:
     @property
     def n_differing(self) -> int:
         """On how many units their statistics differ."""
-        return self.sample.differ(self.a, self.b)[0]
+        return self.drawn.differ(self.a, self.b)[0]
 
     @property
     def test(self) -> str:
@@ -93,7 +75,7 @@ class Compared:
     def outcomes(self) -> Outcomes | None:
         """What is counted, where differences of shares have the default test; ratios have not."""
         plain = self.options.test == "bootstrap" and self.options.contrast == "difference"
-        return self.sample.of.outcomes if plain else None
+        return self.drawn.of.outcomes if plain else None
 
     @cached_property
     def _counted(self) -> Spread:
@@ -107,7 +89,7 @@ class Compared:
     def by_t(self) -> bool:
         """Whether t decides alone: several runs, or units worth fewer than six."""
         few = self.spread.degrees < bootstrap.LEAST_DEGREES
-        return self.sample.of.has_runs or few
+        return self.drawn.has_runs or few
 
     def pvalue(self, null: float = 0.0, alternative: str | None = None) -> float:
         """Return the p-value of a null value of the difference."""
@@ -138,7 +120,7 @@ class Compared:
     def kept_pvalue(self, share: float) -> float:
         """Return the one-sided p-value of b <= r·a for this share r, or any smaller one."""
         t, _ = fieller.t_between(self.ratio.scores, 0.0, share)
-        new, difference = self.sample.replicates[self.b], self._less(share).replicates
+        new, difference = self.drawn.replicates[self.b], self._less(share).replicates
         p = self._decided(np.minimum(new, difference), t, "greater")
         return p if share < 1 else max(p, self._floor(1))
 
@@ -150,7 +132,7 @@ class Compared:
 
     def _less(self, share: float) -> Effect:
         """Return the score of b less a share of that of a."""
-        return self.sample.difference(self.a, self.b, share)
+        return self.drawn.difference(self.a, self.b, share)
 
     def _decided(self, distances: Floats, t: float, alternative: str) -> float:
         """Return the p-value of replicates less a null value, and of t standard errors from it."""
@@ -185,93 +167,89 @@ class Compared:
 
     def _without(self) -> Floats:
         """Return the scores of b, and of a, without each unit in turn, `(2, N)`."""
-        return self.sample.without_each(self.b, self.a)
+        assert self.drawn.segments is not None
+        return self.drawn.segments.without_each(self.b, self.a)
 
     @property
     def ratio(self) -> Quotient:
         """The score of b over that of a."""
-        sample, difference = self.sample, self.difference
-        base, new = sample.scores[[self.a, self.b]]
-        bottom, top = sample.replicates[[self.a, self.b]]
-        # Equal but for rounding.
-        top = np.where(difference.replicates == 0, bottom, top)
-        # b - r·a > 0 holds of every r where a is 0 and b above, and of none where both are 0.
-        none = np.where(top > 0, np.inf, -np.inf)
-        drawn = np.divide(top, bottom, where=bottom > 0, out=none)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = float(new / base)
-        both = sample.effects[self.a], sample.effects[self.b]
-        return Quotient(value, None, drawn, sample.units, of=both, difference=difference)
+        base, new = self.drawn.effects[self.a], self.drawn.effects[self.b]
+        return replace(new / base, difference=self.difference)
 
     def _error(self) -> float:
         """Return the standard error of the contrast, of ratios by the delta method."""
         if self.options.contrast == "difference":
             return self.spread.error
-        base, new = (float(self.sample.scores[i]) for i in (self.a, self.b))
-        error = self.sample.difference(self.a, self.b, new / base).spread.error
+        base, new = (float(self.drawn.scores[i]) for i in (self.a, self.b))
+        error = self.drawn.difference(self.a, self.b, new / base).spread.error
         return error / (base if self.options.contrast == "ratio" else new)
 
-    def record(self, pvalue: float, bounds: Bounds, exact: bool) -> Difference:
-        """Return what is known of the pair alone; of an exact p-value no other draws say more."""
-        sample, options = self.sample, self.options
-        outcomes = sample.of.outcomes
-        changes = None if outcomes is None else Discordant(*outcomes.changes(self.a, self.b))
-        test, method = self.test, options.method
-        if method == "bootstrap":
-            method = "tango" if test == "mcnemar" else "t" if self.by_t else method
-        sides, error = options.sides, 0.0
-        if test in ("bootstrap", "ar") and not exact and self.n_differing:
+    @property
+    def method(self) -> str:
+        """Which interval it has."""
+        if self.options.method != "bootstrap":
+            return self.options.method
+        return "tango" if self.test == "mcnemar" else "t" if self.by_t else "bootstrap"
+
+    def record(self, pvalue: float, bounds: Bounds, exact: bool) -> Record:
+        """Return the record of the pair, which lacks what is adjusted for others.
+
+        Of an exact p-value no other draws say more.
+        """
+        drawn, options = self.drawn, self.options
+        outcomes, standard_error = drawn.of.outcomes, self._error()
+        baseline, system = drawn.of.systems[self.a], drawn.of.systems[self.b]
+        pvalue_error = 0.0
+        if self.test in ("bootstrap", "ar") and not exact and self.n_differing:
             # A count of one side makes it; that of identical systems is 1 whatever is drawn.
-            error = sides * monte_carlo_error(pvalue / sides, options.n_resamples)
-        found = Difference(
-            task="",
-            aggregate=None,
-            metric=sample.of.name,
-            baseline=sample.of.systems[self.a],
-            system=sample.of.systems[self.b],
-            baseline_score=float(sample.scores[self.a]),
-            system_score=float(sample.scores[self.b]),
-            low=bounds[0],
-            high=bounds[1],
-            standard_error=self._error(),
-            pvalue=pvalue,
-            pvalue_adjusted=pvalue,
-            pvalue_error=error,
-            # Of several runs more units would leave the error that is the runs'.
-            units=UnitCounts(self.n_differing, None if sample.of.has_runs else sample.units.n),
-            higher_is_better=sample.of.higher_is_better,
-            test=test,
-            method=method,
-            contrast=options.contrast,
-            discordant=changes,
-        )
-        if not np.all(np.isfinite((*bounds, found.standard_error))):
+            share = pvalue / options.sides
+            pvalue_error = options.sides * monte_carlo_error(share, options.n_resamples)
+        if not np.all(np.isfinite((*bounds, standard_error))):
             raise InputError(
-                f"there is no finite interval for {found.metric} of {found.baseline!r} and "
-                f"{found.system!r}: the score, its gradient or the ratio is not finite near the "
+                f"there is no finite interval for {drawn.of.name} of {baseline!r} and "
+                f"{system!r}: the score, its gradient or the ratio is not finite near the "
                 f"totals; define the score for every total, or leave contrast out"
             )
-        return found
+        return partial(
+            Difference,
+            metric=drawn.of.name,
+            baseline=baseline,
+            system=system,
+            baseline_score=float(drawn.scores[self.a]),
+            system_score=float(drawn.scores[self.b]),
+            low=bounds[0],
+            high=bounds[1],
+            standard_error=standard_error,
+            pvalue=pvalue,
+            pvalue_error=pvalue_error,
+            # Of several runs more units would leave the error that is the runs'.
+            units=UnitCounts(self.n_differing, None if drawn.has_runs else drawn.units.n),
+            higher_is_better=drawn.of.higher_is_better,
+            test=self.test,
+            method=self.method,
+            contrast=options.contrast,
+            discordant=None if outcomes is None else Discordant(*outcomes.changes(self.a, self.b)),
+        )
 
 
-def check_ratios(sample: Sample, options: Options) -> None:
+def check_ratios(drawn: Drawn, options: Options) -> None:
     """Refuse ratios of scores that are not above 0."""
     if options.contrast == "difference":
         return
     contrast = Argument("contrast", options.contrast)
-    for name, score in zip(sample.of.systems, sample.scores, strict=True):
+    for name, score in zip(drawn.of.systems, drawn.scores, strict=True):
         if score <= 0:
             raise InputError(
                 contrast,
-                f" needs scores above 0, and {sample.of.metric_name} of {name!r} is {score:.6g}; "
+                f" needs scores above 0, and {drawn.of.metric_name} of {name!r} is {score:.6g}; "
                 f"leave ",
                 Argument("contrast"),
                 " out",
             )
-    if np.any(sample.replicates <= 0):
+    if np.any(drawn.replicates <= 0):
         raise InputError(
             contrast,
-            f" needs scores above 0, and {sample.of.metric_name} of a resample is not; give ",
+            f" needs scores above 0, and {drawn.of.metric_name} of a resample is not; give ",
             Argument("method", "t"),
             " and ",
             Argument("test", "t"),

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from evalstats.analysis.drawn import Drawn, Pair
+from evalstats.analysis.effects import Effect, Floats
 from evalstats.analysis.notes import size_notes
 from evalstats.analysis.options import Options
-from evalstats.analysis.sampling import Effect, Floats, Pair, Sample
 from evalstats.checks import integer, real, share
 from evalstats.errors import Argument, InputError
 from evalstats.inference import power, student
@@ -156,38 +157,38 @@ def by_t(effect: Effect, asked: Question) -> Design:
     return Design(asked, n, degrees, known=known, segment=segment, of_runs=of_runs, n_runs=n_runs)
 
 
-def designed(sample: Sample, pair: Pair, asked: Question) -> Design:
+def designed(drawn: Drawn, pair: Pair, asked: Question) -> Design:
     """Return what is known of a pair (baseline, system), which has to vary."""
-    effect, differ = sample.difference(*pair), sample.differ(*pair)[0]
-    outcomes = sample.of.outcomes
-    base, new = (sample.of.systems[i] for i in pair)
-    _check_size(effect.influence, sample, f"{new!r} less {base!r}")
+    effect, differ = drawn.difference(*pair), drawn.differ(*pair)[0]
+    outcomes = drawn.of.outcomes
+    base, new = (drawn.of.systems[i] for i in pair)
+    _check_size(effect.influence, drawn, f"{new!r} less {base!r}")
     if outcomes is not None and differ:
         assert effect.influence is not None
         spread = outcomes.spread(*pair, effect.influence)
         gained, lost, n = outcomes.changed(*pair, spread)
-        degrees = np.inf if sample.units.plain else spread.degrees
-        total = sample.units.n
+        degrees = np.inf if drawn.units.plain else spread.degrees
+        total = drawn.units.n
         found = Design(asked, total, degrees, scale=outcomes.scale)
         return replace(found, discordant=(gained + lost) / n, worth=n / total)
-    rounding = 1e-12 * float(np.max(np.abs(sample.scores[list(pair)])))
+    rounding = 1e-12 * float(np.max(np.abs(drawn.scores[list(pair)])))
     if effect.spread.error > rounding:
         return by_t(effect, asked)
     raise InputError(
         f"{new!r} and {base!r} {'differ by the same' if differ else 'have identical statistics'} "
-        f"on every {sample.units.unit} under {sample.of.name}: nothing varies, and a pilot without "
+        f"on every {drawn.units.unit} under {drawn.of.name}: nothing varies, and a pilot without "
         f"variance says nothing of power; leave one of them out"
     )
 
 
-def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -> Power:
+def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> Power:
     """Plan for all pairs under all metrics, as `power` does."""
-    for sample in samples:
+    for one in drawn:
         # Of shards, whose segments are elsewhere, the replicates vary.
-        values = sample.replicates if sample.influence is None else sample.influence
-        _check_size(values, sample, "a score")
-    units, first = samples[0].units, samples[0].effects[0].runs
-    n, pilot_runs = asked.n_segments or units.n, first[0][2] if first else None
+        values = one.replicates if one.influence is None else one.influence
+        _check_size(values, one, "a score")
+    first, units = drawn[0], drawn[0].units
+    n, pilot_runs = asked.n_segments or units.n, first.runs[0][0][2] if first.runs else None
     least = 2 if units.codes is None else 2 * (int(units.codes.max()) + 1)
     if n < least:
         raise InputError(
@@ -200,17 +201,17 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
             "add is not known; give lists of runs, or the statistics of extract_runs"
         )
     runs = asked.runs or pilot_runs
-    found: list[PairPower] = []
+    rows: list[PairPower] = []
     signatures: list[str] = []
-    same: list[tuple[Sample, Pair]] = []
-    for sample in samples:
-        some = [pair for pair in pairs if sample.differ(*pair)[0]] or pairs[:1]
-        same += [(sample, pair) for pair in pairs if not sample.differ(*pair)[0]]
-        found += [_pair(sample, pair, asked, n, runs) for pair in some]
-        test = {"test": found[-1].test, "alt": asked.alternative, "level": f"{asked.level:.10g}"}
-        signatures.append(str(sample.signature({"power": f"{asked.target:.10g}", **test})))
+    same: list[tuple[Drawn, Pair]] = []
+    for one in drawn:
+        varying = [pair for pair in pairs if one.differ(*pair)[0]] or pairs[:1]
+        same += [(one, pair) for pair in pairs if not one.differ(*pair)[0]]
+        rows += [_pair(one, pair, asked, n, runs) for pair in varying]
+        test = {"test": rows[-1].test, "alt": asked.alternative, "level": f"{asked.level:.10g}"}
+        signatures.append(str(one.signature({"power": f"{asked.target:.10g}", **test})))
     result = Power(
-        pairs=tuple(found),
+        pairs=tuple(rows),
         n_pilot=units.n,
         n_segments=n,
         unit=units.unit,
@@ -224,30 +225,30 @@ def planned(samples: Sequence[Sample], pairs: Sequence[Pair], asked: Question) -
         pilot_runs=pilot_runs,
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
-    assumed = assumptions(result, len(units.labels), uneven, samples[0].is_elsewhere)
-    notes = *assumed, *_left_out(same), *size_notes(samples[0].of)
+    assumed = assumptions(result, len(units.labels), uneven, first.segments is None)
+    notes = *assumed, *_left_out(same), *size_notes(first)
     return replace(result, notes=notes)
 
 
 def needed_within(
-    sample: Sample, pair: Pair, options: Options, level: float, target: float
+    drawn: Drawn, pair: Pair, options: Options, level: float, target: float
 ) -> int | None:
     """Return how many units show a system that has lost nothing to be within the limit."""
     (a, b), distance = pair, options.margin
-    effect, outcomes = sample.difference(a, b), sample.of.outcomes
+    effect, outcomes = drawn.difference(a, b), drawn.of.outcomes
     if options.recovery is not None:
-        ends = (a, b) if sample.of.higher_is_better else (b, a)
-        effect = sample.difference(*ends, options.recovery)
-        distance = (1 - options.recovery) * float(sample.scores[a])
+        ends = (a, b) if drawn.of.higher_is_better else (b, a)
+        effect = drawn.difference(*ends, options.recovery)
+        distance = (1 - options.recovery) * float(drawn.scores[a])
     if not distance or distance < 0:
         return None
     if outcomes is not None:
         # Of counted answers a recovery is a margin of the plain difference.
-        influence = sample.difference(a, b).influence
+        influence = drawn.difference(a, b).influence
         assert influence is not None
         gained, lost, n = outcomes.changed(a, b, outcomes.spread(a, b, influence))
         known = distance / outcomes.scale, (gained + lost) / n
-        items = power.items_within(*known, level, target) * sample.units.n / n
+        items = power.items_within(*known, level, target) * drawn.units.n / n
         return ceil(items) if items < ENDLESS else None
     if effect.spread.error == 0 or level < _LEAST_LEVEL:
         return None
@@ -268,19 +269,19 @@ def needed_within(
     return by_t(scaled, asked).needed(distance / unit)
 
 
-def _check_size(values: Floats | None, sample: Sample, what: str) -> None:
+def _check_size(values: Floats | None, drawn: Drawn, what: str) -> None:
     """Refuse influence values, or replicates, of any shape, whose squares are no numbers."""
     size = 0.0 if values is None else float(np.max(np.abs(values), initial=0.0))
     if size and not _LEAST_SIZE < size < _LARGEST_SIZE:
         raise InputError(
             f"hypotheses must have scores whose variance can be computed, but under "
-            f"{sample.of.name} a {sample.units.unit} moves {what} by {size:.1g}; give them in a "
+            f"{drawn.of.name} a {drawn.units.unit} moves {what} by {size:.1g}; give them in a "
             f"unit in which they are nearer to 1"
         )
 
 
-def _pair(sample: Sample, pair: Pair, asked: Question, n: int, planned: int | None) -> PairPower:
-    plan = designed(sample, pair, asked)
+def _pair(drawn: Drawn, pair: Pair, asked: Question, n: int, planned: int | None) -> PairPower:
+    plan = designed(drawn, pair, asked)
     size, runs = asked.difference, planned or 1
     low, high = plan.bounds()
     found = _bounded("minimum", [d.least(n, runs) for d in (plan, low, high)])
@@ -288,18 +289,18 @@ def _pair(sample: Sample, pair: Pair, asked: Question, n: int, planned: int | No
         # The more the next units vary, the less is found.
         found |= _bounded("power", [d.power(size, n, runs) for d in (plan, high, low)])
         found |= _bounded("needed", [d.needed(size, runs) for d in (plan, low, high)])
-    sizes = _sizes(n, sample.units.n, found.get("needed") or n)
+    sizes = _sizes(n, drawn.units.n, found.get("needed") or n)
     return PairPower(
-        metric=sample.of.name,
-        baseline=sample.of.systems[pair[0]],
-        system=sample.of.systems[pair[1]],
-        observed=float(sample.scores[pair[1]] - sample.scores[pair[0]]),
+        metric=drawn.of.name,
+        baseline=drawn.of.systems[pair[0]],
+        system=drawn.of.systems[pair[1]],
+        observed=float(drawn.scores[pair[1]] - drawn.scores[pair[0]]),
         standard_deviation=plan.deviation(runs),
         **found,
         sizes=sizes,
         minimums=tuple(plan.least(m, runs) for m in sizes),
         powers=() if size is None else tuple(plan.power(size, m, runs) for m in sizes),
-        higher_is_better=sample.of.higher_is_better,
+        higher_is_better=drawn.of.higher_is_better,
         discordant=plan.discordant if plan.scale else None,
         of_runs=None if planned is None else _of_runs(plan, n, planned),
     )
@@ -332,11 +333,11 @@ def _sizes(planned: int, *others: int) -> tuple[int, ...]:
     return tuple(sorted({planned, *(m for m in numbers if low <= m <= high)}))
 
 
-def _left_out(same: Sequence[tuple[Sample, Pair]]) -> Iterator[str]:
-    for sample, (a, b) in same[:1]:
-        who = f"{sample.of.systems[b]} and {sample.of.systems[a]} ({sample.of.name})"
+def _left_out(same: Sequence[tuple[Drawn, Pair]]) -> Iterator[str]:
+    for drawn, (a, b) in same[:1]:
+        who = f"{drawn.of.systems[b]} and {drawn.of.systems[a]} ({drawn.of.name})"
         who = who if len(same) == 1 else f"{len(same)} pairs, {who} for one,"
         yield (
-            f"{who} have identical statistics on every {sample.units.unit}, which say nothing of "
+            f"{who} have identical statistics on every {drawn.units.unit}, which say nothing of "
             f"power, and are left out."
         )

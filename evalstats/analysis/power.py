@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.inputs import Given, as_pairs
-from evalstats.analysis.options import Options
+from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.planning import Question, planned
+from evalstats.analysis.tasks import as_pairs, as_task, of_shard, systems_of
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
 from evalstats.resampling.executors import Workers
@@ -107,7 +107,16 @@ def power(
         confidence_level=options.confidence_level,
         alternative=options.alternative,
     )
-    given = Given(hypotheses, references, metrics, groups, strata, aggregate)
-    pairs = as_pairs(given.systems, baseline, "power")
-    samples = given.samples(given.options(options), progress)
-    return planned(samples, pairs, asked)
+    pairs = as_pairs(systems_of(hypotheses), baseline, "power")
+    options = of_shard(hypotheses, options, None, SEED)
+    task = as_task(
+        hypotheses,
+        references,
+        metrics,
+        groups=groups,
+        strata=strata,
+        aggregate=aggregate,
+        executor=options.executor,
+        progress=progress,
+    )
+    return planned(task.drawn(options), pairs, asked)

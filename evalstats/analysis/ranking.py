@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.families import Family, OwnErrors
+from evalstats.analysis.drawn import Drawn, Pair, from_scores
+from evalstats.analysis.families import adjusted, errors_within
 from evalstats.analysis.notes import gap_notes, size_notes
 from evalstats.analysis.options import Options, option
 from evalstats.analysis.pairs import Compared
-from evalstats.analysis.sampling import Pair, Sample
 from evalstats.errors import InputError
 from evalstats.inference import ranks
 from evalstats.inference.ranks import Verdicts
@@ -21,7 +20,6 @@ from evalstats.results.notes import close_calls, floor_notes
 from evalstats.results.ranking import Ranked, Ranking
 from evalstats.results.records import Difference
 from evalstats.results.results import Comparison
-from evalstats.results.signatures import Signature
 from evalstats.results.source import Composite
 
 Floats = NDArray[np.float64]
@@ -36,43 +34,51 @@ FAMILY_WISE = ("max-t", "holm")
 
 def by_metric(
     comparison: Comparison,
-    found: Sequence[Difference],
-    sample: Sample,
+    differences: Sequence[Difference],
+    drawn: Drawn,
     options: Options,
+    notes: Sequence[str] = (),
 ) -> Ranking:
     """Rank the systems by the differences of all pairs under one metric, on a task or in total."""
     _check(comparison)
-    number = sample.of.systems.index
-    pvalues = {(number(d.system), number(d.baseline)): (d.pvalue, d.pvalue_adjusted) for d in found}
-    signature = comparison.signature_of(found[0])
-    compared = _all_pairs(sample, options)
-    made = _ranking(comparison, sample, compared, pvalues, signature, found[0].task)
-    return replace(
-        made,
+    number, adjustment = drawn.of.systems.index, comparison.adjusted
+    pvalues = {
+        (number(d.system), number(d.baseline)): (d.pvalue, d.pvalue_adjusted) for d in differences
+    }
+    return _ranking(
+        drawn,
+        pvalues,
+        options,
+        adjustment=comparison.adjustment,
+        task=differences[0].task,
+        signature=comparison.signature_of(differences[0]),
         notes=(
-            *floor_notes(comparison, found),
-            *size_notes(sample.of),
-            *gap_notes([sample.of]),
-            *close_calls(comparison, found, f"{sample.of.name}: the"),
+            *notes,
+            *floor_notes(adjustment, differences, comparison.estimates[0].unit),
+            *size_notes(drawn),
+            *gap_notes([drawn]),
+            *close_calls(adjustment, differences, f"{drawn.of.name}: the"),
         ),
     )
 
 
 def by_composite(
     comparison: Comparison,
-    samples: Sequence[Sample],
-    signatures: Sequence[Signature],
-    task: str,
-    options: Options,
+    drawn: Sequence[Drawn],
     composite: str | Composite,
     higher: bool,
+    options: Options,
+    *,
+    task: str,
+    signatures: Sequence[str],
+    notes: Sequence[str] = (),
 ) -> Ranking:
     """Rank the systems by a composite of metrics, resampled with them, on a task or in total.
 
     `signatures` are those of the differences under the metrics.
     """
     _check(comparison)
-    up = np.array([sample.of.higher_is_better for sample in samples])
+    up = np.array([one.of.higher_is_better for one in drawn])
     if callable(composite):
         name, function = getattr(composite, "__name__", _UNNAMED), composite
         name = "composite" if name == _UNNAMED else name
@@ -83,105 +89,101 @@ def by_composite(
         def function(scores: Floats) -> Floats:
             return named(scores, up)
 
-    sample = _composed(samples, name, function, higher)
-    compared = _all_pairs(sample, options)
-    pvalues = np.array([pair.pvalue() for pair in compared.values()])
-    both = zip(pvalues, Family(list(compared.values())).adjusted(pvalues, "max-t"), strict=True)
-    test = "t" if options.test == "t" else "bootstrap"
-    each = dict.fromkeys(str(one.but(test=test, adj="max-t")) for one in signatures)
-    signature = f"{name} of {' + '.join(each)}"
-    comparison = replace(comparison, adjustment="max-t")
-    known = dict(zip(compared, both, strict=True))
-    made = _ranking(comparison, sample, compared, known, signature, task)
-    gaps = gap_notes([sample.of for sample in samples])
-    return replace(made, notes=(*size_notes(sample.of), *gaps))
-
-
-def _composed(samples: Sequence[Sample], name: str, function: Composite, higher: bool) -> Sample:
-    """Return the composite as a score whose influence values are not known."""
-    scores = np.stack([sample.scores for sample in samples], axis=-1)
-    drawn = np.stack([sample.replicates.T for sample in samples], axis=-1)
-    if not len(drawn):
-        raise InputError("a composite needs resampled scores: leave method out")
-    first, n = samples[0], len(scores)
-    differing = np.zeros((n, n), dtype=np.int64)
-    for i, j in combinations(range(n), 2):
-        counts = [sample.differ(i, j)[0] for sample in samples]
-        differing[i, j] = differing[j, i] = max(counts)
-    return Sample(
-        replace(first.of, name=name, higher_is_better=higher, outcomes=None),
-        _checked(function, scores),
-        np.ascontiguousarray(_checked(function, drawn).T),
-        differing=differing,
+    joint = from_scores(drawn, name, function, higher)
+    compared = _all_pairs(joint, options)
+    alone = np.array([pair.pvalue() for pair in compared.values()])
+    both = zip(alone, adjusted(list(compared.values()), alone, "max-t"), strict=True)
+    return _ranking(
+        joint,
+        dict(zip(compared, both, strict=True)),
+        options,
+        adjustment="max-t",
+        task=task,
+        signature=f"{name} of {' + '.join(signatures)}",
+        notes=(*notes, *size_notes(joint), *gap_notes(drawn)),
     )
 
 
-def _all_pairs(sample: Sample, options: Options) -> dict[Pair, Compared]:
-    pairs = combinations(range(len(sample.scores)), 2)
-    return {pair: Compared(sample, *pair, options) for pair in pairs}
+def _all_pairs(drawn: Drawn, options: Options) -> dict[Pair, Compared]:
+    pairs = combinations(range(len(drawn.scores)), 2)
+    return {pair: Compared(drawn, *pair, options) for pair in pairs}
 
 
 def _ranking(
-    comparison: Comparison,
-    sample: Sample,
-    compared: Mapping[Pair, Compared],
+    drawn: Drawn,
     pvalues: Mapping[Pair, tuple[float, float]],
-    signature: str,
+    options: Options,
+    *,
+    adjustment: str,
     task: str,
+    signature: str,
+    notes: tuple[str, ...],
 ) -> Ranking:
     """Rank by the p-values of all pairs, alone and adjusted."""
-    alone, adjusted = np.ones((2, len(sample.scores), len(sample.scores)))
+    alone, together = np.ones((2, len(drawn.scores), len(drawn.scores)))
     for (i, j), both in pvalues.items():
-        alone[i, j], adjusted[i, j] = alone[j, i], adjusted[j, i] = both
-    level, scores = comparison.significance_level, sample.scores
-    higher = sample.of.higher_is_better
-    places = ranks.ranks(scores, higher)
+        alone[i, j], together[i, j] = alone[j, i], together[j, i] = both
+    level, higher = options.significance_level, drawn.of.higher_is_better
+    places = ranks.ranks(drawn.scores, higher)
     order = np.argsort(places, kind="stable")
     ahead = places[:, None] < places
-    together = (adjusted <= level) & ahead
-    intervals = ranks.rank_intervals(together)
-    tiers, clusters = ranks.letters(together, order), ranks.clusters(together, order)
-    drawn = sample.replicates.T
-    first = ranks.probability_first(drawn, higher) if len(drawn) else None
-    adjustment = "max-t" if comparison.adjustment == "max-t" else "holm"
-    errors = OwnErrors(sample, next(iter(compared.values())).options) if len(drawn) else None
-    rows = []
-    for i in order:
-        others = [j for j in range(len(scores)) if j != i]
-        family = Family([compared[min(i, j), max(i, j)] for j in others], errors)
-        own = family.adjusted(alone[i, others], adjustment) <= level
-        verdicts: Verdicts = np.zeros(together.shape, dtype=bool)
-        verdicts[i, others] = own & ahead[i, others]
-        verdicts[others, i] = own & ahead[others, i]
-        low, high = map(int, ranks.rank_intervals(verdicts)[i])
-        rows.append(
+    verdicts = (together <= level) & ahead
+    intervals = ranks.rank_intervals(verdicts)
+    tiers, clusters = ranks.letters(verdicts, order), ranks.clusters(verdicts, order)
+    is_drawn = drawn.replicates.size > 0
+    first = ranks.probability_first(drawn.replicates.T, higher) if is_drawn else None
+    alone_intervals = _alone(drawn, alone, ahead, options, adjustment)
+    return Ranking(
+        metric=drawn.of.name,
+        task=task,
+        systems=tuple(
             Ranked(
-                metric=sample.of.name,
-                system=sample.of.systems[i],
-                score=float(scores[i]),
-                standard_error=sample.effects[i].spread.error,
+                metric=drawn.of.name,
+                system=drawn.of.systems[i],
+                score=float(drawn.scores[i]),
+                standard_error=drawn.effects[i].spread.error,
                 rank=float(places[i]),
-                low=low,
-                high=high,
+                low=alone_intervals[i][0],
+                high=alone_intervals[i][1],
                 simultaneous_low=int(intervals[i, 0]),
                 simultaneous_high=int(intervals[i, 1]),
                 tier=tiers[i],
                 cluster=int(clusters[i]),
                 probability_first=None if first is None else float(first[i]),
             )
-        )
-    tied = [sample.of.systems[i] for i in order[1:] if not together[order[0], i]]
-    return Ranking(
-        metric=sample.of.name,
-        task=task,
-        systems=tuple(rows),
-        tied=tuple(tied),
+            for i in order
+        ),
+        tied=tuple(drawn.of.systems[i] for i in order[1:] if not verdicts[order[0], i]),
         confidence_level=1 - level,
         higher_is_better=higher,
-        n_segments=sample.units.n,
-        unit=sample.units.unit,
+        n_segments=drawn.units.n,
+        unit=drawn.units.unit,
         signature=signature,
+        notes=notes,
     )
+
+
+def _alone(
+    drawn: Drawn, pvalues: Floats, ahead: Verdicts, options: Options, adjustment: str
+) -> list[tuple[int, int]]:
+    """Return the interval of the rank of each system alone, from max-T over its own pairs.
+
+    `pvalues` are those of all pairs, `(S, S)`, and `ahead` says whose score is better.
+    """
+    compared, n = _all_pairs(drawn, options), len(pvalues)
+    errors = errors_within(drawn, options) if drawn.replicates.size else None
+    how = "max-t" if adjustment == "max-t" else "holm"
+    intervals = []
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        pairs = [compared[min(i, j), max(i, j)] for j in others]
+        is_shown = adjusted(pairs, pvalues[i, others], how, errors) <= options.significance_level
+        verdicts: Verdicts = np.zeros((n, n), dtype=bool)
+        verdicts[i, others] = is_shown & ahead[i, others]
+        verdicts[others, i] = is_shown & ahead[others, i]
+        low, high = map(int, ranks.rank_intervals(verdicts)[i])
+        intervals.append((low, high))
+    return intervals
 
 
 def _check(comparison: Comparison) -> None:
@@ -194,17 +196,3 @@ def _check(comparison: Comparison) -> None:
             f"a ranking needs an adjustment that allows for all pairs, one of "
             f"{', '.join(FAMILY_WISE)}; this comparison has {comparison.adjustment!r}"
         )
-
-
-def _checked(function: Composite, scores: Floats) -> Floats:
-    made = np.asarray(function(scores), dtype=np.float64)
-    wanted = "composite must make finite numbers of scores (..., S, M), one a system"
-    if made.shape != scores.shape[:-1]:
-        raise InputError(
-            f"{wanted}: of {scores.shape} it made {made.shape}, {scores.shape[-2]} systems; take "
-            f"means over axis=-1"
-        )
-    bad = made[~np.isfinite(made)]
-    if bad.size:
-        raise InputError(f"{wanted}: {bad.size:,} of {made.size:,} that it made are {bad[0]}")
-    return made

@@ -1,16 +1,18 @@
-"""Samples of segments that are elsewhere: a shard keeps their totals, and those of resamples."""
+"""Drawn scores of segments that are elsewhere: a shard keeps totals, of all and of resamples.
+
+How scores vary with each segment is not known, so that there are no influence values.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.analysis.aggregates import Aggregate
-from evalstats.analysis.sampling import Sample, frozen
-from evalstats.analysis.scored import Block, Scored, distinct_names
+from evalstats.analysis.blocks import Scored, distinct_names
+from evalstats.analysis.drawn import Drawn, frozen
 from evalstats.analysis.units import Units
 from evalstats.errors import InputError
-from evalstats.metrics import Metric
+from evalstats.metrics import Metric, scores_of
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.identity import MetricSignature
 from evalstats.shards.shard import Shard
@@ -21,8 +23,8 @@ Floats = NDArray[np.float64]
 _EMPTY_RESAMPLES = 0.1
 
 
-def from_shard(shard: Shard) -> list[Sample]:
-    """Score the totals of a shard; what it kept of the segments is their sum, one row."""
+def from_shard(shard: Shard) -> list[Drawn]:
+    """Return the scores of a shard under each of its metrics."""
     missing = sorted(set(range(len(shard.shard_sizes))) - set(shard.shards))
     if missing:
         raise InputError(
@@ -44,16 +46,16 @@ def from_shard(shard: Shard) -> list[Sample]:
             "totals only; give SegmentStatistics, or a Shard of one run"
         )
     names = distinct_names(list(shard.metrics))
-    return [_sample(shard, i, name) for i, name in enumerate(names)]
+    return [_drawn(shard, i, name) for i, name in enumerate(names)]
 
 
-def _sample(shard: Shard, i: int, name: str) -> Sample:
+def _drawn(shard: Shard, i: int, name: str) -> Drawn:
+    """Return the scores under the i-th metric, which tables call by this name."""
     metric = shard.metrics[i]
     totals, resampled = (
         np.asarray(x[i] * shard.resolution, dtype=np.float64)
         for x in (shard.totals, shard.resampled)
     )
-    rows = totals[:, None]
     scored = Scored(
         name=name,
         metric_name=metric.name,
@@ -61,20 +63,18 @@ def _sample(shard: Shard, i: int, name: str) -> Sample:
         higher_is_better=metric.higher_is_better,
         signature=MetricSignature.of(metric.signature),
         reference_label=shard.reference_labels[i],
-        blocks=(Block(metric, rows, rows, rows),),
-        aggregate=Aggregate(),
         units=Units(shard.n_segments, shard.unit),
-        missing=shard.missing[i] if shard.missing else None,
     )
-    replicates = scored.score([resampled], "a resample")
-    scores = scored.score([totals], "the corpus")
+    replicates = scored.check_finite(scores_of(metric, resampled), "a resample")
+    scores = scored.check_finite(scores_of(metric, totals), "the corpus")
     if shard.weights == "poisson":
         _check_scale_free(metric, totals, scores, replicates, shard.n_segments)
-    return Sample(
+    return Drawn(
         scored,
         scores,
         frozen(replicates),
         differing=shard.differing[i],
+        lacking=shard.missing[i] if shard.missing else None,
         weights=shard.weights,
         resolution=shard.resolution,
     )

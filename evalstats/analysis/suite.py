@@ -7,17 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.compare import comparison
+from evalstats.analysis.compare import compared
 from evalstats.analysis.estimate import estimates_of
-from evalstats.analysis.inputs import Given, given_tables, is_statistics
-from evalstats.analysis.notes import held_by_few, limits_of
+from evalstats.analysis.evaluation import Evaluation, Part
+from evalstats.analysis.notes import limits_of
 from evalstats.analysis.options import Options, PairOptions, ScoreOptions
-from evalstats.analysis.parts import Part, placed, sampled
+from evalstats.analysis.tasks import Task, as_pairs, is_statistics, tables_of
 from evalstats.analysis.totals import as_totals
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.results.notes import score_notes
+from evalstats.results.notes import Limits, score_notes
 from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
@@ -30,76 +30,7 @@ Tables = Mapping[str, Sequence[SegmentStatistics]]
 Groups = Any
 
 
-class Tasks:
-    """Tasks, and perhaps totals over them, that are scored and compared together."""
-
-    def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts = parts
-
-    @also_called(seed="rng")
-    def estimate(
-        self, *, progress: Progress | None = None, **options: Unpack[ScoreOptions]
-    ) -> Estimates:
-        """Score every system on every task, and in total.
-
-        Returns an `Estimate` for each task, metric and system, and then the totals.
-
-        Parameters
-        ----------
-        progress : callable, optional
-            Called as ``progress(done, total, "tasks")`` after each task.
-        **options
-            `method`, `confidence_level`, `n_resamples`, `rng`, `executor`, as in
-            `evalstats.estimate`.
-        """
-        # Without a test nothing is drawn for intervals of t.
-        asked = replace(options_of(ScoreOptions, options), test="t")
-        found: list[Estimate] = []
-        limits = []
-        for part, samples in sampled(self.parts, asked, progress):
-            scores = [e for sample in samples for e in estimates_of(sample, asked)]
-            found += placed(scores, part, single=len(self.parts) == 1)
-            held = [few for sample in samples for few in held_by_few(sample)]
-            limits.append(limits_of(part.task, [s.of for s in samples], part.aggregate, held=held))
-        made = Estimates(tuple(found))
-        # Scores of one task have notes of their own.
-        single = len(self.parts) == 1
-        return made if single else replace(made, notes=tuple(score_notes(made, limits)))
-
-    @also_called(seed="rng")
-    def compare(
-        self,
-        *,
-        baseline: str | None = None,
-        progress: Progress | None = None,
-        **options: Unpack[PairOptions],
-    ) -> Comparison:
-        """Say on which tasks systems differ, and whether they do in total.
-
-        All rows of tasks under one metric, of all pairs, are a family, and the totals of all pairs
-        are another. (Where one total is made of different metrics, the rows of all tasks are one
-        family.) Step-down max-T over the pairs within each task, as in `evalstats.compare`, goes
-        together with Holm's method (1979) over the tasks; of one pair of systems that is Holm's
-        method, and is called so. The row of a task is what `evalstats.compare` says of it alone,
-        with the same seed. The total rests on rows drawn within each task (tasks are strata, whose
-        names and order change no bit): its error is that of other items of the same tasks, and says
-        nothing of other tasks. Returns a `Difference` for each task, metric and pair, and then the
-        totals.
-
-        Parameters
-        ----------
-        baseline, **options
-            As in `evalstats.compare`: those of `estimate`, and `test`, `alternative`, `adjustment`,
-            `margin`, `recovery`, `contrast`. And `adjust_over`: ``"pairs"``, or ``"metrics"``,
-            which makes one family of all metrics, for a claim such as "better under BLEU or chrF":
-            max-T is then over all pairs and metrics of a task, which have the same resamples.
-        progress
-            As in `estimate`.
-        """
-        return comparison(self.parts, baseline, options_of(PairOptions, options), progress)
-
-
-class Suite(Tasks):
+class Suite:
     """Tasks whose scores are looked at one by one, and together.
 
     Parameters
@@ -155,57 +86,133 @@ class Suite(Tasks):
         self.tasks = {label(name, "name of a task"): _tables(name, tasks[name]) for name in tasks}
         self.systems = _same_systems(self.tasks)
         self.groups = _as_groups(groups, self.tasks)
-        totals = as_totals(self.tasks, aggregate, self.groups)
-        given = {n: Given(self.tasks[n], groups=self.groups.get(n)) for n in self.tasks}
-        parts = [Part(given[name], name) for name in given]
-        super().__init__(parts + [Part(total, total.label, total.label) for total in totals])
+        self.notes: tuple[str, ...] = ()
+        self.parts: Sequence[Part] = [
+            *(Task(of, name, groups=self.groups.get(name)) for name, of in self.tasks.items()),
+            *as_totals(self.tasks, aggregate, self.groups),
+        ]
+
+    @classmethod
+    def of(
+        cls,
+        tasks: Tables,
+        aggregate: Aggregated | None = None,
+        groups: Groups = None,
+        strata: Labels = None,
+        notes: Sequence[str] = (),
+    ) -> Suite:
+        """Return a suite of tasks, of which an only one may be called "" and may have strata.
+
+        `notes` stand before those of all that the suite is asked.
+        """
+        if len(tasks) > 1:
+            if strata is not None:
+                raise InputError(
+                    "are for one task, since several are strata; choose a task", argument="strata"
+                )
+            suite = cls(tasks, aggregate, groups=groups)
+        else:
+            ((name, tables),) = tasks.items()
+            labels = groups.get(name) if isinstance(groups, Mapping) else groups
+            suite = cls.__new__(cls)
+            suite.tasks, suite.systems = {name: list(tables)}, tables[0].systems
+            suite.groups = {} if labels is None else {name: labels}
+            asked = aggregate or "micro"
+            suite.parts = [Task(list(tables), name, groups=labels, strata=strata, aggregate=asked)]
+        suite.notes = tuple(notes)
+        return suite
+
+    @also_called(seed="rng")
+    def estimate(
+        self, *, progress: Progress | None = None, **options: Unpack[ScoreOptions]
+    ) -> Estimates:
+        """Score every system on every task, and in total.
+
+        Returns an `Estimate` for each task, metric and system, and then the totals.
+
+        Parameters
+        ----------
+        progress : callable, optional
+            Called as ``progress(done, total, "tasks")`` after each task.
+        **options
+            `method`, `confidence_level`, `n_resamples`, `rng`, `executor`, as in
+            `evalstats.estimate`.
+        """
+        # Without a test nothing is drawn for intervals of t.
+        asked = replace(options_of(ScoreOptions, options), test="t")
+        single = len(self.parts) == 1
+        estimates: list[Estimate] = []
+        limits: list[Limits] = []
+        for part, drawn in Evaluation(self.parts, [], asked).drawn(progress):
+            for one in drawn:
+                estimates += estimates_of(one, asked, part, single=single)
+            limits.append(limits_of(part, drawn))
+        # Scores of one task have notes of their own.
+        below = [] if single else score_notes(estimates, limits)
+        return Estimates(tuple(estimates), (*self.notes, *below))
+
+    @also_called(seed="rng")
+    def compare(
+        self,
+        *,
+        baseline: str | None = None,
+        progress: Progress | None = None,
+        **options: Unpack[PairOptions],
+    ) -> Comparison:
+        """Say on which tasks systems differ, and whether they do in total.
+
+        All rows of tasks under one metric, of all pairs, are a family, and the totals of all pairs
+        are another. (Where one total is made of different metrics, the rows of all tasks are one
+        family.) Step-down max-T over the pairs within each task, as in `evalstats.compare`, goes
+        together with Holm's method (1979) over the tasks; of one pair of systems that is Holm's
+        method, and is called so. The row of a task is what `evalstats.compare` says of it alone,
+        with the same seed. The total rests on rows drawn within each task (tasks are strata, whose
+        names and order change no bit): its error is that of other items of the same tasks, and says
+        nothing of other tasks. Returns a `Difference` for each task, metric and pair, and then the
+        totals.
+
+        Parameters
+        ----------
+        baseline, **options
+            As in `evalstats.compare`: those of `estimate`, and `test`, `alternative`, `adjustment`,
+            `margin`, `recovery`, `contrast`. And `adjust_over`: ``"pairs"``, or ``"metrics"``,
+            which makes one family of all metrics, for a claim such as "better under BLEU or chrF":
+            max-T is then over all pairs and metrics of a task, which have the same resamples.
+        progress
+            As in `estimate`.
+        """
+        asked = options_of(PairOptions, options)
+        pairs = as_pairs(self.systems, baseline)
+        return compared(Evaluation(self.parts, pairs, asked, self.notes), baseline, progress)
 
     def __repr__(self) -> str:
         return f"<Suite of {len(self.tasks)} tasks, {len(self.systems)} systems>"
 
 
-def as_tasks(
-    tasks: Tables,
-    aggregate: Aggregated | None = None,
-    groups: Groups = None,
-    strata: Labels = None,
-) -> Tasks:
-    """Return a suite, or the only task, which may be called "" and may have strata."""
-    if len(tasks) > 1:
-        if strata is not None:
-            raise InputError(
-                "are for one task, since several are strata; choose a task", argument="strata"
-            )
-        return Suite(tasks, aggregate, groups=groups)
-    ((name, tables),) = tasks.items()
-    labels: Labels = groups.get(name) if isinstance(groups, Mapping) else groups
-    given = Given(list(tables), groups=labels, strata=strata, aggregate=aggregate or "micro")
-    return Tasks([Part(given, name)])
-
-
-def options_of(kind: type[ScoreOptions], given: ScoreOptions) -> Options:
+def options_of(kind: type[ScoreOptions], options: ScoreOptions) -> Options:
     """Return checked options of a kind, or say which there are."""
     known = list(kind.__annotations__)
-    for name in given:
+    for name in options:
         if name not in known:
             raise InputTypeError(
                 f"is unknown, or for one task alone; options of a suite are {', '.join(known)}",
                 argument=name,
             )
-    asked: dict[str, Any] = dict(given)
+    asked: dict[str, Any] = dict(options)
     if "rng" in asked:
         asked["seed"] = asked.pop("rng")
     return Options(**asked)
 
 
-def _tables(name: str, given: object) -> list[SegmentStatistics]:
-    if not is_statistics(given):
+def _tables(name: str, statistics: object) -> list[SegmentStatistics]:
+    """Return the tables of a task, or say what came in their place."""
+    if not is_statistics(statistics):
         raise InputTypeError(
             f"tasks[{name!r}] must be a SegmentStatistics or a list of them, got "
-            f"{type(given).__name__}; es.extract makes them of texts and scores"
+            f"{type(statistics).__name__}; es.extract makes them of texts and scores"
         )
     try:
-        return given_tables(given)
+        return tables_of(statistics)
     except InputError as error:
         raise error.within(f"task {name!r}") from None
 

@@ -6,18 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evalstats.analysis.aggregates import Aggregate, Aggregated, as_aggregate
-from evalstats.analysis.inputs import Given, labels_of, scored_tables
+from evalstats.analysis.blocks import Block, Segments
+from evalstats.analysis.drawn import Drawn, from_segments
 from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import joined
-from evalstats.analysis.sampling import Sample, resample
-from evalstats.analysis.scored import Block, Scored
-from evalstats.analysis.units import Labels, made
+from evalstats.analysis.tasks import Task, labels_of
+from evalstats.analysis.units import Labels, design
 from evalstats.errors import InputError
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.identity import MetricSignature, merged
@@ -31,18 +32,25 @@ _NAMED = 3
 Tables = Mapping[str, SegmentStatistics]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Total:
-    """One total over tasks."""
+    """A total over tasks: their blocks are scored together, and they are its strata."""
 
     tables: Tables  # of its tasks, under one metric or several
     aggregate: Aggregated
-    label: str
+    name: str  # what it is, too: "macro"
     groups: Mapping[str, Labels]  # of the segments of some tasks
     suite: Mapping[str, Sequence[SegmentStatistics]]  # all tasks with all metrics
+    #: The texts are those of its tasks.
+    outputs: ClassVar[Mapping[str, Sequence[str]]] = MappingProxyType({})
+
+    @property
+    def total(self) -> str:
+        """What it is: "macro", "micro", "weighted" or the name of a function."""
+        return self.name
 
     @cached_property
-    def drawn(self) -> list[str]:
+    def order(self) -> list[str]:
         """Names of its tasks in the order in which they are drawn, the same for all metrics.
 
         It follows from what the tasks are: neither the names nor the order of tasks, or of systems,
@@ -54,7 +62,7 @@ class Total:
         """Return number of segments, ids, groups with weight, and statistics of a task."""
         tables = self.suite[name]
         weight = self.aggregate.get(name) if isinstance(self.aggregate, Mapping) else None
-        labels = labels_of(tables[0], self.groups.get(name), "groups")
+        labels = labels_of(tables, self.groups.get(name), "groups")
         codes = [] if labels is None else group_codes(labels, tables[0].n_segments).tolist()
         each = sorted(
             (t.metric.name, t.metric_signature, sorted(map(_digest, t.values))) for t in tables
@@ -72,67 +80,60 @@ class Total:
         """Names of the systems, the same in all tasks."""
         return next(iter(self.tables.values())).systems
 
-    def given_by_task(self) -> dict[str, Given]:
-        """Return what each task is made of, in the order in which they are drawn."""
-        return {name: Given(self.tables[name], groups=self.groups.get(name)) for name in self.drawn}
-
-    def samples(self, options: Options) -> list[Sample]:
-        """Return what is drawn of it."""
-        return resample([self.scored()], options)
-
-    def names(self, n: int) -> list[str]:
-        """Return what the unit of each segment is called, after its task."""
+    def tasks(self) -> list[Task]:
+        """Return its tasks under its metrics, in the order in which they are drawn."""
         return [
-            f"{task}: {name}"
-            for task, given in self.given_by_task().items()
-            for name in given.names(self.tables[task].n_segments)
+            Task([self.tables[name]], name, groups=self.groups.get(name)) for name in self.order
         ]
 
-    def outputs(self) -> dict[str, Sequence[str]]:
-        """Return no texts: they are those of its tasks."""
-        return {}
+    def drawn(self, options: Options) -> list[Drawn]:
+        """Return what is drawn of it."""
+        return from_segments([self.segments()], options)
 
-    def scored(self) -> Scored:
+    def unit_names(self) -> list[str]:
+        """Return what the unit of each segment is called, after its task."""
+        return [f"{task.name}: {name}" for task in self.tasks() for name in task.unit_names()]
+
+    def segments(self) -> Segments:
         """Return how it is scored."""
-        given = self.given_by_task()
-        names, tables = list(given), [self.tables[name] for name in given]
-        parts = [scored_tables(one, [one.hypotheses])[0] for one in given.values()]
-        blocks, members, strata = _blocks(parts, any(name in self.groups for name in names))
-        aggregate = self._aggregate(names)
+        parts = [task.segments()[0] for task in self.tasks()]
+        tables = [self.tables[name] for name in self.order]
+        blocks, members, strata = _blocks(parts, any(name in self.groups for name in self.order))
+        aggregate = self._aggregate(self.order)
         sizes = [table.n_segments for table in tables]
         shares = aggregate.weights or tuple(n / sum(sizes) for n in sizes)
         if aggregate.label == "micro":
             blocks = [_whole(blocks)]
         names_of_units = {part.units.unit for part in parts}
         unit = names_of_units.pop() if len(names_of_units) == 1 else "group"
-        units = made(sum(sizes), members, strata, names, unit)
+        units = design(sum(sizes), members, strata, self.order, unit)
         outcomes = [None if aggregate.function else part.outcomes for part in parts]
         references = {part.reference_label for part in parts}
-        return Scored(
+        return Segments(
             name=self.metric,
-            metric_name=f"{self.label} {self.metric}",
+            metric_name=f"{self.name} {self.metric}",
             systems=self.systems,
             higher_is_better=parts[0].higher_is_better,
             signature=_signature(tables, aggregate.tag),
             reference_label=references.pop() if len(references) == 1 else None,
-            blocks=tuple(blocks),
-            aggregate=aggregate,
             units=units,
             outcomes=joined(outcomes, list(shares), units),
+            blocks=tuple(blocks),
+            aggregate=aggregate,
         )
 
     def _aggregate(self, names: Sequence[str]) -> Aggregate:
         """Return the aggregate of the tasks in the order in which they are drawn."""
-        given = self.aggregate
-        if isinstance(given, Mapping):
-            given = {name: given[name] for name in names}
-        found = as_aggregate(given, names, "tasks")
-        function = found.function
+        asked = self.aggregate
+        if isinstance(asked, Mapping):
+            asked = {name: asked[name] for name in names}
+        aggregate = as_aggregate(asked, names, "tasks")
+        function = aggregate.function
         if function is None:
-            return found
-        # A function takes the scores in the order in which the tasks were given.
+            return aggregate
+        # A function takes the scores in the order in which the caller has the tasks.
         order = [names.index(name) for name in self.tables]
-        return replace(found, function=lambda scores: function(scores[..., order]))
+        return replace(aggregate, function=lambda scores: function(scores[..., order]))
 
 
 def as_totals(
@@ -147,23 +148,30 @@ def as_totals(
     if aggregate is not None and all(len(tables) == 1 for tables in tasks.values()):
         whole = {name: tables[0] for name, tables in tasks.items()}
         return [_checked(Total(whole, aggregate, label, groups, tasks))]
+    metrics = distinct(table.metric.name for tables in tasks.values() for table in tables)
     totals = []
-    for metric in distinct(table.metric.name for tables in tasks.values() for table in tables):
-        some = {}
-        for name, tables in tasks.items():
-            own = [table for table in tables if table.metric.name == metric]
-            if len(own) > 1:
-                raise InputError(
-                    f"task {name!r} has {len(own)} metrics called {metric}; give each a task of "
-                    f"its own"
-                )
-            if own:
-                some[name] = own[0]
+    for metric in metrics:
+        tables = _under(metric, tasks)
         # Of several runs there is no mean over tasks.
-        has_runs = any(isinstance(table.metric, MeanOfRuns) for table in some.values())
-        if len(some) > 1 and not (has_runs and aggregate is None):
-            totals.append(_checked(Total(some, aggregate or "macro", label, groups, tasks)))
+        has_runs = any(isinstance(table.metric, MeanOfRuns) for table in tables.values())
+        if len(tables) > 1 and not (has_runs and aggregate is None):
+            totals.append(_checked(Total(tables, aggregate or "macro", label, groups, tasks)))
     return totals
+
+
+def _under(metric: str, tasks: Mapping[str, Sequence[SegmentStatistics]]) -> Tables:
+    """Return the table under a metric of each task that has one."""
+    tables: dict[str, SegmentStatistics] = {}
+    for name, of_task in tasks.items():
+        fitting = [table for table in of_task if table.metric.name == metric]
+        if len(fitting) > 1:
+            raise InputError(
+                f"task {name!r} has {len(fitting)} metrics called {metric}; give each a task of "
+                f"its own"
+            )
+        if fitting:
+            tables[name] = fitting[0]
+    return tables
 
 
 def _digest(numbers: ArrayLike) -> str:
@@ -195,19 +203,20 @@ def _checked(total: Total) -> Total:
     return total
 
 
-def _blocks(parts: Sequence[Scored], grouped: bool) -> tuple[list[Block], Any, Any]:
+def _blocks(parts: Sequence[Segments], grouped: bool) -> tuple[list[Block], Any, Any]:
     """Return the blocks of tasks among the units of all, the groups of segments, the strata."""
-    blocks, members, strata, n_units, n_segments = [], [], [], 0, 0
+    blocks: list[Block] = []
+    members: list[Any] = []
+    strata: list[Any] = []
+    n_units = n_segments = 0
     for t, part in enumerate(parts):
         (block,), units = part.blocks, part.units
-        n = block.segments.shape[1]
-        places = np.arange(n_units, n_units + units.n)
-        own = np.arange(n) if units.members is None else units.members
-        blocks.append(
-            replace(block, places=places, segment_places=np.arange(n_segments, n_segments + n))
-        )
+        n = units.n_segments
+        at = np.arange(n_units, n_units + units.n)
+        of_segments = np.arange(n_segments, n_segments + n)
+        blocks.append(replace(block, places=at, segment_places=of_segments))
         # A segment without label is a group of its own.
-        members.append(n_units + own)
+        members.append(n_units + (np.arange(n) if units.members is None else units.members))
         strata.append(np.full(units.n, t))
         n_units, n_segments = n_units + units.n, n_segments + n
     return blocks, np.concatenate(members) if grouped else None, np.concatenate(strata)
@@ -215,11 +224,11 @@ def _blocks(parts: Sequence[Scored], grouped: bool) -> tuple[list[Block], Any, A
 
 def _whole(blocks: Sequence[Block]) -> Block:
     """Put blocks of one metric together, to be scored as one."""
-    rows, given, segments = (
+    rows, plain, segments = (
         np.concatenate([getattr(block, name) for block in blocks], axis=1)
-        for name in ("rows", "given", "segments")
+        for name in ("rows", "plain", "segments")
     )
-    return Block(blocks[0].metric, rows, given, segments)
+    return Block(blocks[0].metric, rows, plain, segments)
 
 
 def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> MetricSignature:

@@ -33,6 +33,11 @@ class Units:
     labels: tuple[Any, ...] = ()  # of the strata, in order of first appearance
 
     @property
+    def n_segments(self) -> int:
+        """How many segments there are, whatever is drawn."""
+        return self.n if self.members is None else len(self.members)
+
+    @property
     def plain(self) -> bool:
         """Whether single segments are drawn freely."""
         return self.sizes is None and self.codes is None
@@ -78,10 +83,10 @@ def as_units(n_segments: int, groups: Labels, strata: Labels, name: str = "group
         codes, labels = _codes(strata, n_segments, "strata")
         if members is not None and names is not None:
             codes = _of_groups(codes, labels, members, names)
-    return made(n_segments, members, codes, labels, name)
+    return design(n_segments, members, codes, labels, name)
 
 
-def made(
+def design(
     n_segments: int,
     members: Codes | None,
     strata: Codes | None,

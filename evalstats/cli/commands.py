@@ -11,7 +11,7 @@ from typing import Any
 import evalstats
 from evalstats.analysis.compare import compare
 from evalstats.analysis.options import Options
-from evalstats.analysis.suite import as_tasks
+from evalstats.analysis.suite import Suite
 from evalstats.cli.inputs import Input, read
 from evalstats.cli.options import options_of
 from evalstats.data import load_sample
@@ -59,14 +59,18 @@ def _compare(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def _compared(found: Input, asked: dict[str, Any], progress: Progress) -> Comparison:
-    tasks = as_tasks(found.tasks, *(asked.pop(name, None) for name in _PARTS))
-    return tasks.compare(executor=Reporting(None, progress), **asked).noting(*found.notes)
+    return _suite(found, asked).compare(executor=Reporting(None, progress), **asked)
+
+
+def _suite(found: Input, asked: dict[str, Any]) -> Suite:
+    """Return the tasks of an input, with the arguments that are about them."""
+    about = {name: asked.pop(name, None) for name in _PARTS}
+    return Suite.of(found.tasks, **about, notes=found.notes)
 
 
 def _estimate(options: argparse.Namespace, progress: Progress) -> Result:
     found, asked = _asked(options, progress)
-    tasks = as_tasks(found.tasks, *(asked.pop(name, None) for name in _PARTS))
-    return tasks.estimate(executor=Reporting(None, progress), **asked).noting(*found.notes)
+    return _suite(found, asked).estimate(executor=Reporting(None, progress), **asked)
 
 
 def _rank(options: argparse.Namespace, progress: Progress) -> Result:

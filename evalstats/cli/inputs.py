@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from evalstats.analysis.inputs import as_pairs, given_tables
+from evalstats.analysis.tasks import as_pairs, tables_of
 from evalstats.checks import meant
 from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
 from evalstats.cli.options import flag_of
@@ -122,7 +122,7 @@ def _of_statistics(options: argparse.Namespace) -> Input:
         labels[name] = given if is_label else read_lines(given, labels=True)
     files = zip(options.logs, tables, strict=True)
     paths = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
-    return Input({"": _chosen(given_tables(tables), options)}, labels, paths=paths)
+    return Input({"": _chosen(tables_of(tables), options)}, labels, paths=paths)
 
 
 def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> Input:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.options import SuitePairs, SuiteScores
-from evalstats.analysis.suite import as_tasks
+from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called
 from evalstats.logs.joining import Logs, joined
 from evalstats.logs.log import Patterns
@@ -74,7 +74,7 @@ def compare_logs(
     InputError
         For what cannot be read or joined, and for options that do not go with several tasks.
     """
-    suite = joined(
+    together = joined(
         logs,
         task=task,
         metric=metric,
@@ -86,8 +86,8 @@ def compare_logs(
         directions=directions,
         columns=columns,
     )
-    tasks = as_tasks(suite.tasks, aggregate, groups, strata)
-    return tasks.compare(**options).noting(*suite.notes)
+    suite = Suite.of(together.tasks, aggregate, groups, strata, together.notes)
+    return suite.compare(**options)
 
 
 @also_called(metrics="metric", seed="rng")
@@ -111,7 +111,7 @@ def estimate_logs(
 
     Parameters are those of `compare_logs`; options those of `Suite.estimate`.
     """
-    suite = joined(
+    together = joined(
         logs,
         task=task,
         metric=metric,
@@ -123,5 +123,5 @@ def estimate_logs(
         directions=directions,
         columns=columns,
     )
-    tasks = as_tasks(suite.tasks, aggregate, groups, strata)
-    return tasks.estimate(**options).noting(*suite.notes)
+    suite = Suite.of(together.tasks, aggregate, groups, strata, together.notes)
+    return suite.estimate(**options)

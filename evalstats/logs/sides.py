@@ -7,17 +7,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from evalstats.analysis.inputs import Given, given_tables, is_statistics, tables_of
-from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Groups, Tables
+from evalstats.analysis.tasks import as_task, is_statistics, tables_of
 from evalstats.analysis.units import Labels
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log
+from evalstats.resampling.executors import Workers
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
+
+
+class Passed(NamedTuple):
+    """What the caller of a gate passed: the system, and perhaps both; labels of segments."""
+
+    hypotheses: Any
+    references: Any = None
+    metrics: Metrics | None = None
+    groups: Groups = None
+    strata: Labels = None
 
 
 class Sides(NamedTuple):
@@ -30,28 +40,30 @@ class Sides(NamedTuple):
     notes: Sequence[str] = ()
 
 
-def sides_of(given: Given, baseline: object, options: Options, of_logs: Mapping[str, Any]) -> Sides:
+def sides_of(
+    passed: Passed, baseline: object, executor: Workers, of_logs: Mapping[str, Any]
+) -> Sides:
     """Return both sides of a gate, which are two systems in one argument, or one in each of two.
 
-    `given` holds the system, and perhaps both; `of_logs` are the arguments of `joined`.
+    `of_logs` are the arguments of `joined`.
     """
-    if isinstance(given.hypotheses, Shard) or isinstance(baseline, Shard):
+    if isinstance(passed.hypotheses, Shard) or isinstance(baseline, Shard):
         raise InputTypeError(
             "a gate needs the statistics of every segment, and a Shard keeps totals only; give "
             "compare the Shard, with margin or recovery"
         )
-    if isinstance(baseline, str) and _has_names(given.hypotheses, baseline):
+    if isinstance(baseline, str) and _has_names(passed.hypotheses, baseline):
         _refuse(of_logs)
-        return _named(given, baseline, options)
-    if _is_log(given.hypotheses) or _is_log(baseline):
-        if not (_is_log(given.hypotheses) and _is_log(baseline)):
+        return _named(passed, baseline, executor)
+    if _is_log(passed.hypotheses) or _is_log(baseline):
+        if not (_is_log(passed.hypotheses) and _is_log(baseline)):
             raise InputTypeError(
                 "hypotheses and baseline must both be a Log, a path or a frame, or neither; a name "
                 "as the baseline goes with hypotheses that are a mapping, or statistics, of both"
             )
-        return _logs(given, baseline, of_logs)
+        return _logs(passed, baseline, of_logs)
     _refuse(of_logs)
-    return _apart(given, baseline, options)
+    return _apart(passed, baseline, executor)
 
 
 def _is_log(value: object) -> bool:
@@ -70,50 +82,50 @@ def _refuse(of_logs: Mapping[str, Any]) -> None:
             raise InputError(f"{name} is for logs, and these are texts or statistics; leave it out")
 
 
-def _named(given: Given, baseline: str, options: Options) -> Sides:
+def _named(passed: Passed, baseline: str, executor: Workers) -> Sides:
     """Return two systems, on one task or several, of which the baseline is named."""
-    systems = given.hypotheses
+    systems = passed.hypotheses
     if isinstance(systems, Mapping) and systems and all(map(is_statistics, systems.values())):
         tasks = {
-            name: given_tables(tables, given.references, given.metrics)
+            name: tables_of(tables, passed.references, passed.metrics)
             for name, tables in systems.items()
         }
-        return Sides(tasks, baseline, given.groups, given.strata)
-    return Sides({"": tables_of(given, options)}, baseline, given.groups, given.strata)
+        return Sides(tasks, baseline, passed.groups, passed.strata)
+    return Sides({"": _tables(passed, executor)}, baseline, passed.groups, passed.strata)
 
 
-def _logs(given: Given, baseline: object, of_logs: Mapping[str, Any]) -> Sides:
+def _logs(passed: Passed, baseline: object, of_logs: Mapping[str, Any]) -> Sides:
     """Return two logs, joined by the ids of their items."""
-    if given.references is not None:
+    if passed.references is not None:
         raise InputError("references must be left out when logs are given: these have their scores")
-    metrics: Any = given.metrics
-    labels: Any = given.groups, given.strata
-    found = joined([baseline, given.hypotheses], metric=metrics, labels=labels, **of_logs)
+    metrics: Any = passed.metrics
+    labels: Any = passed.groups, passed.strata
+    found = joined([baseline, passed.hypotheses], metric=metrics, labels=labels, **of_logs)
     (first, *_), *_ = found.tasks.values()
-    return Sides(found.tasks, first.systems[0], given.groups, given.strata, found.notes)
+    return Sides(found.tasks, first.systems[0], passed.groups, passed.strata, found.notes)
 
 
-def _apart(given: Given, baseline: object, options: Options) -> Sides:
+def _apart(passed: Passed, baseline: object, executor: Workers) -> Sides:
     """Return outputs or statistics of two systems, one in each argument; either can be either."""
-    values = {"hypotheses": given.hypotheses, "baseline": baseline}
+    values = {"hypotheses": passed.hypotheses, "baseline": baseline}
     known = {
-        name: _of_one(name, value, given.metrics)
+        name: _of_one(name, value, passed.metrics)
         for name, value in values.items()
         if is_statistics(value)
     }
-    if len(known) == 2 and given.references is not None:
+    if len(known) == 2 and passed.references is not None:
         raise InputError("references must be left out when SegmentStatistics are given")
-    metrics: Metrics | None = given.metrics
+    metrics: Metrics | None = passed.metrics
     for tables in known.values():
         metrics = [table.metric for table in tables]
     if not known:
-        both = {"baseline": baseline, "system": given.hypotheses}
-        tables = tables_of(replace(given, hypotheses=both), options)
-        return Sides({"": tables}, "baseline", given.groups, given.strata)
-    made = replace(given, metrics=metrics)
-    outputs = {"baseline": {"baseline": baseline}, "hypotheses": {"system": given.hypotheses}}
+        both = {"baseline": baseline, "system": passed.hypotheses}
+        tables = _tables(passed._replace(hypotheses=both), executor)
+        return Sides({"": tables}, "baseline", passed.groups, passed.strata)
+    passed = passed._replace(metrics=metrics)
+    outputs = {"baseline": {"baseline": baseline}, "hypotheses": {"system": passed.hypotheses}}
     old, new = (
-        known.get(name) or tables_of(replace(made, hypotheses=outputs[name]), options)
+        known.get(name) or _tables(passed._replace(hypotheses=outputs[name]), executor)
         for name in ("baseline", "hypotheses")
     )
     of_new = {table.metric.name: table for table in new}
@@ -127,12 +139,19 @@ def _apart(given: Given, baseline: object, options: Options) -> Sides:
         name = f"{old[0].systems[0]} (baseline)"
         old = [replace(table, systems=(name,)) for table in old]
     tables = [SegmentStatistics.join(table, of_new[table.metric.name]) for table in old]
-    return Sides({"": tables}, old[0].systems[0], given.groups, given.strata)
+    return Sides({"": tables}, old[0].systems[0], passed.groups, passed.strata)
+
+
+def _tables(passed: Passed, executor: Workers) -> list[SegmentStatistics]:
+    """Return the statistics of texts, or of what has them, one table a metric."""
+    task = as_task(*passed[:3], groups=passed.groups, strata=passed.strata, executor=executor)
+    assert not isinstance(task.statistics, Shard)
+    return list(task.statistics)
 
 
 def _of_one(name: str, value: Any, metrics: Metrics | None) -> list[SegmentStatistics]:
     """Return the statistics of one side, one table a metric, which hold one system."""
-    tables = given_tables(value)
+    tables = tables_of(value)
     if metrics is not None:
         own = ", ".join(repr(table.metric) for table in tables)
         raise InputError(f"metrics must be left out: {name} has its own, {own}")

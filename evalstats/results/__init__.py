@@ -14,6 +14,7 @@
 - `scores`, `results`: what users get, `Estimate`, `Estimates`; `Comparison`
 - `source`: what a comparison asks of its statistics
 - `notes`: what a careful reader should know, in a sentence each
+- `adjustment`: what p-values are adjusted for, and which levels they can reach
 - `gate`: the verdict of a gate, for people, for programs and for JUnit
 - `influence`: which segments drive a difference
 - `across`: differences over strata that are a sample of others

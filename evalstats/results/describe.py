@@ -50,12 +50,11 @@ def describe_comparison(comparison: Any) -> str:
     tests = listed(distinct(_TESTS[d.test] for d in c.differences if d.test in _TESTS))
     side = "Two-sided" if c.alternative == "two-sided" else f"One-sided ({c.alternative})"
     found = [*_scored(c.estimates), f"{side} p-values are from {tests};"]
-    if c.adjustment in _ADJUSTMENTS and any(c.n_compared(d) > 1 for d in c.differences):
+    if c.adjustment in _ADJUSTMENTS and any(c.adjusted.n_compared(d) > 1 for d in c.differences):
         over = " within each task and Holm's method (1979) over tasks"
         over = over if c.adjustment == "max-t" and len(c.tasks) > 1 else ""
-        within = (
-            "for all comparisons" if c.is_over_metrics else "for all comparisons under each metric"
-        )
+        each = "" if c.adjusted.is_over_metrics else " under each metric"
+        within = f"for all comparisons{each}"
         found.append(f"they are adjusted {within} by {_ADJUSTMENTS[c.adjustment]}{over},")
     else:
         found.append("they are not adjusted for several comparisons,")
@@ -71,7 +70,8 @@ def describe_comparison(comparison: Any) -> str:
 
 def _claims_adjusted(c: Any) -> str:
     """Say how the claims of several pairs are adjusted; max-T is about differences from 0."""
-    if c.adjustment not in _ADJUSTMENTS or all(c.n_compared(d) == 1 for d in c.differences):
+    several = any(c.adjusted.n_compared(d) > 1 for d in c.differences)
+    if c.adjustment not in _ADJUSTMENTS or not several:
         return ""
     how = "holm" if c.adjustment == "max-t" else c.adjustment
     return f", adjusted for all comparisons by {_ADJUSTMENTS[how]}"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from evalstats.results import report
+from evalstats.results.adjustment import is_mixed
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.records import (
     Difference,
@@ -14,7 +15,6 @@ from evalstats.results.records import (
     counted,
     distinct,
     has_tasks,
-    is_mixed,
     kind_of,
     mark_of,
     metric_name,
@@ -132,7 +132,7 @@ class _Differences:
         c, level = self.comparison, report.level(self.comparison.confidence_level)
         if c.method == "simultaneous":
             level = level.replace("interval", "simultaneous")
-        several = c.adjustment != "none" and any(c.n_compared(d) > 1 for d in self.found)
+        several = c.adjustment != "none" and any(c.adjusted.n_compared(d) > 1 for d in self.found)
         columns: list[Column] = [
             (self.contrast.column, ">", lambda d: self.number(d, d.value)),
             (f"[{level}]", ">", self.interval),
@@ -163,14 +163,14 @@ class _Differences:
     def adjusted(self, d: Difference) -> str:
         """Return the p-value that verdicts are of."""
         # Where no data could bring it to the level it is no evidence, for or against.
-        open_ = self.comparison.cannot_reject(d) and d.n_differing
+        open_ = self.comparison.adjusted.cannot_reject(d) and d.n_differing
         return "-" if open_ else report.pvalue(d.pvalue_adjusted)
 
     def verdict(self, d: Difference) -> str:
         """Return what is known of the pair, in a word or two."""
         if d.n_differing == 0:
             return "identical"
-        if self.comparison.cannot_reject(d):
+        if self.comparison.adjusted.cannot_reject(d):
             return "cannot tell"
         kind = kind_of(self.comparison, d)
         return "no evidence" if kind == "open" else kind + self.marks[d.task]

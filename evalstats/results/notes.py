@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil, sqrt
-from typing import Any
+from typing import Any, NamedTuple
 
+from evalstats.results.adjustment import Adjustment
 from evalstats.results.describe import TOTALS
 from evalstats.results.records import MARK, Difference, by_metric, counted, distinct, plural
-from evalstats.results.results import Comparison, Estimates
+from evalstats.results.scores import Estimate
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
 _FEW, _FEW_GROUPS = 100, 30
@@ -36,15 +36,14 @@ _RATIOS = {
 }
 
 
-@dataclass(frozen=True)
-class Concentration:
-    """That so many units hold this share of the variance of a score, or of a difference."""
+class Concentration(NamedTuple):
+    """How few units hold most of the variance of a score, or of a difference."""
 
     metric: str
     system: str
     baseline: str | None  # none of a score
-    largest: int
-    share: float
+    largest: int  # units
+    share: float  # of the variance that they hold
 
     @property
     def what(self) -> str:
@@ -56,23 +55,18 @@ class Concentration:
         )
 
 
-@dataclass(frozen=True)
-class Limits:
-    """How many units a task, or a total, has, of one size as many as `worth`; what is missing.
-
-    Of several sizes the smallest and the largest are known; of very few units t decides. `held` are
-    the scores, or differences, whose variance few units hold.
-    """
+class Limits(NamedTuple):
+    """What limits all that can be said of a task, or of a total."""
 
     task: str
     aggregate: str | None
-    n: int
+    n: int  # units
     unit: str
-    worth: float
-    sizes: tuple[int, ...] = ()
-    by_t: bool = False
-    gaps: tuple[str, ...] = ()
-    held: tuple[Concentration, ...] = ()
+    worth: float  # the number of units of one size that say as much
+    sizes: tuple[int, ...] = ()  # of groups the smallest and the largest
+    by_t: bool = False  # whether there are so few units that t decides
+    gaps: tuple[str, ...] = ()  # sentences on missing scores
+    held: tuple[Concentration, ...] = ()  # scores, or differences, that rest on few units
 
     @property
     def few(self) -> int:
@@ -90,53 +84,63 @@ class Limits:
         )
 
 
-def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[str]:
+def comparison_notes(
+    adjustment: Adjustment,
+    estimates: Sequence[Estimate],
+    limits: Sequence[Limits],
+    *,
+    margin: float | None = None,
+    recovery: float | None = None,
+    contrast: str = "difference",
+) -> Iterator[str]:
     """Say what limits the verdicts, and then what they are."""
-    yield from floor_notes(result, result.differences)
-    yield from family_notes(result, limits)
+    every = adjustment.differences
+    yield from floor_notes(adjustment, every, estimates[0].unit)
+    yield from family_notes(adjustment, limits)
     yield from limit_notes(limits)
     units = plural(limits[0].unit) if len({limit.unit for limit in limits}) == 1 else "units"
-    rows = [d for d in result.rows if d.test != "mcnemar"]
-    few = [d for d in rows if 0 < d.n_differing < FEW_DIFFERING]
+    rows = [d for d in every if d.aggregate is None]
+    few = [d for d in rows if d.test != "mcnemar" and 0 < d.n_differing < FEW_DIFFERING]
     rough = "so that the interval is rough and the p-value large"
-    yield from _about(result, few, f"differ on fewer than {FEW_DIFFERING} {units}, {rough}")
-    yield from close_calls(result, result.differences)
-    same = [d for d in result.rows if d.n_differing == 0]
-    yield from _about(result, same, f"have identical statistics on every {limits[0].unit}: p = 1")
-    yield from claim_notes(result)
-    if result.recovery is not None:
-        below = [d for d in result if d.n_differing and d.margin_test is None]
-        yield from _about(result, below, "have a score below 0, of which no share is kept")
-    if result.contrast in _RATIOS:
-        yield _RATIOS[result.contrast]
-    if counts := sorted({d.metric for d in result if d.test == "mcnemar"}):
+    yield from _about(rows, few, f"differ on fewer than {FEW_DIFFERING} {units}, {rough}")
+    yield from close_calls(adjustment, every)
+    same = [d for d in rows if d.n_differing == 0]
+    yield from _about(rows, same, f"have identical statistics on every {limits[0].unit}: p = 1")
+    yield from claim_notes(adjustment, margin, recovery)
+    if recovery is not None:
+        below = [d for d in every if d.n_differing and d.margin_test is None]
+        yield from _about(rows, below, "have a score below 0, of which no share is kept")
+    if contrast in _RATIOS:
+        yield _RATIOS[contrast]
+    if counts := sorted({d.metric for d in every if d.test == "mcnemar"}):
         test = "0/1 scores, with McNemar's test, and the intervals of Wilson and Tango"
         yield f"{', '.join(counts)}: {test}."
-    yield from _total_notes(result.estimates)
-    yield from _family_notes(result)
+    yield from _total_notes(estimates)
+    yield from _family_notes(adjustment)
     if len(limits) == 1:
-        yield from (*uneven_notes(limits), *design_notes(result.estimates))
+        yield from (*uneven_notes(limits), *design_notes(by_metric(estimates), estimates[0].unit))
 
 
-def _family_notes(result: Comparison) -> Iterator[str]:
+def _family_notes(adjustment: Adjustment) -> Iterator[str]:
     """Say what p-values are adjusted for, where that is more than the pairs of a table."""
-    if len(result.tasks) > 1 and result.adjustment != "none":
-        within = "" if result.is_over_metrics else " under one metric"
-        how = ": max-T within each, Holm's method over them" if result.adjustment == "max-t" else ""
+    tasks = {d.task for d in adjustment.differences if d.aggregate is None}
+    if len(tasks) > 1 and adjustment.name != "none":
+        within = "" if adjustment.is_over_metrics else " under one metric"
+        how = ": max-T within each, Holm's method over them" if adjustment.name == "max-t" else ""
         yield (
-            f"p ({result.adjustment}) allows for all rows of tasks{within} together, of all "
+            f"p ({adjustment.name}) allows for all rows of tasks{within} together, of all "
             f"pairs{how}; totals are a family of their own."
         )
-    elif result.adjust_over == "metrics" and result.adjustment != "none":
-        yield f"p ({result.adjustment}) allows for all pairs under all metrics together."
+    elif adjustment.over == "metrics" and adjustment.name != "none":
+        yield f"p ({adjustment.name}) allows for all pairs under all metrics together."
 
 
-def score_notes(estimates: Estimates, limits: Sequence[Limits]) -> Iterator[str]:
+def score_notes(estimates: Sequence[Estimate], limits: Sequence[Limits]) -> Iterator[str]:
     """Say what limits the intervals of scores, and what the total is."""
     yield from limit_notes(limits)
     yield from _total_notes(estimates)
     if len(limits) == 1:
-        yield from (*uneven_notes(limits), *design_notes(estimates))
+        yield from (*uneven_notes(limits), *design_notes(by_metric(estimates), estimates[0].unit))
 
 
 def limit_notes(limits: Sequence[Limits]) -> Iterator[str]:
@@ -182,11 +186,11 @@ def _concentration_notes(limits: Sequence[Limits]) -> Iterator[str]:
         )
 
 
-def family_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[str]:
+def family_notes(adjustment: Adjustment, limits: Sequence[Limits]) -> Iterator[str]:
     """Say how often families of verdicts over few documents have a false claim."""
     few = [x for x in limits if x.unit != "segment" and x.worth < x.few]
-    n_pairs = len({(d.system, d.baseline) for d in result.differences})
-    if few and n_pairs > 1 and result.adjustment != "none":
+    n_pairs = len({(d.system, d.baseline) for d in adjustment.differences})
+    if few and n_pairs > 1 and adjustment.name != "none":
         units = plural(few[0].unit)
         yield (
             f"{MARK} {n_pairs} pairs over so few {units}: of such families of 9 to 37 systems "
@@ -203,8 +207,8 @@ def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
             yield f"{limit.uneven}."
 
 
-def _total_notes(estimates: Estimates) -> Iterator[str]:
-    for name in distinct(e.task for e in estimates.totals):
+def _total_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
+    for name in distinct(e.task for e in estimates if e.aggregate is not None):
         yield (
             f"{name}: {TOTALS.get(name, 'a function of the tasks’ scores')}; rows were drawn "
             f"within each task, so that its error is that of other items of these tasks, not of "
@@ -212,22 +216,24 @@ def _total_notes(estimates: Estimates) -> Iterator[str]:
         )
 
 
-def claim_notes(result: Comparison) -> Iterator[str]:
+def claim_notes(
+    adjustment: Adjustment, margin: float | None, recovery: float | None
+) -> Iterator[str]:
     """Say what is claimed, and how surely."""
-    level = f"at level {result.significance_level:g}"
+    level = f"at level {adjustment.level:g}"
     alone = ""
-    if (n := max(map(result.n_compared, result))) > 1:
-        how = {"max-t": "holm"}.get(result.adjustment, result.adjustment)
+    if (n := max(map(adjustment.n_compared, adjustment.differences))) > 1:
+        how = {"max-t": "holm"}.get(adjustment.name, adjustment.name)
         adjusted = f"adjusted for {n} comparisons ({how})"
         level += f", {'each by itself' if how == 'none' else adjusted}"
         alone = " of each by itself"
-    if (size := result.margin) is not None:
+    if (size := margin) is not None:
         yield (
             f"margin {size:g}: equivalent (the difference lies within ±{size:g}), not worse (no "
             f"loss of {size:g} or more), or not shown, {level}; to_csv() has the smallest margins "
             f"that can be claimed{alone}."
         )
-    if (size := result.recovery) is not None:
+    if (size := recovery) is not None:
         yield (
             f"recovery {size:g}: not worse (at least {size:g} of the baseline is kept; of errors, "
             f"at most 1/{size:g} times as many are made), or not shown, {level}; to_csv() has the "
@@ -235,24 +241,30 @@ def claim_notes(result: Comparison) -> Iterator[str]:
         )
 
 
-def design_notes(estimates: Iterable[Any]) -> Iterator[str]:
-    """Say what documents, and runs, add to the errors of scores: a line a metric."""
-    for metric, some in by_metric(estimates).items():
-        if effects := _known(some, "design_effect"):
+def design_notes(designs: Mapping[str, Iterable[Any]], unit: str) -> Iterator[str]:
+    """Say what documents, and runs, add to the errors of scores: a line a metric.
+
+    Of each metric the estimates, or their `design_effect`, `effective_size`, `segment_error` and
+    `run_error` by name.
+    """
+    for metric, of_metric in designs.items():
+        every = [one if isinstance(one, Mapping) else vars(one) for one in of_metric]
+        if effects := _known(every, "design_effect"):
             times = _span([e**0.5 for e in effects], ".2f")
             yield (
-                f"{metric}: {plural(some[0].unit)} make standard errors {times} times those of "
+                f"{metric}: {plural(unit)} make standard errors {times} times those of "
                 f"independent segments (design effect {_span(effects, '.2f')}), as of "
-                f"{_span(_known(some, 'effective_size'), '.0f')} of them."
+                f"{_span(_known(every, 'effective_size'), '.0f')} of them."
             )
-        if runs := _known(some, "run_error"):
-            alone = _span(_known(some, "segment_error"), ".3g")
+        if runs := _known(every, "run_error"):
+            alone = _span(_known(every, "segment_error"), ".3g")
             of_runs = _span(runs, ".3g")
             yield f"{metric}: standard errors from segments {alone}, from runs {of_runs}."
 
 
-def _known(estimates: Iterable[Any], name: str) -> list[float]:
-    return [value for e in estimates if (value := getattr(e, name)) is not None]
+def _known(designs: Iterable[Mapping[str, float | None]], name: str) -> list[float]:
+    """Return the values that have this name, where they are known."""
+    return [value for one in designs if (value := one.get(name)) is not None]
 
 
 def _span(values: Sequence[float], form: str) -> str:
@@ -261,36 +273,43 @@ def _span(values: Sequence[float], form: str) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def floor_notes(result: Comparison, found: Sequence[Difference]) -> Iterator[str]:
+def floor_notes(
+    adjustment: Adjustment, differences: Sequence[Difference], unit: str
+) -> Iterator[str]:
     """Say when no p-value can reach the level, whatever the data."""
-    level = result.significance_level
-    opened = [d for d in found if d.n_differing and result.cannot_reject(d)]
+    level = adjustment.level
+    opened = [d for d in differences if d.n_differing and adjustment.cannot_reject(d)]
     if not opened:
         return
-    m = max(result.family_factor(d) for d in opened)
+    m = max(adjustment.factor(d) for d in opened)
     times = f", times {m} comparisons," if m > 1 else ""
-    drawn = [d for d in opened if result.min_pvalue(d) * m <= level]
+    drawn = [d for d in opened if adjustment.min_pvalue(d) * m <= level]
     if drawn:
         yield (
-            f"With {result.n_resamples} resamples{times} no p-value can reach {level:g} whatever "
-            f"the data: use n_resamples of at least {ceil(m / level - 1e-9) - 1}."
+            f"With {adjustment.n_resamples} resamples{times} no p-value can reach {level:g} "
+            f"whatever the data: use n_resamples of at least {ceil(m / level - 1e-9) - 1}."
         )
-    few = f"differ on so few {plural(result.estimates[0].unit)} that no p-value{times} can reach "
+    few = f"differ on so few {plural(unit)} that no p-value{times} can reach "
     few += f"{level:g}, whatever the data: use more"
-    yield from _about(result, [d for d in opened if d not in drawn], few)
+    rows = [d for d in adjustment.differences if d.aggregate is None]
+    yield from _about(rows, [d for d in opened if d not in drawn], few)
 
 
-def close_calls(result: Comparison, found: Sequence[Difference], the: str = "The") -> Iterator[str]:
+def close_calls(
+    adjustment: Adjustment, differences: Sequence[Difference], the: str = "The"
+) -> Iterator[str]:
     """Say which verdicts another seed might turn."""
-    level, close = result.significance_level, []
-    for d in found:
+    level = adjustment.level
+    close: list[tuple[Difference, float]] = []
+    for d in differences:
         error = d.pvalue_error
-        if result.adjustment == "max-t" and d.pvalue_adjusted > d.pvalue:
-            error = sqrt(d.pvalue_adjusted * (1 - d.pvalue_adjusted) / result.n_resamples)
+        if adjustment.name == "max-t" and d.pvalue_adjusted > d.pvalue:
+            error = sqrt(d.pvalue_adjusted * (1 - d.pvalue_adjusted) / adjustment.n_resamples)
         elif error:
             # The verdict uses the adjusted p-value, whose error grows as it did.
             error *= d.pvalue_adjusted / d.pvalue
-        if error and not result.cannot_reject(d) and abs(d.pvalue_adjusted - level) < 2 * error:
+        is_open = error and not adjustment.cannot_reject(d)
+        if is_open and abs(d.pvalue_adjusted - level) < 2 * error:
             close.append((d, error))
     if len(close) > 1:
         yield (
@@ -306,13 +325,14 @@ def close_calls(result: Comparison, found: Sequence[Difference], the: str = "The
         )
 
 
-def _about(result: Comparison, found: Sequence[Difference], what: str) -> Iterator[str]:
-    if found and len(result.tasks) > 1:
-        yield f"On {_names(d.task for d in found)} systems {what}."
-    elif len(found) > NAMED:
-        yield f"{len(found)} pairs {what}."
-    elif found:
-        yield f"{'; '.join(f'{d.system} and {d.baseline} ({d.metric})' for d in found)} {what}."
+def _about(rows: Sequence[Difference], few: Sequence[Difference], what: str) -> Iterator[str]:
+    """Say what is so of these few differences, among the rows of all tasks."""
+    if few and len({d.task for d in rows}) > 1:
+        yield f"On {_names(d.task for d in few)} systems {what}."
+    elif len(few) > NAMED:
+        yield f"{len(few)} pairs {what}."
+    elif few:
+        yield f"{'; '.join(f'{d.system} and {d.baseline} ({d.metric})' for d in few)} {what}."
 
 
 def _names(tasks: Iterable[str]) -> str:

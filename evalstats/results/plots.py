@@ -14,6 +14,7 @@ import numpy as np
 
 from evalstats.errors import InputError
 from evalstats.results import report
+from evalstats.results.adjustment import is_mixed
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.figures import (
     BLUE,
@@ -38,7 +39,6 @@ from evalstats.results.records import (
     counted,
     distinct,
     has_tasks,
-    is_mixed,
     kind_of,
     of_metric,
     of_task,
@@ -364,5 +364,5 @@ def _metric(rows: Sequence[Any]) -> str:
 
 
 def _adjusted(comparison: Any, found: Sequence[Difference]) -> str:
-    several = any(comparison.n_compared(d) > 1 for d in found)
+    several = any(comparison.adjusted.n_compared(d) > 1 for d in found)
     return f"{comparison.pvalue_name(several)} ≤ {comparison.significance_level:g}"

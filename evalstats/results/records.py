@@ -196,8 +196,8 @@ class Difference(Record):
 
     @property
     def part(self) -> str:
-        """Within what max-T is: a task; of a total its metric too, which other totals have not."""
-        return self.task if self.aggregate is None else f"{self.task} {self.metric}"
+        """Within what max-T is, as `part_of` says."""
+        return part_of(self.task, self.aggregate, self.metric)
 
     @property
     def null(self) -> float:
@@ -300,6 +300,11 @@ class Difference(Record):
         shown = "" if self.contrast == "difference" else f", {self.contrast}"
         on = f"{self.task}: " if self.task else ""
         return f"{on}{self.system} - {self.baseline}, {self.metric}{shown}"
+
+
+def part_of(task: str, aggregate: str | None, metric: str) -> str:
+    """Return within what max-T is: a task, or a total under its metric."""
+    return task if aggregate is None else f"{task} {metric}"
 
 
 def distinct(items: Iterable[str]) -> list[str]:
@@ -414,13 +419,6 @@ def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:
         metric = str(names.pop(0))
     known = list(rows) if metric is None else of_metric(rows, metric)
     return of_metric(of_task(known, task), None), [str(name) for name in names]
-
-
-def is_mixed(records: Iterable[Any]) -> bool:
-    """Return whether a total is of several metrics, so that all rows belong together."""
-    rows = list(records)
-    metrics = {row.metric for row in rows if row.aggregate is None}
-    return any(row.metric not in metrics for row in rows)
 
 
 def ranked(estimates: Sequence[Any]) -> list[Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from evalstats.errors import InputError
 from evalstats.results import convert, layout, plots, report
 from evalstats.results.across import OverStrata
+from evalstats.results.adjustment import Adjustment
 from evalstats.results.contrasts import ContrastName
 from evalstats.results.describe import describe_comparison
 from evalstats.results.forms import Listed, as_digits
@@ -18,7 +18,7 @@ from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim, joint_claim
 from evalstats.results.power import Power
 from evalstats.results.ranking import Ranking
-from evalstats.results.records import Difference, check_pairs, is_mixed, of_metric, of_pair, of_task
+from evalstats.results.records import Difference, check_pairs, of_metric, of_pair, of_task
 from evalstats.results.scores import Estimate as Estimate
 from evalstats.results.scores import Estimates as Estimates
 from evalstats.results.source import Composite, Source
@@ -100,53 +100,20 @@ class Comparison(Listed[Difference]):
         return "not shown" if found is None else found.claim(self.significance_level)
 
     @cached_property
-    def is_mixed(self) -> bool:
-        """Whether a total is of several metrics, so that those of all tasks are one family."""
-        return is_mixed(self.differences)
-
-    @cached_property
-    def is_over_metrics(self) -> bool:
-        """Whether comparisons under all metrics are one family."""
-        return self.adjust_over == "metrics" or self.is_mixed
-
-    @cached_property
-    def _families(self) -> dict[tuple[bool, str], list[str]]:
-        """The tasks, or totals, of the comparisons in each family."""
-        found = defaultdict(list)
-        for d in self.differences:
-            found[self._family(d)].append(d.part)
-        return found
-
-    def _family(self, difference: Difference) -> tuple[bool, str]:
-        return difference.aggregate is not None, "" if self.is_over_metrics else difference.metric
-
-    def n_compared(self, difference: Difference) -> int:
-        """Return how many rows, or totals, are adjusted together with this one, itself included."""
-        return len(self._families[self._family(difference)])
-
-    def family_factor(self, difference: Difference) -> int:
-        """Return what the adjustment multiplies the smallest p-value by."""
-        if self.adjustment == "max-t":
-            return len(set(self._families[self._family(difference)]))
-        return 1 if self.adjustment == "none" else self.n_compared(difference)
+    def adjusted(self) -> Adjustment:
+        """What p-values are adjusted for, and which levels they can reach."""
+        return Adjustment(
+            self.differences,
+            name=self.adjustment,
+            level=self.significance_level,
+            alternative=self.alternative,
+            n_resamples=self.n_resamples,
+            over=self.adjust_over,
+        )
 
     def pvalue_name(self, several: bool = True) -> str:
         """Return ``p (max-t)``, the name of the p-value that verdicts are of, or ``p``."""
         return f"p ({self.adjustment})" if several and self.adjustment != "none" else "p"
-
-    def min_pvalue(self, difference: Difference) -> float:
-        """Return the smallest p-value of units that can be swapped in so many ways."""
-        if difference.test == "mcnemar":
-            return 0.0
-        sides = 2.0 if self.alternative == "two-sided" else 1.0
-        return min(1.0, sides * 0.5**difference.n_differing)
-
-    def cannot_reject(self, difference: Difference) -> bool:
-        """Return whether too few resamples, or units, keep its p-value above the level."""
-        is_drawn = difference.test == "ar" and not difference.exact
-        least = max(is_drawn / (self.n_resamples + 1), self.min_pvalue(difference))
-        floor = least * self.family_factor(difference)
-        return floor > self.significance_level and not self.significant(difference)
 
     def signature_of(self, difference: Difference) -> str:
         """Return everything needed to make a difference again."""

@@ -113,11 +113,11 @@ def _line(c: Any, d: Difference, least: dict[Any, float | None]) -> str:
     places, signed = _places(c, d), d.contrast != "ratio"
     value, low, high = (report.number(x, places, signed) for x in (d.value, d.low, d.high))
     p = report.p_is(d.pvalue_adjusted)
-    if (n := c.n_compared(d)) > 1 and c.adjustment != "none":
+    if (n := c.adjusted.n_compared(d)) > 1 and c.adjustment != "none":
         p += f" adjusted for {n} comparisons"
     less = "" if d.higher_is_better else " (less is better)"
     said = f"{name} {value}{less}: {report.level(c.confidence_level)} {low} to {high}, {p}."
-    if c.cannot_reject(d):
+    if c.adjusted.cannot_reject(d):
         said += f" Too few {unit}s differ, or too few resamples were drawn, for any evidence."
     elif found := least.get((d.task, d.metric, d.system, d.baseline)):
         shown = report.number(found, places)

@@ -133,21 +133,21 @@ weights of any size are shares
 slopes by the scores of strata know their size
 - step = _STEP * unit_of(scores, axis=-1)[..., 0]
 + step = _STEP
-@ analysis/inputs.py: shards analysis
+@ analysis/tasks.py: shards analysis
 a seed that was asked for is not the default
 - "rng": None if isinstance(rng, Default) else options.seed,
 + "rng": None if rng == SEED else options.seed,
 BLEU that was asked for is not the default
 - if metrics is not None and as_metrics(metrics)
 + if metrics not in (None, "bleu") and as_metrics(metrics)
-@ analysis/parts.py: suites
+@ analysis/evaluation.py: suites
 planning draws nothing
-- samples = self._together(of, self._undrawn)
-+ samples = self._together(of, self.options)
+- drawn = self._together(of, self._undrawn)
++ drawn = self._together(of, self.options)
 @ analysis/sharded.py: shards
 a shard says what is missing
-- missing=shard.missing[i] if shard.missing else None,
-+ missing=None,
+- lacking=shard.missing[i] if shard.missing else None,
++ lacking=None,
 @ analysis/units.py: strata
 labels that print alike are refused
 - if other is not label:
@@ -186,10 +186,10 @@ a two-sided test has half of its level on each side
 + tail = degrees >= _NORMAL, level
 @ analysis/families.py: families
 the observed largest is one of B + 1
-- counts + 1.0
-+ 1.0 * counts
+- np.float64(1) + reached
++ 1.0 * reached
 an adjusted p-value is never below the pair's own
-- np.maximum(together, pvalues[self._drawn])
+- np.maximum(together, pvalues[drawn])
 + together
 resamples set no floor under a family
 - np.where(counts > fewest, shares, small)
@@ -201,8 +201,8 @@ at a level below the smallest share an interval is Bonferroni's
 - if k >= fewest else beyond
 + if k else beyond
 standard errors that are the same in every resample are widened
-- return self.values is not None
-+ return True
+- share if within[pair.drawn] else _widened(float(share), pair)
++ share
 of few resamples no interval is shorter than Bonferroni's
 - max(float(largest[-fewest]), critical[i])
 + float(largest[-fewest])
@@ -238,9 +238,6 @@ nothing is kept where the score is not told apart from 0
 m units that differ can be swapped in 2^m ways only
 - return min(1.0, sides * 0.5**self.n_differing)
 + return 0.0
-scores that are equal but for rounding have a ratio of 1
-- np.where(difference.replicates == 0, bottom, top)
-+ np.asarray(top)
 @ analysis/pairs.py: fieller counts
 a recovery of 1 has the floor of no difference
 - return p if share < 1 else max(p, self._floor(1))
@@ -251,31 +248,38 @@ answers that are counted have the degrees of freedom of all units
 claims follow the test and not the interval that is shown
 - method = "t" if self.options.test == "t" else "bootstrap"
 + method = self.options.method
-@ analysis/sampling.py: rule intervals margins
+@ analysis/drawn.py: rule intervals margins
 a ratio r is tested as a - r b, resample by resample
-- drawn = second.replicates - ratio * first.replicates
-+ drawn = second.replicates - first.replicates
-replicates that differ by rounding only are ties
-- drawn[np.abs(drawn) <= tie] = 0.0
-+ drawn[np.abs(drawn) < 0] = 0.0
+- base = self.effects[a] if share == 1 else share * self.effects[a]
++ base = self.effects[a]
 of systems that are identical all units say how much is kept
 - self.differ(a, b)[1] or np.inf
 + self.differ(a, b)[1] or 2.0
+@ analysis/effects.py: rule intervals margins paired contrasts
+replicates that differ by rounding only are ties
+- replicates[np.abs(replicates) <= tie] = 0.0
++ replicates[np.abs(replicates) < 0] = 0.0
+scores that are equal but for rounding have a ratio of 1
+- np.where(difference.replicates == 0, other.replicates, self.replicates)
++ np.asarray(self.replicates)
+the variances of runs grow with the square of a factor
+- (factor**2 * r, factor**2 * e, n)
++ (factor * r, factor * e, n)
 @ analysis/margins.py: gate margins
 of a score below 0 no share is kept
-- min(d.baseline_score, d.system_score) < 0
-+ min(d.baseline_score, d.system_score) < -1e300
+- min(scores) < 0
++ min(scores) < -1e300
 @ analysis/claims.py: claims
 a pair of which nothing can be claimed counts among the claims
 - adjust([1.0 if p is None else p for p in known]).tolist()
 + adjust([0.0 if p is None else p for p in known]).tolist()
 the claims on all tasks are one family
-- key = d.aggregate is not None, "" if mixed else d.metric
-+ key = d.task, d.metric
+- key = one.aggregate is not None, "" if mixed else one.metric
++ key = one.task, one.metric
 @ analysis/families.py: over_metrics
 each metric has its own standard errors within resamples
-- if places := [i for i, pair in enumerate(pairs) if pair.sample is sample]:
-+ if places := list(range(len(pairs))):
+- here = [i for i, j in enumerate(places) if pairs[j].drawn is drawn]
++ here = list(range(len(places)))
 @ results/signatures.py: signatures
 the analysis is read from the end as far as its keys are in order
 - key not in _KEYS[:place]
@@ -289,8 +293,8 @@ each version of sacreBLEU is named once
 + for version in [",".join(signature.versions)]}
 @ results/records.py: over_metrics
 the totals of two metrics are two parts
-- return self.task if self.aggregate is None else f"{self.task} {self.metric}"
-+ return self.task
+- return task if aggregate is None else f"{task} {metric}"
++ return task
 @ analysis/across.py: across
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
@@ -319,27 +323,27 @@ a share stays on its scale
 strata of one unit are drawn together
 - alone = np.flatnonzero(counts == 1)
 + alone = np.flatnonzero(counts == 0)
-@ analysis/sampling.py: strata
+@ analysis/drawn.py: strata
 units are drawn within their strata
 - return recipe(units.n, seed) if units.codes is None else Stratified(units.n, seed, units.codes)
 + return recipe(units.n, seed)
 @ analysis/swaps.py: randomisation
 all swaps are enumerated where B allows
-- 2 ** sample.differ(*pair)[0] <= options.n_resamples
-+ 2 ** sample.differ(*pair)[0] < 0
+- 2 ** drawn.differ(*pair)[0] <= options.n_resamples
++ 2 ** drawn.differ(*pair)[0] < 0
 as many swaps as resamples are enumerated
-- 2 ** sample.differ(*pair)[0] <= options.n_resamples
-+ 2 ** sample.differ(*pair)[0] < options.n_resamples
+- 2 ** drawn.differ(*pair)[0] <= options.n_resamples
++ 2 ** drawn.differ(*pair)[0] < options.n_resamples
 @ analysis/outcomes.py: counts
 where nothing varies items count as their weights leave them (Kish)
 - student.kish(self.weights)
 + float(self.success.shape[1])
 @ analysis/planning.py: gate
 a share is kept of what the baseline scores
-- float(sample.scores[a])
-+ float(sample.scores[b])
+- float(drawn.scores[a])
++ float(drawn.scores[b])
 of counted answers a recovery is a margin
-- influence = sample.difference(a, b).influence
+- influence = drawn.difference(a, b).influence
 + influence = effect.influence
 @ analysis/gate.py: gate
 without a limit a loss of errors is that there are more
@@ -353,19 +357,19 @@ a name of the baseline is no path where there are names of systems
 - return isinstance(value, Mapping) or is_statistics(value) or baseline in names
 + return isinstance(value, Mapping) or is_statistics(value)
 outputs have the metrics of the statistics that they stand against
-- made = replace(given, metrics=metrics)
-+ made = given
+- passed = passed._replace(metrics=metrics)
++ passed = passed._replace()
 @ analysis/notes.py: notes
 few segments are a tenth of them, ten at most
 - largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
 + largest = _LARGEST
 shares are counted, and rest on no estimated variance
-- is_other = of.outcomes is not None or of.has_runs or sample.units.sizes is not None
-+ is_other = of.has_runs or sample.units.sizes is not None
+- is_other = of.outcomes is not None or drawn.has_runs or units.sizes is not None
++ is_other = drawn.has_runs or units.sizes is not None
 @ results/notes.py: notes
 one pair is no family
-- if few and n_pairs > 1 and result.adjustment != "none":
-+ if few and result.adjustment != "none":
+- if few and n_pairs > 1 and adjustment.name != "none":
++ if few and adjustment.name != "none":
 @ results/results.py: rule
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level

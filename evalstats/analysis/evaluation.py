@@ -1,0 +1,221 @@
+"""Evaluations: tasks and totals with the pairs and options of a comparison, which it asks later."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from evalstats.analysis.across import over_labels, over_tasks
+from evalstats.analysis.drawn import Drawn, Pair
+from evalstats.analysis.options import Options
+from evalstats.analysis.planning import Question, needed_within, planned
+from evalstats.analysis.ranking import by_composite, by_metric
+from evalstats.analysis.removal import influence_of
+from evalstats.analysis.tasks import Task, labels_of
+from evalstats.analysis.totals import Total
+from evalstats.analysis.units import unit_name
+from evalstats.checks import listed
+from evalstats.errors import InputError
+from evalstats.results.across import OverStrata
+from evalstats.results.influence import Influence
+from evalstats.results.notes import Limits
+from evalstats.results.page import Beside
+from evalstats.results.power import Power
+from evalstats.results.ranking import Ranking
+from evalstats.results.records import Difference, distinct
+from evalstats.results.results import Comparison
+from evalstats.results.signatures import Signature
+from evalstats.results.source import Composite
+from evalstats.shards.shard import Shard
+from evalstats.statistics.extraction import Progress
+from evalstats.statistics.names import group_codes
+
+Part: TypeAlias = Task | Total
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What is compared, and how; a comparison asks it for power, ranking and influence.
+
+    `notes` stand before those of the results. Differences say which task, or total, is meant.
+    """
+
+    parts: Sequence[Part]
+    pairs: Sequence[Pair]
+    options: Options
+    notes: tuple[str, ...] = ()
+    #: What was drawn of the only task; of several it takes much memory, and is drawn again.
+    kept: dict[Part, list[Drawn]] = field(default_factory=dict)
+    #: Of each task, or total, and metric, and what limits what is said of a task.
+    signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
+    limits: list[Limits] = field(default_factory=list)
+
+    def drawn(self, progress: Progress | None = None) -> Iterator[tuple[Part, list[Drawn]]]:
+        """Yield each task and total with what is drawn of it, and say which task is done."""
+        n_tasks = sum(part.total is None for part in self.parts)
+        for i, part in enumerate(self.parts):
+            drawn = part.drawn(self.options)
+            if len(self.parts) == 1:
+                self.kept[part] = drawn
+            yield part, drawn
+            if progress is not None and part.total is None:
+                progress(i + 1, n_tasks, "tasks")
+
+    def signature_of(self, d: Difference) -> Signature:
+        """Return what identifies a difference: that of its task, or total, and metric."""
+        return self.signatures[d.task, d.metric]
+
+    def noting(self, *notes: str) -> Evaluation:
+        """Return the same with notes before those of its rankings."""
+        return replace(self, notes=(*notes, *self.notes))
+
+    def needed(self, d: Difference, level: float, target: float) -> int | None:
+        """Return how many units show a system that has lost nothing to be within the limit."""
+        drawn = self._of(d, self._undrawn)[1]
+        names = drawn.of.systems
+        pair = names.index(d.baseline), names.index(d.system)
+        return needed_within(drawn, pair, self.options, level, target)
+
+    def power(
+        self,
+        of: Sequence[Difference],
+        difference: float | None,
+        n_segments: int | None,
+        runs: int | None,
+        level: float,
+        target: float,
+    ) -> Power:
+        """Plan as `evalstats.power` does."""
+        asked = Question(
+            difference=difference,
+            n_segments=n_segments,
+            runs=runs,
+            level=level,
+            target=target,
+            confidence_level=self.options.confidence_level,
+            alternative=self.options.alternative,
+        )
+        drawn = self._together(of, self._undrawn)
+        if any(one.influence is None for one in drawn):
+            # Without derivatives replicates say how scores vary.
+            drawn = self._together(of, self.options)
+        return planned(drawn, self.pairs, asked)
+
+    def ranking(self, comparison: Comparison, of: Sequence[Difference]) -> Ranking:
+        """Rank the systems under the metric of the differences."""
+        drawn = self._of(of[0])[1]
+        return by_metric(comparison, of, drawn, self.options, self.notes)
+
+    def composite(
+        self,
+        comparison: Comparison,
+        of: Sequence[Difference],
+        composite: str | Composite,
+        higher_is_better: bool,
+    ) -> Ranking:
+        """Rank the systems by a composite of the metrics of the differences."""
+        drawn = self._together(of, self.options)
+        test = "t" if self.options.test == "t" else "bootstrap"
+        each = distinct(str(self.signature_of(d).but(test=test, adj="max-t")) for d in of)
+        return by_composite(
+            comparison,
+            drawn,
+            composite,
+            higher_is_better,
+            self.options,
+            task=of[0].task,
+            signatures=each,
+            notes=self.notes,
+        )
+
+    def influence(self, comparison: Comparison, difference: Difference) -> Influence:
+        """Return the influence of all segments on a difference."""
+        part, drawn = self._with_segments(difference, "influence")
+        return influence_of(
+            difference,
+            drawn,
+            names=part.unit_names(),
+            outputs=part.outputs,
+            level=comparison.significance_level,
+            signature=comparison.signature_of(difference),
+        )
+
+    def over(self, comparison: Comparison, by: str | Iterable[Hashable]) -> OverStrata:
+        """Return mean differences over strata: the tasks, or what labels of segments make."""
+        if isinstance(by, str) and by == "task" and len(comparison.tasks) > 1:
+            return over_tasks(comparison)
+        if len(comparison.tasks) > 1:
+            raise InputError(
+                "takes labels of the segments of one task, and there are "
+                f"{len(comparison.tasks)}; give 'task', or compare a task alone",
+                argument="over",
+            )
+        each = [self._with_segments(d, "over") for d in comparison.differences]
+        part, drawn = each[0]
+        assert isinstance(part, Task)
+        assert not isinstance(part.statistics, Shard)
+        labels = labels_of(part.statistics, by, "over")
+        names = listed(labels, "over", "labels, one a segment")
+        group_codes(names, drawn.units.n_segments, "over")
+        of_metrics = {one.of.name: one for _, one in each}
+        return over_labels(comparison, of_metrics, unit_name(by, "stratum"), names)
+
+    def beside(self, difference: Difference) -> Beside:
+        """Return the texts that were compared, and the scores in each stratum."""
+        part, drawn = self._with_segments(difference, "influence")
+        if isinstance(part, Total):
+            # Its strata are tasks, which have rows of their own.
+            return Beside((), {}, [])
+        assert drawn.segments is not None
+        return Beside(tuple(part.unit_names()), dict(part.outputs), drawn.segments.by_stratum())
+
+    def _with_segments(self, difference: Difference, asking: str) -> tuple[Part, Drawn]:
+        """Return the task and the scores of a difference, whose segments have to be here."""
+        part, drawn = self._of(difference, self._undrawn)
+        if drawn.segments is None:
+            raise InputError(
+                f"{asking} needs the statistics of every segment, and a Shard keeps totals only; "
+                "compare SegmentStatistics"
+            )
+        return part, drawn
+
+    @property
+    def _undrawn(self) -> Options:
+        """Options for what needs no resamples."""
+        return replace(self.options, method="t", test="t")
+
+    def _of(self, d: Difference, options: Options | None = None) -> tuple[Part, Drawn]:
+        """Return the task, or total, that a difference is of, and its scores."""
+        part = self._part(d)
+        return part, _under(d.metric, self._drawn(part, options or self.options))
+
+    def _part(self, d: Difference) -> Part:
+        return next(
+            part
+            for part in self.parts
+            if (part.name, part.total) == (d.task, d.aggregate)
+            if not isinstance(part, Total) or part.metric == d.metric
+        )
+
+    def _drawn(self, part: Part, options: Options) -> list[Drawn]:
+        return self.kept.get(part) or part.drawn(options)
+
+    def _together(self, of: Sequence[Difference], options: Options) -> list[Drawn]:
+        """Return the scores under several metrics, which have to be drawn together."""
+        firsts = {d.metric: d for d in of}
+        parts = {metric: self._part(d) for metric, d in firsts.items()}
+        # All metrics of a task are drawn at once.
+        by_part = {part: self._drawn(part, options) for part in dict.fromkeys(parts.values())}
+        drawn = [_under(metric, by_part[part]) for metric, part in parts.items()]
+        if len({(one.units.n, one.units.labels) for one in drawn}) > 1:
+            metrics = ", ".join(distinct(firsts))
+            raise InputError(
+                f"the totals of {metrics} are not of the same tasks; give metric, or task"
+            )
+        return drawn
+
+
+def _under(metric: str, drawn: Sequence[Drawn]) -> Drawn:
+    """Return the scores under a metric."""
+    return next(one for one in drawn if one.of.name == metric)

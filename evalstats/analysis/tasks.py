@@ -1,0 +1,266 @@
+"""Tasks: statistics of systems with the design of their evaluation, from what a caller passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any, ClassVar, TypeGuard
+
+from evalstats.analysis.aggregates import Aggregated, as_aggregate
+from evalstats.analysis.blocks import Segments, distinct_names, segments_of
+from evalstats.analysis.drawn import Drawn, from_segments
+from evalstats.analysis.options import Default, Options
+from evalstats.analysis.sharded import from_shard
+from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
+from evalstats.checks import listed, shown
+from evalstats.errors import Argument, InputError
+from evalstats.resampling.executors import Workers
+from evalstats.resampling.weights import Rng
+from evalstats.shards.shard import Shard
+from evalstats.statistics.extraction import (
+    Metrics,
+    Progress,
+    as_metrics,
+    as_systems,
+    check_same_rows,
+    extract_all,
+)
+from evalstats.statistics.runs import extract_all_runs, has_runs
+from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
+from evalstats.text.frames import columns_of
+
+Statistics = SegmentStatistics | Sequence[SegmentStatistics]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Statistics of systems under some metrics, or a shard of them, and their design.
+
+    `groups` and `strata` have one label a segment, or name a label that the statistics have.
+    """
+
+    statistics: Sequence[SegmentStatistics] | Shard
+    name: str = ""
+    groups: Labels = None
+    strata: Labels = None
+    aggregate: Aggregated = "micro"
+    #: Texts of the systems, where that is what came.
+    outputs: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    #: What a total is, "macro" for one; a task is none.
+    total: ClassVar[None] = None
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        """Names of the systems."""
+        of = self.statistics
+        return of.systems if isinstance(of, Shard) else of[0].systems
+
+    def drawn(self, options: Options) -> list[Drawn]:
+        """Return what is drawn, one a metric; errors name the task."""
+        if isinstance(self.statistics, Shard):
+            return from_shard(self.statistics)
+        try:
+            return from_segments(self.segments(), options)
+        except InputError as error:
+            if not self.name:
+                raise
+            raise error.within(f"task {self.name!r}") from None
+
+    def segments(self) -> list[Segments]:
+        """Return how the systems are scored under each metric, and what is drawn of them."""
+        assert not isinstance(self.statistics, Shard)
+        tables = self.statistics
+        groups = labels_of(tables, self.groups, "groups")
+        strata = labels_of(tables, self.strata, "strata")
+        units = as_units(tables[0].n_segments, groups, strata, unit_name(self.groups))
+        check_enough(units.n, units.unit)
+        aggregate = as_aggregate(self.aggregate, units.labels)
+        names = distinct_names([table.metric for table in tables])
+        return [segments_of(t, n, units, aggregate) for t, n in zip(tables, names, strict=True)]
+
+    def unit_names(self) -> list[str]:
+        """Return what the unit of each segment is called: its group, or its id."""
+        assert not isinstance(self.statistics, Shard)
+        first = self.statistics[0]
+        groups: Any = labels_of(self.statistics, self.groups, "groups")
+        if groups is not None:
+            return list(map(str, groups))
+        return list(first.segment_ids or map(str, range(first.n_segments)))
+
+
+def as_task(
+    hypotheses: Any,
+    references: Any = None,
+    metrics: Metrics | None = None,
+    *,
+    groups: Labels = None,
+    strata: Labels = None,
+    aggregate: Aggregated = "micro",
+    executor: Workers = None,
+    progress: Progress | None = None,
+) -> Task:
+    """Return the only task of a call; texts are extracted, by default under BLEU."""
+    labels = {"groups": groups, "strata": strata}
+    # Labels are looked at more than once.
+    labels = {name: list(x) if isinstance(x, Iterator) else x for name, x in labels.items()}
+    _check_columns(hypotheses, {"references": references, **labels})
+    if isinstance(hypotheses, Shard):
+        _check_shard(hypotheses, metrics, {"references": references, **labels})
+        return Task(hypotheses)
+    if is_statistics(hypotheses):
+        tables = tables_of(hypotheses, references, metrics)
+        return Task(tables, groups=labels["groups"], strata=labels["strata"], aggregate=aggregate)
+    known = {name: value for name, value in labels.items() if value is not None}
+    for name, value in known.items():
+        listed(value, name, "labels, one a segment")
+    if known:
+        check_same_rows(as_systems(hypotheses), references=references, **known)
+    metrics = "bleu" if metrics is None else metrics
+    extract = extract_all_runs if has_runs(hypotheses, metrics) else extract_all
+    return Task(
+        extract(hypotheses, references, metrics, progress, executor),
+        groups=labels["groups"],
+        strata=labels["strata"],
+        aggregate=aggregate,
+        outputs=_texts(hypotheses),
+    )
+
+
+def systems_of(hypotheses: Any) -> tuple[str, ...]:
+    """Return the names of the systems, before anything is read that takes time."""
+    if isinstance(hypotheses, Shard):
+        return hypotheses.systems
+    if is_statistics(hypotheses):
+        return tables_of(hypotheses)[0].systems
+    return tuple(as_systems(hypotheses))
+
+
+def is_statistics(value: object) -> TypeGuard[Statistics]:
+    """Return whether statistics came in place of texts."""
+    return isinstance(value, SegmentStatistics) or (
+        isinstance(value, (list, tuple))
+        and bool(value)
+        and all(isinstance(item, SegmentStatistics) for item in value)
+    )
+
+
+def tables_of(
+    statistics: Statistics, references: object = None, metrics: Metrics | None = None
+) -> list[SegmentStatistics]:
+    """Return statistics that the caller extracted, as a list; other arguments are left out."""
+    if references is not None:
+        raise InputError("must be left out when SegmentStatistics are given", argument="references")
+    several = [statistics] if isinstance(statistics, SegmentStatistics) else statistics
+    tables = joined_by_metric(several)
+    check_same_segments(tables)
+    if metrics is not None and as_metrics(metrics) != [table.metric for table in tables]:
+        raise InputError(
+            "must be left out when SegmentStatistics are given: theirs are "
+            + ", ".join(table.metric.name for table in tables),
+            argument="metrics",
+        )
+    return tables
+
+
+def labels_of(tables: Sequence[SegmentStatistics], labels: Labels | str, argument: str) -> Labels:
+    """Return labels, one a segment, that may be named by a label that statistics have."""
+    if not isinstance(labels, str):
+        return labels
+    known = tables[0].labels
+    if labels not in known:
+        names = ", ".join(known) or "none"
+        raise InputError(
+            Argument(argument, labels), f" is no label of the segments; they have {names}"
+        )
+    values = known[labels]
+    if n_without := values.count(""):
+        raise InputError(
+            Argument(argument, labels),
+            f": {n_without:,} of {len(values):,} segments have none; give each one, or leave them "
+            f"out",
+        )
+    return values
+
+
+def of_shard(hypotheses: object, options: Options, n_resamples: int | None, rng: Rng) -> Options:
+    """Return the options with what a shard has decided, which nobody may have asked otherwise.
+
+    `n_resamples` and `rng` are what the caller passed: `None`, or the default, asks for nothing.
+    """
+    if not isinstance(hypotheses, Shard):
+        return options
+    for name, unknown in (("method", "bca"), ("test", "ar")):
+        if getattr(options, name) == unknown:
+            raise InputError(
+                f"{unknown!r} needs the statistics of every segment, and a Shard keeps totals "
+                f"only; leave it out",
+                argument=name,
+            )
+    asked = {
+        "n_resamples": None if n_resamples is None else options.n_resamples,
+        "rng": None if isinstance(rng, Default) else options.seed,
+    }
+    for name, decided in (("n_resamples", hypotheses.n_resamples), ("rng", hypotheses.seed)):
+        if asked[name] not in (None, decided):
+            raise InputError(
+                "must be left out when a Shard is given: it was resampled with "
+                f"{name}={decided}, got {asked[name]}",
+                argument=name,
+            )
+    return replace(options, n_resamples=hypotheses.n_resamples, seed=hypotheses.seed)
+
+
+def _check_shard(shard: Shard, metrics: Metrics | None, others: Mapping[str, object]) -> None:
+    """Refuse arguments that a shard has decided, or knows nothing of."""
+    for name, value in others.items():
+        if value is not None:
+            raise InputError("must be left out when a Shard is given", argument=name)
+    asked = shard.metrics if metrics is None else as_metrics(metrics)
+    if [(m.name, m.signature) for m in asked] != [(m.name, m.signature) for m in shard.metrics]:
+        raise InputError(
+            "must be left out when a Shard is given: its are "
+            + ", ".join(metric.name for metric in shard.metrics),
+            argument="metrics",
+        )
+    check_enough(shard.n_segments, shard.unit)
+
+
+def _check_columns(hypotheses: object, others: Mapping[str, object]) -> None:
+    """Refuse a column of the frame of systems as another argument too."""
+    columns = [name for name, _ in columns_of(hypotheses) or ()]
+    for argument, value in others.items():
+        name = getattr(value, "name", None)
+        if name is not None and name in columns:
+            raise InputError(
+                f"is column {name!r} of the frame of hypotheses, where each column is a "
+                f"system; give only the columns of systems",
+                argument=argument,
+            )
+
+
+def _texts(hypotheses: object) -> dict[str, Sequence[str]]:
+    """Return the outputs of the systems, where all are lists of texts."""
+    systems = hypotheses if isinstance(hypotheses, Mapping) else {}
+    for outputs in systems.values():
+        is_list = isinstance(outputs, (list, tuple))
+        if not is_list or not all(isinstance(text, str) for text in outputs):
+            return {}
+    return dict(systems)
+
+
+def as_pairs(
+    systems: tuple[str, ...], baseline: str | None, asking: str = "compare"
+) -> list[tuple[int, int]]:
+    """Return (baseline, system) as numbers of systems."""
+    if len(systems) < 2:
+        raise InputError(f"{asking} needs at least 2 systems, got {len(systems)}: {list(systems)}")
+    if baseline is None:
+        return list(combinations(range(len(systems)), 2))
+    if baseline not in systems:
+        raise InputError(
+            f"must be one of {', '.join(systems)}; got {shown(baseline)}", argument="baseline"
+        )
+    first = systems.index(baseline)
+    return [(first, i) for i in range(len(systems)) if i != first]
