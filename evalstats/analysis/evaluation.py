@@ -45,7 +45,7 @@ class Evaluation:
     pairs: Sequence[Pair]
     options: Options
     notes: tuple[str, ...] = ()
-    #: What was drawn of the only task; of several it takes much memory, and is drawn again.
+    #: What was drawn of totals and of an only task; several take much memory, and are drawn again.
     kept: dict[Part, list[Drawn]] = field(default_factory=dict)
     #: Of each task, or total, and metric, and what limits what is said of a task.
     signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
@@ -56,7 +56,7 @@ class Evaluation:
         n_tasks = sum(part.total is None for part in self.parts)
         for i, part in enumerate(self.parts):
             drawn = part.drawn(self.options)
-            if len(self.parts) == 1:
+            if len(self.parts) == 1 or part.total is not None:
                 self.kept[part] = drawn
             yield part, drawn
             if progress is not None and part.total is None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.drawn import Drawn, Pair, from_scores
-from evalstats.analysis.families import adjusted, errors_within
+from evalstats.analysis.families import Errors, adjusted, errors_within
 from evalstats.analysis.notes import gap_notes, size_notes
 from evalstats.analysis.options import Options, option
 from evalstats.analysis.pairs import Compared
@@ -171,7 +171,7 @@ def _alone(
     `pvalues` are those of all pairs, `(S, S)`, and `ahead` says whose score is better.
     """
     compared, n = _all_pairs(drawn, options), len(pvalues)
-    errors = errors_within(drawn, options) if drawn.replicates.size else None
+    errors = _errors_once(drawn, compared, options)
     how = "max-t" if adjustment == "max-t" else "holm"
     intervals = []
     for i in range(n):
@@ -184,6 +184,18 @@ def _alone(
         low, high = map(int, ranks.rank_intervals(verdicts)[i])
         intervals.append((low, high))
     return intervals
+
+
+def _errors_once(
+    drawn: Drawn, compared: Mapping[Pair, Compared], options: Options
+) -> Errors | None:
+    """Return what gives the standard errors of pairs within resamples, all computed at once."""
+    errors = errors_within(drawn, options) if drawn.replicates.size else None
+    if errors is None:
+        return None
+    places = {pair: i for i, pair in enumerate(compared)}
+    every = errors(list(compared.values()))
+    return lambda pairs: every[[places[pair.a, pair.b] for pair in pairs]]
 
 
 def _check(comparison: Comparison) -> None:
