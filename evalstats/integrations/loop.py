@@ -114,6 +114,27 @@ def estimated(
     return _log_dict(metric, found, prefix)
 
 
+def check_kept_by(key: object, monitor: Monitor) -> None:
+    """Refuse a key to keep checkpoints by that has the metric's printed name, which no log has.
+
+    A framework would notice only when it saves the first checkpoint, which may be hours later.
+
+    Examples
+    --------
+    >>> check_kept_by("chrf2_best_step", Monitor(["a", "b"], "chrf"))
+    Traceback (most recent call last):
+    ...
+    evalstats.errors.InputError: checkpoints cannot be kept by 'chrf2_best_step', which is not
+    logged; it is called 'chrf_best_step'
+    """
+    name, printed = log_name(monitor.metric.name), monitor.metric.name.lower()
+    if isinstance(key, str) and printed in key and log_name(printed) != printed:
+        raise InputError(
+            f"checkpoints cannot be kept by {shown(key)}, which is not logged; it is called "
+            f"{key.replace(printed, name)!r}"
+        )
+
+
 def _log_dict(metric: Metric, found: Checkpoint | Estimate, prefix: str) -> dict[str, float]:
     name = prefix + log_name(metric.name)
     return {name: found.score, f"{name}_low": found.low, f"{name}_high": found.high}

@@ -18,6 +18,7 @@ from evalstats.results.figures import (
     own_axes,
     wrapped,
 )
+from evalstats.results.records import counted
 from evalstats.training.records import Checkpoint, Selected
 
 if TYPE_CHECKING:
@@ -43,10 +44,9 @@ def curve(
     _draw_checks(axes, checks)
     _draw_selected(axes, checks, selected)
     _name_ticks(axes, [check.step for check in checks])
-    count = "1 check" if len(checks) == 1 else f"{len(checks):,} checks"
     name_axes(
         axes,
-        f"{count}, {n_segments:,} {unit}s",
+        f"{counted(len(checks), 'check')}, {counted(n_segments, unit)}",
         "step",
         "filled: real improvement; diamond: corrected",
     )

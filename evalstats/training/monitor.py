@@ -22,6 +22,7 @@ from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
+from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
 from evalstats.statistics.names import group_codes
@@ -47,7 +48,8 @@ class Monitor:
     ----------
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
-        `References`; `None` for metrics that need none (`Mean`, `Ratio`).
+        `References`. Metrics that need none (`Mean`, `Ratio`) have none:
+        ``Monitor(metric=Mean("accuracy"))``.
     metric : str or Metric
         Name or configured object.
     patience : int, optional
@@ -107,7 +109,7 @@ class Monitor:
     @also_called(metrics="metric", seed="rng")
     def __init__(
         self,
-        references: Any,
+        references: Any = None,
         metric: str | Metric = "bleu",
         *,
         patience: int | None = None,
@@ -220,8 +222,8 @@ class Monitor:
         if last is None:
             return [], [f"{self.metric.name}: no checks yet."], [self.signature]
         waited, patience = last.checks_without_improvement, self.rules.patience
-        counted = f"{waited} checks" + (f" of {patience}" if patience else "")
-        best = f"* best: step {last.best.step:,}, then {counted} without a real improvement"
+        checks = f"{counted(waited, 'check')}{f' of {patience}' if patience else ''}"
+        best = f"* best: step {last.best.step:,}, then {checks} without a real improvement"
         lines = [best + (": stop." if self.should_stop else "."), f"Highest: {self.selected}."]
         return [as_table(self.checks)], [*lines, *self.notes], [self.signature]
 

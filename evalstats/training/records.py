@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Annotated, NamedTuple
 
+from evalstats.metrics import written
 from evalstats.results import report
 from evalstats.results.convert import Rule, Share, one_of
-from evalstats.results.records import Record
+from evalstats.results.records import Record, counted
 
 #: Rows of a table, beside the real improvements.
 _MOST_ROWS = 20
@@ -129,7 +130,8 @@ class Checkpoint(Record):
     def to_log(self, prefix: str = "") -> dict[str, float]:
         """Return a flat dictionary of floats, for TensorBoard or Weights & Biases.
 
-        The keys are the same at every check: the metric's name, and that name with ``_low``,
+        The keys are the same at every check: the metric's name as it is asked for (``chrf`` of
+        chrF2, and blanks as underscores), and that name with ``_low``,
         ``_high``, ``_difference``, ``_pvalue``, ``_improved``, ``_best``, ``_best_step`` and
         ``_checks_without_improvement``.
 
@@ -229,7 +231,9 @@ def as_table(checks: Sequence[Checkpoint]) -> report.Table:
         rows.append((mark, f"{c.step:,}", report.number(c.score, decimals), bounds, *found))
     name = f"{checks[0].metric} {report.direction(checks[0].higher_is_better)}"
     interval = report.level(checks[-1].confidence_level)
-    title = f"{len(shown):,} of {len(checks):,} checks"
+    title = counted(len(checks), "check")
+    if len(shown) < len(checks):
+        title = f"{len(shown):,} of {title}: the best, real improvements and the last {_MOST_ROWS}"
     header = ("", "step", name, interval, "difference", "p", "level")
     return report.Table(title, header, tuple(rows), "<" + 6 * ">")
 
@@ -250,5 +254,5 @@ def run_notes(checks: Sequence[Checkpoint], unit: str) -> Iterator[str]:
 
 
 def log_name(metric: str) -> str:
-    """Return a metric's name as a key of a log: lower case, with underscores for blanks."""
-    return "_".join(metric.lower().split())
+    """Return a metric's name as a key of a log: "chrf" of chrF2, "word_perplexity"."""
+    return "_".join(written(metric).split())
