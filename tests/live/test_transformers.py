@@ -141,6 +141,59 @@ def test_checks_are_logged_and_the_best_model_is_kept(trainer, tmp_path):
     assert [check.step for check in watch.monitor.checks] == list(range(2, 33, 2))
 
 
+def test_a_classifier_is_watched_without_references_or_decode(tmp_path):
+    """A tiny BERT that learns which of two letters there is more of."""
+    import torch
+    from transformers import (
+        BertConfig,
+        BertForSequenceClassification,
+        Trainer,
+        TrainingArguments,
+        set_seed,
+    )
+
+    from evalstats.integrations.transformers import MonitorCallback, compute_metrics
+
+    set_seed(0)
+    letters = np.random.default_rng(0).integers(0, 2, size=(60, 7))
+    data = [{"input_ids": row, "labels": int(sum(row) > 3)} for row in letters.tolist()]
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    model = BertForSequenceClassification(
+        BertConfig(vocab_size=2, intermediate_size=32, hidden_dropout_prob=0.0, **sizes)
+    )
+    watch = MonitorCallback(es.Monitor(metric=es.Mean("accuracy"), patience=9))
+    running = Trainer(
+        model=model,
+        args=TrainingArguments(
+            output_dir=str(tmp_path),
+            max_steps=20,
+            eval_strategy="steps",
+            eval_steps=5,
+            per_device_train_batch_size=60,
+            per_device_eval_batch_size=32,
+            learning_rate=1e-2,
+            use_cpu=True,
+            save_strategy="no",
+            report_to=[],
+            disable_tqdm=True,
+        ),
+        train_dataset=data,
+        eval_dataset=data,
+        data_collator=lambda rows: {key: torch.tensor([r[key] for r in rows]) for key in rows[0]},
+        callbacks=[watch],
+        compute_metrics=watch.compute_metrics,
+    )
+    running.train()
+    assert [check.step for check in watch.monitor.checks] == [5, 10, 15, 20]
+    found = running.predict(data)
+    right = np.mean(found.predictions.argmax(axis=-1) == found.label_ids)
+    assert watch.monitor.last.score == found.metrics["test_accuracy"] == pytest.approx(right)
+    assert watch.monitor.last.basis.interval == "wilson"
+    assert "|test:mcnemar|alt:improvement|ci:wilson|" in watch.monitor.signature
+    running.compute_metrics = compute_metrics(None, es.Mean("accuracy"))
+    assert running.evaluate()["eval_accuracy"] == pytest.approx(right)
+
+
 def test_compute_metrics_scores_other_sets_against_their_labels(trainer):
     from evalstats.integrations.transformers import compute_metrics
 
