@@ -15,6 +15,7 @@ from itertools import cycle, islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.errors import InputError, InputTypeError
 from evalstats.integrations.loop import estimated
@@ -173,11 +174,11 @@ def _each(labels: Any) -> Iterable[Any]:
 
 def _row_bytes(row: Any, pad: int | None) -> bytes:
     """Return the type, the shape and the values of a row without what it was padded with."""
-    row = np.asarray(row)
-    if row.dtype.kind in "biu" or row.size == 0:
-        row = row.astype(np.int64)
-        row = row[(row != -100) & (row != pad)] if row.ndim else row
-    return f"{row.dtype.kind}{row.shape}".encode() + row.tobytes()
+    values: NDArray[Any] = np.asarray(row)
+    if values.dtype.kind in "biu" or values.size == 0:
+        values = values.astype(np.int64)
+        values = values[(values != -100) & (values != pad)] if values.ndim else values
+    return f"{values.dtype.kind}{values.shape}".encode() + values.tobytes()
 
 
 def decoded(predictions: Any, decode: Any, labels: Any = None) -> Any:

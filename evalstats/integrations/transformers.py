@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +145,7 @@ class MonitorCallback(TrainerCallback):
     def on_prediction_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Note how many segments the set has that is being evaluated, if it has a length."""
         data = getattr(kwargs.get("eval_dataloader"), "dataset", None)
-        self._n_segments = len(data) if hasattr(data, "__len__") else None
+        self._n_segments = len(data) if isinstance(data, Sized) else None
 
     def on_evaluate(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Stop the training when the patience is used up."""
