@@ -211,6 +211,60 @@ def test_a_set_that_may_be_filled_has_no_score():
             assert the_set.scored_by_labels(filled, ids(filled), may_be_filled=True) == {}
 
 
+@pytest.fixture
+def hugging_face(monkeypatch):
+    """`evalstats.integrations.transformers` in two processes of frameworks that are not there."""
+    name = "evalstats.integrations.transformers"
+    ranks = SimpleNamespace(
+        is_available=lambda: True, is_initialized=lambda: True, get_world_size=lambda: 2
+    )
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(distributed=ranks))
+    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(TrainerCallback=object))
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    yield importlib.import_module(name)
+    del sys.modules[name]
+    del sys.modules["evalstats.integrations"].transformers
+
+
+def test_a_trainer_of_two_processes_is_watched(hugging_face):
+    """Of 100 rows it hands over 128, of another set of 60 it hands over 64."""
+    references, others = ([f"{word} {i}" for i in range(n)] for word, n in (("a", 100), ("b", 60)))
+    watch = hugging_face.MonitorCallback(es.Monitor(references, "chrf", patience=1), Letters())
+    state = SimpleNamespace(global_step=0)
+    control = SimpleNamespace(should_training_stop=False)
+    arguments = SimpleNamespace(metric_for_best_model="chrf_best_step")
+
+    def evaluated(texts, n_rows, function=watch.compute_metrics):
+        loader = SimpleNamespace(dataset=texts)
+        watch.on_prediction_step(arguments, state, control, eval_dataloader=loader)
+        rows = [texts[i % len(texts)] for i in range(n_rows)]
+        # Every output lacks the first letter.
+        return function(prediction([text[1:] for text in rows], ids(rows)))
+
+    def expected(texts):
+        return es.estimate([text[1:] for text in texts], texts, "chrf", method="t").score
+
+    watch.on_train_begin(arguments, state, control)
+    for step, stops in ((5, False), (10, True)):
+        state.global_step = step
+        found = evaluated(references, 128)
+        assert found["chrf"] == expected(references)
+        assert found["chrf_best_step"] == 5
+        assert evaluated(others, 64)["chrf"] == expected(others)
+        watch.on_evaluate(arguments, state, control)
+        assert control.should_training_stop == stops
+    assert [check.step for check in watch.monitor.checks] == [5, 10]
+    # The plain function hears nothing of loaders.
+    function = hugging_face.compute_metrics(references, "chrf", Letters())
+    assert evaluated(references, 128, function)["chrf"] == expected(references)
+    assert evaluated(others, 60, function)["chrf"] == expected(others)
+    with pytest.warns(UserWarning, match="64 rows of several processes have no score"):
+        assert evaluated(others, 64, function) == {}
+    arguments.metric_for_best_model = "eval_chrf2_best_step"
+    with pytest.raises(es.InputError, match="it is called 'eval_chrf_best_step'"):
+        watch.on_train_begin(arguments, state, control)
+
+
 # Classifiers, and the names of what is logged
 
 

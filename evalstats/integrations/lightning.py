@@ -23,11 +23,11 @@ except ImportError as error:
 
 
 class Outputs(dict[str, list[Any]]):
-    """Outputs of one dataloader: hypotheses, with ids and references where they came with some."""
+    """Outputs of one dataloader: "hypotheses", and "ids" and "references" if there are any."""
 
     @classmethod
     def of(cls, found: Any) -> Outputs:
-        """Return what `validation_step` returned, checked."""
+        """Return what `validation_step` returned, validated, with ids as integers."""
         if not isinstance(found, Mapping) or "hypotheses" not in found:
             raise InputError(
                 "validation_step must return a dictionary with 'hypotheses', the outputs of the "
@@ -44,7 +44,7 @@ class Outputs(dict[str, list[Any]]):
 
     @classmethod
     def together(cls, batches: list[Outputs], n_ranks: int) -> Outputs:
-        """Return all batches in one, in the order of the ids, each once."""
+        """Return all batches as one, in the order of the ids, each id once."""
         if any(batch.keys() != batches[0].keys() for batch in batches):
             raise InputError(
                 "validation_step must return 'ids' and 'references' for all batches or for none"
@@ -63,7 +63,7 @@ class Outputs(dict[str, list[Any]]):
 
     @property
     def missing(self) -> int | None:
-        """The first position that there is no output for, `None` where there is none missing."""
+        """The first position without an output; `None` if each up to the last has one."""
         return next((i for i, found in enumerate(self.get("ids", [])) if found != i), None)
 
     def are_of(self, references: References) -> bool:
@@ -92,9 +92,9 @@ class MonitorCallback(Callback):
     the set with the references of `monitor` is checked, whichever dataloader it comes from, others
     are scored. Without, the monitored set is that of the first dataloader during ``fit``.
 
-    What is no check: a sanity check, ``fast_dev_run``, a validation that ``limit_val_batches`` or
-    ``overfit_batches`` cut short, ``trainer.validate``. It is scored where references or ids say
-    what belongs to it, and leaves the monitor as it was.
+    Some validations do not count as checks: a sanity check, ``fast_dev_run``, one that
+    ``limit_val_batches`` or ``overfit_batches`` cut short, ``trainer.validate``. They are scored if
+    references or ids say what belongs to them, and leave the monitor as it was.
 
     The state is saved in Lightning's checkpoints and read from them. `monitor` has the references
     of the validation set, and `patience` to stop early; `prefix` stands before the names of what

@@ -1,7 +1,7 @@
-"""A training loop of one's own: evaluate every so many steps, log, save, say when to stop.
+"""A callback for any training loop: evaluate every so many steps, log, save, say when to stop.
 
-The contract that the frameworks' callbacks share is here, too: what is logged of a check, of
-outputs that are scored without one, and where a state is kept.
+What the callbacks of all frameworks share is here, too: the values to log of a check and of outputs
+that are scored without a check, and the file of a monitor's state.
 """
 
 from __future__ import annotations

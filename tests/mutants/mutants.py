@@ -525,6 +525,10 @@ rows that fill batches begin again as often as it takes
 where rows may fill batches a set that ends as it begins has no score
 - if may_be_filled and ends_as_it_begins(
 + if False and ends_as_it_begins(
+@ integrations/transformers.py: training_loops
+a trainer says how many segments a set has
+- self._n_segments = len(data) if isinstance(data, Sized) else None
++ pass
 @ integrations/loop.py: training_loops
 checkpoints are kept by a value that is logged
 - if isinstance(key, str) and printed in key and
