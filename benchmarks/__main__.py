@@ -16,12 +16,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks import cost, documents, programs, speed
+from benchmarks import cost, documents, patience, programs, speed
 from benchmarks.calibration.__main__ import main as calibration
 from benchmarks.measure import best_times, machine
 
 Row = dict[str, Any]
-PARTS = ("speed", "programs", "cost", "calibration")
+PARTS = ("speed", "programs", "cost", "patience", "calibration")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -47,6 +47,8 @@ def main(arguments: list[str] | None = None) -> int:
         results["speed"] = part(_speed(options.quick, 1 if options.quick else options.repeats))
     if "cost" in parts:
         results["cost"] = {"machine": machine(), "tables": cost.tables(options.quick)}
+    if "patience" in parts:
+        results["patience"] = part(_patience(options.quick))
     failed = _calibration(options.quick) if "calibration" in parts else 0
     if not options.quick:
         documents.save(results)
@@ -71,6 +73,12 @@ def _speed(quick: bool, repeats: int) -> Iterator[Row]:
         shown = ", ".join(f"{who} {1000 * seconds:,.1f} ms" for who, seconds in times.items())
         print(f"{question.part}: {question.what}: {shown}", flush=True)
         yield {"part": question.part, "what": question.what, "seconds": times}
+
+
+def _patience(quick: bool) -> Iterator[Row]:
+    for row in patience.rows(quick):
+        print(f"{row['what']}: found in {row['found']} of {row['runs']} runs", flush=True)
+        yield row
 
 
 def _calibration(quick: bool) -> int:

@@ -1,10 +1,11 @@
-"""The results of speed, programs and cost, and the documents that are filled from them.
+"""The results of speed, programs, cost and patience, and the documents that are filled from them.
 
     <!-- measured: speed :: texts to answer -->
     <!-- end -->
 
-A table is `speed` with a part, `programs`, or `growth` and `cost` with metrics or an axis. The
-marks of calibration are filled too: `python -m benchmarks` and one test hold all documents.
+A table is `speed` with a part, `programs`, `patience`, or `growth` and `cost` with metrics or an
+axis. The marks of calibration are filled too: `python -m benchmarks` and one test hold all
+documents.
 """
 
 from __future__ import annotations
@@ -126,12 +127,32 @@ def cost(results: Results, axis: str) -> str:
     return tables.markdown([axis, "ns a weight", "floor", "peak MB"], lines)
 
 
+def patience(results: Results, what: str = "table") -> str:
+    """Return how soon changes of a run are found, and the true scores of what is kept."""
+    rows = results["patience"]["rows"]
+    if what == "standard error":
+        return _digits(sum(x[what] for x in rows) / len(rows))
+    patiences = sorted(rows[0]["stopped"], key=int)
+    lines = []
+    for x in rows:
+        shares = [count / x["runs"] for count in (x["found"], *map(x["stopped"].get, patiences))]
+        found, *ended = [f"{share:.3f}".removeprefix("0") for share in shares]
+        # At the median check half of the runs have found it; where fewer ever do there is none.
+        median = f"{x['found after']:.3g}" if shares[0] > 0.5 else ""
+        kept = [f"{round(x[key][0], 2) + 0.0:+.2f}" for key in ("best step", "highest step")]
+        lines.append([x["what"], found, median, *ended, *kept])
+    ends = [f"patience={p} ends before" for p in patiences]
+    header = ["BLEU", "found", "median check", *ends, "`best_step` keeps", "`selected` keeps"]
+    return tables.markdown(header, lines)
+
+
 KINDS: dict[str, Callable[..., str]] = {
     "machine": lambda results, part: results[part]["machine"],
     "speed": speed,
     "programs": programs,
     "growth": growth,
     "cost": cost,
+    "patience": patience,
 }
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import evalstats as es
-from benchmarks import documents
+from benchmarks import documents, patience
 from benchmarks.calibration import promises, questions, runner, tables
 from benchmarks.calibration.__main__ import main
 from benchmarks.calibration.jobs import Job, jobs
@@ -54,6 +55,37 @@ def test_one_cell_from_trials_to_table(tmp_path, capsys):
     count = round(counts[cell]["p ≤ .05"][0])
     assert f"-->{100 * count / 3:.1f} %<!--" in documents.filled(marked, {}, counts)
     assert "| normal, N = 30 | 1 | 3 |" in tables.made(counts, "table", "tails")
+
+
+@pytest.mark.parametrize(("kind", "rise"), [("at once", 1.0), ("steadily", -0.5)])
+def test_the_course_of_a_run_is_what_its_name_says(sample, kind, rise):
+    systems = {name: sample.systems[name] for name in patience.BUNDLED[1]}
+    table = es.extract(systems, sample.references, "bleu")
+    course = patience.Course(table, kind, rise)
+    # A quality of .35 is that share of the second system's statistics, and the rest of the first's.
+    mixed = 0.65 * table.values[0].sum(axis=0) + 0.35 * table.values[1].sum(axis=0)
+    assert course.true_scores(np.array([0.35]))[0] == pytest.approx(es.BLEU().score(mixed))
+    expected = [rise] * 30 if kind == "at once" else np.linspace(0, rise, 31)[1:]
+    assert course.truth == pytest.approx([0, *expected], abs=1e-3)
+    monitor = course.watched(0)
+    assert len(monitor.checks) == patience.N_CHECKS
+    # Checkpoints are draws of such a quality: 480 segments have a standard error of about 1 BLEU.
+    middle = np.mean([check.score for check in monitor.checks])
+    assert middle == pytest.approx(table.scores.mean(), abs=4)
+
+
+def test_a_row_of_patience_counts_runs():
+    """Nobody stops before an improvement at check 5 of patience 5, of patience 3 everybody."""
+    made = [SimpleNamespace(step=i, improved=i == 5, difference_high=1.96, difference_low=-1.96)
+            for i in range(6)]  # fmt: skip
+    run = SimpleNamespace(checks=made, best_step=5, selected=SimpleNamespace(step=4))
+    course = SimpleNamespace(watched=lambda run_number: run, truth=np.arange(6) / 10)
+    found = patience.measured(course, 2)
+    assert found["stopped"] == {"3": 2, "5": 0, "10": 0}
+    results = {"patience": {"rows": [{"what": "+0.5 at once", "runs": 2, **found}]}}
+    row = "| +0.5 at once | 1.000 | 5 | 1.000 | .000 | .000 | +0.50 | +0.40 |"
+    assert row in documents.patience(results)
+    assert documents.patience(results, "standard error") == "1"
 
 
 def test_outside_is_beyond_a_bound_and_far_outside_beyond_chance():

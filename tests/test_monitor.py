@@ -238,9 +238,9 @@ def test_a_run_says_where_it_stands(sample):
     logs = [monitor.check(i, sample.systems[name]).to_log("eval/") for i, name in enumerate(names)]
     assert all(log.keys() == logs[0].keys() for log in logs)
     assert all(type(value) is float for log in logs for value in log.values())
-    assert [log["eval/chrf2++_improved"] for log in logs] == [0, 1, 0, 0, 0, 0]
+    assert [log["eval/chrf++_improved"] for log in logs] == [0, 1, 0, 0, 0, 0]
     checks, selected = monitor.checks, monitor.selected
-    assert logs[1]["eval/chrf2++"] == checks[1].score
+    assert logs[1]["eval/chrf++"] == checks[1].score
     assert [check.pvalue for check in checks[2:]] == [1] * 4
     assert [check.checks_without_improvement for check in checks] == [0, 0, 1, 2, 3, 4]
     assert [check.should_stop for check in checks] == [False] * 4 + [True] * 2
@@ -249,6 +249,8 @@ def test_a_run_says_where_it_stands(sample):
     (best,) = (line for line in str(monitor).splitlines() if line.startswith("*  "))
     assert best.split()[1:3] == ["1", f"{checks[1].score:.2f}"]
     assert str(selected) in str(monitor)
+    assert "then 4 checks of 3 without a real improvement: stop." in str(monitor)
+    assert str(monitor).startswith("6 checks\n")
     for record in (checks[1], selected):
         assert json.loads(json.dumps(record.to_dict())).keys() == vars(record).keys()
         assert all(f">{name}</td>" in record._repr_html_() for name in record.to_dict())
@@ -256,6 +258,15 @@ def test_a_run_says_where_it_stands(sample):
     assert str(checks[1]).endswith(": real improvement")
     # Statistics of one step, and less than a kilobyte a check.
     assert len(json.dumps(monitor.state_dict())) < 100_000
+
+
+def test_one_check_is_not_checks_and_a_long_table_says_what_it_leaves_out():
+    run = watched(noise(3, 2)[0], patience=4)
+    assert "then 1 check of 4 without a real improvement." in str(run)
+    assert str(watched(noise(3, 1)[0])).startswith("1 check\n")
+    # The first step is the best, and two between it and the last twenty are left out.
+    long = str(watched(noise(3, 23)[0]))
+    assert long.startswith("21 of 23 checks: the best, real improvements and the last 20\n")
 
 
 def test_documents_vary_as_a_whole(sample):
@@ -363,6 +374,7 @@ def test_a_restart_changes_nothing(at):
         ((["a"],), {"expected_checks": 10**6}, "expect at most 1,474 checks"),
         ((["a"],), {"groups": [1, 2]}, "groups has 2 labels but there are 1 segments"),
         ((None,), {}, "references is None; BLEU needs one entry"),
+        ((), {"metric": "chrf"}, "references is None; chrF2 needs one entry"),
         ((["a"], es.Mean("x")), {}, "references must be None: x does not use any"),
     ],
 )

@@ -4,14 +4,15 @@ import builtins
 import importlib
 import json
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import evalstats as es
-from evalstats.integrations.labels import LabelledSet, decoded, fingerprint
+from evalstats.integrations.labels import LabelledSet, decoded, fingerprint, unpadded
 from evalstats.integrations.loop import MonitorCallback as LoopCallback
-from evalstats.integrations.loop import checked
+from evalstats.integrations.loop import check_kept_by, checked
 
 # A loop of one's own
 
@@ -38,7 +39,7 @@ def test_a_loop_logs_saves_and_stops(sample, tmp_path):
     # Killed and started again, from a step that was checked.
     assert run(30, 200) == 50
     assert [step for step, _ in logged] == [10, 20, 30, 40, 50]
-    assert [values["chrf2_improved"] for _, values in logged] == [0, 1, 0, 0, 0]
+    assert [values["chrf_improved"] for _, values in logged] == [0, 1, 0, 0, 0]
     assert [check["step"] for check in json.loads(path.read_text())["checks"]] == [
         10, 20, 30, 40, 50
     ]  # fmt: skip
@@ -53,8 +54,8 @@ def test_a_step_that_is_evaluated_again_is_no_check(sample):
     first = checked(monitor, 5, sample.systems["clearly-better"], "eval/")
     again = checked(monitor, 5, sample.systems["baseline"], "eval/")
     assert len(monitor.checks) == 1
-    assert again["eval/chrf2"] < again["eval/chrf2_high"] < first["eval/chrf2"]
-    assert again["eval/chrf2_best"] == first["eval/chrf2"]
+    assert again["eval/chrf"] < again["eval/chrf_high"] < first["eval/chrf"]
+    assert again["eval/chrf_best"] == first["eval/chrf"]
     with pytest.raises(es.InputError, match="step must be larger than 5"):
         checked(monitor, 4, sample.systems["baseline"])
 
@@ -149,3 +150,146 @@ def test_labels_that_are_no_text_tell_sets_apart():
     found = LabelledSet(None, es.Mean("judge"), Letters(), None)
     assert found.holds(numbers, 20, remember=True)
     assert found.scored_by_labels([1.0, 3.0], numbers[:2])["judge"] == 2
+
+
+# Rows that fill the last batches of several processes
+
+
+def prediction(outputs, labels):
+    """What a trainer hands over, of texts as token ids."""
+    return SimpleNamespace(predictions=ids(outputs), label_ids=labels)
+
+
+@pytest.mark.parametrize(("n", "n_rows"), [(100, 128), (60, 64), (3, 64), (64, 64)])
+def test_rows_that_fill_batches_are_dropped(n, n_rows):
+    """As accelerate fills them: the set from its start, as often as it takes."""
+    references = [f"text {i}" for i in range(n)]
+    outputs = [f"out {i}" for i in range(n)]
+    at = np.arange(n_rows) % n
+    labels = ids(references)[at]
+    # A model in low precision may answer the same input differently in another batch.
+    predicted = [outputs[i] if row < n else "other" for row, i in enumerate(at)]
+    the_set = LabelledSet(references, es.CHRF(), Letters(), None)
+    found, kept = the_set.rows(prediction(predicted, labels))
+    assert found == outputs
+    assert the_set.holds(kept, len(found), remember=True)
+    assert the_set.fingerprint == fingerprint(labels[:n])
+    # Another set of which the trainer says how large it is.
+    assert the_set.rows(prediction(predicted[: n - 1], labels[: n - 1]), n - 1)[0] == outputs[:-1]
+    for several in ((labels, at), {"labels": labels, "class": at}):
+        found, kept = unpadded(predicted, several, n)
+        assert found == outputs
+        assert [len(rows) for rows in (kept if type(kept) is tuple else kept.values())] == [n, n]
+    # Without labels the outputs say what repeats.
+    assert unpadded([outputs[i] for i in at], None, n) == (outputs, None)
+
+
+def test_rows_that_repeat_nothing_stay():
+    """A set of 101 is not the one of 100, and 28 rows more of which one is another are a set."""
+    references = [f"text {i}" for i in range(128)]
+    the_set = LabelledSet(references[:100], es.CHRF(), Letters(), None)
+    for rows in ([*references[:100], "more"], [*references[:100], *references[:27], "more"]):
+        found, kept = the_set.rows(prediction(rows, ids(rows)))
+        assert (found, len(kept)) == (rows, len(rows))
+        with pytest.warns(UserWarning, match="is passed by: there are references of 100"):
+            assert not the_set.holds(kept, len(found), remember=True)
+    outputs = ["a", "b", "c", "a", "c"]
+    assert unpadded(outputs, None, 3) == (outputs, None)
+    # An evaluation cut short, an unknown number, labels of another number than outputs.
+    for labels, n in ((None, 9), (None, 0), (ids("ab"), 3)):
+        assert unpadded(outputs[:4], labels, n) == (outputs[:4], labels)
+
+
+def test_a_set_that_may_be_filled_has_no_score():
+    """Where nobody says how many rows another set has."""
+    the_set = LabelledSet(["x", "y"], es.CHRF(), Letters(), None)
+    texts = ["ab", "cd", "ef"]
+    exact = the_set.scored_by_labels(texts, ids(texts), may_be_filled=True)
+    assert exact == the_set.scored_by_labels(texts, ids(texts)) != {}
+    for filled in (["ab", "cd", "ef", "ab"], ["ab", "cd", "ef", "ab", "cd"]):
+        with pytest.warns(UserWarning, match=f"{len(filled)} rows of several processes have no sc"):
+            assert the_set.scored_by_labels(filled, ids(filled), may_be_filled=True) == {}
+
+
+@pytest.fixture
+def hugging_face(monkeypatch):
+    """`evalstats.integrations.transformers` in two processes of frameworks that are not there."""
+    name = "evalstats.integrations.transformers"
+    ranks = SimpleNamespace(
+        is_available=lambda: True, is_initialized=lambda: True, get_world_size=lambda: 2
+    )
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(distributed=ranks))
+    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(TrainerCallback=object))
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    yield importlib.import_module(name)
+    del sys.modules[name]
+    del sys.modules["evalstats.integrations"].transformers
+
+
+def test_a_trainer_of_two_processes_is_watched(hugging_face):
+    """Of 100 rows it hands over 128, of another set of 60 it hands over 64."""
+    references, others = ([f"{word} {i}" for i in range(n)] for word, n in (("a", 100), ("b", 60)))
+    watch = hugging_face.MonitorCallback(es.Monitor(references, "chrf", patience=1), Letters())
+    state = SimpleNamespace(global_step=0)
+    control = SimpleNamespace(should_training_stop=False)
+    arguments = SimpleNamespace(metric_for_best_model="chrf_best_step")
+
+    def evaluated(texts, n_rows, function=watch.compute_metrics):
+        loader = SimpleNamespace(dataset=texts)
+        watch.on_prediction_step(arguments, state, control, eval_dataloader=loader)
+        rows = [texts[i % len(texts)] for i in range(n_rows)]
+        # Every output lacks the first letter.
+        return function(prediction([text[1:] for text in rows], ids(rows)))
+
+    def expected(texts):
+        return es.estimate([text[1:] for text in texts], texts, "chrf", method="t").score
+
+    watch.on_train_begin(arguments, state, control)
+    for step, stops in ((5, False), (10, True)):
+        state.global_step = step
+        found = evaluated(references, 128)
+        assert found["chrf"] == expected(references)
+        assert found["chrf_best_step"] == 5
+        assert evaluated(others, 64)["chrf"] == expected(others)
+        watch.on_evaluate(arguments, state, control)
+        assert control.should_training_stop == stops
+    assert [check.step for check in watch.monitor.checks] == [5, 10]
+    # The plain function hears nothing of loaders.
+    function = hugging_face.compute_metrics(references, "chrf", Letters())
+    assert evaluated(references, 128, function)["chrf"] == expected(references)
+    assert evaluated(others, 60, function)["chrf"] == expected(others)
+    with pytest.warns(UserWarning, match="64 rows of several processes have no score"):
+        assert evaluated(others, 64, function) == {}
+    arguments.metric_for_best_model = "eval_chrf2_best_step"
+    with pytest.raises(es.InputError, match="it is called 'eval_chrf_best_step'"):
+        watch.on_train_begin(arguments, state, control)
+
+
+# Classifiers, and the names of what is logged
+
+
+def test_a_classifier_needs_no_decode():
+    logits = np.array([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7], [2.0, -1.0]])
+    the_set = LabelledSet(None, es.Mean("accuracy"), None, None)
+    handed = SimpleNamespace(predictions=(logits, "hidden"), label_ids=np.array([1, 1, 1, 0]))
+    outputs, labels = the_set.rows(handed)
+    assert outputs.tolist() == [1, 0, 1, 1]
+    check = es.Monitor(metric=es.Mean("accuracy")).check(0, outputs)
+    assert (check.score, check.basis.interval) == (0.75, "wilson")
+    with pytest.raises(es.InputError, match=r"logits of shape \(N, classes\) .* got \(4, 2\) and"):
+        decoded(logits, None, labels[:3])
+    with pytest.raises(es.InputTypeError, match="decode is None; chrF2 needs a tokenizer"):
+        LabelledSet(["a"], es.CHRF(), None, None)
+
+
+def test_what_keeps_checkpoints_has_the_name_that_is_logged():
+    """A trainer would say so with a KeyError at the first save, a training of hours later."""
+    for metric, name in (("chrf", "chrf"), (es.CHRF(word_order=2), "chrf++"), ("bleu", "bleu")):
+        monitor = es.Monitor(["a", "b"], metric)
+        keys = monitor.check(0, ["a", "c"]).to_log("eval_").keys()
+        assert {f"eval_{name}", f"eval_{name}_best_step"} <= keys
+        for key in (*keys, "eval_loss", "loss", None, "eval_mine_bleu", "sacrebleu_best_step"):
+            check_kept_by(key, monitor)
+    monitor = es.Monitor(["a", "b"], es.CHRF())
+    with pytest.raises(es.InputError, match="not logged; it is called 'eval_chrf_best_step'"):
+        check_kept_by("eval_chrf2_best_step", monitor)

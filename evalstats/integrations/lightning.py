@@ -8,7 +8,7 @@ from typing import Any
 
 from evalstats.checks import check_same_length, listed
 from evalstats.errors import InputError, MissingExtraError
-from evalstats.integrations.loop import checked, estimated, scored
+from evalstats.integrations.loop import check_kept_by, checked, estimated, scored
 from evalstats.text.references import References
 from evalstats.training.monitor import Monitor
 
@@ -23,11 +23,11 @@ except ImportError as error:
 
 
 class Outputs(dict[str, list[Any]]):
-    """Outputs of one dataloader: hypotheses, with ids and references where they came with some."""
+    """Outputs of one dataloader: "hypotheses", and "ids" and "references" if there are any."""
 
     @classmethod
     def of(cls, found: Any) -> Outputs:
-        """Return what `validation_step` returned, checked."""
+        """Return what `validation_step` returned, validated, with ids as integers."""
         if not isinstance(found, Mapping) or "hypotheses" not in found:
             raise InputError(
                 "validation_step must return a dictionary with 'hypotheses', the outputs of the "
@@ -44,7 +44,7 @@ class Outputs(dict[str, list[Any]]):
 
     @classmethod
     def together(cls, batches: list[Outputs], n_ranks: int) -> Outputs:
-        """Return all batches in one, in the order of the ids, each once."""
+        """Return all batches as one, in the order of the ids, each id once."""
         if any(batch.keys() != batches[0].keys() for batch in batches):
             raise InputError(
                 "validation_step must return 'ids' and 'references' for all batches or for none"
@@ -63,7 +63,7 @@ class Outputs(dict[str, list[Any]]):
 
     @property
     def missing(self) -> int | None:
-        """The first position that there is no output for, `None` where there is none missing."""
+        """The first position without an output; `None` if each up to the last has one."""
         return next((i for i, found in enumerate(self.get("ids", [])) if found != i), None)
 
     def are_of(self, references: References) -> bool:
@@ -92,9 +92,9 @@ class MonitorCallback(Callback):
     the set with the references of `monitor` is checked, whichever dataloader it comes from, others
     are scored. Without, the monitored set is that of the first dataloader during ``fit``.
 
-    What is no check: a sanity check, ``fast_dev_run``, a validation that ``limit_val_batches`` or
-    ``overfit_batches`` cut short, ``trainer.validate``. It is scored where references or ids say
-    what belongs to it, and leaves the monitor as it was.
+    Some validations do not count as checks: a sanity check, ``fast_dev_run``, one that
+    ``limit_val_batches`` or ``overfit_batches`` cut short, ``trainer.validate``. They are scored if
+    references or ids say what belongs to them, and leave the monitor as it was.
 
     The state is saved in Lightning's checkpoints and read from them. `monitor` has the references
     of the validation set, and `patience` to stop early; `prefix` stands before the names of what
@@ -105,6 +105,11 @@ class MonitorCallback(Callback):
         self.monitor = monitor
         self.prefix = prefix
         self._outputs: dict[int, list[Outputs]] = {}
+
+    def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
+        """Refuse to keep checkpoints by a value that is logged under another name."""
+        for callback in trainer.callbacks:
+            check_kept_by(getattr(callback, "monitor", None), self.monitor)
 
     def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         """Forget the outputs of the last validation."""
@@ -156,27 +161,46 @@ class MonitorCallback(Callback):
 
     def _judged(self, trainer: Any, index: int, outputs: Outputs, suffix: str) -> dict[str, float]:
         """Check or score the outputs of one dataloader, and return what is to be logged."""
-        mine, metric = self.monitor.references, self.monitor.metric
-        fitting, whole = trainer.state.fn == "fit", not _limited(trainer)
-        declared, given = fitting and index == 0, outputs.get("references")
-        hypotheses = outputs["hypotheses"]
-        if declared and whole and (given is None or mine is None):
-            # What is declared to be the monitored set must be that, or it is an error.
-            same = True
+        if self._are_of_the_set(trainer, index, outputs):
+            hypotheses = outputs["hypotheses"]
+            if trainer.state.fn == "fit" and not trainer.fast_dev_run:
+                return checked(self.monitor, trainer.global_step, hypotheses, self.prefix)
+            return scored(self.monitor, hypotheses, self.prefix)
+        found = self._scored_aside(outputs, may_be_a_part=index == 0)
+        return {key + suffix: value for key, value in found.items()}
+
+    def _are_of_the_set(self, trainer: Any, index: int, outputs: Outputs) -> bool:
+        """Return whether these are outputs for all segments of the monitored set.
+
+        Raises
+        ------
+        InputError
+            Where they are the first dataloader's during ``fit``, nothing but their order says what
+            they are of, and a position is missing.
+        """
+        references, known = self.monitor.references, "references" in outputs
+        is_declared = trainer.state.fn == "fit" and index == 0
+        if not is_declared and not known:
+            return False
+        if is_declared and not _limited(trainer) and (references is None or not known):
             if outputs.missing is not None:
                 raise InputError(
-                    f"'ids' must be the positions 0 to {len(hypotheses) - 1} among the "
+                    f"'ids' must be the positions 0 to {len(outputs['hypotheses']) - 1} among the "
                     f"references, but there is no {outputs.missing}"
                 )
-        else:
-            same = mine is not None and (declared or given is not None) and outputs.are_of(mine)
-        if same and fitting and not trainer.fast_dev_run:
-            return checked(self.monitor, trainer.global_step, hypotheses, self.prefix)
-        if same:
-            return scored(self.monitor, hypotheses, self.prefix)
-        if mine is not None and given is None and index == 0:
-            given = outputs.within(mine)
-        if mine is not None and given is None:
+            return True
+        return references is not None and outputs.are_of(references)
+
+    def _scored_aside(self, outputs: Outputs, may_be_a_part: bool) -> dict[str, float]:
+        """Score outputs against their own references, or against those that their ids name."""
+        references, hypotheses = self.monitor.references, outputs["hypotheses"]
+        level = self.monitor.rules.confidence_level
+        if references is None:
+            return estimated(self.monitor.metric, hypotheses, None, self.prefix, level)
+        against = outputs.get("references")
+        if against is None and may_be_a_part:
+            against = outputs.within(references)
+        if against is None:
             warnings.warn(
                 f"{len(hypotheses)} outputs of a validation are passed by: nothing says "
                 f"what their references are; let validation_step return 'references' beside "
@@ -184,10 +208,7 @@ class MonitorCallback(Callback):
                 stacklevel=2,
             )
             return {}
-        level = self.monitor.rules.confidence_level
-        given = None if mine is None else given
-        found = estimated(metric, hypotheses, given, self.prefix, level)
-        return {key + suffix: value for key, value in found.items()}
+        return estimated(self.monitor.metric, hypotheses, against, self.prefix, level)
 
     def state_dict(self) -> dict[str, Any]:
         """Return the monitor's state."""

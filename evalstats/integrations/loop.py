@@ -1,7 +1,7 @@
-"""A training loop of one's own: evaluate every so many steps, log, save, say when to stop.
+"""A callback for any training loop: evaluate every so many steps, log, save, say when to stop.
 
-The contract that the frameworks' callbacks share is here, too: what is logged of a check, of
-outputs that are scored without one, and where a state is kept.
+What the callbacks of all frameworks share is here, too: the values to log of a check and of outputs
+that are scored without a check, and the file of a monitor's state.
 """
 
 from __future__ import annotations
@@ -112,6 +112,27 @@ def estimated(
         return {}
     found = estimate(hypotheses, references, metric, method="t", confidence_level=level)
     return _log_dict(metric, found, prefix)
+
+
+def check_kept_by(key: object, monitor: Monitor) -> None:
+    """Refuse a key to keep checkpoints by that has the metric's printed name, which no log has.
+
+    A framework would notice only when it saves the first checkpoint, which may be hours later.
+
+    Examples
+    --------
+    >>> check_kept_by("chrf2_best_step", Monitor(["a", "b"], "chrf"))
+    Traceback (most recent call last):
+    ...
+    evalstats.errors.InputError: checkpoints cannot be kept by 'chrf2_best_step', which is not
+    logged; it is called 'chrf_best_step'
+    """
+    name, printed = log_name(monitor.metric.name), monitor.metric.name.lower()
+    if isinstance(key, str) and printed in key and log_name(printed) != printed:
+        raise InputError(
+            f"checkpoints cannot be kept by {shown(key)}, which is not logged; it is called "
+            f"{key.replace(printed, name)!r}"
+        )
 
 
 def _log_dict(metric: Metric, found: Checkpoint | Estimate, prefix: str) -> dict[str, float]:

@@ -1,11 +1,12 @@
 """Evaluations of a run that is still going on.
 
-- `accumulator`: statistics of batches, merged across processes
-- `monitor`: which checkpoints are real improvements
-- `history`, `state`: what the checks of a run have left, what one more adds; the same as JSON
-- `records`, `curves`: what a monitor says, and its figure
-- `boundary`: how the significance level is spent on looks that depend on one another
-- `selection`: what the choice of the best checkpoint adds to its score
+- `accumulator`: collects statistics batch by batch and merges those of several processes
+- `monitor`: says at each check whether a checkpoint is a real improvement
+- `history`: the checks of a run, and the computation of one more
+- `state`: the same history as JSON
+- `records`, `curves`: the results of a check, as tables and as a figure
+- `boundary`: the significance level of each check
+- `selection`: by how much choosing the best checkpoint raises its score
 
 May import every room but `compat`.
 """

@@ -1,8 +1,8 @@
-"""A score that grows batch by batch: on one process, or on many whose parts are merged.
+"""The corpus score of batches that come one by one, in one process or in several.
 
-What is kept is one row of statistics a segment, so that the result has an interval and not only a
-score. Every sum is exact and the rows have one order of their own, so that no split into batches
-or ranks, and no order of merging, changes a bit.
+An accumulator keeps the statistics of every segment, one row each, so that the result has an
+interval. Sums are exact and rows are sorted, so the result does not depend on how segments were
+split into batches or processes, nor on the order of merging.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from evalstats.text.references import References, as_references
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-#: What is kept: rows `(n, k)`, the id of each, or `None` where segments have no ids, and a checksum
-#: of its references.
+#: Rows of statistics `(n, k)`, the ids `(n,)` of their segments or `None`, and the checksums `(n,)`
+#: of their references.
 _Block = tuple[NDArray[Any], NDArray[Any] | None, NDArray[np.uint32]]
 
 
@@ -169,8 +169,8 @@ class Accumulator:
         without ids the resamples draw the rows in another order. `options` are those of
         `estimate`: ``method``, ``confidence_level``, ``n_resamples``, ``rng`` and others.
         """
-        (found,) = estimate([self.statistics()], **options)
-        return found
+        (result,) = estimate([self.statistics()], **options)
+        return result
 
     def __repr__(self) -> str:
         return f"Accumulator({self.metric!r}, {sum(len(block[0]) for block in self._blocks)} rows)"
@@ -196,19 +196,18 @@ class Accumulator:
             self._blocks = together
 
     def _collected(self) -> _Block:
-        """Return all rows in their own order, each id once, the ids and the checksums."""
+        """Return all rows sorted, each id once, with their ids and checksums."""
         with self._lock:
             if not self._blocks:
                 nothing = np.empty((0, len(self.metric.columns)), dtype=np.int64)
                 return nothing, None, np.empty(0, dtype=np.uint32)
-            found = _in_order(self._blocks)
-            # What was put in order need not be put in order again.
-            self._blocks = (found,)
-            return found
+            # The sorted block takes the place of the others, so that it is sorted once.
+            self._blocks = (_in_order(self._blocks),)
+            return self._blocks[0]
 
 
 def _in_order(blocks: tuple[_Block, ...]) -> _Block:
-    """Return blocks as one: in the order of the ids, each once, or in that of the numbers."""
+    """Return blocks as one block, sorted by id and each id once, or by the numbers of the rows."""
     rows = np.concatenate([_wide(rows) for rows, _, _ in blocks])
     marks = np.concatenate([marks for _, _, marks in blocks])
     if blocks[0][1] is None:
@@ -232,14 +231,14 @@ def _in_order(blocks: tuple[_Block, ...]) -> _Block:
 
 def checksums(references: References) -> NDArray[np.uint32]:
     """Return a checksum of the references of each segment, `(N,)`."""
-    found = (crc32("\0".join(texts).encode("utf-8", "surrogatepass")) for texts in references)
-    return np.fromiter(found, dtype=np.uint32, count=len(references))
+    sums = (crc32("\0".join(texts).encode("utf-8", "surrogatepass")) for texts in references)
+    return np.fromiter(sums, dtype=np.uint32, count=len(references))
 
 
 def _as_ids(ids: object, n_segments: int) -> NDArray[Any]:
-    """Return ids `(n,)`, int64 or objects that are strings, or say what is wrong with them."""
+    """Return ids `(n,)` as int64 or as objects that are strings; an InputError for others."""
     labels = listed(ids, "ids", "integers or strings, one a segment")
-    # Tensors and arrays iterate into scalars of their own.
+    # Tensors and arrays iterate into scalars of their types.
     labels = [label.item() if hasattr(label, "item") else label for label in labels]
     if len(labels) != n_segments:
         raise InputError(
@@ -261,6 +260,6 @@ def _wide(rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _narrow(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return the same numbers in as few bytes as hold them."""
+    """Return equal numbers of the smallest type that holds them."""
     whole = rows.dtype.kind == "f" and np.max(np.abs(rows)) < 2**53 and np.all(rows % 1 == 0)
     return narrowest(rows.astype(np.int64) if whole else rows)

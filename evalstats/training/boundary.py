@@ -1,11 +1,11 @@
-"""How small the p-value of a look must be: a boundary that knows how looks depend on one another.
+"""The significance level of each look at a run, from how strongly looks depend on one another.
 
 All looks of a run compare with the same best step, and successive checkpoints resemble each
-other, so that their test statistics rise and fall together. Bonferroni's inequality ignores that
-and wastes half of the significance level. Here the level is spent look by look (Lan and DeMets,
-1983) on the joint distribution of all looks since the best step, which sign flips of the segments'
-influence values give: the same flips at every look, so that the draws depend on one another as
-the looks do.
+other, so their test statistics are correlated. Bonferroni's inequality ignores that and wastes half
+of the significance level. Here the level is spent look by look (Lan and DeMets, 1983) on the joint
+distribution of all looks since the best step. Sign flips of the segments' influence values draw
+from this distribution; they are the same at every look, so that draws are correlated as the looks
+are.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 
 #: Sign flips behind a boundary; the first look of fifty spends some thirty of them.
 N_FLIPS = 1 << 15
-#: The level of a look that may spend less than one flip. A million such looks spend 1e-6 together,
-#: and a step that is beyond doubt is an improvement whenever it comes.
+#: The level of a look that may spend less than one flip, so that a very small p-value is always an
+#: improvement. A million such looks spend 1e-6 together.
 _LEAST_LEVEL = 2.0**-40
-#: Segments are flipped in at most so many sets, each as one: more would take time and say the same.
+#: Segments are flipped in at most so many sets. More sets take longer and change no level.
 _MOST_SETS = 256
-#: The signs of eight sets that an octet stands for, `(8, 256)`.
+#: The signs of eight sets for each value of an octet, `(8, 256)`.
 _SIGNS = 1.0 - 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[None], axis=0)
-#: What the expected looks share of the significance level, in equal parts; later looks share the
-#: rest.
+#: The share of the significance level for the expected looks; all later ones have the rest.
 _EXPECTED_SHARE = 0.9
 
 
@@ -48,14 +47,14 @@ def spent_by(look: int, significance_level: float, expected_looks: int) -> float
 
 @dataclass(frozen=True)
 class Boundary:
-    """Null draws that have not crossed the boundary since the last real improvement.
+    """Which draws under the null hypothesis have crossed no level since the last improvement.
 
-    After a real improvement a new one starts: later looks compare with another step.
+    A new boundary starts after each real improvement, since later looks compare with another step.
 
     Attributes
     ----------
     surviving : ndarray of bool, shape (R,)
-        Which draws are left.
+        Whether each draw has crossed none.
     before : float
         The level that was spent before the first look of this boundary.
     """
@@ -65,7 +64,7 @@ class Boundary:
 
     @classmethod
     def start(cls, before: float = 0.0) -> Boundary:
-        """Return a boundary that nothing has crossed yet, as after a change of the best step."""
+        """Return a boundary that no draw has crossed yet."""
         return cls(np.ones(N_FLIPS, dtype=np.bool_), before)
 
     def look(
@@ -73,9 +72,9 @@ class Boundary:
     ) -> tuple[float, Boundary]:
         """Return the level of one more look, and the boundary after it.
 
-        As many draws cross as the spent level says, those with the largest values among the ones
-        that are left. The level of the look is how often a draw is as large by itself, and 2^-40
-        where less than one draw is due.
+        As many of the surviving draws cross as the spent level allows, those with the largest
+        values. The level of the look is the share of all draws that are as large, and 2^-40 where
+        less than one draw may cross.
 
         Parameters
         ----------
@@ -91,13 +90,13 @@ class Boundary:
         allowed = round((spent - self.before) * N_FLIPS) - (N_FLIPS - n_surviving)
         due = min(max(allowed, 0), n_surviving)
         if not np.any(draws):
-            # Every segment moved by the same amount: the draws say nothing about other looks.
+            # Every segment changed by the same amount, so all draws are 0.
             return max(due / (N_FLIPS + 1), _LEAST_LEVEL), self
         left = draws[self.surviving]
         stay = len(left) - due
-        # Ties with what is not due do not cross: nothing is spent that is not allowed.
+        # Draws that tie with one that stays do not cross: no more is spent than is allowed.
         crossed = draws > (np.partition(left, stay - 1)[stay - 1] if stay > 0 else -np.inf)
-        # One more than there are, as for every p-value that is counted.
+        # Over R + 1, as every p-value that is counted.
         level = float(np.count_nonzero(crossed)) / (N_FLIPS + 1)
         return max(level, _LEAST_LEVEL), Boundary(self.surviving & ~crossed, self.before)
 
@@ -111,11 +110,11 @@ def _flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
     scale = float(np.max(np.abs(sets)))
     if not scale > 0:
         return np.zeros(N_FLIPS)
-    # On a grid of whole numbers sums are exact, and ties are ties.
+    # Sums of whole numbers are exact, so that equal draws stay equal.
     octets = np.rint(sets / scale * 2**20).reshape(-1, 8)
     drawn = np.random.default_rng(seed).bytes(len(octets) * N_FLIPS)
     sums = np.zeros(N_FLIPS)
-    # Eight signs at a time: what each of their 256 choices adds is looked up.
+    # Eight signs at a time, in a table of the sums of their 256 choices.
     for added, signs in zip(
         octets @ _SIGNS, np.frombuffer(drawn, np.uint8).reshape(-1, N_FLIPS), strict=True
     ):

@@ -18,12 +18,13 @@ from evalstats.results.figures import (
     own_axes,
     wrapped,
 )
+from evalstats.results.records import counted
 from evalstats.training.records import Checkpoint, Selected
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Up to so many checks of a run each has its own bar; up to so many, its own open marker.
+#: With up to so many checks, each has a bar; with up to so many, each has an open marker.
 _BARS, _OPEN = 25, 60
 
 
@@ -43,10 +44,9 @@ def curve(
     _draw_checks(axes, checks)
     _draw_selected(axes, checks, selected)
     _name_ticks(axes, [check.step for check in checks])
-    count = "1 check" if len(checks) == 1 else f"{len(checks):,} checks"
     name_axes(
         axes,
-        f"{count}, {n_segments:,} {unit}s",
+        f"{counted(len(checks), 'check')}, {counted(n_segments, unit)}",
         "step",
         "filled: real improvement; diamond: corrected",
     )
@@ -84,7 +84,7 @@ def _draw_checks(axes: Axes, checks: Sequence[Checkpoint]) -> None:
 
 
 def _draw_selected(axes: Axes, checks: Sequence[Checkpoint], selected: Selected) -> None:
-    """Draw the corrected score, and write it on the better side of the curve, in room kept free."""
+    """Draw the corrected score, with a label above the curve (below, if lower is better)."""
     axes.vlines(
         selected.step, selected.low, selected.high, colors=VERMILLION, linewidth=1.2, zorder=5
     )

@@ -1,4 +1,4 @@
-"""What the checks of a run have left behind, and what one more check makes of it."""
+"""The checks of a run so far, and the computation of one more."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from evalstats.training.selection import BestSoFar, OutOfBag
 
 @dataclass(frozen=True)
 class Rules:
-    """What a monitor judges by, checked; `Monitor` says what each of them means."""
+    """The options of a monitor, validated; the docstring of `Monitor` explains each."""
 
     metric: Metric
     patience: int | None
@@ -55,15 +55,15 @@ class Rules:
             )
 
     def spent(self, look: int) -> float:
-        """Return the level that so many looks may spend together; no look spends none."""
+        """Return the level that so many looks may spend together; 0 for no look."""
         return spent_by(look, self.significance_level, self.expected_checks)
 
     def units(self, n: int) -> Units:
-        """Return what is drawn: n segments, or groups of them."""
+        """Return the units of a sample of n: segments, or groups of them."""
         return Units(n, sizes=self.sizes)
 
     def outcomes(self, *rows: NDArray[Any]) -> Outcomes | None:
-        """Return which segments succeed at each step, of rows `(n_segments, k)`, if all are 0/1."""
+        """Return which segments score 1 in each of the rows `(n_segments, k)`, if all are 0/1."""
         names = tuple(f"step {i}" for i in range(len(rows)))
         table = SegmentStatistics(np.stack(rows), names, self.metric)
         return as_outcomes(table, self.units(len(rows[0])), Aggregate())
@@ -74,15 +74,15 @@ class Rules:
 
 
 class Outputs(NamedTuple):
-    """What is known of the outputs of one step."""
+    """The outputs of one step, as statistics."""
 
     rows: NDArray[Any]  # (N, k), of segments or groups
-    ids: str | None = None  # a hash of the segments' ids, where they came with some
-    outcomes: Outcomes | None = None  # which segments succeed, where these are 0/1 scores
+    ids: str | None = None  # a hash of the segments' ids, if there are any
+    outcomes: Outcomes | None = None  # which segments score 1, if all scores are 0 or 1
 
 
 class Compared(NamedTuple):
-    """A step held against the best one: the difference's interval, and a one-sided p-value."""
+    """Interval and one-sided p-value of the difference between a step and the best one."""
 
     low: float = 0.0
     high: float = 0.0
@@ -94,7 +94,7 @@ class Compared(NamedTuple):
 
 @dataclass(frozen=True)
 class Best:
-    """The last real improvement, or the first step: statistics `(N, k)` and influence `(N,)`."""
+    """The best step: its statistics `(N, k)`, score, influence values `(N,)` and their spread."""
 
     rows: NDArray[Any]
     score: float
@@ -103,7 +103,7 @@ class Best:
 
     @classmethod
     def of(cls, rules: Rules, rows: NDArray[Any]) -> Best:
-        """Return what the statistics of one step say about its score."""
+        """Return score, influence values and spread of the statistics of one step."""
         metric = rules.metric
         score = float(metric.score(np.sum(rows, axis=0, dtype=np.float64)))
         (values,) = student.influence_values(metric, rows[None])
@@ -116,7 +116,7 @@ class Best:
         return cls(rows, score, values, spread)
 
     def interval(self, outcomes: Outcomes | None, alpha: float) -> tuple[str, tuple[float, float]]:
-        """Return the interval of the score, Wilson's where outcomes are counted, and its name."""
+        """Return name and bounds of the score's interval: Wilson's of 0/1 scores, else t's."""
         if outcomes is not None:
             return "wilson", outcomes.score_interval(0, self.influence, alpha)
         return "t", student.interval(self.score, self.spread.error, self.spread.degrees, alpha)
@@ -124,7 +124,10 @@ class Best:
 
 @dataclass(frozen=True)
 class History:
-    """Everything that a check changes. Replaced as a whole, so that a check happens or does not."""
+    """Everything that a check changes, in one object, which is replaced after each check.
+
+    So a check that is interrupted changes nothing.
+    """
 
     checks: tuple[Checkpoint, ...] = ()
     best: Best | None = None
@@ -204,9 +207,9 @@ class History:
 
 
 def _compared(best: Best, new: Best, difference: float, rules: Rules) -> Compared:
-    """Return what the test of "no better" says.
+    """Test the hypothesis that the new step is no better than the best one.
 
-    A paired t test on influence values; 0/1 scores have Tango's interval and McNemar's test. No
+    By a paired t test on influence values; 0/1 scores have Tango's interval and McNemar's test. No
     p-value is below 2^-m for m units that differ, the smallest that swapping them can give.
     """
     metric, n = rules.metric, len(new.rows)
@@ -236,13 +239,14 @@ def _by_t(
 ) -> tuple[tuple[float, float], float]:
     """Return the interval of a difference, and the one-sided p-value.
 
-    The larger of the p-values of t and of Hall's (1992) skewness-corrected t, and all differences
-    that neither of the two rejects: which of them is too small depends on the side of a long tail.
+    The p-value is the larger of those of t and of Hall's (1992) skewness-corrected t, since which
+    of the two is too small depends on the side of a long tail. The interval holds all differences
+    that neither of them rejects.
     """
     side = "greater" if rules.metric.higher_is_better else "less"
     pvalue = student.pvalue(difference, spread.error, spread.degrees, side)
     if not spread.error > 0:
-        # Where every segment moved by the same amount only their number says how sure that is.
+        # Every segment changed by the same amount, so nothing is skew.
         return (difference, difference), pvalue
     skewness = student.skewness(influence)
     corrected = student.hall(difference / spread.error, skewness)

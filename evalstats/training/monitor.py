@@ -1,9 +1,8 @@
 """Watch a training run, and say which checkpoints are really better than the best so far.
 
-A run is evaluated again and again, and the highest of fifty noisy scores is always "a new best".
-`Monitor` says at every check whether the improvement is real, and spends one significance level on
-the whole run. In the end it says what the selected checkpoint's score is worth once the choosing is
-taken out.
+A run is evaluated again and again, and some of fifty noisy scores look like a new best one even if
+nothing improves. `Monitor` says at every check whether the improvement is real, with one
+significance level for the whole run, and corrects the best score for having been chosen.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results import report
+from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
 from evalstats.statistics.names import group_codes
@@ -47,7 +47,8 @@ class Monitor:
     ----------
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
-        `References`; `None` for metrics that need none (`Mean`, `Ratio`).
+        `References`. Metrics that need none (`Mean`, `Ratio`) have none:
+        ``Monitor(metric=Mean("accuracy"))``.
     metric : str or Metric
         Name or configured object.
     patience : int, optional
@@ -107,7 +108,7 @@ class Monitor:
     @also_called(metrics="metric", seed="rng")
     def __init__(
         self,
-        references: Any,
+        references: Any = None,
         metric: str | Metric = "bleu",
         *,
         patience: int | None = None,
@@ -205,11 +206,11 @@ class Monitor:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a careful reader should know: where few segments decide in most of the checks."""
+        """A note if few segments decide in at least half of the checks."""
         return tuple(run_notes(self.checks, self._unit))
 
     def __repr__(self) -> str:
-        """Return where the run stands: its checkpoints in a table, the best one marked."""
+        """Return the checks as a table, the best step marked, and what follows from them."""
         return report.Page(*self._standing()).text()
 
     def _repr_html_(self) -> str:
@@ -220,8 +221,8 @@ class Monitor:
         if last is None:
             return [], [f"{self.metric.name}: no checks yet."], [self.signature]
         waited, patience = last.checks_without_improvement, self.rules.patience
-        counted = f"{waited} checks" + (f" of {patience}" if patience else "")
-        best = f"* best: step {last.best.step:,}, then {counted} without a real improvement"
+        checks = f"{counted(waited, 'check')}{f' of {patience}' if patience else ''}"
+        best = f"* best: step {last.best.step:,}, then {checks} without a real improvement"
         lines = [best + (": stop." if self.should_stop else "."), f"Highest: {self.selected}."]
         return [as_table(self.checks)], [*lines, *self.notes], [self.signature]
 
@@ -258,8 +259,8 @@ class Monitor:
         return str(Signature.create(self.metric.name, signed, parts))
 
     def _named(self, field: str, names: Mapping[str, str]) -> str | None:
-        """Return the tests, or the intervals, of the checks; none before the first."""
-        # Earlier versions, whose states are read, had one test and said no more of it.
+        """Return the tests, or the intervals, of the checks; `None` before the first."""
+        # States of earlier versions have no basis: their one test was the paired t test.
         told = {getattr(c.basis or Basis("t", "paired-t"), field) for c in self.checks}
         return "+".join(sorted(names.get(x, x) for x in told if x is not None)) or None
 
@@ -268,7 +269,7 @@ class Monitor:
         return "segment" if self._codes is None else "group"
 
     def state_dict(self) -> dict[str, Any]:
-        """Return everything that the checks so far have left, as plain Python values for JSON.
+        """Return all that is needed to go on from here, as plain Python values for JSON.
 
         The checks, the statistics of the best step and a few numbers for each resample: about
         100 kB for BLEU on 2,000 segments and 0.5 kB for every check.
@@ -308,11 +309,11 @@ class Monitor:
             self._history = as_history(state, self.rules, rows, n_bags)
         except InputError:
             raise
-        except Exception as error:  # what Python says of something that is no state at all
+        except Exception as error:  # whatever Python raises on something that is no state at all
             raise InputError(f"state must be what state_dict returned: {shown(error)}") from None
 
     def _options(self) -> dict[str, Any]:
-        """Return what verdicts depend on, as the arguments are called."""
+        """Return the options on which verdicts depend, by the names of the arguments."""
         references = "" if self.references is None else self.references.fingerprint
         groups = b"" if self._codes is None else self._codes.astype("<i8").tobytes()
         return {
@@ -331,7 +332,7 @@ class Monitor:
         return self._bags
 
     def _outputs(self, hypotheses: Any) -> Outputs:
-        """Return what is known of the outputs of one step."""
+        """Return outputs of one step as statistics of segments or groups, validated."""
         table, best = self._statistics(hypotheses), self._history.best
         # References and groups say how many segments there must be, or the first check does.
         known: list[Any] = [self.references, self._codes, None if best is None else best.rows]

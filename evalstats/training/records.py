@@ -1,4 +1,4 @@
-"""What a watched run says: one record a check, and one for the checkpoint that was selected."""
+"""Results of a monitor: a record of each check, and one of the checkpoint with the best score."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Annotated, NamedTuple
 
+from evalstats.metrics import written
 from evalstats.results import report
 from evalstats.results.convert import Rule, Share, one_of
-from evalstats.results.records import Record
+from evalstats.results.records import Record, counted
 
-#: Rows of a table, beside the real improvements.
+#: A table has the last checks, so many, beside the real improvements and the best step.
 _MOST_ROWS = 20
 #: A t test rests on few segments where they are worth fewer than these among others that vary
 #: far less. Calibrated: `docs/training-run.md` has the rates.
@@ -28,7 +29,7 @@ class StepScore(NamedTuple):
 
 
 class Basis(NamedTuple):
-    """What the numbers of a check rest on.
+    """Which interval and test a check has, and on how many segments they rest.
 
     Attributes
     ----------
@@ -50,7 +51,7 @@ class Basis(NamedTuple):
 
     @property
     def worth(self) -> float:
-        """How many segments of one size vary as much as those that differ, (Σu²)²/Σu⁴."""
+        """The effective number of segments that differ, (Σu²)²/Σu⁴ of influence values u."""
         return self.n_differing / self.kurtosis if self.kurtosis else float(self.n_differing)
 
     @property
@@ -62,11 +63,10 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True)
 class Checkpoint(Record):
-    """What one evaluation of a run says.
+    """The result of one evaluation of a run.
 
-    Two steps are worth knowing, and they differ: the *best* step is the last real improvement (the
-    first step until there is one), and later steps are compared with it; the *highest* step is
-    the one with the best-looking score.
+    The *best* step is the last real improvement, or the first step until there is one, and later
+    steps are compared with it. The *highest* step is the one with the best score so far.
 
     Attributes
     ----------
@@ -89,9 +89,9 @@ class Checkpoint(Record):
     improved : bool
         Whether this is a real improvement; `False` at the first check, which has no predecessor.
     best : StepScore
-        The best step from now on, with its score; that of this check where it is worth keeping.
+        The best step after this check, with its score.
     highest : StepScore
-        The step with the best-looking score so far, the earlier one where two are equal.
+        The step with the best score so far, the earlier one where two are equal.
     checks_without_improvement : int
         Checks since the best step.
     should_stop : bool
@@ -129,7 +129,8 @@ class Checkpoint(Record):
     def to_log(self, prefix: str = "") -> dict[str, float]:
         """Return a flat dictionary of floats, for TensorBoard or Weights & Biases.
 
-        The keys are the same at every check: the metric's name, and that name with ``_low``,
+        The keys are the same at every check: the metric's name as it is asked for (``chrf`` of
+        chrF2, and blanks as underscores), and that name with ``_low``,
         ``_high``, ``_difference``, ``_pvalue``, ``_improved``, ``_best``, ``_best_step`` and
         ``_checks_without_improvement``.
 
@@ -164,7 +165,7 @@ class Checkpoint(Record):
 
 @dataclass(frozen=True)
 class Selected(Record):
-    """The checkpoint with the best score, and what choosing it added.
+    """The checkpoint with the best score, corrected for having been chosen.
 
     Attributes
     ----------
@@ -177,7 +178,7 @@ class Selected(Record):
     standard_error : float
         Of `score`, from influence values.
     corrected : float
-        The score with the optimism taken out.
+        The score less the optimism (plus, where lower scores are better).
     low, high : float
         t interval around `corrected`.
     optimism : float
@@ -229,13 +230,15 @@ def as_table(checks: Sequence[Checkpoint]) -> report.Table:
         rows.append((mark, f"{c.step:,}", report.number(c.score, decimals), bounds, *found))
     name = f"{checks[0].metric} {report.direction(checks[0].higher_is_better)}"
     interval = report.level(checks[-1].confidence_level)
-    title = f"{len(shown):,} of {len(checks):,} checks"
+    title = counted(len(checks), "check")
+    if len(shown) < len(checks):
+        title = f"{len(shown):,} of {title}: the best, real improvements and the last {_MOST_ROWS}"
     header = ("", "step", name, interval, "difference", "p", "level")
     return report.Table(title, header, tuple(rows), "<" + 6 * ">")
 
 
 def run_notes(checks: Sequence[Checkpoint], unit: str) -> Iterator[str]:
-    """Say where few units decide in at least half of the checks, and how often that misleads."""
+    """Yield a note if the differences of at least half of the checks rest on few units."""
     tested = [c.basis for c in checks if c.basis is not None and c.basis.kurtosis is not None]
     narrow = [basis for basis in tested if basis.is_narrow]
     if narrow and 2 * len(narrow) >= len(tested):
@@ -250,5 +253,5 @@ def run_notes(checks: Sequence[Checkpoint], unit: str) -> Iterator[str]:
 
 
 def log_name(metric: str) -> str:
-    """Return a metric's name as a key of a log: lower case, with underscores for blanks."""
-    return "_".join(metric.lower().split())
+    """Return a metric's name as a key of a log: "chrf" of chrF2, "word_perplexity"."""
+    return "_".join(written(metric).split())

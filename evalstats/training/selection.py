@@ -1,18 +1,18 @@
-"""The winner's curse: the best of many scores is too good, and by how much.
+"""By how much the best of many scores is too good, and its correction.
 
-Whoever reports the highest of J scores reports a maximum, and the maximum of J noisy numbers lies
-above the truth even where each of them is right on average. The remedy: let a bootstrap resample
-choose, and score its choice on the segments that are not in the resample, which had no say
-(bootstrap bias correction; Tsamardinos, Greasidou and Borboudakis, 2018; the out-of-bag idea is
-Efron's, 1983). The correction is the mean over resamples of
+The highest of J noisy scores lies above the truth on average, even if each of them is right on
+average (the winner's curse). To measure that, each bootstrap resample chooses its best candidate,
+which is scored on the segments that are not in the resample (bootstrap bias correction;
+Tsamardinos, Greasidou and Borboudakis, 2018; the out-of-bag idea is Efron's, 1983). The correction
+is the mean over resamples of
 
     score of the reported winner - score of the resample's winner,  both out of the bag.
 
-Where one candidate is clearly best every resample chooses it and the correction is 0. Where all
-are equal it is all that choosing added.
+If one candidate is clearly best, every resample chooses it and the correction is 0. If all are
+equal, the correction is the mean by which the maximum lies above the truth.
 
-The choice of a resample depends on the past only through its best score so far. So a few numbers
-per resample are enough, whatever the number of candidates, and candidates come one by one.
+The choice of a resample depends on earlier candidates only through its best score so far. So a few
+numbers per resample are kept, however many candidates come.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from evalstats.resampling.weights import batches
 
 Floats = NDArray[np.float64]
 
-#: Weights whose complement is in memory at once.
+#: At most so many weights are turned into out-of-bag weights at once.
 _BLOCK_WEIGHTS = 1 << 24
 
 
@@ -41,8 +41,8 @@ class OutOfBag:
     Parameters
     ----------
     n_segments, n_resamples, seed : int
-        The resamples are the rows of `bootstrap_weights`. One that left nothing out, as some do
-        for two or three segments, says nothing and is dropped.
+        The resamples are the rows of `bootstrap_weights`. Those that left no segment out are
+        dropped; they occur for two or three segments.
     """
 
     def __init__(self, n_segments: int, n_resamples: int, seed: int) -> None:
@@ -56,7 +56,7 @@ class OutOfBag:
         return len(self._weights)
 
     def scores(self, metric: Metric, statistics: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Score statistics `(N, k)` in and out of every bag, `(B,)` each."""
+        """Return scores of statistics `(N, k)` in and out of every resample, `(B,)` each."""
         product = ExactProduct(exact_grid(statistics), 255)
         size = max(1, _BLOCK_WEIGHTS // self.n_segments)
         blocks = [self._weights[i : i + size] for i in range(0, len(self), size)]
@@ -73,7 +73,7 @@ class OutOfBag:
 
 @dataclass(frozen=True)
 class BestSoFar:
-    """Who is best so far: on all segments, and in each of B resamples.
+    """The best candidate so far, on all segments and in each of B resamples.
 
     Attributes
     ----------
@@ -98,14 +98,14 @@ class BestSoFar:
 
     @classmethod
     def start(cls, step: int, score: float, in_bag: Floats, out_of_bag: Floats) -> BestSoFar:
-        """Return the first candidate, who is the best."""
+        """Return the first candidate as the best so far."""
         winners = np.full(len(in_bag), step, dtype=np.int64)
         return cls(step, score, out_of_bag, winners, in_bag, out_of_bag)
 
     def update(
         self, step: int, score: float, in_bag: Floats, out_of_bag: Floats, higher_is_better: bool
     ) -> BestSoFar:
-        """Return who is best after one more candidate."""
+        """Return the best so far after one more candidate."""
         sign = 1 if higher_is_better else -1
         won = sign * in_bag > sign * self.winners_in_bag
         after = replace(
@@ -119,7 +119,7 @@ class BestSoFar:
         return after
 
     def optimism(self, higher_is_better: bool) -> float:
-        """Return by how much choosing improved the winner's score, at least 0."""
+        """Return the correction of the winner's score, at least 0."""
         if not len(self.winners):
             return 0.0
         sign = 1 if higher_is_better else -1

@@ -1,7 +1,7 @@
 """The history of a run as plain values for JSON, and back.
 
-A state comes from a file: every number is looked at before anything rests on it, so that a damaged
-one is refused when it is loaded, not some checks later.
+A state comes from a file, so every number is validated: a damaged state is refused when it is
+loaded, not some checks later.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from evalstats.training.records import Checkpoint, StepScore
 from evalstats.training.selection import BestSoFar
 
 _HASH = re.compile("[0-9a-f]{64}")
-#: A score that another machine adds up again may differ by so much, relatively or in errors.
+#: By how much a score may differ that another machine computed, in standard errors or relatively.
 _ROUNDING = 1e-6
 
 
@@ -147,7 +147,7 @@ def _check_order(checks: Sequence[Checkpoint], rules: Rules) -> None:
 
 
 def _best_so_far(found: Any, checks: Sequence[Checkpoint], n_bags: int) -> BestSoFar:
-    """Return who is best in each resample, one of the steps that were checked."""
+    """Return the best of each resample, which must be one of the steps that were checked."""
     step, score = checks[-1].highest
     if (found["step"], found["score"]) != (step, score) or isinstance(found["step"], bool):
         raise InputError(f"state.so_far must be of step {step}, the highest of the checks")

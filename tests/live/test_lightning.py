@@ -99,6 +99,17 @@ def test_lightning_logs_evaluations_and_keeps_the_best(module, with_ids, tmp_pat
     assert monitor.last.best.step > 1
 
 
+def test_a_name_that_is_not_logged_is_refused_before_the_training(module, tmp_path):
+    model, fit, references = module
+    from lightning.pytorch.callbacks import ModelCheckpoint
+
+    keep = ModelCheckpoint(tmp_path, monitor="chrf2_best_step", mode="max")
+    monitor = es.Monitor(references, "chrf")
+    with pytest.raises(es.InputError, match="it is called 'chrf_best_step'"):
+        fit(model(0.0), monitor, 1, callbacks=[keep])
+    assert monitor.checks == ()
+
+
 def test_lightning_stops_and_resumes(module, tmp_path):
     model, fit, references = module
     whole = es.Monitor(references, "wer", patience=4)

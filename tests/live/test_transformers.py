@@ -1,82 +1,36 @@
 """A Hugging Face `Trainer`: what is logged, stopped, resumed, and what is no check."""
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import evalstats as es
 
-torch = pytest.importorskip("torch", reason="needs the extra transformers")
+pytest.importorskip("torch", reason="needs the extra transformers")
 pytest.importorskip("transformers", reason="needs the extra transformers")
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-WORDS = ["<pad>", "<s>", "</s>", "<unk>", *"abcdefgh"]
 N_SEGMENTS = 12
 
 
 @pytest.fixture
 def trainer(tmp_path):
     """A function that makes a Seq2SeqTrainer of a tiny BART that learns one sentence."""
-    from tokenizers import Tokenizer, models, pre_tokenizers
-    from transformers import (
-        BartConfig,
-        BartForConditionalGeneration,
-        PreTrainedTokenizerFast,
-        Seq2SeqTrainer,
-        Seq2SeqTrainingArguments,
-        set_seed,
-    )
+    from tests.live import tiny_bart
 
-    torch.set_num_threads(1)
-    vocabulary = {word: i for i, word in enumerate(WORDS)}
-    inner = Tokenizer(models.WordLevel(vocabulary, unk_token="<unk>"))
-    inner.pre_tokenizer = pre_tokenizers.Whitespace()
-    tokenizer = PreTrainedTokenizerFast(
-        tokenizer_object=inner, pad_token="<pad>", bos_token="<s>", eos_token="</s>",
-        unk_token="<unk>",
-    )  # fmt: skip
-    letters = np.random.default_rng(0).integers(4, 12, size=(N_SEGMENTS, 4))
-    sources = [" ".join(WORDS[i] for i in row) for row in letters]
-    references = ["a b c d e f g h"] * N_SEGMENTS
-
-    def encode(references):
-        return [
-            {**tokenizer(source), "labels": [*tokenizer(reference)["input_ids"], 2]}
-            for source, reference in zip(sources, references, strict=False)
-        ]
-
-    data = encode(references)
-
-    def collate(rows):
-        return {
-            name: torch.tensor([row[name] for row in rows])
-            for name in ("input_ids", "attention_mask", "labels")
-        }
+    tokenizer, references = tiny_bart.tokenizer(), ["a b c d e f g h"] * N_SEGMENTS
+    data = tiny_bart.encoded(tokenizer, references)
 
     def make(learning_rate, n_checks, callbacks, compute_metrics, eval_dataset=None, **options):
-        set_seed(0)
-        model = BartForConditionalGeneration(
-            BartConfig(
-                vocab_size=len(WORDS), d_model=16, encoder_layers=1, decoder_layers=1,
-                encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32,
-                decoder_ffn_dim=32, max_position_embeddings=32, pad_token_id=0, bos_token_id=1,
-                eos_token_id=2, decoder_start_token_id=2, forced_eos_token_id=None, dropout=0.0,
-            )
-        )  # fmt: skip
-        arguments = Seq2SeqTrainingArguments(
-            output_dir=str(tmp_path), max_steps=2 * n_checks, eval_strategy="steps", eval_steps=2,
-            per_device_train_batch_size=12, per_device_eval_batch_size=12, use_cpu=True,
-            learning_rate=learning_rate, lr_scheduler_type="constant", logging_steps=1000,
-            predict_with_generate=True, generation_max_length=10, report_to=[],
-            disable_tqdm=True, save_strategy=options.pop("save_strategy", "no"), **options,
-        )  # fmt: skip
-        return Seq2SeqTrainer(
-            model=model, args=arguments, train_dataset=data, eval_dataset=eval_dataset or data,
-            data_collator=collate, callbacks=callbacks, compute_metrics=compute_metrics,
-        )  # fmt: skip
+        sets, found = eval_dataset or data, (callbacks, compute_metrics)
+        return tiny_bart.trainer(tmp_path, data, sets, n_checks, learning_rate, *found, **options)
 
-    make.encode = encode
+    make.encode = lambda references: tiny_bart.encoded(tokenizer, references)
     return make, tokenizer, references
 
 
@@ -131,8 +85,8 @@ def test_trainer_checks_the_monitored_set_only(trainer, tmp_path):
         running.train()
     assert [check.step for check in watch.monitor.checks] == list(range(2, 21, 2))
     evaluated = {k: v for entry in running.state.log_history for k, v in entry.items()}
-    assert evaluated["eval_mine_chrf2"] == watch.monitor.last.score
-    assert "eval_other_chrf2" in evaluated
+    assert evaluated["eval_mine_chrf"] == watch.monitor.last.score
+    assert "eval_other_chrf" in evaluated
     assert not any("improved" in key for key in evaluated if not key.startswith("eval_mine"))
 
     def expected(found, references):
@@ -143,11 +97,11 @@ def test_trainer_checks_the_monitored_set_only(trainer, tmp_path):
     state = watch.monitor.state_dict()
     for dataset, refs in ((other, others), (mine, references), (other[:5], others[:5])):
         found = running.predict(dataset)
-        assert found.metrics["test_chrf2"] == pytest.approx(expected(found, refs).score)
-        assert found.metrics["test_chrf2_low"] == pytest.approx(expected(found, refs).low)
-    assert "test_chrf2" not in running.predict(other[:1]).metrics
+        assert found.metrics["test_chrf"] == pytest.approx(expected(found, refs).score)
+        assert found.metrics["test_chrf_low"] == pytest.approx(expected(found, refs).low)
+    assert "test_chrf" not in running.predict(other[:1]).metrics
     # Padded to another length, these are the same labels.
-    assert running.evaluate(mine, max_length=15)["eval_chrf2"] != before["eval_chrf2"]
+    assert running.evaluate(mine, max_length=15)["eval_chrf"] != before["eval_chrf"]
     assert watch.monitor.state_dict() == state
     saved = json.loads((tmp_path / "checkpoint-2" / STATE_FILE).read_text())
     assert len(saved["labels"]) == 64
@@ -161,7 +115,7 @@ def test_checks_are_logged_and_the_best_model_is_kept(trainer, tmp_path):
     watch = MonitorCallback(es.Monitor(references, "chrf"), tokenizer)
     running = make(
         3e-2, 15, [watch], watch.compute_metrics, save_strategy="steps", save_steps=2,
-        load_best_model_at_end=True, metric_for_best_model="chrf2_best_step",
+        load_best_model_at_end=True, metric_for_best_model="chrf_best_step",
         greater_is_better=True,
     )  # fmt: skip
     running.train()
@@ -178,13 +132,66 @@ def test_checks_are_logged_and_the_best_model_is_kept(trainer, tmp_path):
     assert running.state.best_model_checkpoint == str(kept)
     state, best = watch.monitor.state_dict(), watch.monitor.last.best.score
     found = running.evaluate()
-    assert found["eval_chrf2"] == pytest.approx(best)
+    assert found["eval_chrf"] == pytest.approx(best)
     assert not any("improved" in key for key in found)
     assert watch.monitor.state_dict() == state
     # Trained further, it is watched further.
     running.args.max_steps = 32
     running.train(resume_from_checkpoint=True)
     assert [check.step for check in watch.monitor.checks] == list(range(2, 33, 2))
+
+
+def test_a_classifier_is_watched_without_references_or_decode(tmp_path):
+    """A tiny BERT that learns which of two letters there is more of."""
+    import torch
+    from transformers import (
+        BertConfig,
+        BertForSequenceClassification,
+        Trainer,
+        TrainingArguments,
+        set_seed,
+    )
+
+    from evalstats.integrations.transformers import MonitorCallback, compute_metrics
+
+    set_seed(0)
+    letters = np.random.default_rng(0).integers(0, 2, size=(60, 7))
+    data = [{"input_ids": row, "labels": int(sum(row) > 3)} for row in letters.tolist()]
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    model = BertForSequenceClassification(
+        BertConfig(vocab_size=2, intermediate_size=32, hidden_dropout_prob=0.0, **sizes)
+    )
+    watch = MonitorCallback(es.Monitor(metric=es.Mean("accuracy"), patience=9))
+    running = Trainer(
+        model=model,
+        args=TrainingArguments(
+            output_dir=str(tmp_path),
+            max_steps=20,
+            eval_strategy="steps",
+            eval_steps=5,
+            per_device_train_batch_size=60,
+            per_device_eval_batch_size=32,
+            learning_rate=1e-2,
+            use_cpu=True,
+            save_strategy="no",
+            report_to=[],
+            disable_tqdm=True,
+        ),
+        train_dataset=data,
+        eval_dataset=data,
+        data_collator=lambda rows: {key: torch.tensor([r[key] for r in rows]) for key in rows[0]},
+        callbacks=[watch],
+        compute_metrics=watch.compute_metrics,
+    )
+    running.train()
+    assert [check.step for check in watch.monitor.checks] == [5, 10, 15, 20]
+    found = running.predict(data)
+    right = np.mean(found.predictions.argmax(axis=-1) == found.label_ids)
+    assert watch.monitor.last.score == found.metrics["test_accuracy"] == pytest.approx(right)
+    assert watch.monitor.last.basis.interval == "wilson"
+    assert "|test:mcnemar|alt:improvement|ci:wilson|" in watch.monitor.signature
+    running.compute_metrics = compute_metrics(None, es.Mean("accuracy"))
+    assert running.evaluate()["eval_accuracy"] == pytest.approx(right)
 
 
 def test_compute_metrics_scores_other_sets_against_their_labels(trainer):
@@ -200,12 +207,86 @@ def test_compute_metrics_scores_other_sets_against_their_labels(trainer):
     texts = tokenizer.batch_decode(np.where(ids >= 0, ids, 0), skip_special_tokens=True)
     expected = es.estimate(texts, references, "chrf", method="t")
     for key, value in (("", expected.score), ("_low", expected.low), ("_high", expected.high)):
-        assert found[f"eval_chrf2{key}"] == pytest.approx(value)
-    assert running.predict(mine).metrics["test_chrf2"] == found["eval_chrf2"]
-    against_labels = running.predict(other).metrics["test_chrf2"]
+        assert found[f"eval_chrf{key}"] == pytest.approx(value)
+    assert running.predict(mine).metrics["test_chrf"] == found["eval_chrf"]
+    against_labels = running.predict(other).metrics["test_chrf"]
     running.compute_metrics = compute_metrics(others, "chrf", tokenizer)
-    assert running.predict(other).metrics["test_chrf2"] == against_labels != found["eval_chrf2"]
+    assert running.predict(other).metrics["test_chrf"] == against_labels != found["eval_chrf"]
     # A function decodes predictions, but nobody knows whether it decodes labels.
     running.compute_metrics = compute_metrics(references, "chrf", tokenizer.batch_decode)
-    assert "eval_chrf2" in running.evaluate(mine)
-    assert "eval_chrf2" not in running.evaluate(other)
+    assert "eval_chrf" in running.evaluate(mine)
+    assert "eval_chrf" not in running.evaluate(other)
+
+
+RANKS = """
+import json, sys, warnings
+warnings.simplefilter("ignore")
+import evalstats as es
+from evalstats.integrations.transformers import MonitorCallback, compute_metrics
+from tests.live import tiny_bart
+from tests.live.test_transformers import sentences
+
+folder = sys.argv[1]
+tokenizer = tiny_bart.tokenizer()
+references, others = sentences(2, 100), sentences(1, 60)
+mine, other = (tiny_bart.encoded(tokenizer, texts) for texts in (references, others))
+watch = MonitorCallback(es.Monitor(references, "chrf", patience=9), tokenizer)
+rows = []
+
+def counted(prediction):
+    rows.append(len(prediction.predictions))
+    return watch.compute_metrics(prediction)
+
+trainer = tiny_bart.trainer(
+    folder, mine, mine, 4, 3e-2, [watch], counted, per_device_eval_batch_size=32,
+    save_strategy="steps", save_steps=2, load_best_model_at_end=True,
+    metric_for_best_model="chrf_best_step", greater_is_better=True,
+)
+trainer.train()
+before = watch.monitor.state_dict()
+found = {"evaluated": trainer.evaluate()["eval_chrf"]}
+found["other"] = trainer.predict(other).metrics["test_chrf"]
+trainer.compute_metrics = compute_metrics(references, "chrf", tokenizer)
+found["function"] = [trainer.evaluate(rows_of).get("eval_chrf") for rows_of in (mine, other)]
+trainer.compute_metrics = None
+for name, rows_of in (("mine", mine), ("others", other)):
+    ids = trainer.predict(rows_of).predictions
+    found[name] = tokenizer.batch_decode(ids.clip(0), skip_special_tokens=True)
+found |= {
+    "rows": rows, "unchanged": before == watch.monitor.state_dict(),
+    "steps": [check.step for check in watch.monitor.checks],
+    "best": watch.monitor.best_step, "kept": trainer.state.best_model_checkpoint,
+}
+with open(f"{folder}/rank{trainer.args.process_index}.json", "w") as file:
+    json.dump(found, file)
+"""
+
+
+def test_trainer_with_two_processes_counts_each_segment_once(tmp_path):
+    """Of 100 rows in batches of 32 the trainer hands over 128: the set, and its start again."""
+    script = tmp_path / "train.py"
+    script.write_text(RANKS, encoding="utf-8")
+    environment = {"PYTHONPATH": str(Path(es.__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    done = subprocess.run(
+        [*launcher, "--nproc_per_node", "2", script, tmp_path],
+        timeout=500,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    ranks = [json.loads((tmp_path / f"rank{i}.json").read_text()) for i in range(2)]
+    assert ranks[0] == ranks[1]
+    (found, _) = ranks
+    assert found["rows"][:5] == [128] * 5
+    assert found["rows"][5] == 64
+    assert found["steps"] == [2, 4, 6, 8]
+    assert found["unchanged"]
+    assert found["kept"].endswith(f"checkpoint-{found['best']}")
+    expected = es.estimate(found["mine"][:100], sentences(2, 100), "chrf").score
+    assert found["evaluated"] == found["function"][0] == pytest.approx(expected)
+    expected = es.estimate(found["others"][:60], sentences(1, 60), "chrf").score
+    assert found["other"] == pytest.approx(expected)
+    # It does not hear how many rows of another set fill batches.
+    assert found["function"][1] is None

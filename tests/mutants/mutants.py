@@ -519,6 +519,24 @@ steps increase
 statistics against other references are refused
 - not same or hypotheses.fingerprint not in (None, refs.fingerprint)
 + not same
+@ integrations/labels.py: training_loops
+rows after the set stay where they do not repeat it
+- if marks[n_segments:] != list(again):
++ if False:
+rows that fill batches begin again as often as it takes
+- again = islice(cycle(marks[:n_segments]), len(marks) - n_segments)
++ again = islice(marks[:n_segments], len(marks) - n_segments)
+where rows may fill batches a set that ends as it begins has no score
+- if may_be_filled and ends_as_it_begins(
++ if False and ends_as_it_begins(
+@ integrations/transformers.py: training_loops
+a trainer says how many segments a set has
+- self._n_segments = len(data) if isinstance(data, Sized) else None
++ pass
+@ integrations/loop.py: training_loops
+checkpoints are kept by a value that is logged
+- if isinstance(key, str) and printed in key and
++ if False and
 @ training/accumulator.py: accumulator options
 the order of batches is nothing
 - order = np.lexsort(rows.T[::-1])
