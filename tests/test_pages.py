@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from docs import draw, examples, fill
+from docs import draw, fill
 from evalstats.cli.parser import parsed
+from evalstats.data import examples
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
