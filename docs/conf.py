@@ -13,6 +13,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx_codeautolink.extension.backref import SummaryNode
 
 import evalstats
 
@@ -69,6 +70,12 @@ nitpicky = False
 suppress_warnings = ["ref.python"]
 
 
+def name_uses(app: Any, tree: nodes.document, docname: str) -> None:
+    """Give the list of the pages that use a name a heading that is no link."""
+    for summary in tree.findall(SummaryNode):
+        summary.children[:] = [nodes.Text("Pages that use it")]
+
+
 def inline_figures(app: Any, tree: nodes.document, docname: str) -> None:
     """Put SVG figures into the page, where their colours follow the theme."""
     if app.builder.format != "html":
@@ -109,6 +116,12 @@ def _formula(writer: Any, node: nodes.math_block) -> None:
     raise nodes.SkipNode
 
 
+def _is_linked(node: nodes.Node) -> bool:
+    """Return whether a node is part of a link, or of a heading, which is one in the contents."""
+    links = (nodes.title, nodes.reference, addnodes.pending_xref, addnodes.download_reference)
+    return node.parent is not None and (isinstance(node.parent, links) or _is_linked(node.parent))
+
+
 def link_names(app: Any, tree: nodes.document) -> None:
     """Lead from a public name in the prose of a guide to its page: `es.compare(...)`, `Monitor`."""
     if app.env.docname.startswith("api"):
@@ -116,9 +129,7 @@ def link_names(app: Any, tree: nodes.document) -> None:
     for literal in list(tree.findall(nodes.literal)):
         match = re.match(r"es\.(\w+)|([A-Z]\w+)(?=\(|$)", literal.astext())
         name = match and (match[1] or match[2])
-        if name not in evalstats.__all__ or isinstance(
-            literal.parent, (nodes.title, nodes.reference, addnodes.pending_xref)
-        ):
+        if name not in evalstats.__all__ or _is_linked(literal):
             continue
         target = {"refdomain": "py", "reftype": "obj", "reftarget": f"evalstats.{name}"}
         link = addnodes.pending_xref("", literal.deepcopy(), **target, refexplicit=True)
@@ -192,8 +203,23 @@ def keep_names_together(app: Any, what: str, name: str, obj: Any, options: Any, 
             lines[i] = f"{kind} {names.replace(', ', ',' + chr(0x200B))}" + line[match.end() :]
 
 
+def state_returns() -> None:
+    """Say what public functions and methods return, so that `es.compare(...).power()` links.
+
+    Their annotations name types that are imported for a type checker only.
+    """
+    for name in evalstats.__all__:
+        found = getattr(evalstats, name)
+        members = vars(found).values() if inspect.isclass(found) else ()
+        for function in filter(inspect.isfunction, (found, *members)):
+            returned = function.__annotations__.get("return")
+            if returned in evalstats.__all__:
+                function.__annotations__ = {"return": getattr(evalstats, returned)}
+
+
 def setup(app: Any) -> None:
     """Register the changes of pages."""
+    state_returns()
     app.add_html_math_renderer("mathml", (_inline_formula, None), (_formula, None))
     # Before and after napoleon, whose priority is 500.
     app.connect("autodoc-process-docstring", repeat_parameters, priority=400)
@@ -203,5 +229,7 @@ def setup(app: Any) -> None:
     app.connect("doctree-read", close_examples, priority=100)
     app.connect("doctree-read", link_names)
     app.connect("doctree-resolved", inline_figures)
+    # After the lists are made.
+    app.connect("doctree-resolved", name_uses, priority=900)
     # After the theme, which makes the navigation.
     app.connect("html-page-context", finish_page, priority=900)
