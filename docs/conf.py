@@ -148,6 +148,13 @@ def parameters(docstring: str) -> dict[str, list[str]]:
     return described
 
 
+def _renamed(known: dict[str, list[str]], old: str, new: str) -> list[str]:
+    if old not in known:
+        return []
+    first, *others = known[old]
+    return [first.replace(old, new, 1), *(x.replace(f"`{new}`", f"`{old}`") for x in others)]
+
+
 def repeat_parameters(app: Any, what: str, name: str, obj: Any, options: Any, lines: Any) -> None:
     """Put what an argument is in the place of "As in `estimate`", which has it."""
     for i in range(len(lines) - 1, 0, -1):
@@ -155,9 +162,11 @@ def repeat_parameters(app: Any, what: str, name: str, obj: Any, options: Any, li
         if not (match and hasattr(evalstats, match[1]) and re.match(r"\w+(, \w+)+$", lines[i - 1])):
             continue
         known = parameters(inspect.getdoc(getattr(evalstats, match[1])) or "")
-        repeated = [known.get(x) or known.get(x.rstrip("s")) for x in lines[i - 1].split(", ")]
+        asked = lines[i - 1].split(", ")
+        # What is `metric` there may be `metrics` here.
+        repeated = [known.get(x) or _renamed(known, x.rstrip("s"), x) for x in asked]
         if all(repeated):
-            lines[i - 1 : i + 1] = [line for entry in repeated for line in entry or ()]
+            lines[i - 1 : i + 1] = [line for entry in repeated for line in entry]
 
 
 def link_pages(app: Any, what: str, name: str, obj: Any, options: Any, lines: Any) -> None:
