@@ -4,8 +4,8 @@
     <!-- end -->
 
 A table is `speed` with a part, `programs`, `patience`, or `growth` and `cost` with metrics or an
-axis. The marks of calibration are filled too: `python -m benchmarks` and one test hold all
-documents.
+axis. `took` is one time of `speed`, in a sentence. The marks of calibration are filled too: `python
+-m benchmarks` and one test hold all documents.
 """
 
 from __future__ import annotations
@@ -91,6 +91,12 @@ def speed(results: Results, part: str) -> str:
     return tables.markdown(["milliseconds", OURS, *peers], lines)
 
 
+def took(results: Results, what: str, program: str) -> str:
+    """Return what one program took for a row of `speed`, as words: "0.127 s"."""
+    (row,) = (row for row in results["speed"]["rows"] if row["what"] == what)
+    return f"{_digits(row['seconds'][program])} s"
+
+
 def programs(results: Results) -> str:
     """Return what whole programs took."""
     rows = results["programs"]["rows"]
@@ -149,6 +155,7 @@ def patience(results: Results, what: str = "table") -> str:
 KINDS: dict[str, Callable[..., str]] = {
     "machine": lambda results, part: results[part]["machine"],
     "speed": speed,
+    "took": took,
     "programs": programs,
     "growth": growth,
     "cost": cost,

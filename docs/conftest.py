@@ -2,7 +2,7 @@
 
 import pytest
 
-from docs import examples
+from evalstats.data import examples
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ import numpy as np
 
 import evalstats as es
 from evalstats.data import load_sample
+from evalstats.data.examples import participants
 
 FOLDER = Path(__file__).with_name("figures")
 #: matplotlib's own colours of text, lines and paper, and what follows the page's theme.
@@ -25,17 +26,6 @@ _THEMED = (
     (r"(fill|stroke): ?#ffffff", r"\1: var(--paper, #ffffff)"),
     (r"(fill|stroke): ?#767676", r"\1: #808080"),
 )
-
-
-def participants() -> dict[str, list[str]]:
-    """Return six systems of a shared task: mixtures of two of the sample's."""
-    systems = load_sample().systems
-    mixed = {}
-    for name, share in zip("ABCDEF", (1, 0.85, 0.6, 0.5, 0.1, 0), strict=True):
-        rng = random.Random(name)
-        pairs = zip(systems["baseline"], systems["clearly-better"], strict=True)
-        mixed[name] = [better if rng.random() < share else worse for worse, better in pairs]
-    return mixed
 
 
 def trained(step: int) -> list[str]:

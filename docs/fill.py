@@ -21,8 +21,8 @@ import tempfile
 import textwrap
 from pathlib import Path
 
-from docs import examples
 from evalstats.cli import main
+from evalstats.data import examples
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))

@@ -174,3 +174,7 @@ def test_results_of_speed_become_tables():
     assert "-->M<!-- end -->:" in documents.filled(text, results, {})
     table = documents.filled("<!-- measured: speed :: x --><!-- end -->", results, {})
     assert "| an answer | 2 | 50 (25 ×) |" in table
+    time = documents.filled(
+        "<!-- measured: took :: an answer :: peer -->?<!-- end -->", results, {}
+    )
+    assert "-->0.05 s<!-- end -->" in time

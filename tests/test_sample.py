@@ -1,11 +1,13 @@
 """The bundled sample corpus is what its README says."""
 
+import shlex
 from collections import Counter
 from itertools import groupby
 from pathlib import Path
 
 import evalstats as es
 from evalstats import data
+from evalstats.cli import main
 
 DATA = Path(data.__file__).resolve().parent
 FILES = ["reference.A.txt", "reference.B.txt", *(f"systems/{name}.txt" for name in data.SYSTEMS)]
@@ -38,3 +40,30 @@ def test_systems_are_ordered_as_their_error_rates(sample):
     assert copy == baseline
     assert 0.4 <= slightly - baseline <= 0.9
     assert 4 <= clearly - baseline <= 6
+
+
+def test_demo_writes_the_files_of_the_pages_and_the_command_to_begin_with(
+    tmp_path, monkeypatch, capsys
+):
+    target = tmp_path / "a folder"
+    assert main(["demo", "--files", str(target)]) == 0
+    said, command = capsys.readouterr().out.splitlines()
+    assert said == f"The files of the pages are in {target}. There:"
+    monkeypatch.chdir(target)
+    assert main(shlex.split(command)[1:]) == 0
+    assert "no evidence" in capsys.readouterr().out
+    assert {"ref.txt", "comet.csv", "base", "logs"} <= {path.name for path in target.iterdir()}
+
+
+def test_demo_writes_over_nothing_else_and_draws_no_table(tmp_path, capsys):
+    typed = ["demo", "--files", str(tmp_path)]
+    assert (main(typed), main(typed)) == (0, 0)
+    capsys.readouterr()
+    (tmp_path / "ref.txt").write_text("mine\n")
+    assert main(typed) == 2
+    assert "ref.txt is there, and is another file; give a new folder" in capsys.readouterr().err
+    assert (tmp_path / "ref.txt").read_text() == "mine\n"
+    assert main([*typed, "-o", "x.md"]) == 2
+    assert "-o is about the table, and --files writes none" in capsys.readouterr().err
+    assert main(["demo", "--files", str(tmp_path / "ref.txt" / "x")]) == 2
+    assert "cannot write" in capsys.readouterr().err

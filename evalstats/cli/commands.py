@@ -13,7 +13,8 @@ from evalstats.analysis.compare import compare
 from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Suite
 from evalstats.cli.inputs import Input, read
-from evalstats.cli.options import options_of
+from evalstats.cli.options import flag_of, options_of
+from evalstats.cli.output import to_stdout
 from evalstats.data import load_sample
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
@@ -153,7 +154,20 @@ def _audit(options: argparse.Namespace, progress: Progress) -> Result:
     return evalstats.audit(found.only(), progress=progress, **asked)
 
 
-def _demo(options: argparse.Namespace, progress: Progress) -> Result:
+def _demo(options: argparse.Namespace, progress: Progress) -> Result | None:
+    if options.files is not None:
+        shown = ("output", "format", "verbose", "describe", "caption", "label")
+        for name in (name for name in shown if getattr(options, name)):
+            raise InputError(f"{flag_of(name)} is about the table, and --files writes none")
+        # Few ask for files, and no other command needs what makes them.
+        from evalstats.data import examples
+
+        examples.write(Path(options.files))
+        to_stdout(
+            f"The files of the pages are in {options.files}. There:\n"
+            f"evalstats compare -r ref.txt -i old.txt new.txt --baseline old\n"
+        )
+        return None
     sample, metrics = load_sample(), ["bleu", "chrf", "ter"]
     return compare(sample.systems, sample.references, metrics, baseline="baseline")
 

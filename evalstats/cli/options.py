@@ -79,7 +79,9 @@ COMMANDS = {
     "audit": Command(
         "what sacreBLEU and evaluatio print, beside the calibrated p-value", _INPUT,
         ("-r ref.txt -i old.txt new.txt -m bleu chrf", "old.npz new.npz")),
-    "demo": Command("compare four systems on the bundled sample", "", ("", "-o demo.html")),
+    "demo": Command(
+        "compare four systems on the bundled sample; with --files write what the pages read", "",
+        ("", "--files examples")),
 }  # fmt: skip
 
 _SCORED = "compare estimate rank"
@@ -163,6 +165,7 @@ OPTIONS = {
         Option("--verbose", f"{_SCORED} power gate show demo", "all notes and signatures"),
         Option("--describe", "compare estimate demo", "print the sentence for a method section"),
         Option("--matrix", "compare", "all pairs of many systems"),
+        Option("--files FOLDER", "demo", "write the files of the pages there, and no table"),
         Option("--caption TEXT", _PRINTED, "of LaTeX, whose tables are then a float"),
         Option("--label NAME", _PRINTED, "likewise, for \\ref"),
     ],

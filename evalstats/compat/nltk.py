@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.checks import integer, listed
+from evalstats.compat import add_modules
 from evalstats.errors import InputError
 from evalstats.metrics import smoothing, token_lists
 from evalstats.metrics.smoothing import Floats
@@ -261,3 +262,7 @@ def _tokens(value: Any, name: str) -> TokenList:
     if not isinstance(value, (str, bytes, list, tuple)):
         value = listed(value, name, "tokens")
     return as_token_list(value, name)
+
+
+# As NLTK has it: ``from evalstats.compat.nltk.translate.bleu_score import sentence_bleu``.
+add_modules(__name__, {"translate.bleu_score": (__name__, " ".join(__all__))})

@@ -1,4 +1,4 @@
-"""Write the files that the commands of these pages name: `python docs/examples.py FOLDER`.
+"""The files that the pages name, which `evalstats demo --files FOLDER` writes.
 
 Texts are those of the bundled sample; logs and scores are made up, the same in every run.
 """
@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from pathlib import Path
 from typing import Any
 
-from docs.draw import participants
 from evalstats.data import load_sample
+from evalstats.errors import InputError
 
 
 def write(folder: Path) -> None:
-    """Write all files."""
+    """Write all files into a folder, which is made; no other file is written over.
+
+    Raises
+    ------
+    InputError
+        A file of such a name has other content, or cannot be written.
+    """
     sample = load_sample()
     texts = {"ref": [row[0] for row in sample.references]}
     texts |= {"ref2": [row[1] for row in sample.references]}
@@ -31,6 +36,17 @@ def write(folder: Path) -> None:
         for task, size in (("arc", 150), ("gsm8k", 200)):
             _json(folder / "logs" / f"2026_{task}_{model}.json", _inspect(model, task, size, share))
         _harness(folder / model, share)
+
+
+def participants() -> dict[str, list[str]]:
+    """Return six systems of a shared task: mixtures of two of the sample's."""
+    systems = load_sample().systems
+    mixed = {}
+    for name, share in zip("ABCDEF", (1, 0.85, 0.6, 0.5, 0.1, 0), strict=True):
+        rng = random.Random(name)
+        pairs = zip(systems["baseline"], systems["clearly-better"], strict=True)
+        mixed[name] = [better if rng.random() < share else worse for worse, better in pairs]
+    return mixed
 
 
 def _answers(name: str, size: int, share: float) -> list[int]:
@@ -122,9 +138,10 @@ def _json(path: Path, content: Any) -> None:
 
 
 def _text(path: Path, content: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(content, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists() and path.read_bytes() != content.encode():
+            raise InputError(f"{path} is there, and is another file; give a new folder")
+        path.write_bytes(content.encode())
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from error
