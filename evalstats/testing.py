@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 #: What may be said in other words: `assert_not_worse` and `gate` are called alike.
 _ALSO = {"new": "hypotheses", "base": "baseline", "metric": "metrics", "seed": "rng"}
-_OF_LOGS = ("task", "filter", "missing", "epochs", "directions")
+_OF_LOGS = ("task", "filter", "missing", "epochs", "directions", "allow_changes")
 
 
 class GateOptions(TypedDict, total=False):
@@ -59,6 +59,7 @@ class GateOptions(TypedDict, total=False):
     missing: str
     epochs: str | None
     directions: Mapping[str, str] | None
+    allow_changes: Patterns
     n_resamples: int
     rng: Rng
     executor: Workers
@@ -82,6 +83,7 @@ def gate(
     missing: str = "error",
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
+    allow_changes: Patterns = None,
     n_resamples: int = 9999,
     rng: Rng = 12345,
     executor: Workers = None,
@@ -122,6 +124,10 @@ def gate(
         Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
     task, filter, missing, epochs, directions
         Of logs, as in `compare_logs`.
+    allow_changes : str or sequence of str, optional
+        What may differ between the logs beside the systems: ``"version"`` of a task, ``"shots"``,
+        ``"dataset"``, ``"arguments"`` of a task, ``"prompts"``, or ``"*"``. By default nothing may:
+        scores of tasks that were not asked alike say little about the systems.
 
     Returns
     -------
@@ -167,6 +173,7 @@ def gate(
         missing=missing,
         epochs=epochs,
         directions=directions,
+        allow_changes=allow_changes,
         n_resamples=n_resamples,
         rng=rng,
         executor=executor,

@@ -29,7 +29,10 @@ from evalstats.statistics.segments import SegmentStatistics
 #: Options that name labels of segments, and those that name files to read.
 _LABELS = ("groups", "strata", "over")
 _FILES = ("logs", "input", "references", "scores", *_LABELS, "ids")
-_OF_LOGS = ("task", "filter", "missing", "epochs", "columns", "lower_is_better", "higher_is_better")
+_OF_LOGS = (
+    *("task", "filter", "missing", "epochs", "columns", "lower_is_better", "higher_is_better"),
+    "allow_changes",
+)
 _OF_TEXTS = (
     *("references", "test_set", "language_pair", "scores"),
     *(name for names in METRIC_OPTIONS.values() for name in names),

@@ -21,6 +21,7 @@ from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacki
 from evalstats.logs.pivot import Pivot, pivoted
 from evalstats.logs.reading import EPOCHS, named, read_all
 from evalstats.logs.rows import Key, Rows, natural
+from evalstats.logs.settings import allowed_changes, told_changes
 from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.metrics import Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics
@@ -67,9 +68,15 @@ def joined(
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
+    allow_changes: Patterns | None = "*",
 ) -> Joined:
-    """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`."""
+    """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`.
+
+    Tasks that were not asked alike are noted, and refused where `allow_changes`, as in `gate`, does
+    not name what differs.
+    """
     choice(missing, MISSING, "missing")
+    allowed = allowed_changes(allow_changes)
     wanted = Wanted.of(task, metric, filter)
     wanted = wanted._replace(
         labels=tuple(name for name in labels if name), columns=as_columns(columns)
@@ -79,16 +86,18 @@ def joined(
     places = _places(every, as_patterns(systems, "systems"))
     chosen = [_of_systems(log, places) for log in every]
     notes = _notes_of(chosen)
-    tables = {
-        key: _complete(pivoted(rows, epochs == "runs"), missing, notes)
+    pivots = {
+        key: pivoted(rows, epochs == "runs")
         for key, rows in _shared(chosen, places, missing, notes).items()
     }
+    changes = told_changes(pivots.values(), allowed)
+    tables = {key: _complete(pivot, missing, notes) for key, pivot in pivots.items()}
     tasks = {
         name: _same_items(name, of_task, missing, notes)
         for name, of_task in _by_task(tables).items()
     }
     paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
-    return Joined(tasks, _sentences(notes) + asked_twice(tasks), paths)
+    return Joined(tasks, [*changes, *_sentences(notes), *asked_twice(tasks)], paths)
 
 
 def _directed(logs: Sequence[Log], directions: Mapping[str, str] | None) -> list[Log]:

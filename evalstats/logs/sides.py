@@ -88,7 +88,8 @@ def _logs(given: Given, baseline: object, of_logs: Mapping[str, Any]) -> Sides:
         raise InputError("references must be left out when logs are given: these have their scores")
     metrics: Any = given.metrics
     labels: Any = given.groups, given.strata
-    found = joined([baseline, given.hypotheses], metric=metrics, labels=labels, **of_logs)
+    asked = {"allow_changes": None, **of_logs}
+    found = joined([baseline, given.hypotheses], metric=metrics, labels=labels, **asked)
     (first, *_), *_ = found.tasks.values()
     return Sides(found.tasks, first.systems[0], given.groups, given.strata, found.notes)
 

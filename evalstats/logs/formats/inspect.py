@@ -29,6 +29,7 @@ from evalstats.logs.files import (
 )
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Key, Rows, is_finite, mean_rows, number
+from evalstats.logs.settings import arguments_of, settings_of
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean
 
@@ -130,7 +131,17 @@ def _rows(log: _Stored, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
             is_limited=is_part and not lacking and is_whole,
             is_directed=higher is not None,
             path=str(log.path),
+            settings=_settings(log.header),
         )
+
+
+def _settings(header: Any) -> dict[str, str]:
+    """Return how the task was asked: its version, its dataset and its arguments."""
+    spec = get(header, "eval")
+    passed = get(spec, "task_args_passed")
+    version, dataset = get(spec, "task_version"), get(spec, "dataset", "name")
+    arguments = arguments_of(get(spec, "task_args") if passed is None else passed)
+    return {**settings_of(version=version, dataset=dataset), **arguments}
 
 
 def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:
