@@ -280,4 +280,8 @@ def _gate(
     labels = {name: asked.pop(name, None) for name in ("groups", "strata")}
     given = Given(hypotheses, references, metrics, **labels)
     sides = sides_of(given, baseline, Options(executor=asked.get("executor")), of_logs)
-    return gated(**sides._asdict(), **asked)
+    made = sides._asdict()
+    totals = made.pop("totals")
+    if asked.get("aggregate") is None and totals:
+        asked["aggregate"] = totals
+    return gated(**made, **asked)

@@ -158,7 +158,7 @@ class Suite(Tasks):
         totals = as_totals(self.tasks, aggregate, self.groups)
         given = {n: Given(self.tasks[n], groups=self.groups.get(n)) for n in self.tasks}
         parts = [Part(given[name], name) for name in given]
-        super().__init__(parts + [Part(total, total.label, total.label) for total in totals])
+        super().__init__(parts + [Part(total, total.label, total.kind) for total in totals])
 
     def __repr__(self) -> str:
         return f"<Suite of {len(self.tasks)} tasks, {len(self.systems)} systems>"
@@ -179,7 +179,9 @@ def as_tasks(
         return Suite(tasks, aggregate, groups=groups)
     ((name, tables),) = tasks.items()
     labels: Labels = groups.get(name) if isinstance(groups, Mapping) else groups
-    given = Given(list(tables), groups=labels, strata=strata, aggregate=aggregate or "micro")
+    # Totals that have names are over several tasks.
+    whole = "micro" if aggregate is None or isinstance(aggregate, tuple) else aggregate
+    given = Given(list(tables), groups=labels, strata=strata, aggregate=whole)
     return Tasks([Part(given, name)])
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evalstats.analysis.aggregates import Aggregate, Aggregated, as_aggregate
+from evalstats.analysis.aggregates import Aggregate, Aggregated, NamedTotal, as_aggregate
 from evalstats.analysis.inputs import Given, labels_of, scored_tables
 from evalstats.analysis.options import Options
 from evalstats.analysis.outcomes import joined
@@ -66,6 +66,11 @@ class Total:
         """The name of the metric, or of the metrics, whatever the order of the tasks."""
         names = sorted({table.metric.name for table in self.tables.values()})
         return " + ".join(names) if len(names) <= _NAMED else f"{len(names)} metrics"
+
+    @property
+    def kind(self) -> str:
+        """What the total is, "macro", whatever it is called."""
+        return as_aggregate(self.aggregate, list(self.tables), "tasks").label
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -141,6 +146,8 @@ def as_totals(
     groups: Mapping[str, Labels],
 ) -> list[Total]:
     """Return the totals that there are: one a metric, or one over all tasks, or none."""
+    if isinstance(aggregate, tuple):
+        return _of_groups(tasks, aggregate, groups)
     label = "macro" if aggregate is None else as_aggregate(aggregate, list(tasks), "tasks").label
     if len(tasks) < 2:
         return []
@@ -164,6 +171,28 @@ def as_totals(
         if len(some) > 1 and not (has_runs and aggregate is None):
             totals.append(_checked(Total(some, aggregate or "macro", label, groups, tasks)))
     return totals
+
+
+def _of_groups(
+    tasks: Mapping[str, list[SegmentStatistics]],
+    named: Sequence[NamedTotal],
+    groups: Mapping[str, Labels],
+) -> list[Total]:
+    """Return totals that have names, and the usual ones over tasks that none of them is over."""
+    totals = []
+    for one in named:
+        tables = {
+            name: table
+            for name in one.tasks
+            for table in tasks.get(name, ())
+            if table.metric.name == one.metric
+        }
+        has_runs = any(isinstance(table.metric, MeanOfRuns) for table in tables.values())
+        if len(tables) == len(one.tasks) and (one.aggregate == "micro" or not has_runs):
+            totals.append(_checked(Total(tables, one.aggregate, one.name, groups, tasks)))
+    known = {(total.metric, frozenset(total.tables)) for total in totals}
+    others = as_totals(tasks, None, groups)
+    return totals + [t for t in others if (t.metric, frozenset(t.tables)) not in known]
 
 
 def _digest(numbers: ArrayLike) -> str:

@@ -86,7 +86,7 @@ def compare_logs(
         directions=directions,
         columns=columns,
     )
-    tasks = as_tasks(suite.tasks, aggregate, groups, strata)
+    tasks = as_tasks(suite.tasks, suite.totals if aggregate is None else aggregate, groups, strata)
     return tasks.compare(**options).noting(*suite.notes)
 
 
@@ -123,5 +123,5 @@ def estimate_logs(
         directions=directions,
         columns=columns,
     )
-    tasks = as_tasks(suite.tasks, aggregate, groups, strata)
+    tasks = as_tasks(suite.tasks, suite.totals if aggregate is None else aggregate, groups, strata)
     return tasks.estimate(**options).noting(*suite.notes)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.inputs import Given, given_tables, is_statistics, tables_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Groups, Tables
@@ -21,13 +22,14 @@ from evalstats.text.frames import columns_of
 
 
 class Sides(NamedTuple):
-    """Tables of two systems by task, the name of one of them, labels of segments, and notes."""
+    """Tables of two systems by task, the name of one of them, labels, notes, totals of groups."""
 
     tasks: Tables
     baseline: str
     groups: Groups = None
     strata: Labels = None
     notes: Sequence[str] = ()
+    totals: tuple[NamedTotal, ...] = ()
 
 
 def sides_of(given: Given, baseline: object, options: Options, of_logs: Mapping[str, Any]) -> Sides:
@@ -91,7 +93,9 @@ def _logs(given: Given, baseline: object, of_logs: Mapping[str, Any]) -> Sides:
     asked = {"allow_changes": None, **of_logs}
     found = joined([baseline, given.hypotheses], metric=metrics, labels=labels, **asked)
     (first, *_), *_ = found.tasks.values()
-    return Sides(found.tasks, first.systems[0], given.groups, given.strata, found.notes)
+    return Sides(
+        found.tasks, first.systems[0], given.groups, given.strata, found.notes, found.totals
+    )
 
 
 def _apart(given: Given, baseline: object, options: Options) -> Sides:

@@ -204,9 +204,9 @@ def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
 
 
 def _total_notes(estimates: Estimates) -> Iterator[str]:
-    for name in distinct(e.task for e in estimates.totals):
+    for name, kind in dict.fromkeys((e.task, e.aggregate or "") for e in estimates.totals):
         yield (
-            f"{name}: {TOTALS.get(name, 'a function of the tasks’ scores')}; rows were drawn "
+            f"{name}: {TOTALS.get(kind, 'a function of the tasks’ scores')}; rows were drawn "
             f"within each task, so that its error is that of other items of these tasks, not of "
             f"other tasks."
         )

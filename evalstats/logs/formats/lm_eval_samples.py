@@ -126,6 +126,28 @@ class Results:
         said = self._entry("higher_is_better", task).get(metric)
         return said if isinstance(said, bool) else direction(metric)
 
+    @cached_property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Tasks of each group and of the groups in it, and of each tag; all of them were scored."""
+        tasks = self.tasks
+        groups = {group: self.leaves(group) for group in self.members}
+        tags: dict[str, list[str]] = {}
+        for task in tasks:
+            named = self._entry("configs", task).get("tag")
+            for tag in named if isinstance(named, list) else [named]:
+                if isinstance(tag, str) and tag not in tasks:
+                    tags.setdefault(tag, []).append(task)
+        whole = {**{tag: tuple(of) for tag, of in tags.items()}, **groups}
+        return {name: of for name, of in whole.items() if of and set(tasks).issuperset(of)}
+
+    def group_scores(self) -> dict[Key, float]:
+        """Return the scores of groups, by group, metric and filter."""
+        return {
+            Key(group, *name.rsplit(",", 1)): score
+            for group in self.members
+            for name, score in self.scores(group).items()
+        }
+
     def leaves(self, group: str) -> tuple[str, ...]:
         """Return the tasks of a group and of the groups in it, which may hold one another."""
         seen = {group: None}
