@@ -96,6 +96,13 @@ class Items:
         asked = tuple(prompts[i] for i in order) if any(prompts) else ()
         return cls(named, np.array(of_each, np.int64), kept, np.array(order, np.intp), asked)
 
+    def at(self, places: Sequence[int]) -> Items:
+        """Return the answers at these places as the only ones to their items."""
+        labels = {name: tuple(values[i] for i in places) for name, values in self.labels.items()}
+        ids = tuple(self.ids[i] for i in places)
+        prompts = tuple(self.prompts[i] for i in places) if self.prompts else ()
+        return Items(ids, np.empty(0, np.int64), labels, np.arange(len(ids)), prompts)
+
 
 @dataclass
 class Answers:
