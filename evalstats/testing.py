@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 #: What may be said in other words: `assert_not_worse` and `gate` are called alike.
 _ALSO = {"new": "hypotheses", "base": "baseline", "metric": "metrics", "seed": "rng"}
-_OF_LOGS = ("task", "filter", "missing", "epochs", "directions")
+_OF_LOGS = ("task", "filter", "missing", "epochs", "directions", "allow_changes")
 
 
 class GateOptions(TypedDict, total=False):
@@ -58,6 +58,7 @@ class GateOptions(TypedDict, total=False):
     missing: str
     epochs: str | None
     directions: Mapping[str, str] | None
+    allow_changes: Patterns
     n_resamples: int
     rng: Rng
     executor: Workers
@@ -81,6 +82,7 @@ def gate(
     missing: str = "error",
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
+    allow_changes: Patterns = None,
     n_resamples: int = 9999,
     rng: Rng = 12345,
     executor: Workers = None,
@@ -121,6 +123,10 @@ def gate(
         Of several tasks what the total is, as in `Suite`; of one task as in `compare`.
     task, filter, missing, epochs, directions
         Of logs, as in `compare_logs`.
+    allow_changes : str or sequence of str, optional
+        What may differ between the logs beside the systems: ``"version"`` of a task, ``"shots"``,
+        ``"dataset"``, ``"arguments"`` of a task, ``"prompts"``, or ``"*"``. By default nothing may:
+        scores of tasks that were not asked alike say little about the systems.
 
     Returns
     -------
@@ -166,6 +172,7 @@ def gate(
         missing=missing,
         epochs=epochs,
         directions=directions,
+        allow_changes=allow_changes,
         n_resamples=n_resamples,
         rng=rng,
         executor=executor,
@@ -272,4 +279,8 @@ def _gate(
     labels = {name: asked.pop(name, None) for name in ("groups", "strata")}
     passed = Passed(hypotheses, references, metrics, **labels)
     sides = sides_of(passed, baseline, as_workers(asked.get("executor")), of_logs)
-    return gated(**sides._asdict(), **asked)
+    arguments = sides._asdict()
+    totals = arguments.pop("totals")
+    if asked.get("aggregate") is None and totals:
+        asked["aggregate"] = totals
+    return gated(**arguments, **asked)

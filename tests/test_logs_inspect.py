@@ -6,6 +6,7 @@ import zipfile
 import pytest
 
 import evalstats as es
+from evalstats import cli
 from tests.conftest import WMT
 from tests.log_files import as_eval, inspect_file, zipped
 from tests.log_files import inspect_log as log
@@ -100,9 +101,9 @@ def test_epochs_may_be_runs_of_the_system(place):
     by_hand = es.estimate([[1, 0, 1], [1, 1, 0]], None, es.Mean("choice"))
     assert (found.score, found.low, found.high) == (by_hand.score, by_hand.low, by_hand.high)
     content = log(values, epochs=2, stated=1.0)
-    content["results"]["scores"][0]["reducer"] = "max"
+    content["results"]["scores"][0]["reducer"] = "collect"
     run = es.read_log(inspect_file(place, content))
-    assert run.skipped == ("the log's own choice, which reduces epochs by 'max'",)
+    assert run.skipped == ("the log's own choice, which reduces epochs by 'collect'",)
     content["samples"][0]["epoch"] = 3
     with pytest.raises(es.InputError, match="needs the same number of answers to every item"):
         the_table(es.read_log(inspect_file(place, content), epochs="runs"))
@@ -187,13 +188,105 @@ def test_a_folder_has_one_log_of_each_task_and_model(tmp_path):
     run = es.read_log(tmp_path)
     assert run.tasks == ("arc", "mmlu")
     assert es.read_log(tmp_path, task="mm*").tasks == ("mmlu",)
-    failed = inspect_file(tmp_path / "c.json", log(["C"], task="arc", status="error"))
-    run = es.read_log(tmp_path)
-    assert len(run.skipped) == 1
-    assert "c.json, since" in run.skipped[0]
-    inspect_file(failed, log(["C"], task="arc"))
-    with pytest.raises(es.InputError, match=r"has 2 logs of arc, .*a\.json.*give one of each task"):
-        es.read_log(tmp_path)
+
+
+def test_of_a_folder_with_a_rerun_the_newest_finished_log_is_read(tmp_path, capsys):
+    def run(name, created, values, status="success", version=1):
+        content = log(values, status=status)
+        content["eval"] |= {"created": created, "task_version": version}
+        return inspect_file(tmp_path / name, content)
+
+    # Names and times zones say nothing of what is newer.
+    run("d.json", "2026-03-01T10:00:00+00:00", ["I", "I"], version=0)
+    newest = run("a.json", "2026-03-01T11:30:00+00:00", ["C", "I"])
+    run("c.eval", "2026-03-01T12:00:00+02:00", ["I", "I"])
+    failed = run("b.json", "2026-03-02T00:00:00Z", ["C"], status="error")
+    read = es.read_log(tmp_path)
+    assert the_table(read).scores == [0.5]
+    kept = f"since {newest} is the newest finished log of arc by mockllm/model"
+    assert sorted(read.skipped) == [
+        f"{failed}, {kept}",
+        f"{tmp_path / 'c.eval'}, {kept}",
+        f"{tmp_path / 'd.json'}, {kept}, and was asked otherwise",
+    ]
+    assert cli.main(["show", str(tmp_path)]) == 0
+    assert "c.eval, since" in capsys.readouterr().out
+    assert any("c.eval, since" in note for note in es.estimate_logs(tmp_path).notes)
+    # Where none was finished, the newest says so itself.
+    for path in (newest, tmp_path / "c.eval", tmp_path / "d.json"):
+        path.unlink()
+    (tmp_path / "e.json").write_text(
+        failed.read_text().replace("03-02T00:00:00Z", "03-02T01:00:00")
+    )
+    read = es.read_log(tmp_path)
+    assert list(read.incomplete.values()) == ["the log's status is 'error'"]
+    assert read.skipped == (
+        f"{failed}, since {tmp_path / 'e.json'} is the newest log of arc by mockllm/model",
+    )
+
+
+#: Answers to 4 items in 3 epochs, a column each, and what Inspect 0.3.285 makes of them.
+ANSWERS = [["C", "I", "P", "C"], ["I", "I", "P", "I"], ["C", "I", "C", "I"]]
+REDUCED = {
+    "mode": [1, 0, 0.5, 0],
+    "max": [1, 0, 1, 1],
+    "median": [1, 0, 0.5, 0],
+    "at_least_2": [1, 0, 0, 0],
+    "pass_at_2": [1, 0, 2 / 3, 2 / 3],
+    "pass_k_2": [1 / 3, 0, 0, 0],
+}
+
+
+def reduced_by(*stated):
+    content = log([value for epoch in ANSWERS for value in epoch], epochs=3)
+    content["results"]["scores"] = [
+        {"name": "choice", "scorer": "choice", "reducer": name,
+         "metrics": {"accuracy": {"name": "accuracy", "value": value}}}
+        for name, value in stated
+    ]  # fmt: skip
+    return content
+
+
+@pytest.mark.parametrize("name", REDUCED)
+def test_epochs_are_reduced_as_the_log_says(name, place):
+    expected = REDUCED[name]
+    inspect_file(place, reduced_by((name, sum(expected) / 4)))
+    read = es.read_log(place)
+    assert read.disagreements == read.skipped == ()
+    ((key, table),) = read.tables.items()
+    assert key == ("arc", "choice", name)
+    assert table.values[0].tolist() == [[pytest.approx(x), 1] for x in expected]
+    (found,) = es.estimate_logs(place, n_resamples=99)
+    assert (found.metric, found.score) == ("choice", pytest.approx(sum(expected) / 4))
+    # The mean is there for who asks for it, and so are the answers as runs.
+    (mean,) = es.estimate_logs(place, filter="mean", n_resamples=99)
+    assert mean.score == pytest.approx((2 / 3 + 0 + 2 / 3 + 1 / 3) / 4)
+    (table,) = es.read_log(place, filter="mean", epochs="runs").tables.values()
+    assert table.metric == es.MeanOfRuns(es.Mean("choice"), 3)
+    inspect_file(place, reduced_by((name, 0.123)))
+    assert "the log says 0.123, its items give" in es.read_log(place).disagreements[0]
+
+
+def test_several_reducers_are_several_metrics(place):
+    inspect_file(place, reduced_by(("mean", 5 / 12), ("pass_at_2", 7 / 12), ("max", 0.75)))
+    read = es.read_log(place)
+    assert read.disagreements == ()
+    assert [key.filter for key in read.tables] == ["", "pass_at_2", "max"]
+    scores = {e.metric: e.score for e in es.estimate_logs(place, n_resamples=99)}
+    expected = {"choice": 5 / 12, "choice (pass_at_2)": 7 / 12, "choice (max)": 0.75}
+    assert scores == pytest.approx(expected)
+    assert es.read_log(place, filter="max").rows[0].reported == 0.75
+
+
+def test_answers_that_were_not_scored_are_not_reduced(place):
+    nan = float("nan")
+    values = [*["C", nan, nan, "I"], *[nan, nan, "I", "I"], *["I", nan, "C", "I"]]
+    content = log(values, epochs=3)
+    content["results"]["scores"][0] |= {"reducer": "pass_at_2"}
+    read = es.read_log(inspect_file(place, content))
+    # Of question 1 and 3 two answers are there, of question 2 none.
+    assert the_table(read).values[0].tolist() == [[1, 1], [1, 1], [0, 1]]
+    assert "1 of 4 items" in read.skipped[0]
 
 
 def test_hostile_archives_are_refused(tmp_path):

@@ -217,6 +217,98 @@ def test_several_answers_to_a_segment_are_epochs(read):
         read(text_of(rows, header))
 
 
+@pytest.mark.parametrize("name", ["seed", "Run", "trial", "repeat", "run_id"])
+def test_runs_and_seeds_are_epochs_where_segments_have_several_scores(read, name):
+    rows = [[s, n, seed, (s == "A") * n / seed] for s in "AB" for n in (1, 2) for seed in (7, 11)]
+    header = ["system", "segment", name, "accuracy"]
+    told, expected = (
+        read(text_of(rows, [h.replace(name, called) for h in header]), epochs="runs")
+        for called in (name, "epoch")
+    )
+    assert dict(told.tables) == dict(expected.tables)
+    # Of a system each, they are nothing that items have in common.
+    once = [[s, n, "AB".index(s), 0.5 * n] for s in "AB" for n in (1, 2)]
+    (table,) = read(text_of(once, header)).tables.values()
+    assert table.values[:, :, 0].tolist() == [[0.5, 1.0], [0.5, 1.0]]
+    # Names of runs are names of anything.
+    texts = [[*row[:2], f"x{row[2]}", row[3]] for row in rows]
+    with pytest.raises(es.InputError, match="scores more than once"):
+        read(text_of(texts, header))
+    grouped = read(text_of([[*row[:2], row[1] % 2, 1] for row in once], header), labels=name)
+    assert grouped.rows[0].items.labels[name] == ("1", "0")
+
+
+def test_the_segments_of_human_scores_have_sids(read):
+    log = read("SYS,SID,score\nA,1,0.5\nB,1,0.25\nA,2,1\nB,2,0\n")
+    (table,) = log.tables.values()
+    assert (table.systems, table.segment_ids) == (("A", "B"), ("1", "2"))
+
+
+@pytest.mark.parametrize(
+    ("name", "is_higher"),
+    [
+        ("passed", True),
+        ("success", True),
+        ("resolved", True),
+        ("win_rate", True),
+        ("failed", False),
+    ],
+)
+def test_names_of_outcomes_have_directions(read, name, is_higher):
+    log = read(f"system,segment,{name}\nA,1,1\nB,1,0\nA,2,1\nB,2,1\n")
+    (table,) = log.tables.values()
+    assert table.metric.higher_is_better is is_higher
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [("CIPN", [1, 0, 0.5, 0]), (["yes", "No", "YES", "no"], [1, 0, 1, 0]), (["C", "", "I", "C"], [1, 0, 0, 1])],
+)  # fmt: skip
+def test_grades_are_scores_that_are_better_when_higher(read, cells, expected):
+    rows = [[s, n, cell] for s in "AB" for n, cell in enumerate(cells)]
+    for name in ("score", "acc"):
+        (table,) = read(text_of(rows, ["system", "segment", name])).tables.values()
+        assert table.values[0, :, 0].tolist() == expected
+        assert table.metric.higher_is_better
+    (table,) = read(text_of(rows, ["system", "segment", "judge"]), metric="judge").tables.values()
+    assert table.metric.higher_is_better
+
+
+def test_texts_that_may_be_grades_are_not_taken_for_scores(read):
+    # Letters of choices, and labels of yes and no, beside scores.
+    rows = [[n, "ABCI"[n], ["yes", "no"][n % 2], n / 4, n / 8] for n in range(4)]
+    log = read(text_of(rows, ["id", "answer", "seen", "gpt", "llama"]))
+    assert log.systems == ("gpt", "llama")
+    grades = [[n, "CI"[n % 2], "IC"[n % 2]] for n in range(4)]
+    log = read(text_of(grades, ["id", "gpt", "llama"]))
+    assert log.systems == ("gpt", "llama")
+    with pytest.raises(es.InputError, match=r"line 2: 'score' must be a number .* got 'C'"):
+        read("id,score\na,C\nb,maybe\n")
+
+
+def test_a_frame_of_inspect_goes_in():
+    pd = pytest.importorskip("pandas")
+    rows = [
+        {"sample_id": f"{model}{i}{epoch}", "eval_id": model, "model": f"m/{model}",
+         "task_name": "arc", "task_version": 1, "task_arg_fewshot": 0, "id": str(i), "epoch": epoch,
+         "input": "?", "target": "A", "metadata_level": i, "score_match": "CI"[(i + epoch) % 2],
+         "score_judge": 0.25 * i, "score_judge_explanation": "since", "total_tokens": 70 * i,
+         "total_time": 1.5, "error": ""}
+        for model in "ab" for i in range(5) for epoch in (1, 2)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows)
+    log = es.read_log(frame, labels="metadata_level")
+    assert log.systems == ("m/a", "m/b")
+    assert [tuple(key) for key in log.tables] == [
+        ("arc", "score_match", ""),
+        ("arc", "score_judge", ""),
+    ]
+    assert [table.scores.tolist() for table in log.tables.values()] == [[0.5, 0.5], [0.5, 0.5]]
+    assert log.tables["arc", "score_match", ""].segment_ids == tuple("01234")
+    assert log.rows[0].items.labels["metadata_level"][:4] == ("0", "0", "1", "1")
+    assert len(list(es.compare_logs(frame, metric="score_match", n_resamples=9))) == 1
+
+
 @pytest.mark.parametrize("epoch", ["1e300", "-1e16", "0.5"])
 def test_an_epoch_is_a_whole_number_that_can_be_counted(read, epoch):
     text = f"id,epoch,score\na,1,0.5\na,{epoch},0.25\n"

@@ -14,11 +14,23 @@ from evalstats.errors import Argument, InputError
 from evalstats.inference.student import unit_of
 
 Floats = NDArray[np.float64]
-Aggregated: TypeAlias = "str | Mapping[Any, float] | Callable[[Floats], Any]"
+Aggregated: TypeAlias = (
+    "str | Mapping[Any, float] | Callable[[Floats], Any] | tuple[NamedTotal, ...]"
+)
 
 AGGREGATES = ("micro", "macro")
 #: Of central differences, as a share of the largest score.
 _STEP = 2.0**-20
+
+
+@dataclass(frozen=True)
+class NamedTotal:
+    """A total over some tasks of a suite under one metric, such as that of a group of a harness."""
+
+    name: str
+    metric: str
+    tasks: tuple[str, ...]
+    aggregate: str | Mapping[str, float]  # "micro", "macro" or weights of its tasks
 
 
 @dataclass(frozen=True)

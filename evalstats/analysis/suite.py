@@ -117,8 +117,12 @@ class Suite:
             suite = cls.__new__(cls)
             suite.tasks, suite.systems = {name: list(tables)}, tables[0].systems
             suite.groups = {} if labels is None else {name: labels}
-            asked = aggregate or "micro"
-            suite.parts = [Task(list(tables), name, groups=labels, strata=strata, aggregate=asked)]
+            # Totals that have names are over several tasks.
+            if aggregate is None or isinstance(aggregate, tuple):
+                aggregate = "micro"
+            suite.parts = [
+                Task(list(tables), name, groups=labels, strata=strata, aggregate=aggregate)
+            ]
         suite.notes = tuple(notes)
         return suite
 

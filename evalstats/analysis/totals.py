@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evalstats.analysis.aggregates import Aggregate, Aggregated, as_aggregate
+from evalstats.analysis.aggregates import Aggregate, Aggregated, NamedTotal, as_aggregate
 from evalstats.analysis.blocks import Block, Segments
 from evalstats.analysis.drawn import Drawn, from_segments
 from evalstats.analysis.options import Options
@@ -38,7 +38,7 @@ class Total:
 
     tables: Tables  # of its tasks, under one metric or several
     aggregate: Aggregated
-    name: str  # what it is, too: "macro"
+    name: str
     groups: Mapping[str, Labels]  # of the segments of some tasks
     suite: Mapping[str, Sequence[SegmentStatistics]]  # all tasks with all metrics
     #: The texts are those of its tasks.
@@ -46,8 +46,8 @@ class Total:
 
     @property
     def total(self) -> str:
-        """What it is: "macro", "micro", "weighted" or the name of a function."""
-        return self.name
+        """What it is, whatever it is called: "macro", "weighted" or the name of a function."""
+        return as_aggregate(self.aggregate, list(self.tables), "tasks").label
 
     @cached_property
     def order(self) -> list[str]:
@@ -142,6 +142,8 @@ def as_totals(
     groups: Mapping[str, Labels],
 ) -> list[Total]:
     """Return the totals that there are: one a metric, or one over all tasks, or none."""
+    if isinstance(aggregate, tuple):
+        return _of_groups(tasks, aggregate, groups)
     label = "macro" if aggregate is None else as_aggregate(aggregate, list(tasks), "tasks").label
     if len(tasks) < 2:
         return []
@@ -172,6 +174,28 @@ def _under(metric: str, tasks: Mapping[str, Sequence[SegmentStatistics]]) -> Tab
         if fitting:
             tables[name] = fitting[0]
     return tables
+
+
+def _of_groups(
+    tasks: Mapping[str, list[SegmentStatistics]],
+    named: Sequence[NamedTotal],
+    groups: Mapping[str, Labels],
+) -> list[Total]:
+    """Return totals that have names, and the usual ones over tasks that none of them is over."""
+    totals = []
+    for one in named:
+        tables = {
+            name: table
+            for name in one.tasks
+            for table in tasks.get(name, ())
+            if table.metric.name == one.metric
+        }
+        has_runs = any(isinstance(table.metric, MeanOfRuns) for table in tables.values())
+        if len(tables) == len(one.tasks) and (one.aggregate == "micro" or not has_runs):
+            totals.append(_checked(Total(tables, one.aggregate, one.name, groups, tasks)))
+    known = {(total.metric, frozenset(total.tables)) for total in totals}
+    others = as_totals(tasks, None, groups)
+    return totals + [t for t in others if (t.metric, frozenset(t.tables)) not in known]
 
 
 def _digest(numbers: ArrayLike) -> str:

@@ -44,8 +44,8 @@ def _asked(
     given |= {name: value for name, value in found.labels.items() if value is not None}
     if options.baseline is not None:
         given["baseline"] = found.system(options.baseline)
-    if options.aggregate:
-        given["aggregate"] = options.aggregate
+    if aggregate := getattr(options, "aggregate", None) or found.totals:
+        given["aggregate"] = aggregate
     return found, given
 
 

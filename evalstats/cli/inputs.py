@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.tasks import as_pairs, tables_of
 from evalstats.checks import meant
 from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
@@ -29,7 +30,10 @@ from evalstats.statistics.segments import SegmentStatistics
 #: Options that name labels of segments, and those that name files to read.
 _LABELS = ("groups", "strata", "over")
 _FILES = ("logs", "input", "references", "scores", *_LABELS, "ids")
-_OF_LOGS = ("task", "filter", "missing", "epochs", "columns", "lower_is_better", "higher_is_better")
+_OF_LOGS = (
+    *("task", "filter", "missing", "epochs", "columns", "lower_is_better", "higher_is_better"),
+    "allow_changes",
+)
 _OF_TEXTS = (
     *("references", "test_set", "language_pair", "scores"),
     *(name for names in METRIC_OPTIONS.values() for name in names),
@@ -41,13 +45,14 @@ class Input:
     """Tables by task, "" being the only one of texts, labels of segments, and notes on logs.
 
     A label is one string a segment, or the name of labels that the tables have. `paths` has the
-    system of each file that holds one.
+    system of each file that holds one; `totals` are those of groups of logs.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
     labels: dict[str, Any]
     notes: tuple[str, ...] = ()
     paths: dict[str, str] | None = None
+    totals: tuple[NamedTotal, ...] = ()
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -101,7 +106,7 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         labels = {name: getattr(options, name) for name in _LABELS}
         # Tasks are there anyway.
         joined = of_logs(options, [x for x in labels.values() if x not in (None, "task")])
-        found = Input(joined.tasks, labels, tuple(joined.notes), joined.paths)
+        found = Input(joined.tasks, labels, tuple(joined.notes), joined.paths, joined.totals)
     if least > 1:
         as_pairs(found.systems, None, options.command)
     return found

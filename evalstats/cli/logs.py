@@ -28,7 +28,10 @@ def of_logs(options: argparse.Namespace, labels: Sequence[str]) -> Joined:
             f"{wrong[0]} is neither statistics (.npz) nor a log or a table of scores; give outputs "
             f"as -i"
         )
-    return joined(_named(options), labels=labels, **_selection(options))
+    wanted = _selection(options)
+    if options.command == "gate":
+        wanted["allow_changes"] = options.allow_changes
+    return joined(_named(options), labels=labels, **wanted)
 
 
 def shown(options: argparse.Namespace) -> Result:

@@ -109,6 +109,8 @@ OPTIONS = {
         Option("--missing error|intersect|available", _LOGS,
                "where not all have all (default: error)"),
         Option("--epochs mean|runs", _LOGS, "several answers to an item (default: mean)"),
+        Option("--allow-changes KIND...", "gate",
+               "what may differ: version shots dataset arguments prompts"),
         Option("--columns COLUMN=ROLE...", _LOGS, "what is in tables of scores: mine=score"),
         Option("--lower-is-better METRIC...", _LOGS, "of scores whose name does not say it"),
         Option("--higher-is-better METRIC...", _LOGS, "likewise"),
@@ -171,7 +173,15 @@ OPTIONS = {
     ],
 }  # fmt: skip
 RARE = {
-    *("--filter", "--missing", "--epochs", "--columns", "--lower-is-better", "--higher-is-better"),
+    *(
+        "--filter",
+        "--missing",
+        "--epochs",
+        "--allow-changes",
+        "--columns",
+        "--lower-is-better",
+        "--higher-is-better",
+    ),
     *("-t", "-l", "--scores", "--strata", "--over", "--aggregate", "--alternative", "--contrast"),
     *("--method", "--adjustment", "--adjust-over", "--matrix", "--caption", "--label"),
 }

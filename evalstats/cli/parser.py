@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from textwrap import fill
 from typing import Any, NoReturn
 
@@ -54,7 +54,9 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
     name = "metrics" if argument.name == "metric" else argument.name
     if not hasattr(options, name):
         return str(argument)
-    return f"{flag_of(name)} {argument.value}" if argument.has_value else flag_of(name)
+    value = argument.value if argument.has_value else ()
+    words = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
+    return " ".join(map(str, (flag_of(name), *words)))
 
 
 class _Once(argparse.Action):

@@ -7,6 +7,8 @@
 - `files`: files, folders and zip files, read safely
 - `formats`: a file for each of nine formats, which turn what a harness wrote into rows
 - `reading`: `read_log`, which tells one format from another
+- `groups`: scores that a harness averages over tasks, as totals
+- `settings`: how tasks were asked, and what of it differs between systems
 - `joining`: several logs side by side: names of systems, what is missing, notes
 - `compare`: `compare_logs`, `estimate_logs`
 - `sides`: what a gate compares, as tables of two systems

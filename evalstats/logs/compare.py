@@ -86,7 +86,8 @@ def compare_logs(
         directions=directions,
         columns=columns,
     )
-    suite = Suite.of(together.tasks, aggregate, groups, strata, together.notes)
+    whole = together.totals if aggregate is None else aggregate
+    suite = Suite.of(together.tasks, whole, groups, strata, together.notes)
     return suite.compare(**options)
 
 
@@ -123,5 +124,6 @@ def estimate_logs(
         directions=directions,
         columns=columns,
     )
-    suite = Suite.of(together.tasks, aggregate, groups, strata, together.notes)
+    whole = together.totals if aggregate is None else aggregate
+    suite = Suite.of(together.tasks, whole, groups, strata, together.notes)
     return suite.estimate(**options)

@@ -13,14 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.aggregates import NamedTotal
 from evalstats.checks import choice, label, meant
 from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.logs.files import without_suffix
 from evalstats.logs.formats.columns import as_columns
+from evalstats.logs.groups import totals_of
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
 from evalstats.logs.pivot import Pivot, pivoted
 from evalstats.logs.reading import EPOCHS, named, read_all
 from evalstats.logs.rows import Key, Rows, natural
+from evalstats.logs.settings import allowed_changes, told_changes
 from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.metrics import Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics
@@ -47,12 +50,13 @@ class Joined(NamedTuple):
     """Logs that were joined.
 
     `tasks` has one table a metric of each task, all of the same segments; `paths` has the system of
-    each log that holds only one, by its path.
+    each log that holds only one, by its path; `totals` are those of groups that the logs average.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
     notes: list[str]
     paths: dict[str, str]
+    totals: tuple[NamedTotal, ...] = ()
 
 
 def joined(
@@ -67,9 +71,15 @@ def joined(
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
+    allow_changes: Patterns | None = "*",
 ) -> Joined:
-    """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`."""
+    """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`.
+
+    Tasks that were not asked alike are noted, and refused where `allow_changes`, as in `gate`, does
+    not name what differs.
+    """
     choice(missing, MISSING, "missing")
+    allowed = allowed_changes(allow_changes)
     wanted = Wanted.of(task, metric, filter)
     wanted = wanted._replace(
         labels=tuple(name for name in labels if name), columns=as_columns(columns)
@@ -79,16 +89,22 @@ def joined(
     places = _places(every, as_patterns(systems, "systems"))
     chosen = [_of_systems(log, places) for log in every]
     notes = _notes_of(chosen)
-    tables = {
-        key: _complete(pivoted(rows, epochs == "runs"), missing, notes)
+    pivots = {
+        key: pivoted(rows, epochs == "runs")
         for key, rows in _shared(chosen, places, missing, notes).items()
     }
+    changes = told_changes(pivots.values(), allowed)
+    tables = {key: _complete(pivot, missing, notes) for key, pivot in pivots.items()}
+    by_task = _by_task(tables)
     tasks = {
-        name: _same_items(name, of_task, missing, notes)
-        for name, of_task in _by_task(tables).items()
+        name: _same_items(name, list(of_task.values()), missing, notes)
+        for name, of_task in by_task.items()
     }
+    placed = {key: (name, table) for name, own in by_task.items() for key, table in own.items()}
+    averages = [one for log in chosen for one in log.averages if one.system in places]
+    totals = totals_of(averages, placed, wanted.task)
     paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
-    return Joined(tasks, _sentences(notes) + asked_twice(tasks), paths)
+    return Joined(tasks, [*changes, *_sentences(notes), *asked_twice(tasks)], paths, totals)
 
 
 def _directed(logs: Sequence[Log], directions: Mapping[str, str] | None) -> list[Log]:
@@ -323,8 +339,10 @@ def _asked_of_all(pivot: Pivot, notes: list[_Note]) -> NDArray[np.bool_]:
     return is_asked
 
 
-def _by_task(tables: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentStatistics]]:
-    """Return the tables of each task; several filters of the same answers are its metrics.
+def _by_task(
+    tables: Mapping[Key, SegmentStatistics],
+) -> dict[str, dict[Key, SegmentStatistics]]:
+    """Return the tables of each task by key; several filters of the same answers are its metrics.
 
     A total over tasks would count such answers twice; then filters are metrics everywhere.
     """
@@ -333,15 +351,15 @@ def _by_task(tables: Mapping[Key, SegmentStatistics]) -> dict[str, list[SegmentS
         filters.setdefault((key.task, table.segment_ids), set()).add(key.filter)
     are_metrics = any(len(names) > 1 for names in filters.values())
     n_parts = Counter(task for task, _ in filters)
-    tasks: dict[str, list[SegmentStatistics]] = {}
+    tasks: dict[str, dict[Key, SegmentStatistics]] = {}
     for key, table in tables.items():
         is_shared = len(filters[key.task, table.segment_ids]) > 1
         if is_shared or (are_metrics and n_parts[key.task] == 1):
-            tasks.setdefault(key.task, []).append(_with_filter(table, key))
+            tasks.setdefault(key.task, {})[key] = _with_filter(table, key)
         else:
-            tasks.setdefault(key.part, []).append(table)
+            tasks.setdefault(key.part, {})[key] = table
     for name, of_task in tasks.items():
-        metric, n = Counter(table.metric.name for table in of_task).most_common(1)[0]
+        metric, n = Counter(table.metric.name for table in of_task.values()).most_common(1)[0]
         if n > 1:
             raise InputError(f"{name} has {metric} of the same items twice; choose one filter")
     return {name: tasks[name] for name in sorted(tasks, key=natural)}

@@ -13,6 +13,7 @@ import numpy as np
 from evalstats.checks import label, listed, meant
 from evalstats.errors import InputError
 from evalstats.logs.files import without_suffix
+from evalstats.logs.groups import Average, averages_of
 from evalstats.logs.pivot import Answered, answered, pivoted, shared_labels
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.words import matches
@@ -50,6 +51,11 @@ class Wanted(NamedTuple):
         """Whether everything is wanted."""
         return not (self.task or self.metric or self.filter)
 
+    def opened(self, groups: Mapping[str, Sequence[str]]) -> Wanted:
+        """Return the same with the tasks of the groups that are asked for by name."""
+        tasks = [task for group, of in groups.items() if matches(group, self.task) for task in of]
+        return self._replace(task=(*self.task, *tasks))
+
     def has_task(self, task: str) -> bool:
         """Return whether a task is wanted."""
         return not self.task or matches(task, self.task)
@@ -61,17 +67,23 @@ class Wanted(NamedTuple):
             for names, patterns in zip(_called(key), self[:3], strict=True)
         )
 
-    def check(self, rows: Sequence[Rows], there: Sequence[Rows], where: str) -> None:
+    def check(
+        self, rows: Sequence[Rows], there: Sequence[Rows], where: str, groups: Iterable[str] = ()
+    ) -> None:
         """Raise where a pattern matches nothing, or no row matches all patterns.
 
-        `rows` are those that match, and `there` all, for the message to say what there is.
+        `rows` are those that match, and `there` all, for the message to say what there is; a task
+        may also be one of `groups`.
         """
         known = dict.fromkeys(one.key for one in there)
         asked = dict(zip(Key._fields, self[:3], strict=True))
         for j, (part, wishes) in enumerate(asked.items()):
             names = [key[j] for key in known if key[j]]
+            called = [n for key in known for n in _called(key)[j]]
+            if part == "task":
+                names, called = [*names, *groups], [*called, *groups]
             for name in wishes:
-                if not any(matches(n, [name]) for key in known for n in _called(key)[j]):
+                if not any(matches(n, [name]) for n in called):
                     said = meant(name, names) if names else "there is none at all"
                     raise InputError(f"{where}: there is no {part} {name!r}; {said}")
         if not rows:
@@ -128,7 +140,9 @@ class Log(Result):
     epochs : {"mean", "runs"}
         What several answers to one item are in `tables`.
     groups : mapping of str to tuple of str
-        Tasks that the log averages, by the name of the average.
+        Tasks that the harness calls by one name: those of a group, or with a tag.
+    group_scores : mapping of (Key, str) to float
+        The scores of groups that the log states, by group, metric and filter, and system.
     skipped : tuple of str
         What was left out, and why.
     """
@@ -138,6 +152,7 @@ class Log(Result):
     rows: tuple[Rows, ...]
     epochs: str = "mean"
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    group_scores: Mapping[tuple[Key, str], float] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
 
     @property
@@ -180,11 +195,22 @@ class Log(Result):
     def disagreements(self) -> tuple[str, ...]:
         """Scores of the log that are not those of its items, both numbers named."""
         scores = [(one, one.reported, score_of(part)) for one, part in self._answered]
-        return tuple(
+        of_tasks = (
             f"{one.key} of {one.system}: the log says {stated:.10g}, its items give {score:.10g}"
             for one, stated, score in scores
             if stated is not None and not np.isclose(score, stated, rtol=1e-6, atol=1e-9)
         )
+        of_groups = (average.disagreement for average in self.averages)
+        return tuple(line for line in (*of_tasks, *of_groups) if line)
+
+    @cached_property
+    def averages(self) -> tuple[Average, ...]:
+        """The scores of groups of which all tasks are there, beside those that the log states."""
+        scores = {
+            (one.key, one.system): (score_of(part), len(part.ids) + part.n_unscored)
+            for one, part in self._answered
+        }
+        return tuple(averages_of(self.groups, self.group_scores, scores))
 
     @cached_property
     def _answered(self) -> list[tuple[Rows, Answered]]:
@@ -202,17 +228,22 @@ class Log(Result):
         """
         wanted = Wanted.of(task, metric, filter)
         selected = self.part(wanted)
-        wanted.check(selected.rows, self.rows, self.path)
+        wanted.check(selected.rows, self.rows, self.path, self.groups)
         return selected
 
     def part(self, wanted: Wanted) -> Log:
         """Return the rows that are wanted, which may be none."""
-        return replace(self, rows=tuple(one for one in self.rows if wanted.has(one.key)))
+        opened = wanted.opened(self.groups)
+        return replace(self, rows=tuple(one for one in self.rows if opened.has(one.key)))
 
     def renamed(self, names: Mapping[str, str]) -> Log:
         """Return the log with other names of systems: ``{"old": "new"}``."""
         rows = tuple(replace(one, system=names.get(one.system, one.system)) for one in self.rows)
-        return replace(self, rows=rows)
+        scores = {
+            (key, names.get(system, system)): score
+            for (key, system), score in self.group_scores.items()
+        }
+        return replace(self, rows=rows, group_scores=scores)
 
     def directed(self, directions: Mapping[str, bool]) -> Log:
         """Return the log with the directions of some metrics as they are given."""
@@ -237,6 +268,7 @@ class Log(Result):
             **{name: getattr(self, name) for name in ("name", "path", "format", "epochs")},
             "tables": self._records(),
             "groups": {name: list(tasks) for name, tasks in self.groups.items()},
+            "group_scores": self._group_records(),
             "incomplete": {str(key): what for key, what in self.incomplete.items()},
             "disagreements": list(self.disagreements),
             "skipped": list(self.skipped),
@@ -258,15 +290,35 @@ class Log(Result):
             for one, part in self._answered
         ]
 
+    def _group_records(self) -> list[dict[str, Any]]:
+        """Return what the log states of groups, in the columns of `_records`."""
+        return [
+            {
+                **one.key._asdict(),
+                "system": one.system,
+                "items": one.n_items,
+                "answers": "",
+                "score": one.score,
+                "reported": one.reported,
+            }
+            for one in self.averages
+        ]
+
     def _tables(self, digits: int | None = None) -> list[Table]:
         spec = ".6g" if digits is None else f".{digits}f"
         shown = {"items": ",", "score": spec, "reported": spec}
         rows = [
             {k: "" if v is None else format(v, shown.get(k, "")) for k, v in record.items()}
-            for record in self._records()
+            for record in (*self._records(), *self._group_records())
         ]
         # What says nothing of any row is no column.
-        empty = {"filter": ["", "none"], "answers": ["1"], "system": [], "items": [], "score": []}
+        empty = {
+            "filter": ["", "none"],
+            "answers": ["", "1"],
+            "system": [],
+            "items": [],
+            "score": [],
+        }
         used = [k for k in rows[0] if any(row[k] not in empty.get(k, [""]) for row in rows)]
         sides = "".join(">" if k in (*shown, "answers") else "<" for k in used)
         lines = tuple(tuple(row[k] for k in used) for row in rows)
@@ -291,6 +343,7 @@ def log_of(
     *,
     skipped: Sequence[str] = (),
     groups: Mapping[str, tuple[str, ...]] | None = None,
+    group_scores: Mapping[tuple[Key, str], float] | None = None,
 ) -> Log:
     """Return the rows that a format read as a `Log`, tasks in the natural order of their names.
 
@@ -312,7 +365,9 @@ def log_of(
         else:
             left.append(f"{one.key} of {one.system}, which has no score")
     kept = tuple(sorted(by_system.values(), key=lambda one: natural(one.key.task)))
-    log = Log(str(path), format, kept, groups=dict(groups or {}))
+    log = Log(
+        str(path), format, kept, groups=dict(groups or {}), group_scores=dict(group_scores or {})
+    )
     of_key: dict[Key, list[Answered]] = {}
     for one, part in log._answered:
         of_key.setdefault(one.key, []).append(part)

@@ -33,12 +33,15 @@ class Answered(NamedTuple):
     n_answers: tuple[int, int] = (1, 1)
     n_runs: int = 1
     n_unscored: int = 0
+    prompts: tuple[str, ...] = ()
 
     def at(self, places: Sequence[int]) -> Answered:
         """Return the items at these places, in this order."""
         labels = {name: tuple(values[i] for i in places) for name, values in self.labels.items()}
         ids = tuple(self.ids[i] for i in places)
-        return self._replace(ids=ids, values=self.values[list(places)], labels=labels)
+        prompts = tuple(self.prompts[i] for i in places) if self.prompts else ()
+        values = self.values[list(places)]
+        return self._replace(ids=ids, values=values, labels=labels, prompts=prompts)
 
 
 def answered(rows: Rows, as_runs: bool = False) -> Answered:
@@ -51,7 +54,8 @@ def answered(rows: Rows, as_runs: bool = False) -> Answered:
     scored = ~gone
     if isinstance(rows.metric, Mean):
         scored &= values[:, 1] != 0
-    by_item, kept = Answered(rows, ids, values, rows.items.labels), scored | gone
+    by_item = Answered(rows, ids, values, rows.items.labels, prompts=rows.items.prompts)
+    kept = scored | gone
     if len(rows.items.epochs):
         first = np.flatnonzero([i == 0 or ids[i] != ids[i - 1] for i in range(len(ids))])
         counts = np.diff([*first, len(ids)])

@@ -104,13 +104,15 @@ def read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
         )
     parts = [one.part(wanted) if isinstance(one, Log) else read_part(one, wanted) for one in logs]
     rows = [row for log in parts for row in log.rows]
+    groups = [name for log in parts for name in log.groups]
     where = parts[0].path if len(parts) == 1 else "logs"
     try:
-        wanted.check(rows, rows, where)
+        wanted.check(rows, rows, where, groups)
     except InputError:  # To say what there is, everything has to be looked at.
         everything = Wanted(columns=wanted.columns)
         wholes = [one if isinstance(one, Log) else read_part(one, everything) for one in logs]
-        wanted.check(rows, [row for log in wholes for row in log.rows], where)
+        groups = [name for log in wholes for name in log.groups]
+        wanted.check(rows, [row for log in wholes for row in log.rows], where, groups)
     _check_labels(rows, wanted.labels, where, any(isinstance(one, Log) for one in logs))
     return parts
 

@@ -53,13 +53,15 @@ class Items:
     """Which answers there are, `(n,)`, in the natural order of the ids of their items.
 
     `epochs` say which answer to its item each is, empty where each has one; `labels` are groups and
-    hashes of what was asked; `order` has where each answer was in what was read.
+    hashes of what was asked; `order` has where each answer was in what was read; `prompts` are
+    hashes of the whole texts that a system was given, which may differ, empty where there are none.
     """
 
     ids: tuple[str, ...]
     epochs: NDArray[np.int64]
     labels: Mapping[str, tuple[str, ...]]
     order: NDArray[np.intp]
+    prompts: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -68,6 +70,7 @@ class Items:
         ids: Sequence[str],
         labels: Mapping[str, Sequence[str]] | None = None,
         epochs: Sequence[int] = (),
+        prompts: Sequence[str] = (),
     ) -> Items:
         """Return answers in the natural order of their ids, and of their epochs.
 
@@ -90,7 +93,15 @@ class Items:
                 check_names(values, f"{where}: labels {label(name, 'names of labels')!r}")
                 kept[name] = tuple(values[i] for i in order)
         named, of_each = tuple(ids[i] for i in order), [numbers[i] for i in order if numbers]
-        return cls(named, np.array(of_each, np.int64), kept, np.array(order, np.intp))
+        asked = tuple(prompts[i] for i in order) if any(prompts) else ()
+        return cls(named, np.array(of_each, np.int64), kept, np.array(order, np.intp), asked)
+
+    def at(self, places: Sequence[int]) -> Items:
+        """Return the answers at these places as the only ones to their items."""
+        labels = {name: tuple(values[i] for i in places) for name, values in self.labels.items()}
+        ids = tuple(self.ids[i] for i in places)
+        prompts = tuple(self.prompts[i] for i in places) if self.prompts else ()
+        return Items(ids, np.empty(0, np.int64), labels, np.arange(len(ids)), prompts)
 
 
 @dataclass
@@ -100,7 +111,7 @@ class Answers:
     `where` is the path and `unit` what `lines` counts: "a.jsonl, line 7". `ids` are those of the
     items, and `epochs` say which answer to its item each is. `values` has the score of each answer,
     or its statistics, by metric and place, since an answer need not have all:
-    ``{"acc": {0: 1.0, 2: 0.0}}``.
+    ``{"acc": {0: 1.0, 2: 0.0}}``. `prompts` are hashes of what the system was given.
     """
 
     where: str
@@ -110,6 +121,7 @@ class Answers:
     epochs: list[int] = field(default_factory=list)
     labels: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, dict[int, Any]] = field(default_factory=dict)
+    prompts: list[str] = field(default_factory=list)
 
     def add(
         self,
@@ -118,12 +130,14 @@ class Answers:
         labels: Mapping[str, str],
         values: Mapping[str, Any],
         epoch: int = 1,
+        prompt: str = "",
     ) -> None:
         """Add an answer; all have labels of the same names."""
         place = len(self.lines)
         self.lines.append(line)
         self.ids.append(id)
         self.epochs.append(epoch)
+        self.prompts.append(prompt)
         for name, value in labels.items():
             self.labels.setdefault(name, []).append(value)
         for name, value in values.items():
@@ -134,7 +148,8 @@ class Answers:
         at = range(len(self.ids)) if places is None else places
         labels = {name: [values[i] for i in at] for name, values in self.labels.items()}
         ids, epochs = [self.ids[i] for i in at], [self.epochs[i] for i in at]
-        return Items.of(self.where, ids, labels, epochs)
+        prompts = [self.prompts[i] for i in at]
+        return Items.of(self.where, ids, labels, epochs, prompts)
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
         """Return statistics of `Mean` in the order of the items, NaN where there is no score."""
@@ -164,7 +179,8 @@ class Rows:
     missing; a `Mean` has (0, 0) where an answer was not scored on purpose. `reported` is the score
     that the log states, `lacking` says what there should be and is not, `is_limited` whether only a
     part of the items was asked for, and all of that is there, `is_directed` whether it is known if
-    more is better, and `path` where they were read.
+    more is better, `path` where they were read, and `settings` how the task was asked, where the
+    log says it: ``{"version": "1.0", "shots": "5"}``.
     """
 
     key: Key
@@ -177,6 +193,7 @@ class Rows:
     is_limited: bool = False
     is_directed: bool = True
     path: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_gone(self) -> NDArray[np.bool_]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.suite import Groups, Tables
 from evalstats.analysis.tasks import as_task, is_statistics, tables_of
 from evalstats.analysis.units import Labels
@@ -31,13 +32,14 @@ class Passed(NamedTuple):
 
 
 class Sides(NamedTuple):
-    """Tables of two systems by task, the name of one of them, labels of segments, and notes."""
+    """Tables of two systems by task, the name of one of them, labels, notes, totals of groups."""
 
     tasks: Tables
     baseline: str
     groups: Groups = None
     strata: Labels = None
     notes: Sequence[str] = ()
+    totals: tuple[NamedTotal, ...] = ()
 
 
 def sides_of(
@@ -100,9 +102,12 @@ def _logs(passed: Passed, baseline: object, of_logs: Mapping[str, Any]) -> Sides
         raise InputError("references must be left out when logs are given: these have their scores")
     metrics: Any = passed.metrics
     labels: Any = passed.groups, passed.strata
-    found = joined([baseline, passed.hypotheses], metric=metrics, labels=labels, **of_logs)
+    asked = {"allow_changes": None, **of_logs}
+    found = joined([baseline, passed.hypotheses], metric=metrics, labels=labels, **asked)
     (first, *_), *_ = found.tasks.values()
-    return Sides(found.tasks, first.systems[0], passed.groups, passed.strata, found.notes)
+    return Sides(
+        found.tasks, first.systems[0], passed.groups, passed.strata, found.notes, found.totals
+    )
 
 
 def _apart(passed: Passed, baseline: object, executor: Workers) -> Sides:

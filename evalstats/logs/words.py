@@ -17,19 +17,20 @@ def _set(names: str) -> frozenset[str]:
 _LOWER = _set(
     "error errors err loss losses perplexity ppl bpb bits nll mae mse rmse ece brier ter wer cer "
     "der mer jer hter cpwer tcpwer orcwer tcorcwer mimower tcmimower dicpwer edits distance "
-    "latency runtime penalty toxicity toxic"
+    "latency runtime penalty toxicity toxic failed failure failures"
 )
 _HIGHER = _set(
     "acc accuracy bleu sacrebleu chrf comet cometkiwi xcomet bleurt bertscore gemba esa meteor "
     "rouge rougel rougelsum exact match em f1 precision recall auc auroc ndcg mrr mcc kappa "
-    "correlation pass correct reward yisi"
+    "correlation pass passed correct reward yisi success successes succeeded solved resolved win "
+    "wins won"
 )
 #: Of these a name says no more than that it is one of scores.
 _ANY = _set("score scores mark marks rating ratings")
 #: Numbers that are no scores, whatever else is in a table.
 _NEVER = _set(
     "id year date time timestamp length len words tokens characters chars n count index row line "
-    "rank seed epoch step turn round number size version"
+    "rank seed epoch run trial repeat step turn round number size version"
 )
 _WORD = re.compile(r"[^\W\d_]+\d*[^\W\d_]*|\d+")
 #: Made for scores that are better the lower, but often given with the sign turned.

@@ -208,9 +208,10 @@ def uneven_notes(limits: Sequence[Limits]) -> Iterator[str]:
 
 
 def _total_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
-    for name in distinct(e.task for e in estimates if e.aggregate is not None):
+    totals = [(e.task, e.aggregate) for e in estimates if e.aggregate is not None]
+    for name, kind in dict.fromkeys(totals):
         yield (
-            f"{name}: {TOTALS.get(name, 'a function of the tasks’ scores')}; rows were drawn "
+            f"{name}: {TOTALS.get(kind, 'a function of the tasks’ scores')}; rows were drawn "
             f"within each task, so that its error is that of other items of these tasks, not of "
             f"other tasks."
         )

@@ -359,11 +359,11 @@ def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
 
 
 def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
-    """Return the records of a task, or of a total; `None` stands for the total or the only task."""
+    """Return the records of a task, or a total; `None` is the last total (of all), or the task."""
     if task is None:
-        some = [row for row in rows if row.aggregate is not None] or list(rows)
-        names = distinct(row.task for row in some)
-        if len(names) > 1:
+        whole = {row.metric: row.task for row in rows if row.aggregate}
+        some = [row for row in rows if row.aggregate and row.task == whole[row.metric]] or [*rows]
+        if not whole and len(names := distinct(row.task for row in some)) > 1:
             raise InputError(f"there are {len(names)} tasks; give task, one of {', '.join(names)}")
         return some
     some = [row for row in rows if row.task == task]

@@ -76,3 +76,49 @@ def test_items_may_be_grouped_by_what_samples_say_of_themselves(folder):
     assert "2 halfs" in str(result)
     with pytest.raises(es.InputError, match="no metric 'mach'; there are match, includes; did you"):
         es.compare_logs(folder, metric="mach")
+
+
+#: Two runs of the same task and model, whose epochs are reduced in every way that Inspect has.
+REDUCING = """
+import sys
+from inspect_ai import Epochs, Task, eval
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ModelOutput, ModelUsage, get_model
+from inspect_ai.scorer import match
+
+_, folder, form = sys.argv
+for shift in (0, 1):
+    answers = [str(i % 3) if i % (5 + shift) else "no" for i in range(48)]
+    outputs = [ModelOutput.from_content("m", answer) for answer in answers]
+    for output in outputs:
+        output.usage = ModelUsage()
+    names = ["mean", "median", "mode", "max", "at_least_2", "pass_at_2", "pass_k_3"]
+    (log,) = eval(
+        Task(
+            MemoryDataset([Sample(id=i, input="?", target=str(i % 3)) for i in range(12)]),
+            scorer=match(), name="thirds", epochs=Epochs(4, names), version=shift,
+        ),
+        model=get_model("mockllm/m", custom_outputs=outputs, memoize=False),
+        log_dir=folder, log_format=form, display="none", max_samples=1,
+    )
+    assert log.status == "success", log.error
+"""
+
+
+@pytest.mark.parametrize("form", ["eval", "json"])
+def test_reducers_and_a_second_run(form, tmp_path):
+    from inspect_ai.log import list_eval_logs, read_eval_log
+
+    subprocess.run([sys.executable, "-c", REDUCING, str(tmp_path), form], check=True)
+    logs = [read_eval_log(info, header_only=True) for info in list_eval_logs(str(tmp_path))]
+    newest = max(logs, key=lambda log: log.eval.created)
+    log = es.read_log(tmp_path)
+    assert log.disagreements == ()
+    (skipped,) = log.skipped
+    assert skipped.endswith(
+        "is the newest finished log of thirds by mockllm/m, and was asked otherwise"
+    )
+    stated = {score.reducer: score.metrics["accuracy"].value for score in newest.results.scores}
+    assert len(stated) == 7
+    found = {key.filter or "mean": float(table.scores[0]) for key, table in log.tables.items()}
+    assert found == pytest.approx(stated, rel=1e-12)

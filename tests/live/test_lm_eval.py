@@ -106,12 +106,16 @@ def harness(tmp_path_factory):
         path = tasks / f"{task}.jsonl"
         path.write_text("".join(json.dumps(doc) + "\n" for doc in documents(task, rng)))
         (tasks / f"{task}.yaml").write_text(COMMON.format(task=task, path=path) + text)
-    for name, own, by_size in (("micro", "qa, yes_no", "true"), ("macro", "pick, choose", "false")):
+    for name, own, by_size in (
+        ("micro", "qa, yes_no", "true"),
+        ("macro", "pick, choose", "false"),
+        ("nested", "micro, pick", "true"),
+    ):
         (tasks / f"{name}.yaml").write_text(GROUP.format(name=name, tasks=own, by_size=by_size))
     manager = TaskManager(include_path=str(tasks), include_defaults=False)
     found = simple_evaluate(
         Guesser(),
-        tasks=["mt", "lm", "micro", "macro"],
+        tasks=["mt", "lm", "nested", "macro"],
         task_manager=manager,
         bootstrap_iters=0,
         log_samples=True,
@@ -196,7 +200,12 @@ def test_folders_are_read_with_every_score(harness):
     results, output = harness
     run = es.read_log(output)
     assert (run.name, run.disagreements, run.skipped) == ("guesser 1", (), ())
-    assert run.groups == {"micro": ("qa", "yes_no"), "macro": ("pick", "choose")}
+    assert {name: set(tasks) for name, tasks in run.groups.items()} == {
+        "micro": {"qa", "yes_no"},
+        "macro": {"pick", "choose"},
+        "nested": {"qa", "yes_no", "pick"},
+    }
+    assert len(run.averages) == 3
     stated = {
         (task, *name.split(",")): value
         for task, own in results["results"].items()
@@ -206,3 +215,12 @@ def test_folders_are_read_with_every_score(harness):
     found = {tuple(key): float(table.scores[0]) for key, table in run.tables.items()}
     # Probabilities are printed, and rounded, in files.
     assert found == pytest.approx(stated, rel=1e-7)
+
+
+@pytest.mark.parametrize("group", ["micro", "macro", "nested"])
+def test_the_total_of_a_group_is_the_score_that_the_harness_prints(harness, group):
+    results, output = harness
+    found = es.estimate_logs(output, task=group, metric="acc", n_resamples=99)
+    (total,) = found.totals
+    stated = results["results"][group]["acc,none"]
+    assert (total.task, total.score) == (group, pytest.approx(stated, rel=1e-12))

@@ -2,7 +2,7 @@
 
 A format is a module with `NAME`, `is_ours(source)` and `read(source, wanted)`, as `reading.Format`
 says. The files that no row names are parts of a format: `lm_eval_samples` and `lm_eval_metrics` of
-`lm_eval`, `columns` of `tables`.
+`lm_eval`, `inspect_reducers` of `inspect`, `columns` of `tables`.
 """
 
 #: In the order in which they are asked whether a file or folder is theirs.

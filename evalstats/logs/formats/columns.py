@@ -21,6 +21,9 @@ from evalstats.text.frames import columns_of, listed_texts
 _NONE = frozenset(
     [None, "", "NA", "na", "N/A", "n/a", "<NA>", "NaN", "nan", "None", "none", "NULL", "null"]
 )
+#: Grades that Inspect's scorers give, and answers of judges.
+_GRADES = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
+_ANSWERS = {"yes": 1.0, "no": 0.0}
 _FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FALSE": 0.0}
 
 #: Names of columns, less everything but letters and digits, by what is in the column: alternatives,
@@ -28,7 +31,7 @@ _FLAGS = {"True": 1.0, "true": 1.0, "TRUE": 1.0, "False": 0.0, "false": 0.0, "FA
 _ROLES: dict[str, tuple[str, ...]] = {
     "system": ("system systemname systemid sys model modelname modelid", "name"),
     "segment": (
-        "segment segmentid seg segid segmentnumber",
+        "segment segmentid seg segid sid segmentnumber",
         "itemid sampleid questionid instanceid exampleid sentenceid utteranceid uttid promptid "
         "problemid",
         "id key line lineid lineno linenumber index row rowid",
@@ -43,7 +46,7 @@ _ROLES: dict[str, tuple[str, ...]] = {
     "metric": ("metric metricname scorer measure",),
     "task": ("task taskname benchmark testset dataset", "lp langpair languagepair"),
     "filter": ("filter",),
-    "epoch": ("epoch",),
+    "epoch": ("epoch", "trial trialid attempt", "run runid repeat repetition", "seed"),
 }
 _OF_SCORES = ("score", "numerator", "denominator")
 #: The role of a column that is called after a system and holds its scores.
@@ -82,7 +85,7 @@ class Columns(NamedTuple):
 
     def numbers(self, column: str) -> NDArray[np.float64]:
         """Return the numbers of a column, NaN for those missing."""
-        numbers, bad = as_floats(self.cells[column])
+        numbers, bad = as_floats(marks(self.cells[column]) or self.cells[column])
         if bad is not None:
             raise self.refused(bad, column, "a number such as 0.5, or empty where it is missing")
         return numbers
@@ -178,6 +181,26 @@ def _as_float(cell: Any) -> float | None:
     return None if is_odd or np.isinf(number) else number
 
 
+def marks(cells: list[Any]) -> list[float | None] | None:
+    """Return grades, C, I, P and N, or yes and no, as numbers, None for those missing.
+
+    None where any cell is something else, or all are missing.
+    """
+    there = {cell for cell in cells if isinstance(cell, str) and cell not in _NONE}
+    if not all(isinstance(cell, str) or cell is None or cell != cell for cell in cells):
+        return None
+    known = _GRADES if there <= _GRADES.keys() else _ANSWERS
+    fold = str if known is _GRADES else str.lower
+    if not there or not all(fold(cell) in known for cell in there):
+        return None
+    return [known[fold(cell)] if cell in there else None for cell in cells]
+
+
+def are_grades(cells: list[Any]) -> bool:
+    """Return whether cells are grades, right and wrong ones among them, and no other text."""
+    return {"C", "I"} <= {cell for cell in cells if isinstance(cell, str)} and bool(marks(cells))
+
+
 def as_names(cells: list[Any]) -> list[str]:
     """Return cells as text without blanks around it; whole numbers have no decimal point."""
     cells = ["" if cell is None else cell for cell in cells]
@@ -233,7 +256,11 @@ def roles_of(
     names = list(names)
     _check_named(path, names, named)
     simple = {name: plain(name) for name in names if name not in named}
+    labels = list(labels)
     columns, unused = _columns_by_role(path, simple, named)
+    # A column of runs or seeds is a label where it is asked for as one.
+    if simple.get(columns["epoch"] or "", "epoch") in {plain(name) for name in labels} - {"epoch"}:
+        columns["epoch"] = None
     taken = [*named, *(column for column in columns.values() if column is not None)]
     grouped = [name for name, role in named.items() if role == "label"]
     grouped += _less(_label_columns(simple, labels), taken)
@@ -251,6 +278,23 @@ def roles_of(
         named_systems=tuple(name for name, role in named.items() if role == SYSTEM_SCORE),
         are_sums_named="numerator" in named.values(),
     )
+
+
+def of_inspect(cells: Mapping[str, list[Any]]) -> dict[str, str | None]:
+    """Return what the columns of a frame of Inspect's `samples_df` are; empty of other tables.
+
+    Its `sample_id` is another one in every epoch and log, and `id` what the dataset says.
+    """
+    if not {"id", "epoch", "input", "target"}.issubset(cells):
+        return {}
+    scores = {
+        name: "score"
+        for name in cells
+        if name.startswith("score_") and as_floats(marks(cells[name]) or cells[name])[1] is None
+    }
+    names = {"model": "system", "task_name": "task", "id": "segment", "epoch": "epoch"}
+    named: dict[str, str | None] = {name: role for name, role in names.items() if name in cells}
+    return {**named, **scores} if scores else {}
 
 
 def as_columns(columns: object) -> dict[str, str | None]:

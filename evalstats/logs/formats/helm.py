@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from evalstats.errors import InputError
 from evalstats.logs.files import Source, get, read_json, require
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Key, Rows, number
+from evalstats.logs.settings import settings_of
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean
 
@@ -49,9 +51,12 @@ def read(source: Source, wanted: Wanted) -> Log:
     skipped: list[str] = []
     for path in (p for p in source.files if source.path.is_file() or p.name == _FILE):
         spec = path.with_name("run_spec.json")
-        task, model = _names(path, read_json(spec) if spec.is_file() else None)
+        content = read_json(spec) if spec.is_file() else None
+        task, model = _names(path, content)
         if wanted.has_task(task):
-            rows += _rows(path, task, model, wanted, skipped)
+            shots = get(content, "adapter_spec", "max_train_instances")
+            made = _rows(path, task, model, wanted, skipped)
+            rows += [replace(one, settings=settings_of(shots=shots)) for one in made]
     return log_of(source.path, NAME, rows, skipped=skipped)
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evalstats.checks import is_missing, shown
 from evalstats.errors import InputError
@@ -27,8 +29,10 @@ from evalstats.logs.files import (
     require_text,
     zip_json,
 )
+from evalstats.logs.formats.inspect_reducers import Reducer, reduced, reducer_of
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Key, Rows, is_finite, mean_rows, number
+from evalstats.logs.settings import arguments_of, settings_of
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean
 
@@ -76,61 +80,132 @@ def read(source: Source, wanted: Wanted) -> Log:
             logs.setdefault((log.model, log.task), []).append(log)
     rows: list[Rows] = []
     skipped: list[str] = []
-    for (_, task), tries in logs.items():
-        done = [log for log in tries if log.header.get("status") == "success"]
-        if len(tries) > 1 and len(done) != 1:
-            names = ", ".join(str(log.path) for log in tries[:3])
-            raise InputError(
-                f"{source.path} has {len(tries)} logs of {task}, {names}; give one of each task "
-                f"and model"
-            )
-        chosen = (done or tries)[0]
+    for tries in logs.values():
+        *others, chosen = sorted(tries, key=_newest_last)
         rows += _rows(chosen, wanted, skipped)
-        of_it = f"since {chosen.path} has the same task and was finished"
-        skipped += [f"{log.path}, {of_it}" for log in tries if log is not chosen]
+        is_done = chosen.header.get("status") == "success"
+        kept = f"{chosen.path} is the newest {'finished ' if is_done else ''}log of {chosen.task}"
+        for log in others:
+            is_alike = _settings(log.header) == _settings(chosen.header)
+            more = "" if is_alike else ", and was asked otherwise"
+            skipped.append(f"{log.path}, since {kept} by {chosen.model}{more}")
     return log_of(source.path, NAME, rows, skipped=skipped)
+
+
+def _newest_last(log: _Stored) -> tuple[bool, datetime, str]:
+    """Return what to sort logs of one task and model by: those that were finished come last."""
+    created = datetime.min.replace(tzinfo=timezone.utc)
+    stated = get(log.header, "eval", "created")
+    if isinstance(stated, str):
+        with suppress(ValueError):
+            # Python before 3.11 does not know the Z.
+            created = datetime.fromisoformat(re.sub("[zZ]$", "+00:00", stated))
+    if created.tzinfo is None:
+        created = created.replace(tzinfo=timezone.utc)
+    return log.header.get("status") == "success", created, str(log.path)
 
 
 def _rows(log: _Stored, wanted: Wanted, skipped: list[str]) -> Iterator[Rows]:
     """Yield the rows of one log by score; scores that cannot be read are added to `skipped`."""
     answers = _answers(log, wanted.labels)
     items, n = answers.items(), len(answers.ids)
-    stated, accuracies = _reported(log, max(answers.epochs), skipped)
+    stated = _reported(log)
     lacking = _lacking(log)
     asked = get(log.header, "eval", "config")
     is_part = any(get(asked, name) is not None for name in ("limit", "sample_id"))
     if not answers.values:
         skipped.append(f"{log.path}, whose samples have no scores; {lacking or 'it is complete'}")
     for metric, values in answers.values.items():
-        key = Key(log.task, metric)
-        if not wanted.has(key):
+        views = _views(metric, stated.get(metric, []), max(answers.epochs), wanted, skipped)
+        views = {name: v for name, v in views.items() if wanted.has(Key(log.task, metric, name))}
+        if not views:
             continue
-        where = f"{log.path}, {metric} of sample "
-        scores = [
-            math.nan if one is None else _as_number(one, f"{where}{shown(answers.ids[i], 60)}")
-            for i, one in values.items()
-        ]
-        others = [one for one, score in zip(values.values(), scores, strict=True) if score is None]
-        if others:
-            skipped.append(f"{key}, since {shown(others[0], 60)} is no score")
+        scores = _scores(values, f"{log.path}, {metric} of sample ", answers.ids)
+        if isinstance(scores, str):
+            skipped.append(f"{Key(log.task, metric)}, since {scores} is no score")
             continue
-        statistics = mean_rows(scores)  # type: ignore[arg-type]
-        # A sample that was not scored on purpose counts for nothing.
-        statistics[[one is not None and one != one for one in values.values()]] = 0.0
         is_whole = len(values) == n and None not in values.values()
-        higher = True if metric in accuracies else _direction(metric, values)
-        yield Rows(
-            key,
-            log.model,
-            Mean(metric, higher is not False),
-            items,
-            answers.pairs(metric, items, statistics),
-            reported=stated.get(metric),
-            lacking=lacking,
-            is_limited=is_part and not lacking and is_whole,
-            is_directed=higher is not None,
-            path=str(log.path),
-        )
+        is_accuracy = any(one.is_accuracy for one in stated.get(metric, []))
+        higher = True if is_accuracy else _direction(metric, values)
+        pairs = answers.pairs(metric, items, scores)
+        for name, view in views.items():
+            of_view = (
+                (items, pairs) if view.reducer is None else reduced(items, pairs, view.reducer)
+            )
+            yield Rows(
+                Key(log.task, metric, name),
+                log.model,
+                Mean(metric, higher is not False),
+                *of_view,
+                reported=view.mean,
+                lacking=lacking,
+                is_limited=is_part and not lacking and is_whole,
+                is_directed=higher is not None,
+                path=str(log.path),
+                settings=_settings(log.header),
+            )
+
+
+def _scores(values: Mapping[int, Any], where: str, ids: Sequence[str]) -> NDArray[np.float64] | str:
+    """Return the values of a score as statistics `(n, 2)`, or the first of them that is none."""
+    named = ((x, f"{where}{shown(ids[i], 60)}") for i, x in values.items())
+    scores = [math.nan if x is None else _as_number(x, name) for x, name in named]
+    others = [x for x, score in zip(values.values(), scores, strict=True) if score is None]
+    if others:
+        return shown(others[0], 60)
+    statistics = mean_rows(scores)  # type: ignore[arg-type]
+    # A sample that was not scored on purpose counts for nothing.
+    statistics[[x is not None and x != x for x in values.values()]] = 0.0
+    return statistics
+
+
+class _Stated(NamedTuple):
+    """A score that a log states: by which reducer of epochs, the mean over items, what it is."""
+
+    reducer: object
+    mean: float | None
+    is_accuracy: bool
+
+
+class _View(NamedTuple):
+    """How several answers to an item become one score, None for their mean; what the log states."""
+
+    reducer: Reducer | None = None
+    mean: float | None = None
+
+
+def _views(
+    metric: str, stated: Sequence[_Stated], n_epochs: int, wanted: Wanted, skipped: list[str]
+) -> dict[str, _View]:
+    """Return how a log reduces the epochs of a score, by filter, which is "" for the mean.
+
+    As in ``{"pass_at_2": ...}``. Where the log has no mean, there is one for who asks for the
+    filter "mean". A reducer that is not known is named in `skipped`.
+    """
+    views: dict[str, _View] = {}
+    for one in stated:
+        reducer = reducer_of(one.reducer)
+        if one.reducer in (None, "mean", *(_OF_ONE if n_epochs == 1 else ())):
+            views[""] = _View(
+                None, one.mean if one.mean is not None else views.get("", _View()).mean
+            )
+        elif reducer is not None:
+            views[str(one.reducer)] = _View(reducer, one.mean)
+        else:
+            by = shown(one.reducer, 60)
+            skipped.append(f"the log's own {metric}, which reduces epochs by {by}")
+    if not views:
+        return {"": _View()}
+    return views if "" in views or not wanted.filter else {**views, "mean": _View()}
+
+
+def _settings(header: Any) -> dict[str, str]:
+    """Return how the task was asked: its version, its dataset and its arguments."""
+    spec = get(header, "eval")
+    passed = get(spec, "task_args_passed")
+    version, dataset = get(spec, "task_version"), get(spec, "dataset", "name")
+    arguments = arguments_of(get(spec, "task_args") if passed is None else passed)
+    return {**settings_of(version=version, dataset=dataset), **arguments}
 
 
 def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:
@@ -244,28 +319,19 @@ def _stored(path: Path, header: Any, samples: Any) -> _Stored:
     return _Stored(path, header, samples, task, model)
 
 
-def _reported(log: _Stored, n_epochs: int, skipped: list[str]) -> tuple[dict[str, float], set[str]]:
-    """Return the means that the log states, by the name of the score, and the names of accuracies.
-
-    As in ``({"match": 0.75}, {"match"})``. A score whose epochs are reduced otherwise than by the
-    mean is named in `skipped`.
-    """
+def _reported(log: _Stored) -> dict[str, list[_Stated]]:
+    """Return the scores that the log states, by the name of the score: ``{"match": [...]}``."""
     scores = get(log.header, "results", "scores")
-    means: dict[str, float] = {}
-    accuracies = set()
+    stated: dict[str, list[_Stated]] = {}
     for score in scores if isinstance(scores, list) else []:
         metrics = get(score, "metrics")
         if not isinstance(metrics, dict):
             continue
-        name, scorer, reducer = (score.get(key) for key in ("name", "scorer", "reducer"))
+        name, scorer = score.get("name"), score.get("scorer")
         whole = str(name) if scorer in (None, name) else f"{scorer}.{name}"
         # Without the package that defines it.
         values = {key.rpartition("/")[2]: get(one, "value") for key, one in metrics.items()}
-        mean = next((values[kind] for kind in _MEANS if is_finite(values.get(kind))), None)
-        if "accuracy" in values:
-            accuracies.add(whole)
-        if reducer not in (None, "mean", *(_OF_ONE if n_epochs == 1 else ())):
-            skipped.append(f"the log's own {whole}, which reduces epochs by {shown(reducer, 60)}")
-        elif mean is not None:
-            means[whole] = float(mean)
-    return means, accuracies
+        mean = next((float(values[kind]) for kind in _MEANS if is_finite(values.get(kind))), None)
+        one = _Stated(score.get("reducer"), mean, "accuracy" in values)
+        stated.setdefault(whole, []).append(one)
+    return stated

@@ -16,7 +16,7 @@ from evalstats.errors import InputError
 from evalstats.logs.files import Source, json_lines, read_json
 from evalstats.logs.formats.lm_eval_samples import Results, TaskSamples
 from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Rows
+from evalstats.logs.rows import Key, Rows
 
 NAME = "lm-evaluation-harness"
 
@@ -61,6 +61,7 @@ def read(source: Source, wanted: Wanted) -> Log:
     runs = _runs(source, skipped) if source.path.is_dir() else [_beside(source)]
     rows: list[Rows] = []
     groups: dict[str, tuple[str, ...]] = {}
+    group_scores: dict[tuple[Key, str], float] = {}
     known = [Results(read_json(run.results) if run.results else {}) for run in runs]
     names = [results.model or run.folder.name for results, run in zip(known, runs, strict=True)]
     for i, (run, results) in enumerate(zip(runs, known, strict=True)):
@@ -69,12 +70,15 @@ def read(source: Source, wanted: Wanted) -> Log:
         if run.results is None:
             lost = "no score is checked, and lines that are missing are not noticed"
             skipped.append(f"the results file of {names[i]}, which is not there: {lost}")
-        rows_of_run = _read(source, run, results, names[i], wanted, skipped)
+        opened = wanted.opened(results.groups)
+        rows_of_run = _read(source, run, results, names[i], opened, skipped)
         rows += rows_of_run
         tasks = {one.key.task for one in rows_of_run}
-        leaves = {group: results.leaves(group) for group in results.members}
-        groups |= {group: of for group, of in leaves.items() if of and tasks.issuperset(of)}
-    return log_of(source.path, NAME, rows, skipped=skipped, groups=groups)
+        groups |= {group: of for group, of in results.groups.items() if not tasks.isdisjoint(of)}
+        group_scores |= {(key, names[i]): x for key, x in results.group_scores().items()}
+    return log_of(
+        source.path, NAME, rows, skipped=skipped, groups=groups, group_scores=group_scores
+    )
 
 
 def _read(

@@ -19,6 +19,7 @@ from evalstats.logs.files import dotted, require
 from evalstats.logs.formats.lm_eval_metrics import Logged, UnreadableError, read_as
 from evalstats.logs.log import Wanted
 from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
+from evalstats.logs.settings import settings_of
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean, Ratio
 
@@ -31,7 +32,7 @@ _REGISTERED = {
     "mcc": "matthews_corrcoef",
     **{name: name for name in ("f1", "bleu", "chrf", "chrf++", "ter", "brier_score", "bypass")},
 }
-#: Hashes of what was asked and expected; prompts may differ, by their chat templates.
+#: Hashes of what was asked and expected; prompts may differ, by shots and chat templates.
 _HASHES = ("doc_hash", "target_hash")
 #: What a line has beside its metrics.
 _FIXED = (
@@ -101,6 +102,14 @@ class Results:
         asked = _mapping(self.record.get("config")).get("limit") is not None
         return asked and self.count(task) == n_items and isinstance(whole, int) and n_items < whole
 
+    def settings(self, task: str) -> dict[str, str]:
+        """Return how a task was asked: ``{"version": "1.0", "shots": "5", "dataset": "arc"}``."""
+        config = self._entry("configs", task)
+        version, shots = (_mapping(self.record.get(k)).get(task) for k in ("versions", "n-shot"))
+        names = [config.get(key) for key in ("dataset_path", "dataset_name")]
+        dataset = "/".join(name for name in names if isinstance(name, str))
+        return settings_of(version=version, shots=shots, dataset=dataset)
+
     def aggregation(self, task: str, metric: str) -> tuple[str, bool]:
         """Return how the scores of items become one, and whether the log itself says so.
 
@@ -116,6 +125,28 @@ class Results:
         """Return the direction of a mean, as the log or the name states it."""
         said = self._entry("higher_is_better", task).get(metric)
         return said if isinstance(said, bool) else direction(metric)
+
+    @cached_property
+    def groups(self) -> dict[str, tuple[str, ...]]:
+        """Tasks of each group and of the groups in it, and of each tag; all of them were scored."""
+        tasks = self.tasks
+        groups = {group: self.leaves(group) for group in self.members}
+        tags: dict[str, list[str]] = {}
+        for task in tasks:
+            named = self._entry("configs", task).get("tag")
+            for tag in named if isinstance(named, list) else [named]:
+                if isinstance(tag, str) and tag not in tasks:
+                    tags.setdefault(tag, []).append(task)
+        whole = {**{tag: tuple(of) for tag, of in tags.items()}, **groups}
+        return {name: of for name, of in whole.items() if of and set(tasks).issuperset(of)}
+
+    def group_scores(self) -> dict[Key, float]:
+        """Return the scores of groups, by group, metric and filter."""
+        return {
+            Key(group, *name.rsplit(",", 1)): score
+            for group in self.members
+            for name, score in self.scores(group).items()
+        }
 
     def leaves(self, group: str) -> tuple[str, ...]:
         """Return the tasks of a group and of the groups in it, which may hold one another."""
@@ -176,7 +207,7 @@ class TaskSamples:
         values = {name: require(record, name, where=where) for name in answers.asked}
         doc_id = str(require(record, "doc_id", where=where))
         labels = {name: dotted(record, name) for name in (*_HASHES, *self.wanted.labels)}
-        answers.add(n, doc_id, labels, values)
+        answers.add(n, doc_id, labels, values, prompt=dotted(record, "prompt_hash"))
 
     def _at(self, n: int) -> str:
         return f"{self.path}, {self.unit} {n}"
@@ -235,4 +266,5 @@ class TaskSamples:
             is_limited=self.results.is_limited(self.task, n_items),
             is_directed=is_named,
             path=self.path,
+            settings=self.results.settings(self.task),
         )

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evalstats.errors import InputError
-from evalstats.logs.formats.columns import Columns, Roles, as_floats
+from evalstats.logs.formats.columns import Columns, Roles, are_grades, as_floats, marks
 from evalstats.logs.words import is_metric, is_never, matches
 
 _HOW = (
@@ -146,7 +146,10 @@ def _numeric(
     """
     numeric, left_out = [], []
     for column in columns:
-        numbers, bad = as_floats(table.cells[column])
+        cells = table.cells[column]
+        # A column of texts, which yes and no may be, is one of scores where it is asked for.
+        as_numbers = marks(cells) if column in asked_for or are_grades(cells) else None
+        numbers, bad = as_floats(as_numbers or cells)
         n_numbers = int(np.sum(~np.isnan(numbers)))
         if bad is None and n_numbers:
             numeric.append(column)

@@ -7,7 +7,8 @@ where there is a column of systems; else with one column a system.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +21,10 @@ from evalstats.logs.formats.columns import (
     Roles,
     as_floats,
     as_names,
+    marks,
     of_csv,
     of_frame,
+    of_inspect,
     of_json,
     roles_of,
 )
@@ -65,17 +68,20 @@ class _Scores(NamedTuple):
 
     `values` are the numbers of each column of scores, `(n, 1)`, or `(n, 2)` of a ratio, by the name
     of the metric, or of the system where `are_systems`. `rows` has the number of the row of each
-    answer, by what its cells name: ``{("", "", "gpt", "BLEU"): {("segment 1", 0): 17}}``.
+    answer, by what its cells name: ``{("", "", "gpt", "BLEU"): {("segment 1", 0): 17}}``. `graded`
+    columns hold grades, of which more are better: C and I, yes and no.
     """
 
     values: Mapping[str, NDArray[np.float64]]
     are_systems: bool
     rows: Mapping[Names, Mapping[Answer, int]]
+    graded: Sequence[str] = ()
 
 
 def _log(table: Columns, name: str, format: str, wanted: Wanted) -> Log:
     """Return the scores of a table, whose system is called `name` where no column names it."""
-    roles = roles_of(table.path, table.cells, wanted.labels, wanted.columns)
+    named = wanted.columns or of_inspect(table.cells)
+    roles = roles_of(table.path, table.cells, wanted.labels, named)
     if roles.segment is None:
         raise InputError(
             f"{table.path} has no column that names the segments, among "
@@ -91,10 +97,12 @@ def _log(table: Columns, name: str, format: str, wanted: Wanted) -> Log:
     ]
     labels = _labels(table, roles, wanted)
     segments = _names(table, roles.segment, "segment")
-    rows, apart = _rows_by_answer(table, names, segments, _epochs(table, roles.epoch), labels)
+    epochs = _epochs(table, roles.epoch, named)
+    rows, apart = _rows_by_answer(table, names, segments, epochs, labels)
     if apart:
         format = f"{format}, items are {apart}/{roles.segment}"
-    scores = _Scores(values, chosen.are_systems, rows)
+    graded = [name for name, of in chosen.columns.items() if all(marks(table.cells[c]) for c in of)]
+    scores = _Scores(values, chosen.are_systems, rows, graded)
     kept = [one for one in _rows(table, scores, labels, roles) if wanted.has(one.key)]
     unused = [f"column {column!r}, whose part another has" for column in roles.unused]
     return log_of(table.path, format, kept, skipped=[*unused, *chosen.left_out])
@@ -123,38 +131,46 @@ def _names(table: Columns, column: str | None, part: str, default: str = "") -> 
     return names
 
 
-def _epochs(table: Columns, column: str | None) -> list[int]:
-    """Return which answer to its segment each row is, 0 where there is no such column."""
-    if column is None:
-        return [0] * len(table.lines)
+def _epochs(table: Columns, column: str | None, named: Container[str]) -> list[list[int]]:
+    """Return which answer to its segment each row is, in the ways in which it may be told.
+
+    Without such a column all are 0. A column that is called "epoch" says it, and one of the numbers
+    of runs, or of seeds, where segments would else have several scores.
+    """
+    alone = [0] * len(table.lines)
+    is_sure = column is not None and (column in named or plain(column) == "epoch")
+    if column is None or not (is_sure or as_floats(table.cells[column])[1] is None):
+        return [alone]
     numbers = table.numbers(column)
     wrong = np.flatnonzero(~((numbers == np.round(numbers)) & (np.abs(numbers) < _MOST_EPOCH)))
     if len(wrong):
         raise table.refused(int(wrong[0]), column, "a whole number, of which answer this is")
-    return [int(number) for number in numbers]
+    told = [int(number) for number in numbers]
+    return [told] if is_sure else [alone, told]
 
 
 def _rows_by_answer(
     table: Columns,
     names: list[list[str]],
     segments: list[str],
-    epochs: list[int],
+    epochs: list[list[int]],
     labels: Mapping[str, list[str]],
 ) -> tuple[dict[Names, dict[Answer, int]], str]:
     """Return the row of each answer as in `_Scores`, and the label that tells segments apart.
 
-    `names` are the four lists, of n each, that `Names` has one of each of. Where names of segments
+    `names` are the four lists, of n each, that `Names` has one of each of; `epochs` are numbers of
+    answers, of which the first are taken that leave no answer twice. Where names of segments still
     come again under one system and metric, they are numbered within documents, or another label,
     and are called "document/segment"; the label is "" where segments need none.
     """
     first: tuple[int, int] | None = None
-    for apart in ("", *labels):
+    for apart, of_rows in product(("", *labels), epochs):
         ids = segments
         if apart:
             ids = [f"{a}/{b}" for a, b in zip(labels[apart], segments, strict=True)]
         rows: dict[Names, dict[Answer, int]] = {}
         n_twice = 0
-        answers = list(zip(ids, epochs, strict=True))
+        answers = list(zip(ids, of_rows, strict=True))
         for row, (answer, *named) in enumerate(zip(answers, *names, strict=True)):
             task, filter, system, metric = named
             other = rows.setdefault((task, filter, system, metric), {}).setdefault(answer, row)
@@ -269,6 +285,8 @@ def _metric(name: str, scores: _Scores, roles: Roles) -> tuple[Metric, bool]:
     ]
     every = np.concatenate(parts)
     higher = direction(name, None if np.all(np.isnan(every)) else float(np.nanmax(every)))
+    if higher is None and (name in scores.graded or len(scores.graded) == len(scores.values)):
+        higher = True
     called = name.rstrip("↑↓").strip() or name
     kind: type[Mean] | type[Ratio] = Mean
     if next(iter(scores.values.values())).shape[1] == 2:
