@@ -84,15 +84,17 @@ def gate(
     ----------
     hypotheses
         N outputs of the system, or their scores; or its `SegmentStatistics`, or a list of them, one
-        a metric; or its log: a `Log`, a path, or a frame with its scores. Or both systems in one
-        argument, as `compare` takes them: a mapping from names to outputs, statistics of two
-        systems, or a mapping from tasks to such statistics.
+        a metric; or its log: a `Log`, a path, or a frame with its scores. A path that ends in
+        ``.txt`` is that of outputs, and in ``.npz`` of statistics. Or both systems in one argument,
+        as `compare` takes them: a mapping from names to outputs, statistics of two systems, or a
+        mapping from tasks to such statistics.
     baseline
         The same of the baseline. Outputs and statistics go together; these may have been saved when
         the baseline was released, choose the metrics, and must be of the same references. Items of
         logs are joined by their ids. Where `hypotheses` has both systems, the name of the baseline.
     references
-        One entry per segment; left out when statistics or logs are given, or no metric needs them.
+        One entry per segment, or the path of a ``.txt``; left out when statistics or logs are
+        given, or no metric needs them.
     metrics : str or Metric, or a list of them, optional
         By default BLEU, or those of the statistics. Of logs which metrics, as patterns; by default
         all that there are. `metric` is understood too.

@@ -341,6 +341,7 @@ def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail()
         ((OUTPUTS, "old", REFERENCES), {"missing": "intersect"}, "missing is for logs"),
         ((SHARD, "old"), {}, "a gate needs the statistics of every segment, and a Shard keeps"),
         (("a.json", "b.json", REFERENCES), {}, "references must be left out when logs"),
+        (({"acc": [1, 0]}, {"acc": [1, 0]}), {}, "hypotheses is a mapping: give both systems in one"),
         (({**OUTPUTS, "x": OUTPUTS["new"]}, "old", REFERENCES), {}, "one system with one baseline"),
         (([es.extract({"new": [1, 2, 3]}, metric=es.Mean("a"))],
           [es.extract({"old": [1, 2, 3]}, metric=es.Mean("b"))]), {}, "the same metrics, got a and"),
@@ -466,3 +467,37 @@ def test_an_undecided_gate_may_count_as_passed_in_a_test():
     for undecided in (None, "fail"):
         with pytest.raises(AssertionError, match="UNDECIDED"):
             es.assert_not_worse(*sides, **limit, undecided=undecided)
+
+
+def test_files_of_outputs_and_of_statistics_go_in_by_their_paths(tmp_path):
+    """Defect: outputs and saved statistics had to be read before a gate took them."""
+    for name, lines in {**OUTPUTS, "ref": REFERENCES}.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        if name != "ref":
+            es.extract({name: lines}, REFERENCES, "wer").save(tmp_path / f"{name}.npz")
+    new, old, references = (tmp_path / f"{name}.txt" for name in ("new", "old", "ref"))
+    expected = es.gate(OUTPUTS["new"], OUTPUTS["old"], REFERENCES, "wer", **LIMITS)
+    assert es.gate(new, str(old), references, "wer", **LIMITS) == expected
+    saved = {name: str(tmp_path / f"{name}.npz") for name in OUTPUTS}
+    sides = [
+        (OUTPUTS["new"], saved["old"], REFERENCES),
+        (new, saved["old"], str(references)),
+        (saved["new"], saved["old"]),
+        (es.SegmentStatistics.load(saved["new"]), saved["old"]),
+    ]
+    for some in sides:
+        assert numbers(es.assert_not_worse(*some, **LIMITS)) == numbers(expected)
+    with pytest.raises(InputError, match=r"cannot read .*gone\.npz"):
+        es.gate(saved["new"], str(tmp_path / "gone.npz"), margin=1)
+
+
+def test_frames_of_one_system_each_need_no_names():
+    """Defect: "the frame is given more than once"."""
+    base, new = answers(300, 4, 5, 100)
+    frames = [pd.DataFrame({"id": range(300), "acc": scores}) for scores in (new, base)]
+    found = es.gate(*frames, margin=0.05)
+    assert str(found).startswith("PASSED: system against baseline")
+    (check,) = es.gate(run("new", t=new), run("base", t=base), margin=0.05)
+    assert found.checks[0].difference.difference == check.difference.difference
+    named = [frame.assign(model=name) for frame, name in zip(frames, "xy", strict=True)]
+    assert str(es.gate(*named, margin=0.05)).startswith("PASSED: x against y")

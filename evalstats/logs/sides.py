@@ -14,8 +14,10 @@ from evalstats.analysis.units import Labels
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log
+from evalstats.logs.reading import read_log
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics
+from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
 
@@ -40,9 +42,13 @@ def sides_of(given: Given, baseline: object, options: Options, of_logs: Mapping[
             "a gate needs the statistics of every segment, and a Shard keeps totals only; give "
             "compare the Shard, with margin or recovery"
         )
+    given = replace(
+        given, **{name: _opened(getattr(given, name)) for name in ("hypotheses", "references")}
+    )
     if isinstance(baseline, str) and _has_names(given.hypotheses, baseline):
         _refuse(of_logs)
         return _named(given, baseline, options)
+    baseline = _opened(baseline)
     if _is_log(given.hypotheses) or _is_log(baseline):
         if not (_is_log(given.hypotheses) and _is_log(baseline)):
             raise InputTypeError(
@@ -54,12 +60,24 @@ def sides_of(given: Given, baseline: object, options: Options, of_logs: Mapping[
     return _apart(given, baseline, options)
 
 
+def _opened(value: Any) -> Any:
+    """Return the statistics in an ``.npz`` file and the lines of a ``.txt``; all else as it is."""
+    if not isinstance(value, (str, os.PathLike)):
+        return value
+    path = os.fspath(value)
+    if path.endswith(".npz"):
+        return SegmentStatistics.load(path)
+    return read_lines(path) if path.removesuffix(".gz").endswith(".txt") else value
+
+
 def _is_log(value: object) -> bool:
     return isinstance(value, (Log, str, os.PathLike)) or columns_of(value) is not None
 
 
 def _has_names(value: object, baseline: str) -> bool:
     """Return whether a value holds several systems, of which one may be called so."""
+    if is_statistics(value) and baseline.endswith((".npz", ".txt", ".txt.gz")):
+        return False
     names = [name for name, _ in columns_of(value) or ()]
     return isinstance(value, Mapping) or is_statistics(value) or baseline in names
 
@@ -88,7 +106,13 @@ def _logs(given: Given, baseline: object, of_logs: Mapping[str, Any]) -> Sides:
         raise InputError("references must be left out when logs are given: these have their scores")
     metrics: Any = given.metrics
     labels: Any = given.groups, given.strata
-    found = joined([baseline, given.hypotheses], metric=metrics, labels=labels, **of_logs)
+    sides: Any = [baseline, given.hypotheses]
+    if all(columns_of(side) is not None for side in sides):
+        names = [read_log(side).systems for side in sides]
+        # Frames have no paths to be called after.
+        if names[0] == names[1] and len(names[0]) == 1:
+            sides = dict(zip(("baseline", "system"), sides, strict=True))
+    found = joined(sides, metric=metrics, labels=labels, **of_logs)
     (first, *_), *_ = found.tasks.values()
     return Sides(found.tasks, first.systems[0], given.groups, given.strata, found.notes)
 
@@ -96,6 +120,12 @@ def _logs(given: Given, baseline: object, of_logs: Mapping[str, Any]) -> Sides:
 def _apart(given: Given, baseline: object, options: Options) -> Sides:
     """Return outputs or statistics of two systems, one in each argument; either can be either."""
     values = {"hypotheses": given.hypotheses, "baseline": baseline}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            raise InputTypeError(
+                f"{name} is a mapping: give both systems in one, as hypotheses, and the name of "
+                f"one as baseline; scores with names of items are a frame, or a table"
+            )
     known = {
         name: _of_one(name, value, given.metrics)
         for name, value in values.items()
