@@ -148,7 +148,7 @@ def gate(
     _check_names("gate", options)
     if as_limits(options.get("margin"), options.get("recovery")) == (None, None):
         raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
-    return judged(hypotheses, baseline, references, metrics, **options)
+    return _judged(hypotheses, baseline, references, metrics, **options)
 
 
 @also_called(**_ALSO)
@@ -215,12 +215,7 @@ def assert_not_worse(
     # pytest then shows the line of the test, not ours.
     __tracebackhide__ = True
     _check_names("assert_not_worse", options)
-    return passed(judged(hypotheses, baseline, references, metrics, **options))
-
-
-def passed(found: Gate) -> Gate:
-    """Return a gate that has passed; of any other raise what `assert_not_worse` raises."""
-    __tracebackhide__ = True
+    found = _judged(hypotheses, baseline, references, metrics, **options)
     for check in found if found.verdict == "undecided" else ():
         if check.verdict == "undecided" and check.pvalue_failed is None:
             raise InputError(f"{check.name}: {check.reason}")
@@ -229,11 +224,11 @@ def passed(found: Gate) -> Gate:
     return found
 
 
-def judged(
+def _judged(
     hypotheses: Any,
     baseline: Any,
-    references: Any = None,
-    metrics: Metrics | None = None,
+    references: Any,
+    metrics: Metrics | None,
     **options: Unpack[GateOptions],
 ) -> Gate:
     """Return the verdict, with or without a limit."""
