@@ -80,12 +80,11 @@ def test_messages():
     for margin, parts in (
         (None, [
             "FAILED: system against baseline, asked: no significant loss, level 0.05\n",
-            "18.5", "-0.98", "judge: failed, lost 0.98 (90 % interval 0.7", "which is significant (p <0.0001)",
-            "judge|mean|",
+            "18.5", "-0.98", "judge: failed, the loss is significant (p <0.0001)", "judge|mean|",
         ]),
         (1, [
             "UNDECIDED: system against baseline, asked: a loss of less than 1, level 0.05\n",
-            "judge: undecided, not shown to lose less than 1 (p = 0.4", "; the loss is near the limit",
+            "judge: undecided, not shown to be within the limit (p = 0.4", "; the loss is near the limit",
             "is the smallest margin that can be claimed.",
         ]),
     ):  # fmt: skip

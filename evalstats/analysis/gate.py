@@ -172,8 +172,6 @@ def _check(
         needed=_source(result).needed(d, level, _POWER) if is_limited else None,
         significance_level=level,
         signature=str(_signed(_source(result).signature_of(d), d, n_checks, is_limited)),
-        margin=result.margin,
-        recovery=result.recovery,
     )
 
 

@@ -50,8 +50,6 @@ class GateCheck(Record):
         `None` where that cannot be said.
     significance_level, signature : float, str
         Of the gate, and of these numbers.
-    margin, recovery : float or None
-        The limit, as in `Gate`.
     """
 
     difference: Difference
@@ -63,8 +61,6 @@ class GateCheck(Record):
     needed: Whole | None
     significance_level: Level
     signature: str
-    margin: Size | None = None
-    recovery: Size | None = None
 
     derived = ("reason",)
 
@@ -107,43 +103,22 @@ class GateCheck(Record):
             return self.difference.unanswered(self.unit)
         among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
         if self.verdict == "failed":
-            return f"{self._lost()} ({report.p_is(adjusted)}{among})"
+            what = "significant" if self.difference.margin_test is None else "beyond the limit"
+            return f"the loss is {what} ({report.p_is(adjusted)}{among})"
         if alone <= self.significance_level:
             return (
-                f"{self._lost()} by itself ({report.p_is(alone)}), but not{among} "
+                f"the loss is beyond the limit by itself ({report.p_is(alone)}), but not{among} "
                 f"({report.p_is(adjusted)})"
             )
+        # Without a limit nothing is undecided.
+        within = f"not shown to be within the limit ({report.p_is(self.pvalue_passed or 1.0)})"
         if self.needed is None or self.needed <= self.n_items:
             more = f"more {plural(self.unit)}, or a wider limit"
-            return f"{self._not_shown()}; the loss is near the limit, on whichever side: {more}"
+            return f"{within}; the loss is near the limit, on whichever side: {more}"
         return (
-            f"{self._not_shown()}; {counted(self.n_items, self.unit)} are too few: a system that "
-            f"has lost nothing passes with 80 % power on about {self.needed:,}"
+            f"{within}; {counted(self.n_items, self.unit)} are too few: a system that has lost "
+            f"nothing passes with 80 % power on about {self.needed:,}"
         )
-
-    def _lost(self) -> str:
-        """Return how much is lost, or kept, and that this is too much, or too little."""
-        d = self.difference
-        if self.recovery is not None:
-            worse, better = sorted((d.system_score, d.baseline_score))
-            kept = report.number(worse / better, 3) if better > 0 else "less"
-            return f"kept {kept} of the baseline's score, less than the {self.recovery:g} asked for"
-        sign, places = (-1 if d.higher_is_better else 1), _places(self)
-        ends = sorted((sign * d.low, sign * d.high))
-        lost, low, high = (report.number(x, places) for x in (sign * d.difference, *ends))
-        what = "which is significant"
-        if self.margin is not None:
-            what = f"more than the {self.margin:g} allowed"
-        level = report.level(1 - 2 * self.significance_level)
-        return f"lost {lost} ({level} {low} to {high}), {what}"
-
-    def _not_shown(self) -> str:
-        """Return what could not be shown, with the p-value of its test."""
-        if self.recovery is not None:
-            what = f"keep {self.recovery:g} of the baseline's score"
-        else:
-            what = f"lose less than {self.margin:g}"
-        return f"not shown to {what} ({report.p_is(self.pvalue_passed or 1.0)})"
 
     def _title(self) -> str:
         return self.name
@@ -182,7 +157,8 @@ class Gate(Several[GateCheck]):
     @property
     def verdict(self) -> str:
         """The worst of the checks: "failed" before "undecided" before "passed"."""
-        return min((check.verdict for check in self.checks), key=VERDICTS.index)
+        asked = [check.verdict for check in self.checks if check.verdict != "not asked"]
+        return min(asked, key=VERDICTS.index)
 
     @property
     def exit_code(self) -> int:
@@ -280,13 +256,8 @@ class Gate(Several[GateCheck]):
 
 def _numbers(check: GateCheck, digits: int | None = None) -> list[str]:
     """Return the scores of baseline and system, their difference and its interval."""
-    d, places = check.difference, _places(check, digits)
+    d = check.difference
+    places = report.decimals([abs(d.high - d.low) / 4], digits)
     scores = [report.number(score, places) for score in (d.baseline_score, d.system_score)]
     difference = report.number(d.difference, places, sign=True)
     return [*scores, difference, report.interval(d.low, d.high, places, sign=True)]
-
-
-def _places(check: GateCheck, digits: int | None = None) -> int:
-    """Return the decimals that the interval of a check asks for."""
-    d = check.difference
-    return report.decimals([abs(d.high - d.low) / 4], digits)

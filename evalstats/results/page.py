@@ -65,8 +65,6 @@ def document(result: Any, texts: Texts | None = None) -> str:
     shown = _as_texts(texts)
     found = "".join(map(_finding, verdicts(result)))
     notes, signatures = result._below(verbose=True)
-    # Findings of a gate are its reasons.
-    notes = [note for note in notes if note not in getattr(result, "reasons", ())]
     sections = {
         "Findings": f'<ul class="verdicts">{found}</ul>' if found else "",
         "Figures": figures(result),

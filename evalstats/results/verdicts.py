@@ -45,9 +45,7 @@ def verdicts(result: Any) -> list[Verdict]:
         return _of_comparison(result)
     if hasattr(result, "checks"):
         return [
-            Verdict(f"{c.name}: {c.verdict}", KINDS.get(c.verdict, "open"), [f"{c.reason}."])
-            if c.reason
-            else Verdict(f"{c.name}: {c.verdict}", KINDS.get(c.verdict, "open"))
+            Verdict(f"{c.name}: {c.verdict}", KINDS.get(c.verdict, "open"), [c.reason])
             for c in result.checks
             if c.verdict != "not asked"
         ]
