@@ -27,8 +27,8 @@ from evalstats.analysis.gate import gated
 from evalstats.analysis.options import as_limits
 from evalstats.analysis.suite import Groups
 from evalstats.analysis.units import Labels
-from evalstats.checks import also_called, check_arguments
-from evalstats.errors import InputError
+from evalstats.checks import also_called, meant
+from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.log import Patterns
 from evalstats.logs.sides import Passed, sides_of
 from evalstats.resampling.executors import Workers, as_workers
@@ -50,6 +50,8 @@ class GateOptions(TypedDict, total=False):
     margin: float | None
     recovery: float | None
     significance_level: float
+    on: str
+    undecided: str | None
     task: Patterns
     filter: Patterns
     groups: Groups
@@ -70,22 +72,7 @@ def gate(
     baseline: Any,
     references: Any = None,
     metrics: Metrics | None = None,
-    *,
-    margin: float | None = None,
-    recovery: float | None = None,
-    significance_level: float = 0.05,
-    task: Patterns = None,
-    filter: Patterns = None,
-    groups: Groups = None,
-    strata: Labels = None,
-    aggregate: Aggregated | None = None,
-    missing: str = "error",
-    epochs: str | None = None,
-    directions: Mapping[str, str] | None = None,
-    allow_changes: Patterns = None,
-    n_resamples: int = 9999,
-    rng: Rng = 12345,
-    executor: Workers = None,
+    **options: Unpack[GateOptions],
 ) -> Gate:
     """Say whether a system is as good as its baseline, up to a limit.
 
@@ -97,15 +84,17 @@ def gate(
     ----------
     hypotheses
         N outputs of the system, or their scores; or its `SegmentStatistics`, or a list of them, one
-        a metric; or its log: a `Log`, a path, or a frame with its scores. Or both systems in one
-        argument, as `compare` takes them: a mapping from names to outputs, statistics of two
-        systems, or a mapping from tasks to such statistics.
+        a metric; or its log: a `Log`, a path, or a frame with its scores. A path that ends in
+        ``.txt`` is that of outputs, and in ``.npz`` of statistics. Or both systems in one argument,
+        as `compare` takes them: a mapping from names to outputs, statistics of two systems, or a
+        mapping from tasks to such statistics.
     baseline
         The same of the baseline. Outputs and statistics go together; these may have been saved when
         the baseline was released, choose the metrics, and must be of the same references. Items of
         logs are joined by their ids. Where `hypotheses` has both systems, the name of the baseline.
     references
-        One entry per segment; left out when statistics or logs are given, or no metric needs them.
+        One entry per segment, or the path of a ``.txt``; left out when statistics or logs are
+        given, or no metric needs them.
     metrics : str or Metric, or a list of them, optional
         By default BLEU, or those of the statistics. Of logs which metrics, as patterns; by default
         all that there are. `metric` is understood too.
@@ -115,8 +104,14 @@ def gate(
         In its place the share of the baseline's score that has to be kept, above 0 and at most 1;
         where lower is better, at most 1/recovery times the baseline's errors may be made.
     significance_level : float
-        In (0, 0.5): about how often a system passes that has lost as much as the limit, and how
-        often one fails that has lost just as much.
+        In (0, 0.5), by default 0.05: about how often a system passes that has lost as much as the
+        limit, and how often one fails that has lost just as much.
+    on : {"all", "total"}
+        What decides: by default every task under every metric, and the totals. With ``"total"`` the
+        totals of several tasks alone; the rows of the tasks are then shown without a verdict.
+    undecided : {"pass", "fail"}, optional
+        What an undecided gate counts as, in `exit_code`, in JUnit's XML and for `assert_not_worse`;
+        by default it is neither. The verdict stays what it is.
     groups, strata, n_resamples, rng, executor
         As in `compare`; of logs names of labels.
     aggregate
@@ -154,29 +149,10 @@ def gate(
     >>> [(check.metric, check.verdict) for check in found]
     [('BLEU', 'passed')]
     """
-    if as_limits(margin, recovery) == (None, None):
+    _check_names("gate", options)
+    if as_limits(options.get("margin"), options.get("recovery")) == (None, None):
         raise InputError("give margin, the loss that is too much, or recovery, the share to keep")
-    return _gate(
-        hypotheses,
-        baseline,
-        references,
-        metrics,
-        margin=margin,
-        recovery=recovery,
-        significance_level=significance_level,
-        task=task,
-        filter=filter,
-        groups=groups,
-        strata=strata,
-        aggregate=aggregate,
-        missing=missing,
-        epochs=epochs,
-        directions=directions,
-        allow_changes=allow_changes,
-        n_resamples=n_resamples,
-        rng=rng,
-        executor=executor,
-    )
+    return _judged(hypotheses, baseline, references, metrics, **options)
 
 
 @also_called(**_ALSO)
@@ -242,29 +218,17 @@ def assert_not_worse(
     """
     # pytest then shows the line of the test, not ours.
     __tracebackhide__ = True
-    found = _gate(hypotheses, baseline, references, metrics, **options)
-    for check in found:
-        if found.verdict == "undecided" and check.pvalue_failed is None:
+    _check_names("assert_not_worse", options)
+    found = _judged(hypotheses, baseline, references, metrics, **options)
+    for check in found if found.verdict == "undecided" else ():
+        if check.verdict == "undecided" and check.pvalue_failed is None:
             raise InputError(f"{check.name}: {check.reason}")
-    if found.verdict != "passed":
+    if found.exit_code:
         raise AssertionError("\n".join([str(found), *_claimable(found)]))
     return found
 
 
-def _claimable(found: Gate) -> Iterator[str]:
-    """Say of each check that has not passed which limit it would have passed."""
-    for check in found:
-        test = check.difference.margin_test
-        if test is None or check.verdict == "passed":
-            continue
-        if test.loss_bound is not None and found.margin is not None:
-            yield f"{check.name}: {test.loss_bound:.6g} is the smallest margin that can be claimed."
-        if test.recovery_bound is not None and found.recovery is not None:
-            bound = test.recovery_bound
-            yield f"{check.name}: {bound:.4f} is the largest recovery that can be claimed."
-
-
-def _gate(
+def _judged(
     hypotheses: Any,
     baseline: Any,
     references: Any,
@@ -273,7 +237,6 @@ def _gate(
 ) -> Gate:
     """Return the verdict, with or without a limit."""
     asked: dict[str, Any] = dict(options)
-    check_arguments(gate, "assert_not_worse", asked, _ALSO)
     as_limits(asked.get("margin"), asked.get("recovery"))
     of_logs = {name: asked.pop(name) for name in _OF_LOGS if name in asked}
     labels = {name: asked.pop(name, None) for name in ("groups", "strata")}
@@ -284,3 +247,24 @@ def _gate(
     if asked.get("aggregate") is None and totals:
         asked["aggregate"] = totals
     return gated(**arguments, **asked)
+
+
+def _check_names(called: str, options: GateOptions) -> None:
+    """Refuse options that a gate does not have, and say which was probably meant."""
+    for name in options:
+        if name not in GateOptions.__annotations__:
+            there = meant(name, [*GateOptions.__annotations__, *_ALSO, *_ALSO.values()])
+            raise InputTypeError(f"{called} has no argument {name!r}; {there}")
+
+
+def _claimable(found: Gate) -> Iterator[str]:
+    """Say of each check that has not passed which limit it would have passed."""
+    for check in found:
+        test = check.difference.margin_test
+        if test is None or check.verdict not in ("failed", "undecided"):
+            continue
+        if test.loss_bound is not None and found.margin is not None:
+            yield f"{check.name}: {test.loss_bound:.6g} is the smallest margin that can be claimed."
+        if test.recovery_bound is not None and found.recovery is not None:
+            bound = test.recovery_bound
+            yield f"{check.name}: {bound:.4f} is the largest recovery that can be claimed."

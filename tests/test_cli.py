@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -78,6 +79,34 @@ def ranks(result, **options):
 
 def gate(new, base, **options):
     return es.gate(f"{new}.csv", f"{base}.csv", **options)
+
+
+def of_tasks(**options):
+    """Return the gate of B against A on both tasks; each side is a log of its own."""
+    lines = [f"{task},{line}" for task in "xy" for line in SCORES.splitlines()[1:]]
+    for name in "AB":
+        of_one = [line for line in lines if f",{name}," in line]
+        text = "\n".join(["task,system,segment,metric,score,document", *of_one])
+        Path(f"{name}.tasks.csv").write_text(text, encoding="utf-8")
+    return es.gate("B.tasks.csv", "A.tasks.csv", **options)
+
+
+def by_domain(small):
+    sides = {"baseline": small.systems["baseline"], "new": small.systems["copy"]}
+    return es.gate(sides, "baseline", small.references, "wer", strata=small.domains,
+                   aggregate="macro", margin=9, **B99)  # fmt: skip
+
+
+def runs(ask, order=None, **options):
+    """Return a call with runs: of A the first two of INPUT, and of B the third, given twice."""
+
+    def call(small):
+        texts = [small.systems[name] for name in (*SYSTEMS, SYSTEMS[2])]
+        chosen = {"B": order} if order else {"A": (0, 1), "B": (2, 3)}
+        systems = {name: [texts[i] for i in places] for name, places in chosen.items()}
+        return ask(systems, small.references, "wer", **options)
+
+    return call
 
 
 def over_metrics(systems, references, metrics, **options):
@@ -173,6 +202,18 @@ CALLS = [
     ("gate", "scores.csv --baseline A --recovery 0.9", logs(gate, "b", "a", recovery=0.9, **B99)),
     ("gate", "scores.csv --systems B --baseline A --margin 0.9",
      logs(gate, "b", "a", margin=0.9, **B99)),
+    ("gate", "tasks.csv --systems B --baseline A --margin 0.9 --on total --aggregate micro",
+     logs(of_tasks, on="total", aggregate="micro", margin=0.9, **B99)),
+    ("gate", "tasks.csv --systems B --baseline A --margin 0.1 --undecided pass",
+     logs(of_tasks, undecided="pass", margin=0.1, **B99)),
+    ("gate", "tasks.csv --task x --systems B --baseline A --margin 0.9 --strata document",
+     logs(of_tasks, task="x", strata="document", margin=0.9, **B99)),
+    ("gate", f"{' '.join(REFS)} -i copy.txt --names new --baseline baseline.txt --margin 9 -m wer "
+     "--strata domains.txt --aggregate macro --resamples 99", by_domain),
+    ("compare", f"{TEXTS} {INPUT[3]} --names A A B B -m wer --test t --method t",
+     runs(es.compare, test="t", method="t")),
+    ("estimate", f"{TEXTS} {INPUT[3]} --names A B A B -m wer --systems B --method t",
+     runs(es.estimate, order=(1, 3), method="t")),
     ("audit", f"{TEXTS} -m chrf++ --baseline copy --paired-bs-n 99 --paired-ar-n 98 --resamples 97 "
      "--seed 3", texts(es.audit, "chrf++", **AUDIT)),
     ("show", "scores.csv", logs(es.read_log, "scores.csv")),
@@ -192,8 +233,9 @@ def test_a_command_is_a_call(run_here, small, command, words, call):
     if "logs" in parsed(words) and parsed(words).logs and command not in ("show", "power"):
         words += ["--resamples", "99"]
     code, out, err = run_here(*words)
-    assert (code in (0, 1, 3), err) == (True, "")
-    assert json.loads(out) == json.loads(call(small).to_json())
+    expected = call(small)
+    assert (code, err) == (getattr(expected, "exit_code", 0), "")
+    assert json.loads(out) == json.loads(expected.to_json())
 
 
 def test_the_choices_are_those_of_the_library():
@@ -307,9 +349,32 @@ compare TEXTS --chrf-beta 3 => has no effect without -m chrf
 rank TEXTS --composite borda --adjust holm => --adjustment has no effect
 gate TEXTS --baseline copy --margin 1 => clearly-better: choose with --systems
 gate TEXTS --margin 1 => give --baseline
+gate scores.csv --margin 1 --baseline '' => give --baseline
+gate a.csv --baseline nosuch.csv --margin 1 => error: cannot read nosuch.csv: it does not exist, and there is no system 'nosuch.csv'; there are A
+gate FROM -i copy.txt --baseline nosuch.txt --margin 1 => error: cannot read nosuch.txt: it does not exist, and there is no system 'nosuch.txt'; there are copy
+gate nosuch.csv --baseline a.csv --margin 1 => error: cannot read nosuch.csv: it does not exist
+gate b.csv --baseline a.csv --names x y --margin 1 => error: --names needs one name for each of b.csv, got x y; the baseline is called after its path
+gate b.csv --baseline a.csv --margin 1 --significance-level 0.6 => error: --significance-level must be below 0.5 where there is a margin or a recovery, got 0.6
+gate b.csv --baseline a.csv --margin 1 --significance-level 5 => error: --significance-level must be between 0 and 1, got 5
+gate b.csv --baseline a.csv --recovery 99% => --recovery: expected a share, got '99%': write 0.99
+gate b.csv --baseline a.csv --recovery 99 => --recovery must be a share above 0 and at most 1, got 99
+gate b.csv --baseline a.csv --margin 1% => --margin: expected a number, got '1%'
+gate b.csv --baseline a.csv --margin 1 --on totals => --on: there is no 'totals'; there are all, total
+gate tasks.csv --systems A B --baseline A --margin 1 --strata document => --strata are for one task
+compare TEXTS --confidence-level 0.4 --margin 1 => --confidence-level must be above 0.5 where there is a margin or a recovery, got 0.4
+compare ref.A.txt INPUT => references go as -r ref.A.txt, scores as --scores
+power TEXTS --segments 2000 5000 => error: argument --segments takes one value, got 2000 5000
+compare TEXTS --paired-bs => unrecognized arguments: --paired-bs; compare tests every pair without it; evalstats audit
+compare TEXTS -m bleu,chrf => error: -m takes names with spaces between them: -m bleu chrf
+compare TEXTS --names x x y => all systems must have the same number of runs, got 2 of 'x' and 1 of 'y'
+compare TEXTS --names x x x => compare needs at least 2 systems, got 1: ['x']
+compare TEXTS --digits 3 -o x.json => --digits is for text, md and tex
+compare TEXTS --digits -1 => --digits must be at least 0, got -1
+compare TEXTS -o x.md -o ./x.md => -o ./x.md is given more than once
+compare FROM INPUT SEVEN -o c.pdf => error: -o c.pdf: 45 pairs are too many rows for a figure; give --baseline, or draw ranks: evalstats rank -o c.pdf
 compare TEXTS --baseline '' => --baseline: there is no ''
 gate TEXTS --baseline copy => give --margin, the loss
-gate scores.csv --baseline Bee --recovery 0.9 => there is no 'Bee'; there are A, B
+gate scores.csv --baseline Bee --recovery 0.9 => error: cannot read Bee: it does not exist, and there is no system 'Bee'; there are A, B
 extract TEXTS -o x.txt => -o must end in .npz, got x.txt
 extract TEXTS -m bleu ter -o x.npz => -m needs one metric
 compare x.npz -m bleu => -m says nothing of x.npz
@@ -340,7 +405,15 @@ compare scores.csv --columns skore=score => --columns: scores.csv has no column 
 compare TEXTS --columns skore=score => --columns is for logs
 compare odd.csv --baseline lr=0.2 => no 'lr=0.2'; there are lr=0.1, seed=2
 """
-for short, long in {"TEXTS": TEXTS, "FROM": " ".join(REFS), "ALL": " ".join(INPUT[1:])}.items():
+#: Ten systems, with those of INPUT.
+SEVEN = f"copy.txt {'copy.txt ' * 6}--names {' '.join('abcdefghij')}"
+for short, long in {
+    "SEVEN": SEVEN,
+    "INPUT": " ".join(INPUT),
+    "TEXTS": TEXTS,
+    "FROM": " ".join(REFS),
+    "ALL": " ".join(INPUT[1:]),
+}.items():
     REFUSED = REFUSED.replace(short, long)
 
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -134,6 +135,37 @@ def test_a_destination_changes_only_when_there_is_a_result(here, typed, refused)
     expected = typed(*ONE, "-o", "-")
     assert typed(*ONE, "-o", "old.txt") == ""
     assert (here / "old.txt").read_text(encoding="utf-8") == expected
+
+
+def test_a_result_goes_to_several_places_and_a_gate_to_the_console_too(here, typed, run_here):
+    """Defect: a CI job had to run its gate twice to have a log, a JUnit file and a summary."""
+    asked = ("estimate", *REFS, "-i", "copy.txt", "-m", "wer", "bleu", *FEW)
+    assert typed(*asked, "-o", "a.md", "-o", "a.csv") == ""
+    assert typed(*asked, "-o", "-", "-o", "b.md") == typed(*asked)
+    for name, form in (("a.md", "markdown"), ("a.csv", "csv"), ("b.md", "markdown")):
+        assert (here / name).read_text(encoding="utf-8") == typed(*asked, "-f", form)
+    gate = ("gate", *REFS, "-i", "copy.txt", "--baseline", "clearly-better.txt", "--margin", "1",
+            "-m", "wer", *FEW)  # fmt: skip
+    code, table, _ = run_here(*gate)
+    assert (code, table.startswith("UNDECIDED: copy against clearly-better")) == (3, True)
+    assert run_here(*gate, "-o", "gate.xml", "-o", "gate.md", "--digits", "3")[0] == code
+    junit = (here / "gate.xml").read_text(encoding="utf-8")
+    assert run_here(*gate, "-f", "junit")[1] == junit
+    assert run_here(*gate, "-o", "gate.xml") == (code, table, "")
+    assert run_here(*gate, "-f", "junit", "-o", "-") == (code, junit, "")
+    # No file stays where one of them cannot be made.
+    assert run_here(*gate, "-o", "none.xml", "-o", "nowhere/x.md")[0] == 2
+    assert not (here / "none.xml").exists()
+
+
+def test_digits_are_those_that_are_asked_for(here, typed):
+    """Defect: one small error gave a whole column six decimals, and nothing could be said."""
+    asked = ("compare", *REFS, *INPUT, "-m", "wer", *FEW, "--digits", "1")
+    for form in ("text", "markdown", "latex"):
+        out = typed(*asked, "-f", form)
+        assert re.search(r"\d\.\d\b", out)
+        scores = [line for line in out.splitlines() if "baseline" in line]
+        assert not re.search(r"\d\.\d\d+.*[\[{]", scores[0])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="POSIX")

@@ -137,7 +137,11 @@ def test_it_says_how_many_items_would_do():
     sides = zip(("base", "new"), answers(400, 10, 15), strict=True)
     base, new = (run(name, labels=labels, t=own) for name, own in sides)
     found = es.gate(new, base, margin=0.01, groups="passage")
-    assert found.checks[0].reason.startswith("100 passages are too few: a system that has lost")
+    p = found.checks[0].pvalue_passed
+    assert found.checks[0].reason.startswith(
+        f"not shown to be within the limit (p = {p:.4f}); 100 passages are too few: a system that "
+        f"has lost nothing passes with 80 % power on about "
+    )
     (check,) = gate(100, 2, 2, margin=0.01)
     assert f"with 80 % power on about {check.needed:,}" in check.reason
     # And they do, four times out of five.
@@ -335,6 +339,7 @@ def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail()
         ((OUTPUTS, "old", REFERENCES), {"missing": "intersect"}, "missing is for logs"),
         ((SHARD, "old"), {}, "a gate needs the statistics of every segment, and a Shard keeps"),
         (("a.json", "b.json", REFERENCES), {}, "references must be left out when logs"),
+        (({"acc": [1, 0]}, {"acc": [1, 0]}), {}, "hypotheses is a mapping: give both systems in one"),
         (({**OUTPUTS, "x": OUTPUTS["new"]}, "old", REFERENCES), {}, "one system with one baseline"),
         (([es.extract({"new": [1, 2, 3]}, metric=es.Mean("a"))],
           [es.extract({"old": [1, 2, 3]}, metric=es.Mean("b"))]), {}, "the same metrics, got a and"),
@@ -343,3 +348,145 @@ def test_without_a_limit_each_metric_is_asked_on_its_own_side_and_any_may_fail()
 def test_sides_that_do_not_go_together(sides, options, message):
     with pytest.raises(InputError, match=message):
         es.gate(*sides, margin=1.0, **options)
+
+
+def many(n_tasks=12, n=200):
+    """Return two logs of tasks too small to tell each, but not together."""
+    tasks = {f"t{i:02}": answers(n, 9, 8 + i % 3, n // 2) for i in range(n_tasks)}
+    return [run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))]
+
+
+@pytest.mark.parametrize("aggregate", [None, "micro", {f"t{i:02}": i + 1 for i in range(12)}])
+def test_the_total_alone_decides_where_it_alone_is_asked(aggregate):
+    """Defect: with many tasks some are always undecided, and a suite could never pass."""
+    sides, options = many(), {"margin": 0.03, "n_resamples": 20, "aggregate": aggregate}
+    of_all = es.gate(*sides, **options)
+    assert (of_all.verdict, of_all.exit_code) == ("undecided", 3)
+    found = es.gate(*sides, **options, on="total")
+    *rows, total = found
+    assert (found.verdict, found.exit_code, total.verdict) == ("passed", 0, "passed")
+    assert {(c.verdict, c.reason, c.pvalue_failed_adjusted, c.needed) for c in rows} == {
+        ("not asked", "", None, None)
+    }
+    # Tasks have the same numbers, and the total the same test, of which there is one.
+    assert [c.difference for c in found] == [c.difference for c in of_all]
+    assert (total.n_checks, total.pvalue_failed_adjusted) == (1, total.pvalue_failed)
+    assert str(found).startswith("PASSED: new against base, asked of the total: a loss of less")
+    assert str(found).count("not asked") == 12
+    assert "Holm" not in str(found)
+    assert es.Gate.from_json(found.to_json()) == found
+    assert es.assert_not_worse(*sides, **options, on="total") == found
+    nothing = found.to_json().replace('"passed"', '"not asked"')
+    with pytest.raises(InputError, match="cannot read Gate from JSON"):
+        es.Gate.from_json(nothing)
+
+
+def test_a_total_that_fails_is_not_adjusted_for_tasks():
+    base, limit = many()[1], {"margin": 0.001, "n_resamples": 20, "on": "total"}
+    bad = run("bad", **{f"t{i:02}": np.zeros(200) for i in range(12)})
+    found = es.gate(bad, base, **limit)
+    assert (found.verdict, found.exit_code, len(found.reasons)) == ("failed", 1, 1)
+    assert found.reasons[0].startswith("macro: acc: failed, the loss is beyond the limit (p")
+    assert "Holm" not in found.reasons[0]
+    with pytest.raises(AssertionError, match=r"FAILED: bad against .* asked of the total"):
+        es.assert_not_worse(bad, base, on="total")
+
+
+def test_of_one_task_the_total_is_the_task_and_of_others_there_has_to_be_one():
+    assert gate(1000, 10, 10, margin=0.02, on="total").verdict == "passed"
+    sides = [log(rows({"q": 1, "r": 0}, task="a", name=n, metric=es.Mean("x")),
+                 rows({"q": 1, "r": 0}, task="b", name=n, metric=es.Mean("y")), name=n)
+             for n in ("new", "base")]  # fmt: skip
+    with pytest.raises(InputError) as caught:
+        es.gate(*sides, margin=0.1, on="total")
+    assert str(caught.value) == (
+        "on='total' needs a total, and there is none over a, b; give aggregate='macro'"
+    )
+    with pytest.raises(InputError, match="on must be one of all, total; got 'totl'"):
+        gate(100, 1, 1, margin=0.1, on="totl")
+    with pytest.raises(InputError, match="undecided must be one of pass, fail; got 'x'"):
+        gate(100, 1, 1, margin=0.1, undecided="x")
+
+
+@pytest.mark.parametrize("undecided", [None, "pass", "fail"])
+@pytest.mark.parametrize("lost", [(5, 5), (5, 30), (30, 30), (80, 30), (80, 5)])
+@pytest.mark.parametrize("on", ["all", "total"])
+def test_junit_and_the_exit_code_agree(undecided, lost, on):
+    """Defect: an undecided gate that counted as passed wrote errors, and one that failed none."""
+    tasks = {f"t{i}": answers(1000, 10, n) for i, n in enumerate(lost)}
+    new, base = (
+        run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))
+    )
+    found = es.gate(new, base, margin=0.02, undecided=undecided, on=on)
+    suite = ElementTree.fromstring(found.to_junit())
+    counts = {name: int(suite.get(name)) for name in ("failures", "errors", "skipped")}
+    inside = [child.tag for case in suite for child in case]
+    assert len(inside) == int(suite.get("tests")) == len(found)
+    tags = {"failures": "failure", "errors": "error", "skipped": "skipped"}
+    assert counts == {name: inside.count(tag) for name, tag in tags.items()}
+    assert bool(counts["failures"] + counts["errors"]) == (found.exit_code != 0)
+    if found.verdict == "undecided":
+        assert found.exit_code == {None: 3, "pass": 0, "fail": 1}[undecided]
+        assert bool(counts["errors"]) == (undecided is None)
+        counted = f" (counts as {undecided}ed)" if undecided else ""
+        assert str(found).startswith(f"UNDECIDED{counted}: new against base")
+    assert es.Gate.from_json(found.to_json()) == found
+
+
+def test_every_reason_is_printed_and_failures_come_first():
+    """Defect: a log of CI held three of forty reasons, and nobody could ask for the others."""
+    tasks = {f"t{i}": answers(500, 10, n) for i, n in enumerate([12, 80, 13, 14, 90, 15, 16])}
+    new, base = (
+        run(n, **{t: b[i] for t, b in tasks.items()}) for i, n in ((1, "new"), (0, "base"))
+    )
+    found = es.gate(new, base, margin=0.02)
+    for text in (str(found), found.to_markdown(), found.to_latex(), found.to_html()):
+        places = [text.find(f"t{i}: acc: {verdict}") for i, verdict in
+                  [(1, "failed"), (4, "failed"), (0, "undecided"), (2, "undecided"),
+                   (3, "undecided"), (5, "undecided"), (6, "undecided")]]  # fmt: skip
+        assert -1 not in places
+        assert places == sorted(places)
+        assert "more notes" not in text
+
+
+def test_an_undecided_gate_may_count_as_passed_in_a_test():
+    base, new = answers(1000, 10, 25)
+    sides, limit = (run("new", t=new), run("base", t=base)), {"margin": 0.02}
+    assert es.assert_not_worse(*sides, **limit, undecided="pass").verdict == "undecided"
+    for undecided in (None, "fail"):
+        with pytest.raises(AssertionError, match="UNDECIDED"):
+            es.assert_not_worse(*sides, **limit, undecided=undecided)
+
+
+def test_files_of_outputs_and_of_statistics_go_in_by_their_paths(tmp_path):
+    """Defect: outputs and saved statistics had to be read before a gate took them."""
+    for name, lines in {**OUTPUTS, "ref": REFERENCES}.items():
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        if name != "ref":
+            es.extract({name: lines}, REFERENCES, "wer").save(tmp_path / f"{name}.npz")
+    new, old, references = (tmp_path / f"{name}.txt" for name in ("new", "old", "ref"))
+    expected = es.gate(OUTPUTS["new"], OUTPUTS["old"], REFERENCES, "wer", **LIMITS)
+    assert es.gate(new, str(old), references, "wer", **LIMITS) == expected
+    saved = {name: str(tmp_path / f"{name}.npz") for name in OUTPUTS}
+    sides = [
+        (OUTPUTS["new"], saved["old"], REFERENCES),
+        (new, saved["old"], str(references)),
+        (saved["new"], saved["old"]),
+        (es.SegmentStatistics.load(saved["new"]), saved["old"]),
+    ]
+    for some in sides:
+        assert numbers(es.assert_not_worse(*some, **LIMITS)) == numbers(expected)
+    with pytest.raises(InputError, match=r"cannot read .*gone\.npz"):
+        es.gate(saved["new"], str(tmp_path / "gone.npz"), margin=1)
+
+
+def test_frames_of_one_system_each_need_no_names():
+    """Defect: "the frame is given more than once"."""
+    base, new = answers(300, 4, 5, 100)
+    frames = [pd.DataFrame({"id": range(300), "acc": scores}) for scores in (new, base)]
+    found = es.gate(*frames, margin=0.05)
+    assert str(found).startswith("PASSED: system against baseline")
+    (check,) = es.gate(run("new", t=new), run("base", t=base), margin=0.05)
+    assert found.checks[0].difference.difference == check.difference.difference
+    named = [frame.assign(model=name) for frame, name in zip(frames, "xy", strict=True)]
+    assert str(es.gate(*named, margin=0.05)).startswith("PASSED: x against y")

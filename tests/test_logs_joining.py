@@ -222,6 +222,7 @@ def test_tasks_that_are_not_shared():
     many = log(*(rows(HUNDRED, task=f"x{i}", name="B") for i in range(5)), name="B")
     words = r"no task and metric in common: A has no x0: acc, x1: acc, x2: acc, and 2 more"
     refused(words, several(), many, missing="intersect")
+    refused("choose one task, or systems that share some", several(), many, missing="intersect")
     other = log(rows(HUNDRED), rows(dict(list(HUNDRED.items())[:90]), metric=es.Mean("f1")))
     with pytest.raises(es.InputError, match="t: there are 100 of acc, 90 of f1; compare metrics"):
         es.estimate_logs(other)

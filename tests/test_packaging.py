@@ -35,11 +35,14 @@ def test_wheel_and_sdist_hold_what_they_should(tmp_path, monkeypatch):
     assert sources(".") == before
     with zipfile.ZipFile(paths[0]) as wheel, tarfile.open(paths[1]) as sdist:
         names = wheel.namelist()
+        place = f"evalstats_text-{VERSION}.dist-info/entry_points.txt"
+        entry_points = wheel.read(place).decode() + "\n"
         found = {name.partition("/")[2] for name in sdist.getnames()}
     assert {name for name in names if ".dist-info/" not in name} == sources("evalstats")
     assert f"evalstats_text-{VERSION}.dist-info/METADATA" in names
     assert sources("evalstats", "tests", "docs", "benchmarks") <= found
     assert {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", ".ci/run"} <= found
+    assert "[pytest11]\nevalstats = evalstats.integrations.pytest_plugin\n" in entry_points
 
 
 def test_the_readme_reads_the_same_wherever_it_is_shown():

@@ -84,7 +84,8 @@ def test_messages():
         ]),
         (1, [
             "UNDECIDED: system against baseline, asked: a loss of less than 1, level 0.05\n",
-            "judge: undecided, the loss is near the limit", "is the smallest margin that can be claimed.",
+            "judge: undecided, not shown to be within the limit (p = 0.4", "; the loss is near the limit",
+            "is the smallest margin that can be claimed.",
         ]),
     ):  # fmt: skip
         with pytest.raises(AssertionError) as caught:

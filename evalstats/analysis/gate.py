@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import cast
 
 from evalstats.analysis.aggregates import Aggregated
@@ -12,12 +13,12 @@ from evalstats.analysis.options import N_RESAMPLES, SEED, Options
 from evalstats.analysis.suite import Groups, Suite, Tables
 from evalstats.analysis.tasks import as_pairs
 from evalstats.analysis.units import Labels
-from evalstats.checks import share
-from evalstats.errors import InputError
+from evalstats.checks import choice, share
+from evalstats.errors import Argument, InputError
 from evalstats.inference.families import holm
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.gate import Gate, GateCheck
+from evalstats.results.gate import ASKED, UNDECIDED, Gate, GateCheck
 from evalstats.results.notes import Limits, limit_notes
 from evalstats.results.records import Difference, plural
 from evalstats.results.results import Comparison
@@ -38,6 +39,8 @@ def gated(
     margin: float | None = None,
     recovery: float | None = None,
     significance_level: float = 0.05,
+    on: str = "all",
+    undecided: str | None = None,
     aggregate: Aggregated | None = None,
     groups: Groups = None,
     strata: Labels = None,
@@ -51,6 +54,9 @@ def gated(
     Without a limit it fails where a loss is significant, and passes otherwise.
     """
     level = share(significance_level, "significance_level", 0.5)
+    is_of_totals = choice(on, ASKED, "on") == "total" and len(tasks) > 1
+    if undecided is not None:
+        choice(undecided, UNDECIDED, "undecided")
     (first, *_), *_ = tasks.values()
     if len(first.systems) != 2:
         raise InputError(f"a gate compares one system with one baseline, got {list(first.systems)}")
@@ -76,9 +82,11 @@ def gated(
         evaluation = Evaluation(suite.parts, pairs, options)
         results.append(compared(evaluation, baseline))
         limits += evaluation.limits
-    checks = _in_order(_checks(results, level, is_limited), list(tasks))
+    if is_of_totals:
+        _check_totals(results, tasks)
+    checks = _in_order(_checks(results, level, is_limited, is_of_totals), list(tasks))
     said = dict.fromkeys([*notes, *limit_notes(limits)])
-    made = Gate(tuple(checks), margin, recovery, level, tuple(said))
+    made = Gate(tuple(checks), margin, recovery, level, tuple(said), undecided)
     return made if is_limited or made.verdict == "failed" else made.noting(_WITHOUT_LIMIT)
 
 
@@ -93,6 +101,16 @@ def _by_direction(tasks: Tables) -> Iterator[tuple[str, Tables]]:
             yield alternative, kept
 
 
+def _check_totals(results: Sequence[Comparison], tasks: Tables) -> None:
+    """Refuse to ask the total alone where there is none."""
+    if not any(result.totals for result in results):
+        raise InputError(
+            Argument("on", "total"),
+            f" needs a total, and there is none over {', '.join(tasks)}; give ",
+            Argument("aggregate", "macro"),
+        )
+
+
 def _in_order(checks: Sequence[GateCheck], tasks: Sequence[str]) -> list[GateCheck]:
     """Return checks task by task, and those of totals last."""
     rows = [check for check in checks if check.difference.aggregate is None]
@@ -105,18 +123,29 @@ def _evaluation(result: Comparison) -> Evaluation:
     return cast(Evaluation, result.source)
 
 
-def _checks(results: Sequence[Comparison], level: float, is_limited: bool) -> list[GateCheck]:
-    """Return a check for each difference: each passes alone, and fails among all."""
+def _checks(
+    results: Sequence[Comparison], level: float, is_limited: bool, is_of_totals: bool
+) -> list[GateCheck]:
+    """Return a check for each difference: of those that are asked, each fails among all of them."""
     rows = [(result, d) for result in results for d in result]
+    asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
     if not is_limited:
-        for result, d in rows:
-            _check_answerable(result, d, level)
-    failed = [_pvalue_failed(d, is_limited) for _, d in rows]
+        for (result, d), is_asked in zip(rows, asked, strict=True):
+            if is_asked:
+                _check_answerable(result, d, level)
+    failed = [
+        _pvalue_failed(d, is_limited) if is_asked else None
+        for (_, d), is_asked in zip(rows, asked, strict=True)
+    ]
     known = holm([p for p in failed if p is not None]).tolist()
     adjusted = iter(known)
-    return [
-        _check(result, d, None if p is None else next(adjusted), len(rows), is_limited)
+    checks = [
+        _check(result, d, None if p is None else next(adjusted), sum(asked), is_limited)
         for (result, d), p in zip(rows, failed, strict=True)
+    ]
+    return [
+        check if is_asked else replace(check, verdict="not asked", needed=None)
+        for check, is_asked in zip(checks, asked, strict=True)
     ]
 
 

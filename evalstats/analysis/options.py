@@ -98,6 +98,8 @@ class Options:
 
     def __post_init__(self) -> None:
         confidence = share(self.confidence_level, "confidence_level")
+        if self.significance_level:
+            share(self.significance_level, "significance_level")
         # 1 - 0.95 is not quite 0.05.
         level = self.significance_level or float(f"{1 - confidence:.12g}")
         margin, recovery = as_limits(self.margin, self.recovery)
@@ -115,9 +117,12 @@ class Options:
             )
         if (margin, recovery) != (None, None) and level >= 0.5:
             # An interval of confidence 1 - 2·level has to be one.
+            asked, value, side = "confidence_level", confidence, "above"
+            if self.significance_level:
+                asked, value, side = "significance_level", level, "below"
             raise InputError(
-                f"must be above 0.5 where there is a margin or a recovery, got {confidence}",
-                argument="confidence_level",
+                f"must be {side} 0.5 where there is a margin or a recovery, got {value:g}",
+                argument=asked,
             )
         n_resamples = N_RESAMPLES if self.n_resamples is None else self.n_resamples
         vars(self).update(

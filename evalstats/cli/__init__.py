@@ -15,16 +15,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
-from evalstats.cli.commands import COMMANDS, exit_code
+from evalstats.cli.commands import COMMANDS
 from evalstats.cli.inputs import files_of, texts_of
 from evalstats.cli.output import (
     UnwritableError,
     destination,
-    form_of,
     on_terminal,
+    outputs_of,
     rendered,
     to_stdout,
 )
@@ -36,20 +37,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code: 0, 2 for bad input, or that of a gate."""
     options = parsed(sys.argv[1:] if arguments is None else arguments)
     try:
-        form = "" if options.command == "extract" else form_of(options.output, options.format)
-        with destination(options.output, files_of(options)) as write:
+        outputs, inputs = outputs_of(options), files_of(options)
+        with ExitStack() as stack:
+            writes = [stack.enter_context(destination(path, inputs)) for path, _ in outputs]
             with on_terminal(sys.stderr) as progress:
                 result: Any = COMMANDS[options.command](options, progress)
             if result is None:
                 return 0
-            if options.describe:
-                write(result.describe())
-                return 0
-            names = ("verbose", "matrix", "caption", "label")
-            texts = texts_of(options) if form == "html" else None
-            how = {name: getattr(options, name) for name in names}
-            write(rendered(result, form, texts, **how))
-            return exit_code(result, options)
+            forms = [form for _, form in outputs]
+            texts = texts_of(options) if "html" in forms else None
+            # Nothing is written before everything can be.
+            made = [
+                result.describe() if options.describe else rendered(result, form, options, texts)
+                for form in forms
+            ]
+            for write, content in zip(writes, made, strict=True):
+                write(content)
+            return int(getattr(result, "exit_code", 0))
     except InputError as error:
         message = error.spelled(partial(as_typed, options=options))
         _complain(f"evalstats {options.command}: error: {message}")

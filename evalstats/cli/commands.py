@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import fields, replace
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Suite
 from evalstats.cli.inputs import Input, read
 from evalstats.cli.options import flag_of, options_of
-from evalstats.cli.output import to_stdout
+from evalstats.cli.output import FIGURES, outputs_of, to_stdout
 from evalstats.data import load_sample
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
@@ -23,13 +24,12 @@ from evalstats.results.forms import Result
 from evalstats.results.ranking import Rankings
 from evalstats.results.results import Comparison
 from evalstats.statistics.extraction import Progress
-from evalstats.statistics.files import read_lines
+from evalstats.statistics.files import read_lines, system_names
 
 #: Options under the heading of a test that the call does not have.
-_OURS = {"baseline", "composite", "undecided"}
+_OURS = {"baseline", "composite"}
 #: What says how the segments, and the tasks, make a whole.
 _PARTS = ("aggregate", "groups", "strata")
-_UNDECIDED = 3
 
 
 def _asked(
@@ -54,9 +54,26 @@ def _compare(options: argparse.Namespace, progress: Progress) -> Result:
         if options.over and getattr(options, name):
             raise InputError(f"--{name} shows a comparison, and --over means of it; leave one out")
     found, asked = _asked(options, progress, 2)
+    _check_drawable(found, options)
     over = asked.pop("over", None)
     result = _compared(found, asked, progress)
     return result if over is None else result.over(over).noting(*found.notes)
+
+
+def _check_drawable(found: Input, options: argparse.Namespace) -> None:
+    """Refuse a figure of more pairs than one holds before the work that they are."""
+    # Most comparisons are not drawn.
+    from evalstats.results.plots import MOST_PAIRS
+
+    n_pairs = comb(len(found.systems), 2)
+    if options.baseline or len(found.tasks) > 1 or options.over or n_pairs <= MOST_PAIRS:
+        return
+    for path, form in outputs_of(options):
+        if form in FIGURES:
+            raise InputError(
+                f"-o {path}: {n_pairs} pairs are too many rows for a figure; give --baseline, or "
+                f"draw ranks: evalstats rank -o {path}"
+            )
 
 
 def _compared(found: Input, asked: dict[str, Any], progress: Progress) -> Comparison:
@@ -95,7 +112,7 @@ def _power(options: argparse.Namespace, progress: Progress) -> Result:
 
 
 def _gate(options: argparse.Namespace, progress: Progress) -> Result:
-    if options.baseline is None:
+    if not options.baseline:
         raise InputError("give --baseline, what is in use: a log, a file of outputs, or a name")
     if options.margin is None and options.recovery is None:
         raise InputError("give --margin, the loss that is too much, or --recovery, what to keep")
@@ -110,9 +127,16 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
         given = getattr(options, name)
         # A path is one more input; a name is that of a system among them.
         if given and Path(options.baseline).exists() and options.baseline not in given:
-            given.insert(0, options.baseline)
+            if options.names and len(options.names) != len(given):
+                raise InputError(
+                    f"--names needs one name for each of {' '.join(given)}, got "
+                    f"{' '.join(options.names)}; the baseline is called after its path"
+                )
             if options.names:
-                options.names.insert(0, options.baseline)
+                is_text = name == "input"
+                own = system_names([options.baseline], None)[0] if is_text else options.baseline
+                options.names.insert(0, own)
+            given.insert(0, options.baseline)
     is_name = not Path(options.baseline).exists()
     if options.systems and is_name and not matches(options.baseline, options.systems):
         options.systems.append(options.baseline)
@@ -124,12 +148,6 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
         )
     gate = evalstats.gate(found.tasks, executor=Reporting(None, progress), **asked)
     return gate.noting(*found.notes)
-
-
-def exit_code(result: object, options: argparse.Namespace) -> int:
-    """Return the exit code of a result: 0 but for gates."""
-    code = int(getattr(result, "exit_code", 0))
-    return {"pass": 0, "fail": 1}.get(options.undecided, code) if code == _UNDECIDED else code
 
 
 def _show(options: argparse.Namespace, progress: Progress) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from evalstats.statistics.files import (
     test_set_files,
 )
 from evalstats.statistics.names import as_names, group_codes
+from evalstats.statistics.runs import as_runs
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Options that name labels of segments, and those that name files to read.
@@ -61,12 +62,8 @@ class Input:
 
     def system(self, name: str) -> str:
         """Return the system that a name or the path of its file stands for."""
-        if name in self.systems:
-            return name
-        for of in (Path, lambda path: Path(path).name):  # the whole path, or the end of only one
-            found = {s for path, s in (self.paths or {}).items() if of(path) == of(name)}
-            if len(found) == 1:
-                return found.pop()
+        if found := _known(name, self.systems, self.paths or {}):
+            return found
         raise InputError(f"--baseline: there is no {name!r}; {meant(name, self.systems)}")
 
     def only(self) -> list[SegmentStatistics]:
@@ -74,6 +71,30 @@ class Input:
         if len(self.tasks) > 1:
             raise InputError(f"--task and --filter must choose one of {', '.join(self.tasks)}")
         return next(iter(self.tasks.values()))
+
+
+def _known(name: str, systems: Sequence[str], paths: Mapping[str, str]) -> str | None:
+    """Return the system that a name, a path or the end of only one path stands for."""
+    if name in systems:
+        return name
+    for of in (Path, lambda path: Path(path).name):
+        found = {system for path, system in paths.items() if of(path) == of(name)}
+        if len(found) == 1:
+            return found.pop()
+    return None
+
+
+def _check_enough(
+    options: argparse.Namespace, systems: Sequence[str], paths: Mapping[str, str]
+) -> None:
+    """Refuse fewer than two systems, and a gate whose baseline is not there before that."""
+    name = options.baseline
+    if options.command == "gate" and _known(name, systems, paths) is None:
+        raise InputError(
+            f"cannot read {name}: it does not exist, and there is no system {name!r}; "
+            f"{meant(name, systems)}"
+        )
+    as_pairs(tuple(systems), None, options.command)
 
 
 def files_of(options: argparse.Namespace) -> list[str]:
@@ -91,7 +112,10 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
     if not paths:
         return _of_texts(options, progress, least)
     if options.input:
-        raise InputError(f"give either {paths[0]} or texts as -i, not both; scores go as --scores")
+        raise InputError(
+            f"give either {paths[0]} or texts as -i, not both; references go as -r {paths[0]}, "
+            f"scores as --scores"
+        )
     kinds = {Path(path).suffix == ".npz" for path in paths}
     if len(kinds) > 1:
         raise InputError(f"give files of statistics (.npz) or logs, not both: {' '.join(paths)}")
@@ -108,7 +132,7 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         joined = of_logs(options, [x for x in labels.values() if x not in (None, "task")])
         found = Input(joined.tasks, labels, tuple(joined.notes), joined.paths, joined.totals)
     if least > 1:
-        as_pairs(found.systems, None, options.command)
+        _check_enough(options, found.systems, found.paths or {})
     return found
 
 
@@ -137,9 +161,10 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     metrics = metrics_of(options)
     if not options.input:
         raise InputError("outputs are missing: give -i FILE ..., or paths of logs")
-    names = tuple(system_names(options.input, options.names))
+    names, systems_of_runs = _names(options)
+    paths = dict(zip(options.input, systems_of_runs or names, strict=True))
     if least > 1:
-        as_pairs(names, None, options.command)
+        _check_enough(options, list(dict.fromkeys(paths.values())), paths)
     files = {name: getattr(options, name) for name in _LABELS}
     labels = {n: read_lines(path, labels=True) if path else None for n, path in files.items()}
     references = _references(options)
@@ -153,16 +178,31 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
             raise InputError(f"{path} has {len(lines)} lines but the references have {n_segments}")
     as_names(names)
     tables = extract_files(systems, references, metrics, progress)
+    if systems_of_runs:
+        tables = [as_runs(table, systems_of_runs) for table in tables]
     if options.scores:
         from evalstats.cli.logs import scores_beside
 
         # Standard input cannot be read again.
         again = [] if STANDARD in (options.references or []) else _references(options)
         tables = tables + scores_beside(options, tables[0], again)
-    paths = dict(zip(options.input, names, strict=True))
     texts = (*references, *systems.values())
     notes = tuple(f"{lines.path} {MARK_NOTE}" for lines in texts if lines.has_mark)
     return Input({"": _chosen(tables, options)}, labels, notes, paths)
+
+
+def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
+    """Return the name of each file, and the systems whose runs they are; none where each is one.
+
+    Of ``--names A A B B`` the files are "A run 1", "A run 2" and so on.
+    """
+    names = options.names or []
+    if len(set(names)) == len(names) or len(names) != len(options.input):
+        return system_names(options.input, options.names), []
+    numbers = [f"{name} run {names[: i + 1].count(name)}" for i, name in enumerate(names)]
+    if options.scores:
+        raise InputError("--scores are of one file a system, and --names says that there are runs")
+    return numbers, list(names)
 
 
 def _chosen(
@@ -197,8 +237,11 @@ def texts_of(options: argparse.Namespace) -> dict[str, list[str]] | None:
     references = _reference_files(options)
     numbers = [f" {i + 1}" for i in range(len(references))] if len(references) > 1 else [""]
     named = {f"reference{number}": path for number, path in zip(numbers, references, strict=True)}
-    names = system_names(options.input, options.names)
+    names, systems_of_runs = _names(options)
     for name, path in zip(names, options.input, strict=True):
+        # Which of several runs a report should show is not known.
+        if systems_of_runs:
+            continue
         if not options.systems or matches(name, options.systems):
             named[name] = path
     # Standard input cannot be read again.

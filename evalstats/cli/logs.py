@@ -116,7 +116,7 @@ def _named(options: argparse.Namespace) -> Any:
     if len(names) != len(paths) or len(set(names)) < len(names):
         raise InputError(
             f"--names needs a name of its own for each of the {len(paths)} logs, got "
-            f"{' '.join(names)}"
+            f"{' '.join(names)}; runs of a system are a column 'epoch', with --epochs runs"
         )
     return dict(zip(names, paths, strict=True))
 

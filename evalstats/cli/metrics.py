@@ -61,6 +61,11 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
     """Make the metrics, each with its own options; one that would have no effect is an error."""
     names = [written(name) for name in options.metrics or ["bleu"]]
     for name in names:
+        several = name.split(",")
+        if len(several) > 1 and set(several) <= set(NAMED):
+            raise InputError(
+                f"takes names with spaces between them: -m {' '.join(several)}", argument="metrics"
+            )
         if name not in NAMED:
             raise InputError(
                 f"must be one of {', '.join(NAMED)}; got {shown(name, 60)}. Scores from elsewhere, "

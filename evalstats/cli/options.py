@@ -18,13 +18,14 @@ class Option(NamedTuple):
 
     Its last word says what comes after it: nothing, a value, one value or more (``FILE...``), or
     one of several (``mean|runs``). In the options of a command it has the name `to`, that of the
-    argument which it becomes, or else its first long one.
+    argument which it becomes, or else its first long one. What may be given `again` is a list.
     """
 
     typed: str
     commands: str
     help: str
     to: str = ""
+    again: bool = False
 
     @property
     def flags(self) -> list[str]:
@@ -90,7 +91,7 @@ _ANY = f"{_PAIRED} estimate"
 _LOGS, _TEXTS = f"{_ANY} show", f"{_ANY} extract"
 _DRAWN = f"{_SCORED} gate audit"
 _PRINTED = f"{_LOGS} demo"
-_OUTPUT = "ends in txt md tex csv json png pdf svg, or html: a report"
+_OUTPUT = "repeats; by suffix txt md tex csv json html png pdf svg"
 _FORMS = "text|json|markdown|latex|html|csv"
 
 #: The options by heading. Those of a test are arguments of the call under their names.
@@ -103,7 +104,7 @@ OPTIONS = {
                "bleu chrf chrf++ ter wer cer (default: bleu); which of logs"),
         Option("-m, --metrics, --metric METRIC...", "show", "which of logs"),
         Option("--systems PATTERN...", _LOGS, "choose systems, and their order"),
-        Option("--names NAME...", f"{_TEXTS} show", "names of the systems, one a file"),
+        Option("--names NAME...", f"{_TEXTS} show", "names of systems, one a file; again for runs"),
         Option("--task PATTERN...", _LOGS, "tasks of logs, such as 'mmlu*'"),
         Option("--filter PATTERN...", _LOGS, "filters of lm-evaluation-harness"),
         Option("--missing error|intersect|available", _LOGS,
@@ -122,9 +123,10 @@ OPTIONS = {
     "units": [
         Option("--groups NAME|FILE", f"{_SCORED} power gate",
                "of documents: a label of the items, or a label a line"),
-        Option("--strata NAME|FILE", f"{_SCORED} power", "likewise a domain: drawn within each"),
+        Option("--strata NAME|FILE", f"{_SCORED} power gate",
+               "likewise a domain: drawn within each"),
         Option("--over NAME|FILE", "compare", "means over domains, or task, as a sample of them"),
-        Option("--aggregate micro|macro", f"{_SCORED} power",
+        Option("--aggregate micro|macro", f"{_SCORED} power gate",
                "over strata or tasks: all together, or means"),
     ],
     "test": [
@@ -132,6 +134,7 @@ OPTIONS = {
         Option("--baseline BASE", "gate", "what is in use: log, file of outputs, or name"),
         Option("--margin POINTS", "compare gate", "the difference, or loss, that matters"),
         Option("--recovery SHARE", "compare gate", "of the baseline's score, to be kept"),
+        Option("--on all|total", "gate", "what decides: all, or of tasks the total (default: all)"),
         Option("--difference POINTS", "power", "a true difference"),
         Option("--segments N", "power", "of the plan, or groups (default: the pilot's)",
                "n_segments"),
@@ -153,14 +156,15 @@ OPTIONS = {
                "default: 0.95; verdicts are at 1 - LEVEL"),
         Option("--significance-level LEVEL", "power gate",
                "how often one test may be wrong (default: 0.05)"),
-        Option("--undecided pass|fail", "gate", "exit with 0 or 1, not with 3"),
+        Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3"),
         Option("--paired-bs-n N", "audit", "sacreBLEU's resamples (default: 1,000)", "n_bootstrap"),
         Option("--paired-ar-n N", "audit", "its trials (default: 10,000)", "n_randomization"),
         Option("--resamples N", _DRAWN, "default: 9,999", "n_resamples"),
         Option("--seed N", _DRAWN, "default: 12345", "rng"),
     ],
     "output": [
-        Option("-o, --output FILE", _PRINTED, _OUTPUT),
+        Option("-o, --output FILE", _PRINTED.replace("gate ", ""), _OUTPUT, again=True),
+        Option("-o, --output FILE", "gate", f"{_OUTPUT} xml", again=True),
         Option("-o, --output FILE.npz", "extract", "where to"),
         Option(f"-f, --format {_FORMS}", _PRINTED.replace("gate ", ""), "default: as -o, or text"),
         Option(f"-f, --format {_FORMS}|junit", "gate", "default: as -o, or text"),
@@ -168,6 +172,7 @@ OPTIONS = {
         Option("--describe", "compare estimate demo", "print the sentence for a method section"),
         Option("--matrix", "compare", "all pairs of many systems"),
         Option("--files FOLDER", "demo", "write the files of the pages there, and no table"),
+        Option("--digits N", _PRINTED, "decimals of scores (default: two of the smallest error)"),
         Option("--caption TEXT", _PRINTED, "of LaTeX, whose tables are then a float"),
         Option("--label NAME", _PRINTED, "likewise, for \\ref"),
     ],
@@ -183,7 +188,7 @@ RARE = {
         "--higher-is-better",
     ),
     *("-t", "-l", "--scores", "--strata", "--over", "--aggregate", "--alternative", "--contrast"),
-    *("--method", "--adjustment", "--adjust-over", "--matrix", "--caption", "--label"),
+    *("--method", "--adjustment", "--adjust-over", "--matrix", "--digits", "--caption", "--label"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import sys
@@ -21,6 +22,11 @@ STANDARD = "-"
 FORMATS = ("text", "json", "markdown", "latex", "html", "csv")
 FIGURES = ("png", "pdf", "svg")
 _OF_LATEX = {"caption", "label"}
+#: Options of forms, arguments of `to_text` and its like, which have no effect on others.
+_OF_FORMS = {
+    **{"caption": {"latex"}, "label": {"latex"}, "digits": {"text", "markdown", "latex"}},
+    **{"verbose": {"text"}, "matrix": {"text"}},
+}
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
 
@@ -30,19 +36,17 @@ class UnwritableError(Exception):
 
 
 @contextmanager
-def destination(
-    path: str | None, inputs: Sequence[str] = ()
-) -> Iterator[Callable[[str | bytes], None]]:
+def destination(path: str, inputs: Sequence[str] = ()) -> Iterator[Callable[[str | bytes], None]]:
     """Yield what writes to a file, tried before without changing it, or to standard output.
 
     The file may be none of the inputs. One that was not there is not there when the work fails.
     """
-    if path in (None, STANDARD):
+    if path == STANDARD:
         if sys.stdout is None:
             raise InputError("standard output is closed; give -o FILE")
         yield lambda content: to_stdout(str(content).rstrip("\n") + "\n")
         return
-    target = Path(str(path))
+    target = Path(path)
     for other in inputs:
         if _is_same(target, other):
             raise InputError(f"-o {path} is the input {other}; give another file")
@@ -93,11 +97,33 @@ def to_stdout(text: str = "") -> None:
         raise UnwritableError(error.strerror) from error
 
 
-def form_of(output: str | None, format: str | None) -> str:
+def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
+    """Return where a result goes, standard output last, and in which form: (path, form).
+
+    A gate says its verdict on standard output, whatever else is written.
+    """
+    if options.command == "extract":
+        return [(options.output or STANDARD, "")]
+    paths = options.output or [STANDARD]
+    for i, path in enumerate(paths):
+        if any(Path(path).absolute() == Path(other).absolute() for other in paths[:i]):
+            raise InputError(f"-o {path} is given more than once")
+    found = [(path, form_of(path, options.format)) for path in paths]
+    if options.command == "gate" and STANDARD not in paths:
+        found.append((STANDARD, "text"))
+    for name in _OF_FORMS:
+        forms = _OF_FORMS[name]
+        if getattr(options, name) is not None and forms.isdisjoint(form for _, form in found):
+            what = "LaTeX: -f latex, or -o FILE.tex" if name in _OF_LATEX else "text, md and tex"
+            raise InputError(f"--{name} is for {what}")
+    return sorted(found, key=lambda pair: pair[0] == STANDARD)
+
+
+def form_of(output: str, format: str | None) -> str:
     """Return the form that was asked for, or that of the file's suffix; they have to agree."""
-    if output in (None, STANDARD):
+    if output == STANDARD:
         return format or "text"
-    of_suffix = SUFFIXES.get(Path(str(output)).suffix.lower())
+    of_suffix = SUFFIXES.get(Path(output).suffix.lower())
     if format and of_suffix not in (None, format):
         raise InputError(f"-o {output} is a file of {of_suffix}, but -f asks for {format}")
     if form := format or of_suffix:
@@ -107,12 +133,8 @@ def form_of(output: str | None, format: str | None) -> str:
     )
 
 
-def rendered(result: Any, form: str, texts: Texts | None = None, **how: object) -> str | bytes:
-    """Return a result in a form; `how` goes to `to_text` and `to_latex`, texts to a report."""
-    asked = {name: value for name, value in how.items() if value}
-    for name in _OF_LATEX & set(asked):
-        if form != "latex":
-            raise InputError(f"--{name} is for LaTeX: -f latex, or -o FILE.tex")
+def rendered(result: Any, form: str, options: argparse.Namespace, texts: Texts | None) -> Any:
+    """Return a result in a form, as str or bytes; a report has texts of segments as well."""
     if form in FIGURES:
         return _figure(result, form)
     if form == "html":
@@ -120,9 +142,9 @@ def rendered(result: Any, form: str, texts: Texts | None = None, **how: object) 
     make = getattr(result, f"to_{form}", None)
     if make is None:
         raise InputError(f"{form} is no form of this result; give another -f or -o")
-    known = {"text": set(how) - _OF_LATEX, "latex": _OF_LATEX}.get(form, set())
-    text: str = make(**{name: asked[name] for name in known & set(asked)})
-    return text
+    how = {name: getattr(options, name) for name, forms in _OF_FORMS.items() if form in forms}
+    # `matrix` is asked for of a comparison alone.
+    return make(**{name: value for name, value in how.items() if value is not None})
 
 
 def _figure(result: Any, form: str) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from textwrap import fill
 from typing import Any, NoReturn
 
@@ -16,7 +17,7 @@ from evalstats.errors import Argument
 from evalstats.results.signatures import version
 
 _WIDTH, _INDENT = 100, 40
-_METRICS = "options of metrics, named as sacreBLEU's"
+_METRICS = "options of metrics"
 
 
 def parsed(arguments: Sequence[str]) -> argparse.Namespace:
@@ -34,6 +35,9 @@ def parsed(arguments: Sequence[str]) -> argparse.Namespace:
     # What another command is asked is not asked here: all options have a value, or None.
     every = {option.name: None for options in OPTIONS.values() for option in options}
     found = parser.parse_args(rest, argparse.Namespace(**every))
+    if found.input:
+        for word in found.logs or ():
+            _check_no_second_value(parser, command, rest, word)
     if found.help or found.help_all:
         to_stdout(_help(command, found.help_all))
         raise SystemExit(0)
@@ -57,6 +61,27 @@ def as_typed(argument: Argument, options: argparse.Namespace) -> str:
     value = argument.value if argument.has_value else ()
     words = [value] if isinstance(value, str) or not isinstance(value, Iterable) else value
     return " ".join(map(str, (flag_of(name), *words)))
+
+
+#: What sacreBLEU calls what is here without being asked for.
+_SACREBLEU = dict.fromkeys(
+    ("--paired-bs", "--paired-ar", "-paired-bs", "-paired-ar"),
+    "compare tests every pair without it; evalstats audit prints what sacreBLEU says",
+)
+
+
+def _check_no_second_value(
+    parser: argparse.ArgumentParser, command: str, words: Sequence[str], stray: str
+) -> None:
+    """Say of a word that is no file, after the one value of an option, that it is one too many."""
+    at = words.index(stray)
+    if at < 2 or Path(stray).exists():
+        return
+    flag, value = words[at - 2 : at]
+    single = {f: o for some in _options(command).values() for o in some for f in o.flags}
+    option = single.get(flag)
+    if option and option.value and not option.value.endswith("..."):
+        parser.error(f"argument {flag} takes one value, got {value} {stray}")
 
 
 class _Once(argparse.Action):
@@ -84,6 +109,9 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, f"there is no {value!r}; {meant(value, known)}")
 
     def error(self, message: str) -> NoReturn:
+        for flag, hint in _SACREBLEU.items():
+            if message.startswith("unrecognized") and flag in message.split():
+                message += f"; {hint}"
         self.exit(2, one_line(f"{self.prog}: error: {message}") + "\n")
 
 
@@ -97,6 +125,8 @@ def _settings(option: Option) -> dict[str, Any]:
     if value.endswith("..."):
         # What is given again adds to what was given before.
         settings |= {"nargs": "*" if is_input else "+", "action": "extend"}
+    if option.again:
+        settings["action"] = "append"
     if value.islower() and "|" in value:
         settings["choices"] = value.split("|")
     return {**settings, "metavar": value, "type": _TYPES.get(value, str)}
@@ -109,8 +139,25 @@ def _language_pair(text: str) -> str:
     return text.lower()
 
 
+def _number(text: str) -> float:
+    """Return a number, or say what was expected."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}") from None
+
+
+def _share(text: str) -> float:
+    """Return a share, which is no percentage."""
+    if re.fullmatch(r"[\d.]+ ?%", text):
+        share = f"{float(text.rstrip(' %')) / 100:.10g}"
+        raise argparse.ArgumentTypeError(f"expected a share, got {text!r}: write {share}")
+    return _number(text)
+
+
 _TYPES: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("POINTS", "SHARE", "LEVEL", "NUMBER"), float),
+    **dict.fromkeys(("POINTS", "NUMBER"), _number),
+    **dict.fromkeys(("SHARE", "LEVEL"), _share),
     "N": int,
     "SRC-TRG": _language_pair,
 }

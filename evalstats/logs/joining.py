@@ -238,7 +238,13 @@ def _shared(
     gone = {name: [str(key) for key in rows_of if (key, name) not in there] for name in places}
     lines = [f"{name} has no {first_few(keys, ', ')}" for name, keys in gone.items() if keys]
     if not shared:
-        raise InputError(f"the systems have no task and metric in common: {first_few(lines)}")
+        raise InputError(
+            f"the systems have no task and metric in common: {first_few(lines)}; choose one ",
+            Argument("task"),
+            ", or ",
+            Argument("systems"),
+            " that share some",
+        )
     if missing != "intersect":
         raise InputError(
             f"all systems must have the same tasks and metrics, but {first_few(lines)}; choose "

@@ -14,9 +14,11 @@ from evalstats.analysis.units import Labels
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log
+from evalstats.logs.reading import read_log
 from evalstats.resampling.executors import Workers
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics
+from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import columns_of
 
@@ -54,9 +56,12 @@ def sides_of(
             "a gate needs the statistics of every segment, and a Shard keeps totals only; give "
             "compare the Shard, with margin or recovery"
         )
+    hypotheses, references = _opened(passed.hypotheses), _opened(passed.references)
+    passed = passed._replace(hypotheses=hypotheses, references=references)
     if isinstance(baseline, str) and _has_names(passed.hypotheses, baseline):
         _refuse(of_logs)
         return _named(passed, baseline, executor)
+    baseline = _opened(baseline)
     if _is_log(passed.hypotheses) or _is_log(baseline):
         if not (_is_log(passed.hypotheses) and _is_log(baseline)):
             raise InputTypeError(
@@ -68,12 +73,24 @@ def sides_of(
     return _apart(passed, baseline, executor)
 
 
+def _opened(value: Any) -> Any:
+    """Return the statistics in an ``.npz`` file and the lines of a ``.txt``; all else as it is."""
+    if not isinstance(value, (str, os.PathLike)):
+        return value
+    path = os.fspath(value)
+    if path.endswith(".npz"):
+        return SegmentStatistics.load(path)
+    return read_lines(path) if path.removesuffix(".gz").endswith(".txt") else value
+
+
 def _is_log(value: object) -> bool:
     return isinstance(value, (Log, str, os.PathLike)) or columns_of(value) is not None
 
 
 def _has_names(value: object, baseline: str) -> bool:
     """Return whether a value holds several systems, of which one may be called so."""
+    if is_statistics(value) and baseline.endswith((".npz", ".txt", ".txt.gz")):
+        return False
     names = [name for name, _ in columns_of(value) or ()]
     return isinstance(value, Mapping) or is_statistics(value) or baseline in names
 
@@ -102,8 +119,14 @@ def _logs(passed: Passed, baseline: object, of_logs: Mapping[str, Any]) -> Sides
         raise InputError("references must be left out when logs are given: these have their scores")
     metrics: Any = passed.metrics
     labels: Any = passed.groups, passed.strata
+    sides: Any = [baseline, passed.hypotheses]
+    if all(columns_of(side) is not None for side in sides):
+        names = [read_log(side).systems for side in sides]
+        # Frames have no paths to be called after.
+        if names[0] == names[1] and len(names[0]) == 1:
+            sides = dict(zip(("baseline", "system"), sides, strict=True))
     asked = {"allow_changes": None, **of_logs}
-    found = joined([baseline, passed.hypotheses], metric=metrics, labels=labels, **asked)
+    found = joined(sides, metric=metrics, labels=labels, **asked)
     (first, *_), *_ = found.tasks.values()
     return Sides(
         found.tasks, first.systems[0], passed.groups, passed.strata, found.notes, found.totals
@@ -113,6 +136,12 @@ def _logs(passed: Passed, baseline: object, of_logs: Mapping[str, Any]) -> Sides
 def _apart(passed: Passed, baseline: object, executor: Workers) -> Sides:
     """Return outputs or statistics of two systems, one in each argument; either can be either."""
     values = {"hypotheses": passed.hypotheses, "baseline": baseline}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            raise InputTypeError(
+                f"{name} is a mapping: give both systems in one, as hypotheses, and the name of "
+                f"one as baseline; scores with names of items are a frame, or a table"
+            )
     known = {
         name: _of_one(name, value, passed.metrics)
         for name, value in values.items()

@@ -13,11 +13,18 @@ from evalstats.results.layout import gained_lost
 from evalstats.results.records import Difference, Record, counted, metric_name, plural
 from evalstats.results.report import Column, Table, table_of
 
-#: From the worst to the best: a gate is as good as its worst check.
-VERDICTS = ("failed", "undecided", "passed")
+#: From the worst to the best: a gate is as good as its worst check. What is not asked is shown.
+VERDICTS = ("failed", "undecided", "passed", "not asked")
 Verdict = Annotated[str, one_of(VERDICTS)]
+#: What may decide, and what an undecided gate may count as.
+ASKED = ("all", "total")
+UNDECIDED = ("pass", "fail")
 #: Exit codes of the command line; 2 is bad input.
 _CODES = {"passed": 0, "failed": 1, "undecided": 3}
+_CODES_OF_UNDECIDED = {None: _CODES["undecided"], "pass": 0, "fail": 1}
+#: What a check is in JUnit's XML, where an error is neither a success nor a failure.
+_JUNIT = {"passed": "system-out", "failed": "failure", "not asked": "skipped"}
+_JUNIT_OF_UNDECIDED = {None: "error", "pass": "skipped", "fail": "failure"}
 
 
 @dataclass(frozen=True)
@@ -29,13 +36,13 @@ class GateCheck(Record):
     difference : Difference
         System minus baseline; its bounds have each a one-sided confidence of 1 -
         `significance_level`, and its `margin_test` has both tests of the limit.
-    verdict : {"passed", "failed", "undecided"}
+    verdict : {"passed", "failed", "undecided", "not asked"}
         The loss is shown to be within the limit; or beyond it; or neither. Without a limit: no loss
-        is shown; or one is.
+        is shown; or one is. Where the totals alone decide, tasks are not asked.
     pvalue_failed_adjusted, n_checks : float or None, int
         That more is lost than the limit, adjusted by Holm's method (1979) for all checks of the
         gate: any one of them makes it fail. To pass, all have to, and need no adjustment (Berger,
-        1982). `None` where there is no test of the limit.
+        1982). `None` where there is no test of the limit, and of what is not asked.
     n_items, unit : int, str
         Items that were compared; "item", or the name of groups.
     needed : int or None
@@ -90,7 +97,7 @@ class GateCheck(Record):
     def reason(self) -> str:
         """Why it has not passed, in a sentence; empty where it has."""
         alone, adjusted = self.pvalue_failed, self.pvalue_failed_adjusted
-        if self.verdict == "passed":
+        if self.verdict in ("passed", "not asked"):
             return ""
         if alone is None or adjusted is None:
             return self.difference.unanswered(self.unit)
@@ -103,12 +110,14 @@ class GateCheck(Record):
                 f"the loss is beyond the limit by itself ({report.p_is(alone)}), but not{among} "
                 f"({report.p_is(adjusted)})"
             )
+        # Without a limit nothing is undecided.
+        within = f"not shown to be within the limit ({report.p_is(self.pvalue_passed or 1.0)})"
         if self.needed is None or self.needed <= self.n_items:
             more = f"more {plural(self.unit)}, or a wider limit"
-            return f"the loss is near the limit, on whichever side; {more}"
+            return f"{within}; the loss is near the limit, on whichever side: {more}"
         return (
-            f"{counted(self.n_items, self.unit)} are too few: a system that has lost nothing "
-            f"passes with 80 % power on about {self.needed:,}"
+            f"{within}; {counted(self.n_items, self.unit)} are too few: a system that has lost "
+            f"nothing passes with 80 % power on about {self.needed:,}"
         )
 
     def _title(self) -> str:
@@ -132,6 +141,8 @@ class Gate(Several[GateCheck]):
         At most how often a gate passes that should fail, and fails that should pass.
     notes : tuple of str
         What was left out of the logs, and what a careful reader should know.
+    undecided : {"pass", "fail"} or None
+        What an undecided gate counts as; by default as neither.
     """
 
     checks: tuple[GateCheck, ...]
@@ -139,37 +150,53 @@ class Gate(Several[GateCheck]):
     recovery: Size | None
     significance_level: Level
     notes: tuple[str, ...] = ()
+    undecided: Annotated[str, one_of(UNDECIDED)] | None = None
 
     derived = ("verdict",)
 
     @property
     def verdict(self) -> str:
         """The worst of the checks: "failed" before "undecided" before "passed"."""
-        return min((check.verdict for check in self.checks), key=VERDICTS.index)
+        asked = [check.verdict for check in self.checks if check.verdict != "not asked"]
+        return min(asked, key=VERDICTS.index)
 
     @property
     def exit_code(self) -> int:
-        """0 for passed, 1 for failed, 3 for undecided."""
+        """0 for passed, 1 for failed, 3 for undecided, unless that counts as one of the others."""
+        if self.verdict == "undecided":
+            return _CODES_OF_UNDECIDED[self.undecided]
         return _CODES[self.verdict]
 
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why each check has not passed, in a sentence each, failures first."""
+        worst = sorted(self.checks, key=lambda check: VERDICTS.index(check.verdict))
+        return tuple(f"{c.name}: {c.verdict}, {c.reason}." for c in worst if c.reason)
+
     def to_junit(self) -> str:
-        """Return JUnit's XML, a test case a check: what failed is a failure, undecided an error."""
+        """Return JUnit's XML, a test case a check.
+
+        What failed is a failure. What is undecided is an error; it is skipped where an undecided
+        gate counts as passed, and a failure where it counts as failed. What is not asked is
+        skipped. So there is a failure or an error exactly where `exit_code` is not 0.
+        """
         from xml.etree import ElementTree
 
-        verdicts = [check.verdict for check in self.checks]
-        n_failed, n_undecided = map(verdicts.count, ("failed", "undecided"))
-        counts = {"tests": len(verdicts), "failures": n_failed, "errors": n_undecided, "skipped": 0}
+        kinds = {**_JUNIT, "undecided": _JUNIT_OF_UNDECIDED[self.undecided]}
+        found = [kinds[check.verdict] for check in self.checks]
+        counts = {"tests": len(found), "failures": found.count("failure")}
+        counts |= {"errors": found.count("error"), "skipped": found.count("skipped")}
         suite = ElementTree.Element("testsuite", {"name": "evalstats gate"})
         suite.attrib.update((name, str(count)) for name, count in counts.items())
-        for check in self.checks:
+        for check, kind in zip(self.checks, found, strict=True):
             case = ElementTree.SubElement(
                 suite, "testcase", classname=check.task or "evalstats", name=check.metric
             )
-            kind = {"passed": "system-out", "failed": "failure"}.get(check.verdict, "error")
-            found = ElementTree.SubElement(case, kind)
-            found.text = self._line(check)
+            inside = ElementTree.SubElement(case, kind)
+            inside.text = self._line(check)
             if kind != "system-out":
-                found.attrib.update(type=check.verdict, message=check.reason)
+                message = check.reason or "the total alone decides"
+                inside.attrib.update(type=check.verdict, message=message)
         ElementTree.indent(suite)
         text: str = ElementTree.tostring(suite, encoding="unicode")
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -205,18 +232,23 @@ class Gate(Several[GateCheck]):
         if all(check.difference.discordant is None for check in self.checks):
             del columns[-2]
         first = self.checks[0].difference
-        asked = f"asked: {self._limit()}, level {self.significance_level:g}"
-        title = f"{self.verdict.upper()}: {first.system} against {first.baseline}, {asked}"
+        is_of_total = any(check.verdict == "not asked" for check in self.checks)
+        asked = "asked of the total" if is_of_total else "asked"
+        asked += f": {self._limit()}, level {self.significance_level:g}"
+        verdict = self.verdict.upper()
+        if self.verdict == "undecided" and self.undecided is not None:
+            verdict += f" (counts as {self.undecided}ed)"
+        title = f"{verdict}: {first.system} against {first.baseline}, {asked}"
         n_totals = sum(check.difference.aggregate is not None for check in self.checks)
         return [table_of(title, self.checks, columns, n_totals=n_totals)]
 
     def _rows(self) -> Sequence[GateCheck]:
         return self.checks
 
-    def _notes(self) -> Sequence[str]:
-        worst = sorted(self.checks, key=lambda check: VERDICTS.index(check.verdict))
-        reasons = [f"{c.name}: {c.verdict}, {c.reason}." for c in worst if c.reason]
-        return [*reasons, *self.notes]
+    def _below(self, verbose: bool = False) -> tuple[list[str], list[str]]:
+        """Return all reasons, since who reads the log of a build cannot ask again, then notes."""
+        notes, signatures = super()._below(verbose)
+        return [*self.reasons, *notes], signatures
 
     def _signatures(self) -> Sequence[str]:
         return [check.signature for check in self.checks]

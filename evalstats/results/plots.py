@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from evalstats.results.figures import Axes, Panels
 
 #: More rows than these are no figure any more: of pairs, of tasks.
-_MOST_PAIRS, _MOST_TASKS = 40, 120
+MOST_PAIRS, _MOST_TASKS = 40, 120
 #: Pairs that have a panel of their tasks each.
 _MOST_PANELS = 6
 _ANNOTATED = 9
@@ -140,7 +140,7 @@ def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) 
     if has_tasks(found):
         title, labels = names[0], [d.task for d in found]
     else:
-        if len(found) > _MOST_PAIRS:
+        if len(found) > MOST_PAIRS:
             raise InputError(
                 f"{len(found)} differences are too many rows; use plot_pvalues(), or compare with "
                 f"baseline="

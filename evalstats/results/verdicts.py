@@ -47,6 +47,7 @@ def verdicts(result: Any) -> list[Verdict]:
         return [
             Verdict(f"{c.name}: {c.verdict}", KINDS.get(c.verdict, "open"), [c.reason])
             for c in result.checks
+            if c.verdict != "not asked"
         ]
     return []
 

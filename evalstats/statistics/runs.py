@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -86,14 +87,33 @@ def extract_all_runs(
     flat = {
         f"{name} run {i + 1}": run for name, runs in named.items() for i, run in enumerate(runs)
     }
-    found = []
-    for table in extract_all(flat, references, metrics, progress, workers, segment_ids):
-        apart = table.values.reshape(len(named), n_runs, *table.values.shape[1:])
-        wide = np.moveaxis(apart, 1, 2).reshape(len(named), table.n_segments, -1)
-        metric = MeanOfRuns(table.metric, n_runs)
-        known = (table.reference_label, table.fingerprint, table.segment_ids)
-        found.append(SegmentStatistics(wide, tuple(named), metric, *known))
-    return found
+    names = [name for name in named for _ in range(n_runs)]
+    tables = extract_all(flat, references, metrics, progress, workers, segment_ids)
+    return [as_runs(table, names) for table in tables]
+
+
+def as_runs(table: SegmentStatistics, names: Sequence[str]) -> SegmentStatistics:
+    """Return statistics whose rows are runs, of systems with these names, as `extract_runs` does.
+
+    Raises
+    ------
+    InputError
+        Where systems have different numbers of runs.
+    """
+    counts = Counter(names)
+    (first, n_runs), *others = counts.items()
+    for name, count in others:
+        if count != n_runs:
+            raise InputError(
+                f"all systems must have the same number of runs, got {n_runs} of {first!r} and "
+                f"{count} of {name!r}"
+            )
+    places = np.array([[i for i, own in enumerate(names) if own == name] for name in counts])
+    # (S, R, N, k) to (S, N, R k).
+    wide = np.moveaxis(table.values[places], 1, 2).reshape(len(counts), table.n_segments, -1)
+    metric = MeanOfRuns(table.metric, n_runs)
+    known = (table.reference_label, table.fingerprint, table.segment_ids)
+    return SegmentStatistics(wide, tuple(counts), metric, *known)
 
 
 def has_runs(systems: object, metrics: Metrics) -> bool:

@@ -1,0 +1,62 @@
+"""Gates in pytest: a fixture, and at the end of the run the tables of all gates that it asked.
+
+pytest loads this file wherever evalstats is installed (entry point ``pytest11``). Nothing else of
+evalstats is imported before a test calls the fixture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from evalstats.results.gate import Gate
+
+#: The property of a test that holds the table of a gate. pytest's JUnit XML has it too, and
+#: pytest-xdist brings it from its workers.
+_PROPERTY = "evalstats gate"
+
+
+@pytest.fixture
+def evalstats_gate(request: pytest.FixtureRequest) -> Callable[..., Gate]:
+    """Fail the test unless a gate passes: call it as `evalstats.assert_not_worse`.
+
+    The table of the gate, passed or not, is printed at the end of the run.
+    """
+
+    def asked(*sides: Any, **options: Any) -> Gate:
+        __tracebackhide__ = True
+        from evalstats.testing import assert_not_worse
+
+        try:
+            found = assert_not_worse(*sides, **options)
+        except AssertionError as error:
+            _keep(request, str(error))
+            raise
+        _keep(request, str(found))
+        return found
+
+    return asked
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the table of each gate below the test that asked it, if there are any."""
+    every = [report for reports in terminalreporter.stats.values() for report in reports]
+    # What is set up and torn down around a test has its properties as well.
+    called = [report for report in every if getattr(report, "when", None) == "call"]
+    gates = [
+        (report.nodeid, table)
+        for report in called
+        for name, table in report.user_properties
+        if name == _PROPERTY
+    ]
+    if gates:
+        terminalreporter.section("evalstats gates")
+    for node, table in gates:
+        terminalreporter.write_line(f"{node}\n{table}\n")
+
+
+def _keep(request: pytest.FixtureRequest, table: str) -> None:
+    request.node.user_properties.append((_PROPERTY, table))
