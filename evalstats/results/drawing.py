@@ -98,6 +98,7 @@ def _of_differences(c: Any, every: Sequence[Any]) -> Iterator[str]:
         of = f"{contrast.column}s{contrast.to(c.baseline)}"
         of = f" {contrast.sign} ".join(pair) or of
         axis = f"{of}, {report.level(c.confidence_level)}; filled: significant"
+        axis += f"; {report.APART}" if any(map(c.is_apart, panel)) else ""
         title = metric_name(panel[0])
         yield _folded(chart(title, marks, axis, contrast.null), len(marks), f"{title}: {of}")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any
 
+from evalstats.results.contrasts import contrast_of
 from evalstats.results.describe import TOTALS
 from evalstats.results.records import MARK, Difference, by_metric, counted, distinct, plural
 from evalstats.results.results import Comparison, Estimates
@@ -94,6 +95,7 @@ def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[s
     """Say what limits the verdicts, and then what they are."""
     yield from floor_notes(result, result.differences)
     yield from family_notes(result, limits)
+    yield from apart_notes(result)
     yield from limit_notes(limits)
     units = plural(limits[0].unit) if len({limit.unit for limit in limits}) == 1 else "units"
     rows = [d for d in result.rows if d.test != "mcnemar"]
@@ -116,6 +118,38 @@ def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[s
     yield from _family_notes(result)
     if len(limits) == 1:
         yield from (*uneven_notes(limits), *design_notes(result.estimates))
+
+
+def apart_notes(result: Comparison) -> Iterator[str]:
+    """Say where an interval leaves the null value out and the verdict is "no evidence", and why."""
+    found = [d for d in result.differences if result.is_apart(d)]
+    adjusted = [d for d in found if d.pvalue <= result.significance_level]
+    null = contrast_of(result.contrast).null
+    n = len(result.differences)
+    if adjusted:
+        several = max(map(result.n_compared, adjusted))
+        yield (
+            f"{_leave(adjusted, n, null)}: each interval speaks of its difference alone, and "
+            f"{result.pvalue_name()} allows for {several} comparisons."
+        )
+    if alone := [d for d in found if d.pvalue > result.significance_level]:
+        yield (
+            f"{_leave(alone, n, null)}: intervals ({result.method}) and p-values ({result.test}) "
+            f"rest on different methods."
+        )
+
+
+def _leave(found: Sequence[Difference], n: int, null: float) -> str:
+    """Return ``2 of 36 intervals leave 0 out though the verdict is "no evidence"``."""
+    if n == 1:
+        what = "The interval leaves"
+    elif len(found) == 1:
+        (d,) = found
+        on = f" on {d.task}" if d.task else ""
+        what = f"The interval of {d.system} - {d.baseline} ({d.metric}){on} leaves"
+    else:
+        what = f"{len(found)} of {n} intervals leave"
+    return f'{what} {null:g} out though the verdict is "no evidence"'
 
 
 def _family_notes(result: Comparison) -> Iterator[str]:

@@ -160,7 +160,9 @@ def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) 
     about = _about(found if has_tasks(found) else of)
     what = f"{contrast.column} {contrast.within} {_metric(found)}"
     level, adjusted = report.level(comparison.confidence_level), _adjusted(comparison, found)
-    name_axes(axes, f"{title}, {about}", f"{what}, {level}", f"filled: {adjusted}")
+    below = [f"{what}, {level}", f"filled: {adjusted}"]
+    below += [report.APART] if any(map(comparison.is_apart, found)) else []
+    name_axes(axes, f"{title}, {about}", *below)
     return axes
 
 

@@ -43,6 +43,8 @@ _STYLE = """<style>
 .evalstats code { font-size: 0.85em; overflow-wrap: anywhere; color: inherit;
   background: transparent; }
 </style>"""
+#: What a figure says where an open mark has an interval that leaves 0 out.
+APART = "open beside the line: p is adjusted, the interval is not"
 _LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
 #: More notes than these are folded away.
 _OPEN_NOTES = 3

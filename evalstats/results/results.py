@@ -148,6 +148,16 @@ class Comparison(Listed[Difference]):
         floor = least * self.family_factor(difference)
         return floor > self.significance_level and not self.significant(difference)
 
+    def is_apart(self, difference: Difference) -> bool:
+        """Return whether its interval leaves the null value out and its verdict is no evidence.
+
+        An interval speaks of one difference alone, and an adjusted p-value allows for all of them.
+        One-sided tests are of another question than intervals.
+        """
+        inside = difference.low <= difference.null <= difference.high
+        open_ = not self.significant(difference) and not self.cannot_reject(difference)
+        return self.alternative == "two-sided" and open_ and not inside
+
     def signature_of(self, difference: Difference) -> str:
         """Return everything needed to make a difference again."""
         return self._signature_by_row[difference.task, difference.metric]

@@ -117,6 +117,8 @@ def _line(c: Any, d: Difference, least: dict[Any, float | None]) -> str:
         p += f" adjusted for {n} comparisons"
     less = "" if d.higher_is_better else " (less is better)"
     said = f"{name} {value}{less}: {report.level(c.confidence_level)} {low} to {high}, {p}."
+    if c.is_apart(d) and d.pvalue <= c.significance_level:
+        said += " The interval speaks of this difference alone, and p allows for all of them."
     if c.cannot_reject(d):
         said += f" Too few {unit}s differ, or too few resamples were drawn, for any evidence."
     elif found := least.get((d.task, d.metric, d.system, d.baseline)):
