@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.analysis.gate import gated
 from evalstats.results.figures import BLUE, GREY, VERMILLION, WIDTH
 from evalstats.results.ranking import Rankings
 
@@ -280,6 +281,35 @@ def test_a_curve_names_its_axes_direction_and_level():
     same.check(1, np.ones(9))
     axes = same.plot()
     assert axes.get_ylim()[0] < 1 < axes.get_ylim()[1]
+
+
+def dashed(axes):
+    return sorted(
+        {float(line.get_xdata()[0]) for line in axes.lines if line.get_linestyle() == "--"}
+    )
+
+
+def test_a_margin_and_a_recovery_are_dashed_lines_with_a_band():
+    for lower in (False, True):
+        metric = es.Mean("m", higher_is_better=not lower)
+        axes = compared(5, metric, baseline=NAMES[0], margin=1.5).plot()
+        assert dashed(axes) == [-1.5, 1.5]
+        assert "dashed: margin ±1.5" in axes.get_xlabel()
+        assert dashed(compared(5, metric, baseline=NAMES[0]).plot()) == []
+        kept = compared(5, metric, baseline=NAMES[0], recovery=0.9)
+        (base,) = {d.baseline_score for d in kept}
+        limit = base / 0.9 - base if lower else 0.9 * base - base
+        assert dashed(kept.plot()) == [pytest.approx(limit)]
+        assert "dashed: 0.9 of the baseline kept" in kept.plot().get_xlabel()
+        of_ratios = compared(5, metric, baseline=NAMES[0], recovery=0.9, contrast="ratio").plot()
+        assert dashed(of_ratios) == [pytest.approx(1 / 0.9 if lower else 0.9)]
+        # A gate asks about a loss alone.
+        two = {name: outputs(5)[name] for name in NAMES[:2]}
+        gate = gated({"": [es.extract(two, metric=metric)]}, NAMES[0], margin=1.5, n_resamples=99)
+        axes = gate.plot()
+        assert dashed(axes) == [1.5 if lower else -1.5]
+        assert points(axes) == [gate.checks[0].difference.difference]
+        assert axes.get_title(loc="right").replace("\n", " ").endswith(gate.verdict)
 
 
 @cache

@@ -47,12 +47,55 @@ def test_records_are_found_by_metric_system_and_baseline():
     assert BASED.difference("errors", "c").baseline == BASED["errors", "c"].baseline == "b"
 
 
+def test_metrics_are_found_by_the_names_that_were_asked_for():
+    result = es.compare(TEXTS, REFERENCES, ["chrf", "chrf++", "bleu"], n_resamples=9)
+    for asked, printed in (("chrf", "chrF2"), ("CHRF++", "chrF2++"), ("chrF2", "chrF2")):
+        assert result[asked, "B"].metric == result.estimates[asked, "B"].metric == printed
+        assert result.difference(asked).metric == result.influence(asked).metric == printed
+    with pytest.raises(es.InputError, match=r"metric must be one of chrF2, .*; got 'chr'"):
+        result["chr", "B"]
+
+
+@pytest.mark.parametrize("contrast", ["difference", "ratio", "log-ratio"])
+def test_a_pair_the_other_way_round_is_turned(contrast):
+    result, turned = (
+        es.compare({name: SCORES[name] for name in names}, metrics=METRICS[0], contrast=contrast)
+        for names in ("ab", "ba")
+    )
+    found, expected = result["COMET", "a", "b"], turned["COMET", "a", "b"]
+    assert (found.system, found.baseline) == ("a", "b")
+    for name in ("value", "low", "high", "baseline_score"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=0.02)
+    assert found.pvalue_adjusted == result["COMET", "b", "a"].pvalue_adjusted
+    assert result.significant(found) == result.significant(result[0])
+    if contrast == "difference":
+        assert result.influence("COMET", "a", "b").difference == found.difference
+        assert BASED.difference("COMET", "b", "a") == BASED["COMET", "a"].turned()
+    # What is gained one way is lost the other.
+    counts = es.compare({"a": [1, 0, 1, 1], "b": [0, 0, 0, 1]}, metrics=es.Mean("m"))
+    assert counts["m", "a", "b"].discordant == es.Discordant(gained=2, lost=0)
+    # One-sided tests and margins are about one of the two.
+    for options in ({"alternative": "less"}, {"margin": 0.1}, {"recovery": 0.9}):
+        one = es.compare(SCORES, metrics=METRICS[0], n_resamples=99, **options)
+        with pytest.raises(
+            es.InputError, match="'a' from 'c' is that of 'c' from 'a' with the opp"
+        ):
+            one["COMET", "a", "c"]
+
+
+def test_a_difference_prints_as_a_sentence():
+    (d,) = es.compare(TEXTS, REFERENCES, "bleu", n_resamples=99)
+    shown = f"B - A: {d.difference:.2f} BLEU [{d.low:.2f}, 0.00], p = {d.pvalue_adjusted:.4f}"
+    assert str(d) == shown
+    assert shown in d._repr_html_()
+    assert str(replace(d, task="law", contrast="ratio")).startswith("law: B / A: 0.")
+
+
 @pytest.mark.parametrize("key, message", [
     (("BLEU", "a"), "metric must be one of COMET, errors; got 'BLEU'"),
     (("COMET", "z"), "system must be one of a, b, c; got 'z'"),
     ("a", "metric must be one of COMET, errors; got None"),
     ((1, 2, 3), "give names or a place"),
-    (("COMET", "a", "c"), "'a' from 'c' is that of 'c' from 'a' with the opposite|must be one of"),
     (("COMET", "c", "x"), r"^baseline must be one of a, b, c; got 'x'$|must be one of"),
     (("COMET", "a", "a"), "no difference of 'a' from 'a'; there are|must be one of"),
 ])  # fmt: skip

@@ -38,3 +38,10 @@ def test_systems_are_ordered_as_their_error_rates(sample):
     assert copy == baseline
     assert 0.4 <= slightly - baseline <= 0.9
     assert 4 <= clearly - baseline <= 6
+
+
+def test_the_sample_shows_itself_on_one_line(sample):
+    assert repr(sample) == (
+        "<Sample of 480 segments with 2 references, systems baseline, copy, slightly-better, "
+        "clearly-better, 40 documents, 4 domains>"
+    )

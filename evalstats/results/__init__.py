@@ -2,7 +2,9 @@
 
 - `convert`: records to plain values and back, by the types of their fields
 - `records`: numbers with their names
+- `lookup`: records by the names of metrics, tasks and systems
 - `contrasts`: differences, ratios and their logarithms
+- `limits`: where a margin or a recovery stands on the axis of a figure
 - `signatures`: what identifies a number, as a record that prints as one line
 - `page`, `verdicts`, `drawing`: the report; its sentences and its figures
 - `report`, `layout`: tables in text, Markdown, LaTeX and HTML; what stands in them

@@ -27,6 +27,8 @@ T = TypeVar("T")
 #: A column of a two-column paper, in inches.
 WIDTH = 3.3
 BLUE, VERMILLION, GREY, SKY = "#0072B2", "#D55E00", "#767676", "#56B4E9"
+#: What lies within a margin.
+BAND = "#E8EEF3"
 #: Colours and marks of what is told apart in one figure, of which there are no more.
 SERIES = ((BLUE, "o"), (VERMILLION, "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("#E69F00", "P"))
 SMALL, _MEDIUM = 7, 8  # points
@@ -121,6 +123,22 @@ def forest(
     for x, y, colour, full, mark, own in each:
         face = colour if full else "white"
         axes.plot(x, y, mark, color=colour, markerfacecolor=face, markersize=4, label=own)
+
+
+def limit_bands(
+    axes: Axes,
+    edges: NDArray[np.float64],
+    bands: Sequence[tuple[float, float] | None],
+    bounds: Sequence[tuple[float, float] | None],
+) -> None:
+    """Draw what lies within the limits of each row as a light band, and the limits dashed."""
+    rows = zip(edges[:-1], edges[1:], bands, bounds, strict=True)
+    for top, bottom, band, ends in rows:
+        if band is None or ends is None:
+            continue
+        axes.fill_betweenx([top, bottom], *band, color=BAND, linewidth=0, zorder=0)
+        for end in filter(np.isfinite, ends):
+            axes.plot([end, end], [top, bottom], "--", color="black", linewidth=0.8, zorder=1)
 
 
 def legend_below(axes: Axes) -> None:

@@ -18,7 +18,8 @@ import numpy as np
 from evalstats.checks import integer
 from evalstats.errors import MissingExtraError
 from evalstats.results import convert, escaping, page
-from evalstats.results.records import Record, distinct, named
+from evalstats.results.lookup import named
+from evalstats.results.records import Record, distinct
 from evalstats.results.report import Page, Table
 from evalstats.results.signatures import Signature, together
 from evalstats.results.writing import replacing

@@ -25,13 +25,17 @@ from evalstats.results.figures import (
     centres_of,
     forest,
     legend_below,
+    limit_bands,
     name_axes,
     own_axes,
     panels,
     rows_axes,
     wrapped,
 )
+from evalstats.results.limits import Limit
+from evalstats.results.lookup import of_metric, of_task
 from evalstats.results.records import (
+    KINDS,
     Difference,
     by_metric,
     by_pair,
@@ -40,8 +44,6 @@ from evalstats.results.records import (
     has_tasks,
     is_mixed,
     kind_of,
-    of_metric,
-    of_task,
     oriented,
     plural,
     ranked,
@@ -77,7 +79,8 @@ def _scores(estimates: Sequence[Any], ax: Axes | None) -> Axes:
     series = systems if of_tasks else [""]
     extra = 0.12 * len(series) if len(series) > 1 else 0.0
     labels = [e.task if of_tasks else e.system for e in rows]
-    axes, middles = _rows(ax, rows, labels, extra, _APART * (len(series) - 1))
+    axes, edges = _rows(ax, rows, labels, extra, _APART * (len(series) - 1))
+    middles = centres_of(edges)
     for i, (name, (colour, mark)) in enumerate(zip(series, SERIES, strict=False)):
         some = [e for e in rows if name in ("", e.system)]
         values = [(e.score, e.low, e.high) for e in some]
@@ -149,20 +152,56 @@ def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) 
         names = [f"{d.system} {contrast.sign} {d.baseline}" for d in found]
         labels = [d.system for d in found] if comparison.baseline else names
         title = f"{contrast.column.capitalize()}s{contrast.to(comparison.baseline)}"
-    axes, middles = _rows(ax, found, labels, 0.15)
+    limit = Limit(comparison.margin, comparison.recovery)
+    axes, edges = _rows(ax, found, labels, 0.15)
+    _limited(axes, edges, found, limit)
     axes.axvline(contrast.null, color=GREY, linewidth=0.6, zorder=0)
     kinds = [kind_of(comparison, d) for d in found]
     colours, sure = [_COLOURS[kind] for kind in kinds], [kind != "open" for kind in kinds]
     marks = ["o" if d.aggregate is None else "D" for d in found]
     intervals = [(d.value, d.low, d.high) for d in found]
-    forest(axes, intervals, middles, colours, filled=sure, marks=marks)
+    forest(axes, intervals, centres_of(edges), colours, filled=sure, marks=marks)
     of = [e for e in comparison.estimates if e.metric == found[0].metric]
     about = _about(found if has_tasks(found) else of)
     what = f"{contrast.column} {contrast.within} {_metric(found)}"
     level, adjusted = report.level(comparison.confidence_level), _adjusted(comparison, found)
     below = [f"{what}, {level}", f"filled: {adjusted}"]
+    below += [limit.label] if limit.label else []
     below += [report.APART] if any(map(comparison.is_apart, found)) else []
     name_axes(axes, f"{title}, {about}", *below)
+    return axes
+
+
+def gate(gate: Any, metric: str | None = None, ax: Panels | None = None) -> Panels:
+    """Draw what each check of a gate lost or gained, and the limit of the loss."""
+    groups = [[c for c in gate.checks if c.metric in names] for names in _metrics_of(gate, metric)]
+    return panels(partial(_checks, gate), groups, ax)
+
+
+def _metrics_of(gate: Any, metric: str | None) -> list[set[str]]:
+    """Return the metrics of each panel: one each, or all where a total is of several."""
+    some = _by_metric([check.difference for check in gate.checks], metric)
+    return [{d.metric for d in group} for group in some]
+
+
+def _checks(gate: Any, checks: Sequence[Any], ax: Axes | None) -> Axes:
+    found, limit = [c.difference for c in checks], Limit(gate.margin, gate.recovery, of_loss=True)
+    axes, edges = _rows(ax, found, [c.task or c.metric for c in checks], 0.15)
+    _limited(axes, edges, found, limit)
+    axes.axvline(0.0, color=GREY, linewidth=0.6, zorder=0)
+    forest(
+        axes,
+        [(d.difference, d.low, d.high) for d in found],
+        centres_of(edges),
+        [_COLOURS[KINDS.get(c.verdict, "open")] for c in checks],
+        filled=[c.verdict != "undecided" for c in checks],
+        marks=["o" if d.aggregate is None else "D" for d in found],
+    )
+    level = report.level(1 - 2 * gate.significance_level)
+    below = [f"difference in {_metric(found)}, {level}", "filled: decided; blue: passed"]
+    below += [limit.label] if limit.label else []
+    title = f"{found[0].system} − {found[0].baseline}: {gate.verdict}"
+    name_axes(axes, title, *below)
     return axes
 
 
@@ -339,7 +378,7 @@ def _rows(
     extra: float = 0.0,
     taller: float = 0.0,
 ) -> tuple[Axes, Any]:
-    """Return axes with a row for each label, a line above the totals, and the rows' middles."""
+    """Return axes with a row for each label, a line above the totals, and the rows' edges."""
     names = distinct(labels) if has_tasks(rows) else labels
     if len(names) > _MOST_TASKS:
         raise InputError(
@@ -350,7 +389,12 @@ def _rows(
     n_totals = len({row.task for row in rows if row.aggregate is not None})
     if 0 < n_totals < len(names):
         axes.axhline(edges[-1 - n_totals], color=GREY, linewidth=0.6)
-    return axes, centres_of(edges)
+    return axes, edges
+
+
+def _limited(axes: Axes, edges: Any, found: Sequence[Difference], limit: Limit) -> None:
+    """Draw the limits of each row, where there are some."""
+    limit_bands(axes, edges, [limit.band(d) for d in found], [limit.bounds(d) for d in found])
 
 
 def _about(rows: Sequence[Any]) -> str:

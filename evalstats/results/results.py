@@ -16,9 +16,10 @@ from evalstats.results.describe import describe_comparison
 from evalstats.results.forms import Listed, as_digits
 from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim, joint_claim
+from evalstats.results.lookup import of_metric, of_pair, of_task
 from evalstats.results.power import Power
 from evalstats.results.ranking import Ranking
-from evalstats.results.records import Difference, check_pairs, is_mixed, of_metric, of_pair, of_task
+from evalstats.results.records import Difference, check_pairs, is_mixed
 from evalstats.results.scores import Estimate as Estimate
 from evalstats.results.scores import Estimates as Estimates
 from evalstats.results.source import Composite, Source
@@ -83,7 +84,12 @@ class Comparison(Listed[Difference]):
         return self.differences
 
     def _named(self, some: Sequence[Difference], system: str, *others: str) -> Difference:
-        return of_pair(some, system, *(others or [self.baseline]))
+        return self._of_pair(some, system, *(others or [self.baseline]))
+
+    def _of_pair(self, some: Sequence[Difference], system: str | None, *others: Any) -> Difference:
+        """Return the difference of a pair, turned where it was compared the other way round."""
+        is_plain = self.alternative == "two-sided" and self.margin is None and self.recovery is None
+        return of_pair(some, system, *others, is_turnable=is_plain)
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""
@@ -179,7 +185,7 @@ class Comparison(Listed[Difference]):
         Parameters
         ----------
         metric : str, optional
-            Its printed name, in any case.
+            Its printed name, or as it was asked for ("chrf" is chrF2), in any case.
         system, baseline : str, optional
             What was compared, in this order.
         task : str, optional
@@ -189,7 +195,8 @@ class Comparison(Listed[Difference]):
         ------
         InputError
             Where there is none; the message says which there are. All pairs are compared once, the
-            later system with the earlier one: the sign of the other way round is the opposite.
+            later system with the earlier one, and the other way round everything is turned; not
+            one-sided tests, margins and recoveries, which are about one direction.
 
         Examples
         --------
@@ -201,7 +208,7 @@ class Comparison(Listed[Difference]):
         """
         known = self.differences if metric is None else of_metric(self.differences, metric)
         against = self.baseline if baseline is None else baseline
-        return of_pair(of_metric(of_task(known, task), None), system, against)
+        return self._of_pair(of_metric(of_task(known, task), None), system, against)
 
     def power(
         self,
