@@ -223,7 +223,7 @@ def test_claims_of_families_over_few_documents_are_marked_in_every_form():
     assert all(verdict.said.endswith(" judge †") for verdict in verdicts(against))
     matrix = es.compare(marks(5, gap=2.0), groups=few, **options).to_text(verbose=True)
     assert "2-5 †" in matrix
-    assert "\n† p (max-t) <= 0.05; intervals" in matrix
+    assert "\n† p (max-t) <= 0.05\nintervals" in matrix
     assert "*" not in matrix
     # Neither one pair, nor many documents, nor segments.
     pair = {name: scores[name] for name in ("s0", "s1")}

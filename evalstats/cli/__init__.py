@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if options.describe:
                 write(result.describe())
                 return 0
-            names = ("verbose", "matrix", "caption", "label")
+            names = ("verbose", "matrix", "caption", "label", "layout")
             texts = texts_of(options) if form == "html" else None
             how = {name: getattr(options, name) for name in names}
             write(rendered(result, form, texts, **how))

@@ -163,6 +163,8 @@ OPTIONS = {
         Option("--verbose", f"{_SCORED} power gate show demo", "all notes and signatures"),
         Option("--describe", "compare estimate demo", "print the sentence for a method section"),
         Option("--matrix", "compare", "all pairs of many systems"),
+        Option("--layout paper", "compare estimate demo",
+               "a row a system, a column a metric, the best in bold, marks of significance"),
         Option("--caption TEXT", _PRINTED, "of LaTeX, whose tables are then a float"),
         Option("--label NAME", _PRINTED, "likewise, for \\ref"),
     ],
@@ -170,7 +172,16 @@ OPTIONS = {
 RARE = {
     *("--filter", "--missing", "--epochs", "--columns", "--lower-is-better", "--higher-is-better"),
     *("-t", "-l", "--scores", "--strata", "--over", "--aggregate", "--alternative", "--contrast"),
-    *("--method", "--adjustment", "--adjust-over", "--matrix", "--caption", "--label"),
+    *(
+        "--test",
+        "--method",
+        "--adjustment",
+        "--adjust-over",
+        "--matrix",
+        "--layout",
+        "--caption",
+        "--label",
+    ),
 }
 
 

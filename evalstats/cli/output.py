@@ -21,6 +21,8 @@ STANDARD = "-"
 FORMATS = ("text", "json", "markdown", "latex", "html", "csv")
 FIGURES = ("png", "pdf", "svg")
 _OF_LATEX = {"caption", "label"}
+#: Forms that have tables, which may be laid out otherwise.
+_LAID_OUT = {"text", "markdown", "latex", "html", "csv"}
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
 
@@ -113,14 +115,16 @@ def rendered(result: Any, form: str, texts: Texts | None = None, **how: object) 
     for name in _OF_LATEX & set(asked):
         if form != "latex":
             raise InputError(f"--{name} is for LaTeX: -f latex, or -o FILE.tex")
+    if "layout" in asked and form not in _LAID_OUT:
+        raise InputError("--layout is of tables: text, Markdown, LaTeX, HTML and CSV")
     if form in FIGURES:
         return _figure(result, form)
-    if form == "html":
+    if form == "html" and "layout" not in asked:
         return document(result, texts)
     make = getattr(result, f"to_{form}", None)
     if make is None:
         raise InputError(f"{form} is no form of this result; give another -f or -o")
-    known = {"text": set(how) - _OF_LATEX, "latex": _OF_LATEX}.get(form, set())
+    known = {"text": set(how) - _OF_LATEX, "latex": {*_OF_LATEX, "layout"}}.get(form, {"layout"})
     text: str = make(**{name: asked[name] for name in known & set(asked)})
     return text
 

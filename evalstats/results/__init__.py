@@ -8,6 +8,7 @@
 - `signatures`: what identifies a number, as a record that prints as one line
 - `page`, `verdicts`, `drawing`: the report; its sentences and its figures
 - `report`, `layout`: tables in text, Markdown, LaTeX and HTML; what stands in them
+- `paper`: the table of papers
 - `escaping`: text made safe for where it goes
 - `forms`: the ways in which every result is written
 - `writing`: files written whole or not at all, and what their suffixes say

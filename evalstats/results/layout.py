@@ -233,9 +233,8 @@ def _rank_tables(
         ),
     ]
     shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
-    if not shows_pairs:
-        note += "; all pairs: to_text(matrix=True), or --matrix; to_csv()"
-    ranking = table_of(_title(best_first), best_first, columns, (note,))
+    hints = () if shows_pairs else ("all pairs: to_text(matrix=True), or --matrix; to_csv()",)
+    ranking = table_of(_title(best_first), best_first, columns, (note,), hints=hints)
     if not shows_pairs:
         return [ranking]
     # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
@@ -263,11 +262,11 @@ def _pair_matrix(differences: _Differences, best_first: Sequence[Any]) -> Table:
     shown = comparison.pvalue_name()
     columns: list[Column] = [("#", ">", lambda i: str(i + 1))]
     columns += [(f"{j + 1} ", ">", lambda i, j=j: cells[i][j]) for j in range(n)]  # type: ignore[misc]
-    level, what = f"{comparison.significance_level:g}", f"intervals of the {contrast.column}s"
     star = differences.marks[differences.found[0].task].strip() or "*"
-    note = f"{star} {shown} <= {level}; {what}: plot(), to_csv(), to_json()"
+    note = f"{star} {shown} <= {comparison.significance_level:g}"
+    hint = f"intervals of the {contrast.column}s: plot(), to_csv(), to_json()"
     title = f"{best_first[0].metric}: {contrast.of_cells} above the diagonal, {shown} below"
-    return table_of(title, range(n), columns, (note,))
+    return table_of(title, range(n), columns, (note,), hints=(hint,))
 
 
 def gained_lost(discordant: Any) -> str:

@@ -258,14 +258,14 @@ def claim_notes(result: Comparison) -> Iterator[str]:
     if (size := result.margin) is not None:
         yield (
             f"margin {size:g}: equivalent (the difference lies within ±{size:g}), not worse (no "
-            f"loss of {size:g} or more), or not shown, {level}; to_csv() has the smallest margins "
-            f"that can be claimed{alone}."
+            f"loss of {size:g} or more), or not shown, {level}; CSV and JSON have the smallest "
+            f"margins that can be claimed{alone}."
         )
     if (size := result.recovery) is not None:
         yield (
             f"recovery {size:g}: not worse (at least {size:g} of the baseline is kept; of errors, "
-            f"at most 1/{size:g} times as many are made), or not shown, {level}; to_csv() has the "
-            f"most that can be claimed{alone}."
+            f"at most 1/{size:g} times as many are made), or not shown, {level}; CSV and JSON have "
+            f"the most that can be claimed{alone}."
         )
 
 

@@ -9,14 +9,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
 from evalstats.errors import InputError
-from evalstats.results import convert, layout, plots, report
+from evalstats.results import convert, plots, report
 from evalstats.results.across import OverStrata
 from evalstats.results.contrasts import ContrastName
 from evalstats.results.describe import describe_comparison
-from evalstats.results.forms import Listed, as_digits
+from evalstats.results.forms import Listed, as_digits, is_paper
 from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim, joint_claim
+from evalstats.results.layout import comparison_tables, title
 from evalstats.results.lookup import of_metric, of_pair, of_task
+from evalstats.results.paper import paper_records, paper_table
 from evalstats.results.power import Power
 from evalstats.results.ranking import Ranking
 from evalstats.results.records import Difference, check_pairs, is_mixed
@@ -420,14 +422,21 @@ class Comparison(Listed[Difference]):
         return describe_comparison(self)
 
     def to_text(
-        self, *, verbose: bool = False, digits: int | None = None, matrix: bool | None = None
+        self,
+        *,
+        verbose: bool = False,
+        digits: int | None = None,
+        matrix: bool | None = None,
+        layout: str | None = None,
     ) -> str:
         """Return the tables as `print` shows them; see `Estimate.to_text`.
 
         `matrix` says whether many systems have a matrix of all pairs below their ranks; by default
         up to twelve do.
         """
-        tables = layout.comparison_tables(self, as_digits(digits), matrix)
+        if is_paper(layout):
+            return super().to_text(verbose=verbose, digits=digits, layout=layout)
+        tables = comparison_tables(self, as_digits(digits), matrix)
         return report.Page(tables, *self._below(verbose)).text()
 
     def _asked(self) -> Source[Comparison]:
@@ -466,7 +475,13 @@ class Comparison(Listed[Difference]):
         return records
 
     def _tables(self, digits: int | None = None) -> list[report.Table]:
-        return layout.comparison_tables(self, digits)
+        return comparison_tables(self, digits)
+
+    def _paper(self, digits: int | None = None) -> report.Table:
+        return paper_table(self.estimates, self, digits)
+
+    def _paper_records(self) -> list[dict[str, Any]]:
+        return paper_records(self.estimates, self)
 
     def _title(self) -> str:
-        return layout.title(self.estimates)
+        return title(self.estimates)
