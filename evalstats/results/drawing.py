@@ -155,7 +155,7 @@ def _of_scores(scores: Sequence[Any]) -> Iterator[str]:
 def _of_ranks(ranking: Any) -> str:
     marks = [
         Mark(
-            f"{r.system} ({r.tier})" if r.tier else r.system,
+            f"{r.system} ({r.tier if ranking.has_letters else ranking.beaten(r)})",
             r.rank,
             r.low,
             r.high,
@@ -163,7 +163,8 @@ def _of_ranks(ranking: Any) -> str:
         )
         for r in ranking.systems
     ]
-    about = f"{report.level(ranking.confidence_level)}; thin: all at once; letters: tiers of ties"
+    about = f"{report.level(ranking.confidence_level)}; thin: all at once; "
+    about += "letters: tiers of ties" if ranking.has_letters else "in brackets: better than so many"
     return chart(ranking.metric, marks, about)
 
 

@@ -60,8 +60,6 @@ _MOST_PANELS = 6
 _ANNOTATED = 9
 _COLOURS = {"better": BLUE, "worse": VERMILLION, "open": GREY}
 _BINS = (0.0, 0.001, 0.01, 0.05, 0.1, 1.0)
-#: Letters beside a row; more would leave no room for the ranks.
-_LETTERS = 8
 #: Inches between the whiskers of systems on one task.
 _APART = 0.075
 
@@ -290,7 +288,7 @@ def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
 
 
 def ranks(rankings: Sequence[Any], ax: Panels | None = None) -> Panels:
-    """Draw the ranks of systems, best first, with the letters of their tiers to the right."""
+    """Draw the ranks of systems, best first, with tiers, or how many each beats, to the right."""
     return panels(ranking, rankings, ax)
 
 
@@ -303,9 +301,9 @@ def ranking(ranking: Any, ax: Axes | None = None) -> Axes:
     axes.hlines(rows, *np.array(both).T, color=SKY, linewidth=1)
     axes.hlines(rows, *np.array([(r.low, r.high) for r in systems]).T, color=BLUE, linewidth=2.5)
     axes.plot([r.rank for r in systems], rows, "o", color="white", markeredgecolor=BLUE, ms=3.5)
-    for row, tier in zip(rows, [r.tier for r in systems], strict=True):
+    for row, r in zip(rows, systems, strict=True):
         axes.annotate(
-            tier if len(tier) <= _LETTERS else f"{tier[: _LETTERS - 1]}…",
+            r.tier if ranking.has_letters else ranking.beaten(r),
             (1.02, row),
             xycoords=("axes fraction", "data"),
             va="center",
@@ -313,11 +311,10 @@ def ranking(ranking: Any, ax: Axes | None = None) -> Axes:
             color=GREY,
             annotation_clip=False,
         )
-    axes.set_xlim(0.5, len(systems) + 0.5)
+    axes.set_xlim(0.5, len(systems) + 0.8)
     level = report.level(ranking.confidence_level)
-    name_axes(
-        axes, f"Ranks by {ranking.name}", f"rank, {level}", "thin: all at once; letters: tiers"
-    )
+    beside = "letters: tiers" if ranking.has_letters else "beside: better than"
+    name_axes(axes, f"Ranks by {ranking.name}", f"rank, {level}", f"thin: all at once; {beside}")
     return axes
 
 
