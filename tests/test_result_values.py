@@ -191,7 +191,9 @@ def check_forms(result):
             assert escaping.markdown(cell) in markdown
     for note in result._below()[0]:
         assert note in text
-        assert escaping.latex_words(note) in latex
+    for note in result._below(verbose=True)[0]:
+        # What explains a mark stands below the table; all else is a comment.
+        assert (escaping.latex_words(note) if note.startswith("†") else f"% {note}") in latex
 
 
 @cache
@@ -417,3 +419,29 @@ def test_csv_and_data_frames_have_a_row_a_record():
         assert {name: row[name] for name in plain if name in row}.items() <= plain.items()
     assert frame["difference"].dtype == np.float64
     assert frame["significant"].dtype == bool
+
+
+@pytest.mark.parametrize("contrast", ["difference", "ratio", "log-ratio"])
+def test_the_correlation_is_that_of_the_scores_and_gives_the_error_of_the_difference(contrast):
+    """Of means it is Pearson's (Miller, 2024); of ratios as well, by the delta method."""
+    rng = np.random.default_rng(8)
+    a = rng.normal(9, 1, 200)
+    scores = {"a": a, "b": 0.6 * a + rng.normal(4, 0.8, 200), "c": 20 - a}
+    result = es.compare(scores, metrics=es.Mean("m"), contrast=contrast, n_resamples=99)
+    for d in result:
+        expected = np.corrcoef(scores[d.baseline], scores[d.system])[0, 1]
+        assert result.correlation(d) == pytest.approx(expected, abs=1e-9)
+        assert result.correlation(d.turned()) == pytest.approx(expected, abs=1e-9)
+    assert [row["correlation"] for row in result.to_dict()["differences"]] == [
+        result.correlation(d) for d in result
+    ]
+    rows = list(DictReader(io.StringIO(result.to_csv())))
+    assert float(rows[0]["correlation"]) == result.correlation(result[0])
+    assert es.Comparison.from_json(result.to_json()) == result
+    text = result.to_text(verbose=True)
+    assert "std. error  correlation" in text
+    assert f"{result[0].standard_error:.5f}"[:5] in text
+    assert "correlation" not in str(result)
+    same = es.compare({"a": [1.0, 1, 1], "b": [2.0, 3, 4]}, metrics=es.Mean("m"), n_resamples=9)
+    assert same.correlation(same[0]) is None
+    assert "  -  " in same.to_text(verbose=True)

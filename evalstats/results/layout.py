@@ -87,22 +87,28 @@ def _task_table(panel: Sequence[Any], systems: Sequence[str], digits: int | None
 
 
 def comparison_tables(
-    comparison: Any, digits: int | None = None, matrix: bool | None = None
+    comparison: Any,
+    digits: int | None = None,
+    matrix: bool | None = None,
+    verbose: bool = False,
 ) -> list[Table]:
-    """Lay out differences: of one pair a row a task or metric, of several a row a system."""
+    """Lay out differences: of one pair a row a task or metric, of several a row a system.
+
+    `verbose` tables have the standard error of the difference, and the correlation of both scores.
+    """
     estimates, found = comparison.estimates, comparison.differences
     pairs = by_pair(found)
     of_tasks = has_tasks(found)
     several = len(pairs) == 1 and len({(d.task, d.metric) for d in found}) > 1
     if several or (of_tasks and (len(pairs) <= _LISTED_PAIRS or not comparison.totals)):
         groups = [group for panel in _panels(found) for group in by_pair(panel).values()]
-        return [_pair_table(_Differences(comparison, group, digits)) for group in groups]
+        return [_pair_table(_Differences(comparison, group, digits, verbose)) for group in groups]
     shown = estimates.totals if of_tasks else estimates
     tables = score_tables(estimates, digits) if of_tasks else []
     for metric, scores in by_metric(shown).items():
         some = ranked(scores)
         of = [d for d in found if (d.metric, d.task) == (metric, some[0].task)]
-        differences = _Differences(comparison, of, digits)
+        differences = _Differences(comparison, of, digits, verbose)
         if comparison.baseline is None:
             tables += _rank_tables(differences, some, matrix)
         else:
@@ -113,8 +119,14 @@ def comparison_tables(
 class _Differences:
     """Differences that stand in one table, and what its cells say of them."""
 
-    def __init__(self, comparison: Any, found: Sequence[Difference], digits: int | None) -> None:
-        self.comparison, self.found = comparison, found
+    def __init__(
+        self,
+        comparison: Any,
+        found: Sequence[Difference],
+        digits: int | None,
+        verbose: bool = False,
+    ) -> None:
+        self.comparison, self.found, self.verbose = comparison, found, verbose
         self.contrast = contrast_of(comparison.contrast)
         tasks = {d.task for d in found}
         units = {e.task: e.unit for e in comparison.estimates}
@@ -137,6 +149,9 @@ class _Differences:
             (self.contrast.column, ">", lambda d: self.number(d, d.value)),
             (f"[{level}]", ">", self.interval),
         ]
+        if self.verbose:
+            columns.append(("std. error", ">", self.error))
+            columns.append(("correlation", ">", self.correlation))
         if any(d.discordant is not None for d in self.found):
             columns.append(("gained, lost", ">", lambda d: gained_lost(d.discordant)))
         if not (several and one_pair):
@@ -159,6 +174,15 @@ class _Differences:
         if d.n_differing == 0 and d.low == d.high:
             return "-"
         return report.interval(d.low, d.high, self.own[d.metric], sign=self.contrast.is_signed)
+
+    def error(self, d: Difference) -> str:
+        """Return the standard error of the difference, or of the ratio."""
+        return report.number(d.standard_error, self.own[d.metric])
+
+    def correlation(self, d: Difference) -> str:
+        """Return the correlation of the two scores."""
+        found = self.comparison.correlation(d)
+        return "-" if found is None else report.number(found, 2)
 
     def adjusted(self, d: Difference) -> str:
         """Return the p-value that verdicts are of."""

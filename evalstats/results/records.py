@@ -279,6 +279,8 @@ class Difference(Record):
         no `margin_test`.
         """
         turned, counts = contrast_of(self.contrast).turned, self.discordant
+        # That of 1/r is that of r over r² (the delta method).
+        scale = self.value**2 if self.contrast == "ratio" else 1.0
         return replace(
             self,
             baseline=self.system,
@@ -287,6 +289,7 @@ class Difference(Record):
             system_score=self.baseline_score,
             low=turned(self.high),
             high=turned(self.low),
+            standard_error=self.standard_error / scale,
             discordant=None if counts is None else Discordant(counts.lost, counts.gained),
             margin_test=None,
         )

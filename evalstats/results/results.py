@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from evalstats.errors import InputError
 from evalstats.results import convert, plots, report
 from evalstats.results.across import OverStrata
-from evalstats.results.contrasts import ContrastName
+from evalstats.results.contrasts import ContrastName, correlation_of
 from evalstats.results.describe import describe_comparison
 from evalstats.results.forms import Listed, as_digits, is_paper
 from evalstats.results.influence import Influence
@@ -157,14 +157,25 @@ class Comparison(Listed[Difference]):
         return floor > self.significance_level and not self.significant(difference)
 
     def is_apart(self, difference: Difference) -> bool:
-        """Return whether its interval leaves the null value out and its verdict is no evidence.
-
-        An interval speaks of one difference alone, and an adjusted p-value allows for all of them.
-        One-sided tests are of another question than intervals.
-        """
+        """Return whether its interval leaves the null value out and its verdict is no evidence."""
         inside = difference.low <= difference.null <= difference.high
         open_ = not self.significant(difference) and not self.cannot_reject(difference)
         return self.alternative == "two-sided" and open_ and not inside
+
+    def correlation(self, difference: Difference) -> float | None:
+        """Return the correlation ρ of both scores, se² = se_a² + se_b² - 2ρ·se_a·se_b.
+
+        The higher it is, the more is gained by comparing systems on the same segments (Miller,
+        2024, "Adding error bars to evals"). `None` where a score has no error.
+        """
+        place = difference.task, difference.metric
+        names = difference.baseline, difference.system
+        return correlation_of(difference, *(self._errors.get((*place, x), 0.0) for x in names))
+
+    @cached_property
+    def _errors(self) -> dict[tuple[str, str, str], float]:
+        """The standard error of each score."""
+        return {(e.task, e.metric, e.system): e.standard_error for e in self.estimates}
 
     def signature_of(self, difference: Difference) -> str:
         """Return everything needed to make a difference again."""
@@ -432,11 +443,12 @@ class Comparison(Listed[Difference]):
         """Return the tables as `print` shows them; see `Estimate.to_text`.
 
         `matrix` says whether many systems have a matrix of all pairs below their ranks; by default
-        up to twelve do.
+        up to twelve do. With `verbose`, differences have their standard errors, and the correlation
+        of the two scores.
         """
         if is_paper(layout):
             return super().to_text(verbose=verbose, digits=digits, layout=layout)
-        tables = comparison_tables(self, as_digits(digits), matrix)
+        tables = comparison_tables(self, as_digits(digits), matrix, verbose)
         return report.Page(tables, *self._below(verbose)).text()
 
     def _asked(self) -> Source[Comparison]:
@@ -453,7 +465,8 @@ class Comparison(Listed[Difference]):
         return some if metric is None else of_metric(some, metric)
 
     def _verdict(self, difference: Difference) -> dict[str, Any]:
-        return {"significant": self.significant(difference), "claim": self.claim(difference)}
+        said = {"significant": self.significant(difference), "claim": self.claim(difference)}
+        return said | {"correlation": self.correlation(difference)}
 
     def _plain(self, found: dict[str, Any]) -> dict[str, Any]:
         for plain, difference in zip(found["differences"], self.differences, strict=True):
