@@ -15,6 +15,7 @@
 - `ranking`: ranks from verdicts on all pairs, of a metric or of a composite
 - `totals`, `suite`: what a total over tasks is made of; many tasks in one call
 - `across`: mean differences over strata, and where that in another lies
+- `by_stratum`: a comparison taken apart, a task a stratum
 - `parts`: the tasks and totals of a comparison, and what it can be asked later
 - `gate`: whether a loss is within a limit, on every task and in total
 - `power`, `planning`: which differences a test set finds; the designs behind it

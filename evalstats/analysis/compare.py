@@ -201,7 +201,7 @@ def comparison(
         recovery=options.recovery,
         contrast=options.contrast,
         adjust_over=options.adjust_over,
-        source=Source(parts, pairs, options, limits, signatures),
+        source=Source(parts, pairs, options, limits, signatures, again=comparison),
     )
     return replace(result, notes=tuple(comparison_notes(result, limits)))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from evalstats.analysis.across import over_labels, over_tasks
+from evalstats.analysis.by_stratum import taken_apart
 from evalstats.analysis.inputs import Given, labels_of
 from evalstats.analysis.options import Options
 from evalstats.analysis.planning import Question, needed_within, planned
@@ -19,6 +20,7 @@ from evalstats.analysis.units import unit_name
 from evalstats.checks import listed
 from evalstats.errors import InputError
 from evalstats.results.across import OverStrata
+from evalstats.results.heterogeneity import heterogeneity_notes
 from evalstats.results.influence import Influence
 from evalstats.results.notes import Limits
 from evalstats.results.page import Beside
@@ -30,6 +32,9 @@ from evalstats.results.signatures import Signature
 from evalstats.results.source import Composite
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.names import group_codes
+
+#: Compares parts: `compare.comparison`, whose file imports this one.
+Again = Callable[["Sequence[Part]", "str | None", Options], Comparison]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +99,7 @@ class Source:
     limits: Sequence[Limits] = ()
     signatures: Mapping[tuple[str, str], Signature] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    again: Again | None = None  # compares parts
 
     def signature_of(self, d: Difference) -> Signature:
         """Return what identifies a difference: that of its task, or total, and metric."""
@@ -173,20 +179,43 @@ class Source:
                 f"{len(comparison.tasks)}; give 'task', or compare a task alone",
                 argument="over",
             )
-        name = unit_name(by, "stratum")
-        found = [self._with_segments(d, "over") for d in comparison.differences]
+        samples, names, _ = self._labelled(comparison, by, "over")
+        return over_labels(comparison, samples, unit_name(by, "stratum"), names)
+
+    def by(self, comparison: Comparison, labels: str | Iterable[Hashable]) -> Comparison:
+        """Return the comparison with a row for each stratum that the labels make."""
+        if len(comparison.tasks) > 1 or self.again is None:
+            raise InputError(
+                "takes one task apart, and there are several, which have rows of their own; leave "
+                "it out, or compare a task alone",
+                argument="by",
+            )
+        samples, names, part = self._labelled(comparison, labels, "by")
+        (first, *_), given = samples.values(), part.given
+        members = first.units.members
+        groups = None if members is None else given.names(first.units.n)
+        strata, totals = taken_apart(list(samples.values()), names, groups)
+        parts = [Part(strata[name], name) for name in strata]
+        parts += [Part(total, total.label, total.label) for total in totals]
+        found = self.again(parts, comparison.baseline, self.options)
+        return found.noting(*heterogeneity_notes(found))
+
+    def _labelled(
+        self, comparison: Comparison, labels: str | Iterable[Hashable], asking: str
+    ) -> tuple[dict[str, Sample], list[Hashable], Part]:
+        """Return the samples of all metrics, a label of each segment, and their part."""
+        found = [self._with_segments(d, asking) for d in comparison.differences]
         samples = {sample.of.name: sample for _, sample in found}
         given = found[0][0].given
-        labels = by if isinstance(given, Total) else labels_of(given.hypotheses, by, "over")
-        if isinstance(labels, str) or labels is None:
+        own = labels if isinstance(given, Total) else labels_of(given.hypotheses, labels, asking)
+        if isinstance(own, str) or own is None:
             raise InputError(
-                f"must be labels, one a segment, since texts have none by name; got {by!r}",
-                argument="over",
+                f"must be labels, one a segment, since texts have none by name; got {labels!r}",
+                argument=asking,
             )
-        n = next(iter(samples.values())).of.n_segments
-        names = listed(labels, "over", "labels, one a segment")
-        group_codes(names, n, "over")
-        return over_labels(comparison, samples, name, names)
+        names = listed(own, asking, "labels, one a segment")
+        group_codes(names, next(iter(samples.values())).of.n_segments, asking)
+        return samples, names, found[0][0]
 
     def beside(self, difference: Difference) -> Beside:
         """Return the texts that were compared, and the scores in each stratum."""

@@ -27,7 +27,7 @@ from evalstats.statistics.names import as_names, group_codes
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Options that name labels of segments, and those that name files to read.
-_LABELS = ("groups", "strata", "over")
+_LABELS = ("groups", "strata", "by", "over")
 _FILES = ("logs", "input", "references", "scores", *_LABELS, "ids")
 _OF_LOGS = ("task", "filter", "missing", "epochs", "columns", "lower_is_better", "higher_is_better")
 _OF_TEXTS = (

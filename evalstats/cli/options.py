@@ -119,6 +119,7 @@ OPTIONS = {
         Option("--groups NAME|FILE", f"{_SCORED} power gate",
                "of documents: a label of the items, or a label a line"),
         Option("--strata NAME|FILE", f"{_SCORED} power", "likewise a domain: drawn within each"),
+        Option("--by NAME|FILE", "compare", "a row a domain, and whether they differ"),
         Option("--over NAME|FILE", "compare", "means over domains, or task, as a sample of them"),
         Option("--aggregate micro|macro", f"{_SCORED} power",
                "over strata or tasks: all together, or means"),
@@ -171,17 +172,9 @@ OPTIONS = {
 }  # fmt: skip
 RARE = {
     *("--filter", "--missing", "--epochs", "--columns", "--lower-is-better", "--higher-is-better"),
-    *("-t", "-l", "--scores", "--strata", "--over", "--aggregate", "--alternative", "--contrast"),
-    *(
-        "--test",
-        "--method",
-        "--adjustment",
-        "--adjust-over",
-        "--matrix",
-        "--layout",
-        "--caption",
-        "--label",
-    ),
+    *("-t", "-l", "--scores", "--strata", "--by", "--over", "--aggregate", "--alternative"),
+    *("--test", "--method", "--adjustment", "--adjust-over", "--matrix", "--layout", "--caption"),
+    *("--contrast", "--label"),
 }
 
 

@@ -20,9 +20,10 @@
 - `gate`: the verdict of a gate, for people, for programs and for JUnit
 - `influence`: which segments drive a difference
 - `across`: differences over strata that are a sample of others
+- `heterogeneity`: whether a difference differs from task to task
 - `joint`: claims under several metrics
 - `power`: what a pilot says about power
 - `ranking`: ranks with their intervals and tiers
 
-May import `checks` and `errors`.
+May import `inference`, `metrics`, `checks` and `errors`.
 """

@@ -86,7 +86,8 @@ def correlation_of(found: Any, base_error: float, system_error: float) -> float 
 
     Of a ratio b/a the error is that of b - r·a over a, with r the ratio itself.
     """
-    ratio, error = 1.0, found.standard_error
+    ratio: float = 1.0
+    error: float = found.standard_error
     if found.contrast != "difference":
         ratio = found.system_score / found.baseline_score
         error *= found.baseline_score if found.contrast == "ratio" else found.system_score

@@ -14,6 +14,7 @@ from evalstats.results.across import OverStrata
 from evalstats.results.contrasts import ContrastName, correlation_of
 from evalstats.results.describe import describe_comparison
 from evalstats.results.forms import Listed, as_digits, is_paper
+from evalstats.results.heterogeneity import ByTask
 from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim, joint_claim
 from evalstats.results.layout import comparison_tables, title
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Listed[Difference]):
+class Comparison(Listed[Difference], ByTask):
     """Differences between systems, on one task or many; a sequence of `Difference`.
 
     ``result["BLEU", "B"]`` is the difference of system B under a metric, in any case,
@@ -207,9 +208,8 @@ class Comparison(Listed[Difference]):
         Raises
         ------
         InputError
-            Where there is none; the message says which there are. All pairs are compared once, the
-            later system with the earlier one, and the other way round everything is turned; not
-            one-sided tests, margins and recoveries, which are about one direction.
+            Where there is none; the message says which there are. A pair the other way round is
+            turned, but for one-sided tests, margins and recoveries, which are about one direction.
 
         Examples
         --------
