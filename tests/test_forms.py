@@ -196,6 +196,23 @@ def test_a_paper_has_its_method(small):
     assert "resamples" not in suite.compare().describe()
 
 
+def test_methods_and_headers_say_segments_beside_documents_and_what_is_drawn(small):
+    n = len(small.references)
+    options = {"groups": small.documents, "n_resamples": 99}
+    result = es.compare(small.systems, small.references, **options)
+    n_documents = result.estimates[0].n_segments
+    assert f"on {n_documents} groups of {n} segments. Whole groups are drawn." in result.describe()
+    assert f", {n_documents} groups of {n} segments\n" in str(result)
+    stratified = es.compare(small.systems, small.references, strata=small.domains, n_resamples=99)
+    strata = len(set(small.domains))
+    assert f"on {n} segments. Segments are drawn within {strata} strata." in stratified.describe()
+    runs = {
+        name: list(np.random.default_rng(i).normal(size=(4, 30))) for i, name in enumerate("ab")
+    }
+    said = "Scores are means over 4 runs of each system, whose variance is part of every error."
+    assert said in es.compare(runs, metrics=es.Mean("m")).describe()
+
+
 @pytest.mark.parametrize("higher", [True, False])
 def test_the_best_system_comes_first_and_a_loss_is_a_loss(higher):
     base = np.arange(30.0) % 7

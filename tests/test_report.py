@@ -331,5 +331,10 @@ def test_the_command_line_shows_the_lines_of_its_files(tmp_path, monkeypatch):
     assert main([*asked.split(), *["-m", "chrf", "--resamples", "99", "-o", "report.html"]]) == 0
     found = check_inert((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert found.texts["dt"][:3] == ["reference", "old", "new"]
-    number = found.texts["h4"][0].removeprefix("segment ").split("+")[0].split("-")[0]
-    assert found.texts["dd"][:3] == [line.format(number) for line in columns.values()]
+    # The first line of a file is line 1.
+    numbers = [re.match(r"segment (\d+)", text)[1] for text in found.texts["h4"]]
+    for i, number in enumerate(numbers):
+        lines = [line.format(int(number) - 1) for line in columns.values()]
+        assert found.texts["dd"][3 * i : 3 * i + 3] == lines
+    assert "counted from 0" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Segments are counted from 0." in str(compared(n=20).influence())

@@ -148,6 +148,9 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
             raise InputError(f"{path} has {len(lines)} lines but the references have {n_segments}")
     as_names(names)
     tables = extract_files(systems, references, metrics, progress)
+    # Segments are called by their lines, of which the first is 1.
+    ids = tuple(str(i + 1) for i in range(n_segments))
+    tables = [replace(table, segment_ids=ids) for table in tables]
     if options.scores:
         from evalstats.cli.logs import scores_beside
 

@@ -20,6 +20,7 @@
 - `gate`: the verdict of a gate, for people, for programs and for JUnit
 - `influence`: which segments drive a difference
 - `across`: differences over strata that are a sample of others
+- `correlations`: how strongly two systems' scores are correlated
 - `heterogeneity`: whether a difference differs from task to task
 - `joint`: claims under several metrics
 - `power`: what a pilot says about power

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from evalstats.results.convert import one_of
 
@@ -79,21 +79,3 @@ _ALL = (
 def contrast_of(name: str) -> Contrast:
     """Return the contrast of one of these names."""
     return _ALL[CONTRASTS.index(name)]
-
-
-def correlation_of(found: Any, base_error: float, system_error: float) -> float | None:
-    """Return the correlation of the errors of two scores from those of both and of the contrast.
-
-    Of a ratio b/a the error is that of b - r·a over a, with r the ratio itself.
-    """
-    ratio: float = 1.0
-    error: float = found.standard_error
-    if found.contrast != "difference":
-        ratio = found.system_score / found.baseline_score
-        error *= found.baseline_score if found.contrast == "ratio" else found.system_score
-    base = ratio * base_error
-    if not (base > 0 and system_error > 0):
-        return None
-    # Of shares, since squares of large or small scores are no numbers.
-    a, d = base / system_error, error / system_error
-    return min(max((1 + a * a - d * d) / (2 * a), -1.0), 1.0)

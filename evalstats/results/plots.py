@@ -29,6 +29,7 @@ from evalstats.results.figures import (
     name_axes,
     own_axes,
     panels,
+    room_of,
     rows_axes,
     wrapped,
 )
@@ -60,20 +61,33 @@ _MOST_PANELS = 6
 _ANNOTATED = 9
 _COLOURS = {"better": BLUE, "worse": VERMILLION, "open": GREY}
 _BINS = (0.0, 0.001, 0.01, 0.05, 0.1, 1.0)
+#: Dark blue for what is sure, nearly white for what is not; cells of white ink are dark enough.
+_SHADES = ("#08306B", "#2A6299", "#8FBBDC", "#DCE3EA", "#F3F4F6")
+#: Characters of a system's name below a column.
+_COLUMN = 18
+#: Points of room for the names of all columns of a matrix.
+_COLUMNS_POINTS = 110
 #: Inches between the whiskers of systems on one task.
 _APART = 0.075
 
 
 def scores(estimates: Sequence[Any], metric: str | None = None, ax: Panels | None = None) -> Panels:
     """Draw scores with their intervals: systems best first, or a row a task and the total below."""
-    return panels(_scores, _by_metric(estimates, metric), ax)
+    groups = _by_metric(estimates, metric)
+    order = [] if has_tasks(estimates) else [e.system for e in ranked(groups[0])]
+    return panels(partial(_scores, order), groups, ax, beside=bool(order))
 
 
-def _scores(estimates: Sequence[Any], ax: Axes | None) -> Axes:
+def _in_order(order: Sequence[str], estimates: Sequence[Any]) -> list[Any]:
+    """Return the scores of systems in an order, those of others, of which there are none, last."""
+    return sorted(ranked(estimates), key=lambda e: order.index(e.system) if order else 0)
+
+
+def _scores(order: Sequence[str], estimates: Sequence[Any], ax: Axes | None) -> Axes:
     systems = distinct(e.system for e in estimates)
     estimates = _fitting(estimates, len(systems), len(SERIES), "systems")
     of_tasks = has_tasks(estimates)
-    rows = list(estimates) if of_tasks else ranked(estimates)
+    rows = list(estimates) if of_tasks else _in_order(order, estimates)
     series = systems if of_tasks else [""]
     extra = 0.12 * len(series) if len(series) > 1 else 0.0
     labels = [e.task if of_tasks else e.system for e in rows]
@@ -105,7 +119,17 @@ def differences(
     if not found:
         raise InputError(f"there is no pair of {system!r} and {baseline!r}")
     groups = [group for some in _by_metric(found, metric) for group in _panels_of(some)]
-    return panels(partial(_differences, comparison), groups, ax)
+    beside = not any(map(has_tasks, groups)) and len({len(group) for group in groups}) == 1
+    order = oriented(comparison, groups[0]) if beside else []
+    return panels(partial(_differences, comparison, order), groups, ax, beside)
+
+
+def _like(order: Sequence[Difference], found: Sequence[Difference]) -> list[Difference]:
+    """Return differences of the same pairs in an order, and each in its direction."""
+    known = {pair: some[0] for pair, some in by_pair(found).items()}
+    turned = {pair: some[0] for pair, some in by_pair(d.turned() for d in found).items()}
+    pairs = [(d.system, d.baseline) for d in order]
+    return [known.get(pair) or turned[pair] for pair in pairs]
 
 
 def _by_metric(records: Sequence[Any], metric: str | None) -> list[list[Any]]:
@@ -135,7 +159,9 @@ def _fitting(rows: Sequence[Any], n: int, most: int, what: str) -> list[Any]:
     )
 
 
-def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) -> Axes:
+def _differences(
+    comparison: Any, order: Sequence[Difference], found: Sequence[Difference], ax: Axes | None
+) -> Axes:
     contrast = contrast_of(comparison.contrast)
     names = [f"{d.system} {contrast.sign} {d.baseline}" for d in found]
     if has_tasks(found):
@@ -146,7 +172,7 @@ def _differences(comparison: Any, found: Sequence[Difference], ax: Axes | None) 
                 f"{len(found)} differences are too many rows; use plot_pvalues(), or compare with "
                 f"baseline="
             )
-        found = oriented(comparison, found)
+        found = _like(order, found) if order else oriented(comparison, found)
         names = [f"{d.system} {contrast.sign} {d.baseline}" for d in found]
         labels = [d.system for d in found] if comparison.baseline else names
         title = f"{contrast.column.capitalize()}s{contrast.to(comparison.baseline)}"
@@ -213,68 +239,63 @@ def pvalues(
             "compare without baseline="
         )
     groups = _by_metric(of_task(comparison.estimates, task), metric)
-    return panels(partial(_pvalues, comparison), groups, ax)
+    order = [e.system for e in ranked(groups[0])]
+    return panels(partial(_pvalues, comparison, order), groups, ax, beside=True)
 
 
-def _pvalues(comparison: Any, estimates: Sequence[Any], ax: Axes | None) -> Axes:
-    every = ranked(estimates)
+def _pvalues(
+    comparison: Any, order: Sequence[str], estimates: Sequence[Any], ax: Axes | None
+) -> Axes:
+    every = _in_order(order, estimates)
     place = {e.system: i for i, e in enumerate(every)}
-    # Two-sided p-values stand below the diagonal: the best has no row, and the last no column.
+    # Two-sided p-values stand below the diagonal.
     half = comparison.alternative == "two-sided"
-    rows, n_columns = every[half:], len(every) - half
-    axes, edges = rows_axes(ax, [e.system for e in rows], extra=0.57 if half else 0.45)
+    names = [_cut(e.system) for e in every]
+    size_of_names = min(SMALL, _COLUMNS_POINTS / len(every))
+    axes, edges = rows_axes(ax, [e.system for e in every], extra=0.4 + room_of(names, SMALL))
     of = every[0].task, every[0].metric
     found = [d for d in comparison.differences if (d.task, d.metric) == of]
-    cells = np.full((len(rows), n_columns), np.nan)
+    cells = np.full((len(every), len(every)), np.nan)
     certain = np.zeros(cells.shape, dtype=bool)
     for d in found:
         i, j = place[d.system], place[d.baseline]
         if half:
-            i, j = max(i, j) - 1, min(i, j)
+            i, j = max(i, j), min(i, j)
         cells[i, j], certain[i, j] = d.pvalue_adjusted, comparison.significant(d)
     _matrix(axes, edges, cells, certain)
-    axes.tick_params(axis="y", pad=9 if len(every) < 10 else 14)
-    for i, y in enumerate(centres_of(edges)):
-        axes.annotate(
-            str(i + 1 + half),
-            (0, y),
-            (-3, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=SMALL,
-        )
-    shown = [i + 1 for i in range(n_columns) if n_columns <= 12 or i == 0 or (i + 1) % 5 == 0]
-    axes.set_xticks(shown, [str(number) for number in shown])
-    name_axes(
-        axes,
-        f"p-values, {_metric(rows)}, {size(rows[0])}",
-        *([f"1: {every[0].system}"] if half else []),
-        f"• {_adjusted(comparison, found)}",
-    )
+    axes.set_xticks(range(1, len(every) + 1), names, rotation=90)
+    title = f"p-values, {_metric(every)}, {size(every[0])}"
+    name_axes(axes, title, f"• {_adjusted(comparison, found)}")
+    axes.tick_params(axis="x", labelsize=size_of_names)
     return axes
 
 
+def _cut(name: str) -> str:
+    """Return a name for a column: its first line, with dots where there is more."""
+    first, *more = wrapped(name, _COLUMN).split("\n")
+    return f"{first}…" if more else first
+
+
 def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
-    """Draw p-values as cells of cividis (Nuñez, Anderton and Renslow, 2018), with their bar."""
-    from matplotlib.colors import BoundaryNorm
+    """Draw p-values as cells, the darker the smaller and pale where not significant, with a bar."""
+    from matplotlib.colors import BoundaryNorm, ListedColormap
 
     centres, written = centres_of(edges), len(cells) <= _ANNOTATED
     mesh = axes.pcolormesh(
         np.arange(cells.shape[1] + 1) + 0.5,
         edges,
         np.ma.masked_invalid(cells),
-        cmap="cividis",
-        norm=BoundaryNorm(_BINS, 256),
+        cmap=ListedColormap(_SHADES),
+        norm=BoundaryNorm(_BINS, len(_SHADES)),
         edgecolors="white",
         linewidth=0.3,
     )
     for i, j in np.argwhere(np.isfinite(cells)):
-        ink = "white" if cells[i, j] < _BINS[3] else "black"
+        p = cells[i, j]
+        ink = "white" if p < _BINS[2] else "black"
         if written:
-            p = cells[i, j]
-            text = "<.001" if p < 0.0005 else f"{p:.3f}".lstrip("0") if p < 0.9995 else "1"
+            # What is in the first bin is below its edge, as it is written.
+            text = "<.001" if p < _BINS[1] else f"{p:.3f}".lstrip("0") if p < 0.9995 else "1"
             axes.text(j + 1, centres[i], text, ha="center", va="center", color=ink, fontsize=4.5)
         if certain[i, j]:
             x, y = (j + 1.35, edges[i] + 0.04) if written else (j + 1, centres[i])
@@ -289,12 +310,18 @@ def _matrix(axes: Axes, edges: Any, cells: Any, certain: Any) -> None:
 
 def ranks(rankings: Sequence[Any], ax: Panels | None = None) -> Panels:
     """Draw the ranks of systems, best first, with tiers, or how many each beats, to the right."""
-    return panels(ranking, rankings, ax)
+    order = [r.system for r in rankings[0].systems]
+    alike = all(sorted(order) == sorted(r.system for r in one.systems) for one in rankings)
+    return panels(partial(_ranking, order if alike else []), rankings, ax, beside=alike)
 
 
 def ranking(ranking: Any, ax: Axes | None = None) -> Axes:
     """Draw one ranking."""
-    systems = ranking.systems
+    return _ranking([], ranking, ax)
+
+
+def _ranking(order: Sequence[str], ranking: Any, ax: Axes | None = None) -> Axes:
+    systems = sorted(ranking.systems, key=lambda r: order.index(r.system) if order else 0)
     axes, edges = rows_axes(ax, [r.system for r in systems])
     rows = centres_of(edges)
     both = [(r.simultaneous_low, r.simultaneous_high) for r in systems]
@@ -358,14 +385,43 @@ def _power(planned: Any, of_runs: bool, pairs: Sequence[Any], ax: Axes | None) -
         axes.set_ylabel(wrapped(f"least difference in {about}", 28), fontsize=SMALL)
         title = f"Found with power {planned.target:g}"
     else:
+        axes.annotate(
+            f"{planned.target:g}",
+            (1.01, planned.target),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            fontsize=SMALL - 1,
+            color=GREY,
+        )
         axes.set_ylim(0, 1.02)
         axes.axhline(planned.target, color=GREY, linewidth=0.6, linestyle=":", zorder=0)
         axes.set_ylabel("power", fontsize=SMALL)
         title = f"Power for a difference of {planned.difference:g} in {about}"
-    name_axes(axes, title, f"{plural(unit)}, dotted: {n:,}")
+    pair = f"{pairs[0].system} − {pairs[0].baseline}: " if len(pairs) == 1 else ""
+    name_axes(
+        axes,
+        f"{pair}{title[:1].lower() if pair else title[:1]}{title[1:]}",
+        f"{plural(unit)}, dotted: {n:,}",
+    )
     axes.tick_params(which="minor", labelsize=SMALL - 1)
-    axes.legend(fontsize=SMALL - 1, frameon=False)
+    _plain_ticks(axes)
+    if len(pairs) > 1:
+        # Below the axes, where no curve is.
+        legend_below(axes)
     return axes
+
+
+def _plain_ticks(axes: Axes) -> None:
+    """Write numbers on a logarithmic axis as they are, 100 and not 10²."""
+    from matplotlib.ticker import FuncFormatter
+
+    plain, none = (FuncFormatter(lambda x, _: f"{x:,g}"), FuncFormatter(lambda x, _: ""))
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            low, high = axis.get_view_interval()
+            axis.set_major_formatter(plain)
+            # Within a power of ten minor ticks have numbers too.
+            axis.set_minor_formatter(plain if high < 10 * low else none)
 
 
 def _rows(

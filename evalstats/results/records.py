@@ -420,6 +420,14 @@ def size(estimate: Any) -> str:
     return counted(estimate.n_segments, estimate.unit)
 
 
+def whole_size(estimate: Any) -> str:
+    """Return ``321 documents of 2,008 segments``, or how many segments a score is of."""
+    effect, worth = estimate.design_effect, estimate.effective_size
+    if estimate.unit == "segment" or not effect or worth is None:
+        return size(estimate)
+    return f"{size(estimate)} of {counted(round(worth * effect), 'segment')}"
+
+
 def check_pairs(comparison: Any) -> None:
     """Refuse differences of other scores than the estimates, or of another kind."""
     c = comparison

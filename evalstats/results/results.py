@@ -6,12 +6,13 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from evalstats.errors import InputError
 from evalstats.results import convert, plots, report
 from evalstats.results.across import OverStrata
-from evalstats.results.contrasts import ContrastName, correlation_of
+from evalstats.results.contrasts import ContrastName
+from evalstats.results.correlations import Correlated
 from evalstats.results.describe import describe_comparison
 from evalstats.results.forms import Listed, as_digits, is_paper
 from evalstats.results.heterogeneity import ByTask
@@ -21,8 +22,8 @@ from evalstats.results.layout import comparison_tables, title
 from evalstats.results.lookup import of_metric, of_pair, of_task
 from evalstats.results.paper import paper_records, paper_table
 from evalstats.results.power import Power
-from evalstats.results.ranking import Ranking
-from evalstats.results.records import Difference, check_pairs, is_mixed
+from evalstats.results.ranking import Ranking, Rankings
+from evalstats.results.records import Difference, by_metric, check_pairs, is_mixed
 from evalstats.results.scores import Estimate as Estimate
 from evalstats.results.scores import Estimates as Estimates
 from evalstats.results.source import Composite, Source
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Listed[Difference], ByTask):
+class Comparison(Listed[Difference], ByTask, Correlated):
     """Differences between systems, on one task or many; a sequence of `Difference`.
 
     ``result["BLEU", "B"]`` is the difference of system B under a metric, in any case,
@@ -163,21 +164,6 @@ class Comparison(Listed[Difference], ByTask):
         open_ = not self.significant(difference) and not self.cannot_reject(difference)
         return self.alternative == "two-sided" and open_ and not inside
 
-    def correlation(self, difference: Difference) -> float | None:
-        """Return the correlation ρ of both scores, se² = se_a² + se_b² - 2ρ·se_a·se_b.
-
-        The higher it is, the more is gained by comparing systems on the same segments (Miller,
-        2024, "Adding error bars to evals"). `None` where a score has no error.
-        """
-        place = difference.task, difference.metric
-        names = difference.baseline, difference.system
-        return correlation_of(difference, *(self._errors.get((*place, x), 0.0) for x in names))
-
-    @cached_property
-    def _errors(self) -> dict[tuple[str, str, str], float]:
-        """The standard error of each score."""
-        return {(e.task, e.metric, e.system): e.standard_error for e in self.estimates}
-
     def signature_of(self, difference: Difference) -> str:
         """Return everything needed to make a difference again."""
         return self._signature_by_row[difference.task, difference.metric]
@@ -246,6 +232,18 @@ class Comparison(Listed[Difference], ByTask):
             of, difference, n_segments=n_segments, runs=runs, level=level, target=power
         )
 
+    @overload
+    def ranking(self, metric: str, *, task: str | None = None) -> Ranking: ...
+    @overload
+    def ranking(
+        self,
+        *,
+        composite: str | Composite,
+        higher_is_better: bool = True,
+        task: str | None = None,
+    ) -> Ranking: ...
+    @overload
+    def ranking(self, *, task: str | None = None) -> Ranking | Rankings: ...
     def ranking(
         self,
         metric: str | None = None,
@@ -253,7 +251,7 @@ class Comparison(Listed[Difference], ByTask):
         composite: str | Composite | None = None,
         higher_is_better: bool = True,
         task: str | None = None,
-    ) -> Ranking:
+    ) -> Ranking | Rankings:
         """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
 
         Of all pairs, two-sided, with a family-wise adjustment, at `significance_level`. The
@@ -263,7 +261,7 @@ class Comparison(Listed[Difference], ByTask):
         Parameters
         ----------
         metric, task : str, optional
-            As in `difference`.
+            As in `difference`; without a metric, of several, they are `Rankings`, one each.
         composite : {"autorank", "borda"} or callable, optional
             One score of all metrics: WMT25's AutoRank, the mean rank, or a function of the scores
             ``(..., S, M) -> (..., S)`` of S systems under M metrics, in the order of the
@@ -287,7 +285,9 @@ class Comparison(Listed[Difference], ByTask):
         """
         source = self._asked()
         if composite is None:
-            return source.ranking(self, of_metric(self._of(task, metric), None))
+            every = by_metric(self._of(task, metric)).values()
+            found = [source.ranking(self, of) for of in every]
+            return found[0] if len(found) == 1 else Rankings(tuple(found))
         if metric is not None:
             raise InputError("give metric or composite, not both: a composite is of all metrics")
         return source.composite(self, self._of(task), composite, higher_is_better)
