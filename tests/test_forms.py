@@ -22,6 +22,7 @@ import evalstats as es
 from evalstats.compat.evaluatio import paired
 from evalstats.results import escaping, report
 from evalstats.results.notes import close_calls
+from evalstats.results.page import document
 from evalstats.results.report import Table
 from evalstats.results.results import Estimates
 from tests.markup import Markup
@@ -92,9 +93,91 @@ def test_three_notes_and_one_signature_are_printed_and_all_on_request():
     assert lines[-1].count("|seed:") == 1
     every = result.to_text(verbose=True).splitlines()
     assert every[-7:] == [*"abcde", *result.signatures]
+    # A paper shows neither: all are comments, the package among them.
     latex = result.to_latex().splitlines()
-    assert r"\par{\footnotesize a}" in latex
-    assert sum(line.startswith("%") for line in latex) == 2  # the package, and the signature
+    comments = [line for line in latex if line.startswith("%")]
+    assert comments[1:] == [f"% {line}" for line in (*"abcde", *result.signatures)]
+    assert not any("footnotesize" in line or "to_text" in line for line in latex)
+
+
+def test_hints_at_other_calls_are_comments_of_a_paper_and_not_in_a_report():
+    many = comparison(tuple("abcdefghijklm"), n_resamples=99)
+    for result, hint in ((many, "all pairs: to_text"), (comparison("abcde"), "plot(), to_csv()")):
+        assert hint in str(result)
+        shown = [line for line in result.to_latex().splitlines() if not line.startswith("%")]
+        assert not any("to\\_" in line or "plot()" in line for line in shown)
+        assert any(hint in line for line in result.to_latex().splitlines() if line[0:1] == "%")
+        assert hint not in document(result)
+
+
+def papers(baseline, **options):
+    """Return a comparison of four systems under three metrics, one of which is an error rate."""
+    rng = np.random.default_rng(11)
+    base = rng.normal(50, 3, 200)
+    tables = []
+    for name, sign, higher in (("m", 1, True), ("errors", -1, False), ("n", 1, True)):
+        gains = {"old": 0.0, "up & up": 2.0, "down": -2.0, "same": 0.05}
+        scores = {s: base + sign * g + rng.normal(size=200) for s, g in gains.items()}
+        tables.append(es.extract(scores, metric=es.Mean(name, higher_is_better=higher)))
+    return es.compare(tables, baseline=baseline, n_resamples=999, **options)
+
+
+def test_the_table_of_papers_has_a_row_a_system_and_a_column_a_metric():
+    result = papers("old")
+    text = result.to_text(layout="paper", digits=1)
+    rows = [line.split("  ") for line in text.splitlines()[4:8]]
+    cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    e = {(x.system, x.metric): f"{x.score:.1f}" for x in result.estimates}
+    names = "m", "errors", "n"
+    assert cells[0] == ["old", *(e["old", name] for name in names)]
+    assert cells[1] == ["up & up", *(f"_{e['up & up', name]}_*" for name in names)]
+    assert sorted(cells[2:]) == [
+        ["down", *(f"{e['down', name]}°" for name in names)],
+        ["same", *(e["same", name] for name in names)],
+    ]
+    assert "better (*) or worse (°) than old (p (max-t) <= 0.05)." in text
+    best, worst = e["up & up", "m"], e["down", "m"]
+    markdown = result.to_markdown(layout="paper", digits=1)
+    assert f"| **{best}**\\* |" in markdown
+    assert f"| {worst}° |" in markdown
+    latex = result.to_latex(layout="paper", digits=1)
+    assert rf"up \& up & \textbf{{{best}}}\rlap{{$^{{*}}$}} &" in latex
+    assert rf"{worst}\rlap{{$^{{\circ}}$}}" in latex
+    found = Markup(result.to_html(layout="paper", digits=1))
+    assert found.texts["b"] == [e["up & up", name] for name in names]
+    assert f"{best}*" in found.cells
+    records = list(csv.DictReader(io.StringIO(result.to_csv(layout="paper"))))
+    assert [row["m verdict"] for row in records[:2]] == ["baseline", "better"]
+    assert float(records[1]["errors"]) == result.estimates["errors", "up & up"].score
+    assert [row["n best"] for row in records] == ["False", "True", "False", "False"]
+
+
+def test_without_a_baseline_all_that_tie_with_the_best_are_emphasised():
+    text = papers(None).to_text(layout="paper")
+    assert [line.count("_") for line in text.splitlines()[4:8]] == [6, 0, 0, 0]
+    assert "not significantly worse (p (max-t) <= 0.05)." in text
+    rng = np.random.default_rng(3)
+    near = {name: rng.normal(size=50) for name in "abc"} | {"d": rng.normal(size=50) - 3}
+    text = es.compare(near, metrics=es.Mean("m")).to_text(layout="paper")
+    assert [line.count("_") for line in text.splitlines()[4:8]] == [2, 2, 2, 0]
+    # Scores alone have a best; of many tasks the totals are shown.
+    assert papers(None).estimates.to_text(layout="paper").count("_") == 6
+    tasks = {f"t{i:02}": random_pair("m", i, 30) for i in range(12)}
+    suite = es.Suite(tasks).compare(n_resamples=99)
+    assert "macro" in suite.to_text(layout="paper") or "12 tasks" in suite.to_text(layout="paper")
+    assert suite.to_text(layout="paper").splitlines()[2].split()[0] == "system"
+    few = es.Suite({name: tasks[name] for name in list(tasks)[:3]}).compare(n_resamples=99)
+    header = few.to_text(layout="paper").splitlines()[2].split()
+    assert header == ["system", "t00", "t01", "t02", "macro"]
+
+
+def test_other_layouts_and_results_without_one_are_refused():
+    result = comparison("ab")
+    with pytest.raises(es.InputError, match="layout must be one of paper; got 'wide'"):
+        result.to_latex(layout="wide")
+    for name in ("to_text", "to_markdown", "to_latex", "to_html", "to_csv"):
+        with pytest.raises(es.InputError, match="layout 'paper' is a table of scores, and a Power"):
+            getattr(result.power(), name)(layout="paper")
 
 
 def test_a_paper_has_its_method(small):
@@ -111,6 +194,23 @@ def test_a_paper_has_its_method(small):
     ):
         assert all(part in result.describe() for part in parts), result.describe()
     assert "resamples" not in suite.compare().describe()
+
+
+def test_methods_and_headers_say_segments_beside_documents_and_what_is_drawn(small):
+    n = len(small.references)
+    options = {"groups": small.documents, "n_resamples": 99}
+    result = es.compare(small.systems, small.references, **options)
+    n_documents = result.estimates[0].n_segments
+    assert f"on {n_documents} groups of {n} segments. Whole groups are drawn." in result.describe()
+    assert f", {n_documents} groups of {n} segments\n" in str(result)
+    stratified = es.compare(small.systems, small.references, strata=small.domains, n_resamples=99)
+    strata = len(set(small.domains))
+    assert f"on {n} segments. Segments are drawn within {strata} strata." in stratified.describe()
+    runs = {
+        name: list(np.random.default_rng(i).normal(size=(4, 30))) for i, name in enumerate("ab")
+    }
+    said = "Scores are means over 4 runs of each system, whose variance is part of every error."
+    assert said in es.compare(runs, metrics=es.Mean("m")).describe()
 
 
 @pytest.mark.parametrize("higher", [True, False])

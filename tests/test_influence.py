@@ -116,8 +116,9 @@ def test_a_result_without_statistics_says_so():
     result = es.compare({"A": [1.0, 2, 4], "B": [1.5, 2, 3]}, metrics=MEAN, n_resamples=99)
     with pytest.raises(es.InputError, match="read from a file"):
         es.Comparison.from_json(result.to_json()).influence("judge", "B", "A")
-    with pytest.raises(es.InputError, match="with the opposite sign"):
-        result.influence("judge", "A", "B")
+    found, turned = result.influence("judge", "B", "A"), result.influence("judge", "A", "B")
+    assert turned.difference == -found.difference
+    assert turned.values == tuple(-value for value in found.values)
 
 
 def test_each_stratum_keeps_two():

@@ -5,6 +5,7 @@ import pytest
 
 import evalstats as es
 from evalstats.analysis.gate import gated
+from evalstats.results.page import document
 from evalstats.results.verdicts import verdicts
 
 JUDGE = es.Mean("judge")
@@ -70,7 +71,8 @@ GROUPS = np.repeat(np.arange(8), [60, 20, 20, 20, 20, 20, 20, 20])
          ["Only 30 segments", "judge: 3 of 30 segments hold 94 % of the variance of new - old"]),
         (far(3), {"groups": np.arange(200) // 2}, ["judge: groups make"]),
         ({**far(3), "newer": far(3)["new"] + np.arange(200) / 200}, {},
-         ["judge: 10 of 200 segments hold 96 % of the variance of new - old, and few hold as much in"
+         ['The interval of newer - old (judge) leaves 0 out though the verdict is "no evidence": each',
+          "judge: 10 of 200 segments hold 96 % of the variance of new - old, and few hold as much in"
           " 1 more of these: the interval"]),
         (marks(3), {"groups": np.arange(200) // 8},
          ["† 3 pairs over so few groups: of such families of 9 to 37 systems (WMT25) one in five had",
@@ -89,6 +91,42 @@ def test_each_limit_has_its_sentence(scores, options, notes):
     shown = str(result).splitlines()
     assert all(note in shown for note in result.notes[:3])
     assert ("1 more note: to_text(verbose=True), or --verbose." in shown) == (len(notes) == 4)
+
+
+def test_an_interval_that_leaves_0_out_without_evidence_is_explained_everywhere():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    result = es.compare(marks(4, gap=0.15), metrics=JUDGE)
+    apart = [d for d in result if not d.low <= 0 <= d.high and d.pvalue_adjusted > 0.05]
+    assert len(apart) > 1
+    assert [d for d in result if result.adjusted.is_apart(d)] == apart
+    start = f'{len(apart)} of 6 intervals leave 0 out though the verdict is "no evidence": each'
+    assert result.notes[0].startswith(start)
+    assert result.notes[0].endswith("alone, and p (max-t) allows for 6 comparisons.")
+    caption = "open beside the line: p is adjusted, the interval is not"
+    assert caption in result.plot().get_xlabel().replace("\n", " ")
+    page = document(result)
+    assert page.count("The interval speaks of this difference alone, and p allows") == len(apart)
+    assert caption in page
+    # Neither where nothing is adjusted, nor where intervals hold together, nor of one side.
+    for options in ({"adjustment": "none"}, {"method": "simultaneous"}, {"alternative": "less"}):
+        other = es.compare(marks(4, gap=0.15), metrics=JUDGE, **options)
+        assert not any("leave" in note for note in other.notes), options
+        assert caption not in other.plot().get_xlabel().replace("\n", " ")
+    pyplot.close("all")
+    # One pair, whose interval is of another method than its p-value.
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        scores = {"A": rng.normal(size=99), "B": rng.normal(0.29, 1, size=99)}
+        (d,) = result = es.compare(scores, metrics=JUDGE, test="t", n_resamples=99)
+        if result.adjusted.is_apart(d):
+            (note,) = [note for note in result.notes if "leaves" in note]
+            assert note.startswith("The interval leaves 0 out though the verdict is ")
+            assert note.endswith(
+                "intervals (bootstrap) and p-values (t) rest on different methods."
+            )
+            break
+    else:
+        pytest.fail("no such pair")
 
 
 def test_what_too_few_swaps_leave_is_not_shown_as_evidence():
@@ -185,7 +223,7 @@ def test_claims_of_families_over_few_documents_are_marked_in_every_form():
     assert all(verdict.said.endswith(" judge †") for verdict in verdicts(against))
     matrix = es.compare(marks(5, gap=2.0), groups=few, **options).to_text(verbose=True)
     assert "2-5 †" in matrix
-    assert "\n† p (max-t) <= 0.05; intervals" in matrix
+    assert "\n† p (max-t) <= 0.05\nintervals" in matrix
     assert "*" not in matrix
     # Neither one pair, nor many documents, nor segments.
     pair = {name: scores[name] for name in ("s0", "s1")}

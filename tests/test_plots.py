@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
+from evalstats.analysis.gate import gated
 from evalstats.results.figures import BLUE, GREY, VERMILLION, WIDTH
 from evalstats.results.ranking import Rankings
 
@@ -102,7 +103,7 @@ def test_nothing_overlaps_or_is_cut(draw, n):
     panels = np.ravel(draw(n))
     figure = panels[0].figure
     figure.canvas.draw()
-    assert figure.get_size_inches()[0] == WIDTH
+    assert figure.get_size_inches()[0] == WIDTH or len(panels) > 1
     renderer = figure.canvas.get_renderer()
     # Ticks beyond the limits exist, but are not drawn.
     unseen = set()
@@ -189,21 +190,28 @@ def cells(axes):
     return mesh.get_array()
 
 
-def test_pvalues_stand_below_the_diagonal_in_order_of_rank_and_no_row_is_empty():
+def test_pvalues_stand_below_the_diagonal_in_order_of_rank_and_every_system_is_named_twice():
     result = compared(11)
     names = [e.system for e in sorted(result.estimates, key=lambda e: -e.score)]
     axes = result.plot_pvalues()
     found = cells(axes)
-    assert found.shape == (10, 10)
+    assert found.shape == (11, 11)
     assert found.count() == 55
     for d in result:
         i, j = sorted(map(names.index, (d.system, d.baseline)))
-        assert found[j - 1, i] == d.pvalue_adjusted
-    # The best has a column only, whose number is explained.
-    numbers = [text.get_text() for text in axes.texts if text.get_text().isdigit()]
-    assert numbers == [str(i) for i in range(2, 12)]
-    assert f"1: {names[0]}"[:20] in axes.get_xlabel()
+        assert found[j, i] == d.pvalue_adjusted
+    shown = [[label.get_text() for label in axis.get_ticklabels()]
+             for axis in (axes.xaxis, axes.yaxis)]  # fmt: skip
+    for column, row, name in zip(*shown, names, strict=True):
+        plain = name.replace("$", r"\$")
+        assert row.replace("\n", "")[:9] == plain[:9]
+        assert column.rstrip("…").strip() == plain[: len(column.rstrip("…").strip())]
     assert len(marks(axes, ".")) == sum(map(result.significant, result)) > 0
+    # What is not significant is pale: darker than the paper by less than a fifth.
+    (mesh,) = [c for c in axes.collections if c.get_array() is not None]
+    pale = mesh.to_rgba([0.06, 0.5, 1.0])[:, :3].mean(axis=1)
+    assert np.all(pale > 0.8)
+    assert mesh.to_rgba([0.0005])[0, :3].mean() < 0.35
     # A one-sided p-value stands in the row of its system, and its difference is not turned.
     result = compared(3, alternative="less", adjustment="none")
     found = cells(result.plot_pvalues())
@@ -282,6 +290,35 @@ def test_a_curve_names_its_axes_direction_and_level():
     assert axes.get_ylim()[0] < 1 < axes.get_ylim()[1]
 
 
+def dashed(axes):
+    return sorted(
+        {float(line.get_xdata()[0]) for line in axes.lines if line.get_linestyle() == "--"}
+    )
+
+
+def test_a_margin_and_a_recovery_are_dashed_lines_with_a_band():
+    for lower in (False, True):
+        metric = es.Mean("m", higher_is_better=not lower)
+        axes = compared(5, metric, baseline=NAMES[0], margin=1.5).plot()
+        assert dashed(axes) == [-1.5, 1.5]
+        assert "dashed: margin ±1.5" in axes.get_xlabel()
+        assert dashed(compared(5, metric, baseline=NAMES[0]).plot()) == []
+        kept = compared(5, metric, baseline=NAMES[0], recovery=0.9)
+        (base,) = {d.baseline_score for d in kept}
+        limit = base / 0.9 - base if lower else 0.9 * base - base
+        assert dashed(kept.plot()) == [pytest.approx(limit)]
+        assert "dashed: 0.9 of the baseline kept" in kept.plot().get_xlabel()
+        of_ratios = compared(5, metric, baseline=NAMES[0], recovery=0.9, contrast="ratio").plot()
+        assert dashed(of_ratios) == [pytest.approx(1 / 0.9 if lower else 0.9)]
+        # A gate asks about a loss alone.
+        two = {name: outputs(5)[name] for name in NAMES[:2]}
+        gate = gated({"": [es.extract(two, metric=metric)]}, NAMES[0], margin=1.5, n_resamples=99)
+        axes = gate.plot()
+        assert dashed(axes) == [1.5 if lower else -1.5]
+        assert points(axes) == [gate.checks[0].difference.difference]
+        assert axes.get_title(loc="right").replace("\n", " ").endswith(gate.verdict)
+
+
 @cache
 def both():
     return es.compare(outputs(2), metrics=[METRIC, es.Mean("other")], n_resamples=9)
@@ -310,17 +347,64 @@ def test_several_metrics_are_panels(name):
         assert f"{metric} ↑" in panel.get_xlabel() + panel.get_title(loc="right")
         alone = getattr(both(), name)(metric)
         assert alone.figure is not figure
-        assert points(panel) == points(alone)
+        assert sorted(map(abs, points(panel))) == sorted(map(abs, points(alone)))
+    # They stand beside one another, with the same rows in the same order, and names once.
     figure.canvas.draw()
     alone.figure.canvas.draw()
+    first, second = (panel.get_position() for panel in panels)
+    assert (first.y0, first.y1) == pytest.approx((second.y0, second.y1))
+    assert first.x1 < second.x0
+    assert list(panels[0].get_yticks()) == list(panels[1].get_yticks())
+    assert any(label.get_text() for label in panels[0].get_yticklabels())
+    assert not any(label.get_text() for label in panels[1].get_yticklabels())
     # Rows are as high as in a figure of one metric.
-    assert panel.bbox.height == pytest.approx(alone.bbox.height, rel=0.25)
+    assert panel.bbox.height == pytest.approx(alone.bbox.height, rel=0.3)
     _, mine = pyplot.subplots(2)
     assert list(getattr(both(), name)(ax=mine)) == list(mine)
     ranking = compared(5).ranking()
     assert [points(panel) for panel in Rankings((ranking,) * 2).plot()] == [
         points(ranking.plot())
     ] * 2
+
+
+def test_rows_of_several_metrics_are_those_of_the_first():
+    rng = np.random.default_rng(6)
+    given = {name: rng.normal(size=(2, 90)) + i / 3 for i, name in enumerate("abcd")}
+    tables = [es.extract({n: (-1) ** m * x[m] for n, x in given.items()}, metric=es.Mean(f"m{m}"))
+              for m in range(2)]  # fmt: skip
+    for baseline in (None, "b"):
+        result = es.compare(tables, baseline=baseline, n_resamples=99)
+        names = [label.get_text() for label in result.plot()[0].get_yticklabels()]
+        for panel, metric in zip(result.plot(), ("m0", "m1"), strict=True):
+            for name, x in zip(names, points(panel), strict=True):
+                pair = name.replace("\n", " ").split(" − ") if baseline is None else (name, "b")
+                d = result.difference(metric, *pair)
+                assert x == pytest.approx(d.difference)
+        scores = result.plot_scores()
+        order = [label.get_text() for label in scores[0].get_yticklabels()]
+        for panel, metric in zip(scores, ("m0", "m1"), strict=True):
+            expected = [result.estimates[metric, name].score for name in order]
+            assert points(panel) == pytest.approx(expected)
+    # Without a metric, rankings of all of them.
+    rankings = es.compare(tables, n_resamples=99).ranking()
+    assert isinstance(rankings, Rankings)
+    assert [ranking.metric for ranking in rankings] == ["m0", "m1"]
+    order = [label.get_text() for label in rankings.plot()[0].get_yticklabels()]
+    for panel, ranking in zip(rankings.plot(), rankings, strict=True):
+        (line,) = marks(panel)
+        assert list(line.get_xdata()) == [ranking[name].rank for name in order]
+
+
+def test_a_legend_of_power_lies_below_the_curves():
+    axes = compared(2).power().plot()
+    assert axes.get_legend() is None
+    assert NAMES[1][:10] in axes.get_title(loc="right")
+    axes = compared(3).power(1).plot()
+    axes.figure.canvas.draw()
+    legend = axes.get_legend().get_window_extent()
+    assert legend.y1 < axes.bbox.y0
+    assert "0.8" in [text.get_text() for text in axes.texts]
+    assert all("10" not in t.get_text() or "^" not in t.get_text() for t in axes.get_xticklabels())
 
 
 def test_tasks_have_a_panel_for_each_pair_and_of_many_pairs_the_totals_one():

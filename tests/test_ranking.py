@@ -13,6 +13,8 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.inference import ranks as r
+from evalstats.results.page import document
+from tests.markup import Markup
 
 from .conftest import WMT
 
@@ -269,3 +271,31 @@ def test_what_cannot_be_ranked(options, asked, message):
     result = compare(leaderboard(n=40), n_resamples=99, **options)
     with pytest.raises(es.InputError, match=message):
         result.ranking(**asked)
+
+
+def test_more_than_eight_tiers_are_numbers_in_the_place_of_letters():
+    """Twenty-five systems of noise and a trend share so many letters that nobody reads them."""
+    rng = np.random.default_rng(7)
+    base = rng.normal(size=150)
+    scores = {f"s{i:02}": base + 0.06 * i + rng.normal(size=150) for i in range(25)}
+    result = es.compare(scores, metrics=es.Mean("m"), n_resamples=199, adjustment="holm")
+    ranking = result.ranking()
+    assert len({x for one in ranking for x in letters_of(one.tier)}) > 8
+    (table,) = ranking._tables()
+    place = table.header.index("better than")
+    for one, row in zip(ranking, table.rows, strict=True):
+        wins = [d for d in result if result.significant(d) and d.winner == one.system]
+        assert row[place] == f"{len(wins)} of 24"
+    assert "tier" not in table.header
+    assert "tier" in ranking.to_csv().splitlines()[0]
+    assert max(map(len, str(ranking).splitlines()[:20])) < 100
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    axes = ranking.plot()
+    assert [t.get_text() for t in axes.texts] == [row[place] for row in table.rows]
+    assert "beside: better than" in axes.get_xlabel()
+    shown = document(ranking)
+    assert f"{ranking.systems[0].system} ({table.rows[0][place]})" in Markup(shown).texts["span"]
+    # Few tiers have letters.
+    few = es.compare(dict(list(scores.items())[::12]), metrics=es.Mean("m")).ranking()
+    assert "tier" in few._tables()[0].header

@@ -12,10 +12,12 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import evalstats as es
+from evalstats.analysis.gate import gated
 from evalstats.checks import is_unseen
 from evalstats.cli import main
 from evalstats.results.escaping import printable
 from evalstats.results.page import document
+from evalstats.results.verdicts import verdicts
 from tests import harness_logs
 from tests.markup import Markup
 
@@ -88,12 +90,13 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
     result = es.compare(scores, metrics=es.Mean("m"))
     least = result.power().pairs[0].minimum
     assert said(result).startswith("No evidence that B differs from A in m")
-    assert f"One test finds a true difference of {least:.2f} four times out of five" in said(result)
+    assert f"A true difference of {least:.2f} is found four times out of five" in said(result)
     same = es.compare({"A": [1, 2.0, 4], "B": [1, 2.0, 4]}, metrics=es.Mean("m"))
     assert said(same) == "B and A are the same on every segment"
     loss = es.Mean("loss", higher_is_better=False)
     verdict = said(es.compare(marks(100), metrics=loss, margin=1))
-    assert re.match("A is better than B by .* .less is better.*Margin 1: equivalent.", verdict)
+    assert verdict.startswith("B and A are equivalent within 1 point in lossA is better than B by ")
+    assert re.search(r"loss -0.*less is better.*-0.*Margin 1: equivalent", verdict)
     # A total does not hide its tasks.
     near = {"A": [0.0, 1, 0, 1, 0, 1, 2, 1] * 4, "B": [1, 0.0, 1, 0, 1, 0, 1, 2] * 4}
     tasks = {
@@ -103,6 +106,46 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
     verdict = said(es.Suite(tasks).compare(n_resamples=199))
     assert verdict.startswith("No evidence that B differs from A in m in total")
     assert "better on 1 (far); worse on 1 (back); no evidence on 1" in verdict
+
+
+def test_what_was_asked_is_the_headline_and_the_better_system_has_the_sign():
+    scores = marks(100)
+    for options, expected in (
+        ({"margin": 2.0}, "B and A are equivalent within 2 points in m"),
+        ({"margin": 0.4}, "B loses less than 0.4 points against A in m"),
+        ({"recovery": 0.9}, "B keeps at least 0.9 of A in m"),
+    ):
+        high = {name: x + 9 for name, x in scores.items()}
+        (found,) = verdicts(es.compare(high, metrics=es.Mean("m"), **options))
+        assert found.said == expected
+    turned = {"B": scores["B"], "A": scores["A"]}
+    (found,) = verdicts(es.compare(turned, metrics=es.Mean("m"), margin=0.2))
+    assert found.said == "It is not shown that A loses less than 0.2 points against B in m"
+    assert found.lines[0].startswith("B is better than A by 0.5")
+    # The sign is that of the sentence, whichever of the two is the baseline.
+    (found,) = verdicts(es.compare(turned, metrics=es.Mean("m")))
+    assert found.said.startswith("B is better than A by 0.5")
+    assert found.lines[0].startswith("m +0.5")
+    (found,) = verdicts(es.compare(turned, metrics=es.Mean("m"), baseline="B"))
+    assert (found.kind, found.lines[0][:6]) == ("worse", "m +0.5")
+
+
+def test_a_gate_says_what_was_lost_and_what_was_allowed():
+    table = es.extract(marks(100), metric=es.Mean("m"))
+    (d,) = es.compare(table, confidence_level=0.9)
+    amount = f"{d.difference:.2f} (90 % interval {d.low:.2f} to {d.high:.2f})"
+    for baseline, expected in (
+        ("B", f"m: failed, lost {amount}, more than the 0.1 points allowed"),
+        ("A", f"m: passed, gained {amount}, a loss of 0.1 points is ruled out"),
+    ):
+        gate = gated({"": [table]}, baseline, margin=0.1)
+        (found,) = verdicts(gate)
+        assert found.said == expected
+        page = document(gate)
+        assert page.count(gate.checks[0].reason or "the better") == (baseline == "B")
+        # The limit is drawn, on the side of the loss.
+        assert page.count('class="limit"') == 1
+        assert "dashed: a loss of 0.1" in page
 
 
 def test_the_segments_that_drive_a_difference_have_their_texts():
@@ -288,5 +331,10 @@ def test_the_command_line_shows_the_lines_of_its_files(tmp_path, monkeypatch):
     assert main([*asked.split(), *["-m", "chrf", "--resamples", "99", "-o", "report.html"]]) == 0
     found = check_inert((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert found.texts["dt"][:3] == ["reference", "old", "new"]
-    number = found.texts["h4"][0].removeprefix("segment ").split("+")[0].split("-")[0]
-    assert found.texts["dd"][:3] == [line.format(number) for line in columns.values()]
+    # The first line of a file is line 1.
+    numbers = [re.match(r"segment (\d+)", text)[1] for text in found.texts["h4"]]
+    for i, number in enumerate(numbers):
+        lines = [line.format(int(number) - 1) for line in columns.values()]
+        assert found.texts["dd"][3 * i : 3 * i + 3] == lines
+    assert "counted from 0" not in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "Segments are counted from 0." in str(compared(n=20).influence())

@@ -47,12 +47,55 @@ def test_records_are_found_by_metric_system_and_baseline():
     assert BASED.difference("errors", "c").baseline == BASED["errors", "c"].baseline == "b"
 
 
+def test_metrics_are_found_by_the_names_that_were_asked_for():
+    result = es.compare(TEXTS, REFERENCES, ["chrf", "chrf++", "bleu"], n_resamples=9)
+    for asked, printed in (("chrf", "chrF2"), ("CHRF++", "chrF2++"), ("chrF2", "chrF2")):
+        assert result[asked, "B"].metric == result.estimates[asked, "B"].metric == printed
+        assert result.difference(asked).metric == result.influence(asked).metric == printed
+    with pytest.raises(es.InputError, match=r"metric must be one of chrF2, .*; got 'chr'"):
+        result["chr", "B"]
+
+
+@pytest.mark.parametrize("contrast", ["difference", "ratio", "log-ratio"])
+def test_a_pair_the_other_way_round_is_turned(contrast):
+    result, turned = (
+        es.compare({name: SCORES[name] for name in names}, metrics=METRICS[0], contrast=contrast)
+        for names in ("ab", "ba")
+    )
+    found, expected = result["COMET", "a", "b"], turned["COMET", "a", "b"]
+    assert (found.system, found.baseline) == ("a", "b")
+    for name in ("value", "low", "high", "baseline_score"):
+        assert getattr(found, name) == pytest.approx(getattr(expected, name), abs=0.02)
+    assert found.pvalue_adjusted == result["COMET", "b", "a"].pvalue_adjusted
+    assert result.significant(found) == result.significant(result[0])
+    if contrast == "difference":
+        assert result.influence("COMET", "a", "b").difference == found.difference
+        assert BASED.difference("COMET", "b", "a") == BASED["COMET", "a"].turned()
+    # What is gained one way is lost the other.
+    counts = es.compare({"a": [1, 0, 1, 1], "b": [0, 0, 0, 1]}, metrics=es.Mean("m"))
+    assert counts["m", "a", "b"].discordant == es.Discordant(gained=2, lost=0)
+    # One-sided tests and margins are about one of the two.
+    for options in ({"alternative": "less"}, {"margin": 0.1}, {"recovery": 0.9}):
+        one = es.compare(SCORES, metrics=METRICS[0], n_resamples=99, **options)
+        with pytest.raises(
+            es.InputError, match="'a' from 'c' is that of 'c' from 'a' with the opp"
+        ):
+            one["COMET", "a", "c"]
+
+
+def test_a_difference_prints_as_a_sentence():
+    (d,) = es.compare(TEXTS, REFERENCES, "bleu", n_resamples=99)
+    shown = f"B - A: {d.difference:.2f} BLEU [{d.low:.2f}, 0.00], p = {d.pvalue_adjusted:.4f}"
+    assert str(d) == shown
+    assert shown in d._repr_html_()
+    assert str(replace(d, task="law", contrast="ratio")).startswith("law: B / A: 0.")
+
+
 @pytest.mark.parametrize("key, message", [
     (("BLEU", "a"), "metric must be one of COMET, errors; got 'BLEU'"),
     (("COMET", "z"), "system must be one of a, b, c; got 'z'"),
     ("a", "metric must be one of COMET, errors; got None"),
     ((1, 2, 3), "give names or a place"),
-    (("COMET", "a", "c"), "'a' from 'c' is that of 'c' from 'a' with the opposite|must be one of"),
     (("COMET", "c", "x"), r"^baseline must be one of a, b, c; got 'x'$|must be one of"),
     (("COMET", "a", "a"), "no difference of 'a' from 'a'; there are|must be one of"),
 ])  # fmt: skip
@@ -148,7 +191,9 @@ def check_forms(result):
             assert escaping.markdown(cell) in markdown
     for note in result._below()[0]:
         assert note in text
-        assert escaping.latex_words(note) in latex
+    for note in result._below(verbose=True)[0]:
+        # What explains a mark stands below the table; all else is a comment.
+        assert (escaping.latex_words(note) if note.startswith("†") else f"% {note}") in latex
 
 
 @cache
@@ -374,3 +419,29 @@ def test_csv_and_data_frames_have_a_row_a_record():
         assert {name: row[name] for name in plain if name in row}.items() <= plain.items()
     assert frame["difference"].dtype == np.float64
     assert frame["significant"].dtype == bool
+
+
+@pytest.mark.parametrize("contrast", ["difference", "ratio", "log-ratio"])
+def test_the_correlation_is_that_of_the_scores_and_gives_the_error_of_the_difference(contrast):
+    """Of means it is Pearson's (Miller, 2024); of ratios as well, by the delta method."""
+    rng = np.random.default_rng(8)
+    a = rng.normal(9, 1, 200)
+    scores = {"a": a, "b": 0.6 * a + rng.normal(4, 0.8, 200), "c": 20 - a}
+    result = es.compare(scores, metrics=es.Mean("m"), contrast=contrast, n_resamples=99)
+    for d in result:
+        expected = np.corrcoef(scores[d.baseline], scores[d.system])[0, 1]
+        assert result.correlation(d) == pytest.approx(expected, abs=1e-9)
+        assert result.correlation(d.turned()) == pytest.approx(expected, abs=1e-9)
+    assert [row["correlation"] for row in result.to_dict()["differences"]] == [
+        result.correlation(d) for d in result
+    ]
+    rows = list(DictReader(io.StringIO(result.to_csv())))
+    assert float(rows[0]["correlation"]) == result.correlation(result[0])
+    assert es.Comparison.from_json(result.to_json()) == result
+    text = result.to_text(verbose=True)
+    assert "std. error  correlation" in text
+    assert f"{result[0].standard_error:.5f}"[:5] in text
+    assert "correlation" not in str(result)
+    same = es.compare({"a": [1.0, 1, 1], "b": [2.0, 3, 4]}, metrics=es.Mean("m"), n_resamples=9)
+    assert same.correlation(same[0]) is None
+    assert "  -  " in same.to_text(verbose=True)

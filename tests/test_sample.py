@@ -67,3 +67,10 @@ def test_demo_writes_over_nothing_else_and_draws_no_table(tmp_path, capsys):
     assert "-o is about the table, and --files writes none" in capsys.readouterr().err
     assert main(["demo", "--files", str(tmp_path / "ref.txt" / "x")]) == 2
     assert "cannot write" in capsys.readouterr().err
+
+
+def test_the_sample_shows_itself_on_one_line(sample):
+    assert repr(sample) == (
+        "<Sample of 480 segments with 2 references, systems baseline, copy, slightly-better, "
+        "clearly-better, 40 documents, 4 domains>"
+    )

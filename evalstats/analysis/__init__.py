@@ -17,6 +17,7 @@
 - `evaluation`: what a comparison can be asked later
 - `ranking`: ranks from verdicts on all pairs, of a metric or of a composite
 - `across`: mean differences over strata, and where that in another lies
+- `by_stratum`: a comparison taken apart, a task a stratum
 - `gate`: whether a loss is within a limit, on every task and in total
 - `power`, `planning`: which differences a test set finds; the designs behind it
 - `removal`: which segments a difference rests on

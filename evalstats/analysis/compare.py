@@ -156,7 +156,7 @@ def compare(
         aggregate=aggregate,
         executor=options.executor,
     )
-    return compared(Evaluation([task], pairs, options), baseline)
+    return compared(Evaluation([task], pairs, options, again=compared), baseline)
 
 
 def compared(
@@ -182,6 +182,7 @@ def compared(
         evaluation.limits.append(limits_of(part, drawn, evaluation.pairs))
     # Tasks of different kinds have the adjustment that was asked for.
     adjustment = applied.pop() if len(applied) == 1 else options.adjustment
+    test = "t" if all(with_runs) else options.test
     differences = _differences(tests, options, adjustment, single)
     reached = Adjustment(
         differences,
@@ -195,6 +196,7 @@ def compared(
         reached,
         estimates,
         evaluation.limits,
+        methods=(options.method, test),
         margin=options.margin,
         recovery=options.recovery,
         contrast=options.contrast,
@@ -203,7 +205,7 @@ def compared(
         estimates=Estimates(tuple(estimates)),
         differences=differences,
         baseline=baseline,
-        test="t" if all(with_runs) else options.test,
+        test=test,
         method=options.method,
         alternative=options.alternative,
         adjustment=adjustment,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from evalstats.analysis.across import over_labels, over_tasks
+from evalstats.analysis.by_stratum import taken_apart
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.options import Options
 from evalstats.analysis.planning import Question, needed_within, planned
@@ -18,6 +19,7 @@ from evalstats.analysis.units import unit_name
 from evalstats.checks import listed
 from evalstats.errors import InputError
 from evalstats.results.across import OverStrata
+from evalstats.results.heterogeneity import heterogeneity_notes
 from evalstats.results.influence import Influence
 from evalstats.results.notes import Limits
 from evalstats.results.page import Beside
@@ -50,6 +52,8 @@ class Evaluation:
     #: Of each task, or total, and metric, and what limits what is said of a task.
     signatures: dict[tuple[str, str], Signature] = field(default_factory=dict)
     limits: list[Limits] = field(default_factory=list)
+    #: Compares (`evalstats.analysis.compare.compared`, which imports this file).
+    again: Callable[[Evaluation, str | None], Comparison] | None = None
 
     def drawn(self, progress: Progress | None = None) -> Iterator[tuple[Part, list[Drawn]]]:
         """Yield each task and total with what is drawn of it, and say which task is done."""
@@ -151,15 +155,36 @@ class Evaluation:
                 f"{len(comparison.tasks)}; give 'task', or compare a task alone",
                 argument="over",
             )
-        each = [self._with_segments(d, "over") for d in comparison.differences]
-        part, drawn = each[0]
-        assert isinstance(part, Task)
-        assert not isinstance(part.statistics, Shard)
-        labels = labels_of(part.statistics, by, "over")
-        names = listed(labels, "over", "labels, one a segment")
-        group_codes(names, drawn.units.n_segments, "over")
-        of_metrics = {one.of.name: one for _, one in each}
-        return over_labels(comparison, of_metrics, unit_name(by, "stratum"), names)
+        drawn, names, _ = self._labelled(comparison, by, "over")
+        return over_labels(comparison, drawn, unit_name(by, "stratum"), names)
+
+    def by(self, comparison: Comparison, labels: str | Iterable[Hashable]) -> Comparison:
+        """Return the comparison with a row for each stratum that the labels make."""
+        if len(comparison.tasks) > 1 or self.again is None:
+            raise InputError(
+                "takes one task apart, and there are several, which have rows of their own; leave "
+                "it out, or compare a task alone",
+                argument="by",
+            )
+        drawn, names, task = self._labelled(comparison, labels, "by")
+        every = list(drawn.values())
+        groups = None if every[0].units.members is None else task.unit_names()
+        strata = taken_apart(every, names, groups)
+        evaluation = Evaluation(strata, self.pairs, self.options, self.notes, again=self.again)
+        result = self.again(evaluation, comparison.baseline)
+        return result.noting(*heterogeneity_notes(result))
+
+    def _labelled(
+        self, comparison: Comparison, labels: str | Iterable[Hashable], asking: str
+    ) -> tuple[dict[str, Drawn], list[Hashable], Task]:
+        """Return what is drawn under each metric, a label of each segment, and the only task."""
+        each = [self._with_segments(d, asking) for d in comparison.differences]
+        task, drawn = each[0]
+        assert isinstance(task, Task)
+        assert not isinstance(task.statistics, Shard)
+        names = listed(labels_of(task.statistics, labels, asking), asking, "labels, one a segment")
+        group_codes(names, drawn.units.n_segments, asking)
+        return {one.of.name: one for _, one in each}, names, task
 
     def beside(self, difference: Difference) -> Beside:
         """Return the texts that were compared, and the scores in each stratum."""

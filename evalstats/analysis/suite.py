@@ -187,7 +187,8 @@ class Suite:
         """
         asked = options_of(PairOptions, options)
         pairs = as_pairs(self.systems, baseline)
-        return compared(Evaluation(self.parts, pairs, asked, self.notes), baseline, progress)
+        evaluation = Evaluation(self.parts, pairs, asked, self.notes, again=compared)
+        return compared(evaluation, baseline, progress)
 
     def __repr__(self) -> str:
         return f"<Suite of {len(self.tasks)} tasks, {len(self.systems)} systems>"

@@ -53,10 +53,14 @@ def _compare(options: argparse.Namespace, progress: Progress) -> Result:
     for name in ("matrix", "describe"):
         if options.over and getattr(options, name):
             raise InputError(f"--{name} shows a comparison, and --over means of it; leave one out")
+    if options.over and options.by:
+        raise InputError("--by shows each domain, and --over means of them; leave one out")
     found, asked = _asked(options, progress, 2)
     _check_drawable(found, options)
-    over = asked.pop("over", None)
+    over, by = asked.pop("over", None), asked.pop("by", None)
     result = _compared(found, asked, progress)
+    if by is not None:
+        result = result.by(by)
     return result if over is None else result.over(over).noting(*found.notes)
 
 

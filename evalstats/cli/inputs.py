@@ -29,7 +29,7 @@ from evalstats.statistics.runs import as_runs
 from evalstats.statistics.segments import SegmentStatistics
 
 #: Options that name labels of segments, and those that name files to read.
-_LABELS = ("groups", "strata", "over")
+_LABELS = ("groups", "strata", "by", "over")
 _FILES = ("logs", "input", "references", "scores", *_LABELS, "ids")
 _OF_LOGS = (
     *("task", "filter", "missing", "epochs", "columns", "lower_is_better", "higher_is_better"),
@@ -180,6 +180,9 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     tables = extract_files(systems, references, metrics, progress)
     if systems_of_runs:
         tables = [as_runs(table, systems_of_runs) for table in tables]
+    # Segments are called by their lines, of which the first is 1.
+    ids = tuple(str(i + 1) for i in range(n_segments))
+    tables = [replace(table, segment_ids=ids) for table in tables]
     if options.scores:
         from evalstats.cli.logs import scores_beside
 

@@ -125,6 +125,7 @@ OPTIONS = {
                "of documents: a label of the items, or a label a line"),
         Option("--strata NAME|FILE", f"{_SCORED} power gate",
                "likewise a domain: drawn within each"),
+        Option("--by NAME|FILE", "compare", "a row a domain, and whether they differ"),
         Option("--over NAME|FILE", "compare", "means over domains, or task, as a sample of them"),
         Option("--aggregate micro|macro", f"{_SCORED} power gate",
                "over strata or tasks: all together, or means"),
@@ -173,6 +174,8 @@ OPTIONS = {
         Option("--matrix", "compare", "all pairs of many systems"),
         Option("--files FOLDER", "demo", "write the files of the pages there, and no table"),
         Option("--digits N", _PRINTED, "decimals of scores (default: two of the smallest error)"),
+        Option("--layout paper", "compare estimate demo",
+               "a row a system, a column a metric, the best in bold, marks of significance"),
         Option("--caption TEXT", _PRINTED, "of LaTeX, whose tables are then a float"),
         Option("--label NAME", _PRINTED, "likewise, for \\ref"),
     ],
@@ -187,8 +190,9 @@ RARE = {
         "--lower-is-better",
         "--higher-is-better",
     ),
-    *("-t", "-l", "--scores", "--strata", "--over", "--aggregate", "--alternative", "--contrast"),
-    *("--method", "--adjustment", "--adjust-over", "--matrix", "--digits", "--caption", "--label"),
+    *("-t", "-l", "--scores", "--strata", "--by", "--over", "--aggregate", "--alternative"),
+    *("--test", "--method", "--adjustment", "--adjust-over", "--matrix", "--layout", "--digits"),
+    *("--contrast", "--caption", "--label"),
 }
 
 

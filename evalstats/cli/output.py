@@ -22,10 +22,12 @@ STANDARD = "-"
 FORMATS = ("text", "json", "markdown", "latex", "html", "csv")
 FIGURES = ("png", "pdf", "svg")
 _OF_LATEX = {"caption", "label"}
+#: Forms that have tables.
+_TABLES = {"text", "markdown", "latex", "html", "csv"}
 #: Options of forms, arguments of `to_text` and its like, which have no effect on others.
 _OF_FORMS = {
     **{"caption": {"latex"}, "label": {"latex"}, "digits": {"text", "markdown", "latex"}},
-    **{"verbose": {"text"}, "matrix": {"text"}},
+    **{"verbose": {"text"}, "matrix": {"text"}, "layout": _TABLES},
 }
 #: Work shorter than this shows no progress.
 _QUIET_SECONDS = 1.0
@@ -114,8 +116,11 @@ def outputs_of(options: argparse.Namespace) -> list[tuple[str, str]]:
     for name in _OF_FORMS:
         forms = _OF_FORMS[name]
         if getattr(options, name) is not None and forms.isdisjoint(form for _, form in found):
-            what = "LaTeX: -f latex, or -o FILE.tex" if name in _OF_LATEX else "text, md and tex"
-            raise InputError(f"--{name} is for {what}")
+            what = "of tables: text, Markdown, LaTeX, HTML and CSV"
+            if name != "layout":
+                of_latex = name in _OF_LATEX
+                what = "for LaTeX: -f latex, or -o FILE.tex" if of_latex else "for text, md and tex"
+            raise InputError(f"--{name} is {what}")
     return sorted(found, key=lambda pair: pair[0] == STANDARD)
 
 
@@ -137,7 +142,7 @@ def rendered(result: Any, form: str, options: argparse.Namespace, texts: Texts |
     """Return a result in a form, as str or bytes; a report has texts of segments as well."""
     if form in FIGURES:
         return _figure(result, form)
-    if form == "html":
+    if form == "html" and not getattr(options, "layout", None):
         return document(result, texts)
     make = getattr(result, f"to_{form}", None)
     if make is None:

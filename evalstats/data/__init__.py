@@ -27,6 +27,15 @@ class Sample(NamedTuple):
     documents: list[str]
     domains: list[str]
 
+    def __repr__(self) -> str:
+        """Say what there is on one line; the fields have all texts."""
+        n_references = len(self.references[0])
+        return (
+            f"<Sample of {len(self.references)} segments with {n_references} references, systems "
+            f"{', '.join(self.systems)}, {len(set(self.documents))} documents, "
+            f"{len(set(self.domains))} domains>"
+        )
+
 
 SYSTEMS = ("baseline", "copy", "slightly-better", "clearly-better")
 

@@ -2,10 +2,13 @@
 
 - `convert`: records to plain values and back, by the types of their fields
 - `records`: numbers with their names
+- `lookup`: records by the names of metrics, tasks and systems
 - `contrasts`: differences, ratios and their logarithms
+- `limits`: where a margin or a recovery stands on the axis of a figure
 - `signatures`: what identifies a number, as a record that prints as one line
 - `page`, `verdicts`, `drawing`: the report; its sentences and its figures
 - `report`, `layout`: tables in text, Markdown, LaTeX and HTML; what stands in them
+- `paper`: the table of papers
 - `escaping`: text made safe for where it goes
 - `forms`: the ways in which every result is written
 - `writing`: files written whole or not at all, and what their suffixes say
@@ -18,9 +21,11 @@
 - `gate`: the verdict of a gate, for people, for programs and for JUnit
 - `influence`: which segments drive a difference
 - `across`: differences over strata that are a sample of others
+- `correlations`: how strongly two systems' scores are correlated
+- `heterogeneity`: whether a difference differs from task to task
 - `joint`: claims under several metrics
 - `power`: what a pilot says about power
 - `ranking`: ranks with their intervals and tiers
 
-May import `checks` and `errors`.
+May import `inference`, `metrics`, `checks` and `errors`.
 """

@@ -70,6 +70,16 @@ class Adjustment:
         least = max(is_drawn / (self.n_resamples + 1), self.min_pvalue(d))
         return least * self.factor(d) > self.level and not self.significant(d)
 
+    def is_apart(self, d: Difference) -> bool:
+        """Return whether its interval leaves the null value out and its verdict is no evidence."""
+        inside = d.low <= d.null <= d.high
+        is_open = not self.significant(d) and not self.cannot_reject(d)
+        return self.alternative == "two-sided" and is_open and not inside
+
+    def pvalue_name(self, several: bool = True) -> str:
+        """Return ``p (max-t)``, the name of the p-value that verdicts are of, or ``p``."""
+        return f"p ({self.name})" if several and self.name != "none" else "p"
+
 
 def is_mixed(records: Iterable[Any]) -> bool:
     """Return whether a total is of several metrics, so that all rows belong together."""

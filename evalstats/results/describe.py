@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evalstats.results.records import counted, distinct, listed, plural
+from evalstats.results.records import distinct, listed, plural, whole_size
 from evalstats.results.signatures import DISTRIBUTION, Signature, version
 
 _BOOTSTRAP = "the bootstrap (expanded percentile interval; Hesterberg, 2015)"
@@ -83,7 +83,7 @@ def _scored(estimates: Sequence[Any]) -> list[str]:
     metrics = {e.metric: _settings(e) for e in rows}
     shown = listed(f"{name} ({own})" if own else name for name, own in metrics.items())
     if len(tasks) < 2:
-        return [f"{shown} on {counted(rows[0].n_segments, rows[0].unit)}."]
+        return [f"{shown} on {whole_size(rows[0])}.", *_units(rows[0])]
     units = listed(distinct(plural(e.unit) for e in rows))
     n = sum({e.task: e.n_segments for e in rows}.values())
     found = [f"{shown} on {len(tasks)} tasks with {n:,} {units} in all."]
@@ -91,6 +91,24 @@ def _scored(estimates: Sequence[Any]) -> list[str]:
     if totals:
         what = TOTALS.get(totals[0].aggregate, f"{totals[0].aggregate} of the tasks' scores")
         found.append(f"Totals are {what}; {units} are drawn within each task.")
+    return found
+
+
+def _units(e: Any) -> list[str]:
+    """Say what is drawn where that is not segments, and of how many runs scores are."""
+    signature = Signature.of(e.signature)
+    analysis, found = dict(signature.analysis), []
+    within = f"within {analysis['strata']} strata" if "strata" in analysis else ""
+    if e.unit != "segment":
+        found.append(f"Whole {plural(e.unit)} are drawn{f' {within}' if within else ''}.")
+    elif within:
+        found.append(f"Segments are drawn {within}.")
+    runs = [x.removeprefix("runs:") for x in signature.settings if x.startswith("runs:")]
+    if e.run_error is not None and runs:
+        found.append(
+            f"Scores are means over {runs[0]} runs of each system, whose variance is part of every "
+            f"error."
+        )
     return found
 
 

@@ -19,7 +19,9 @@ from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.escaping import html
+from evalstats.results.limits import Limit
 from evalstats.results.records import (
+    KINDS,
     by_metric,
     by_pair,
     distinct,
@@ -29,7 +31,6 @@ from evalstats.results.records import (
     oriented,
     ranked,
 )
-from evalstats.results.verdicts import KINDS
 
 #: Rows of a figure that is open from the start.
 _OPEN_ROWS = 30
@@ -43,7 +44,10 @@ _BETWEEN = re.compile(r"(?<=[\w)][-_/.])(?=\w)")
 
 @dataclass(frozen=True)
 class Mark:
-    """A value with its interval, a wider one around it, and what it is a mean of, by name."""
+    """A value with its interval, a wider one around it, and what it is a mean of, by name.
+
+    The band is what lies within its limits.
+    """
 
     name: str
     value: float
@@ -53,6 +57,8 @@ class Mark:
     wider: tuple[float, float] | None = None
     replicates: Sequence[float] | Any = ()
     is_total: bool = False
+    band: tuple[float, float] | None = None
+    limits: tuple[float, ...] = ()
 
 
 def figures(result: Any) -> str:
@@ -98,6 +104,9 @@ def _of_differences(c: Any, every: Sequence[Any]) -> Iterator[str]:
         of = f"{contrast.column}s{contrast.to(c.baseline)}"
         of = f" {contrast.sign} ".join(pair) or of
         axis = f"{of}, {report.level(c.confidence_level)}; filled: significant"
+        if dashed := Limit(c.margin, c.recovery).label:
+            axis += f"; {dashed}"
+        axis += f"; {report.APART}" if any(map(c.adjusted.is_apart, panel)) else ""
         title = metric_name(panel[0])
         yield _folded(chart(title, marks, axis, contrast.null), len(marks), f"{title}: {of}")
 
@@ -105,7 +114,21 @@ def _of_differences(c: Any, every: Sequence[Any]) -> Iterator[str]:
 def _mark(c: Any, d: Any, by_task: bool) -> Mark:
     pair = f"{d.system} {contrast_of(d.contrast).sign} {d.baseline}"
     name = d.task if by_task else d.system if c.baseline else pair
-    return Mark(name, d.value, d.low, d.high, kind_of(c, d), is_total=d.aggregate is not None)
+    return Mark(
+        name,
+        d.value,
+        d.low,
+        d.high,
+        kind_of(c, d),
+        is_total=d.aggregate is not None,
+        **_limits(Limit(c.margin, c.recovery), d),
+    )
+
+
+def _limits(limit: Limit, d: Any) -> dict[str, Any]:
+    """Return the band and the dashed lines of a row."""
+    ends = limit.bounds(d) or ()
+    return {"band": limit.band(d), "limits": tuple(x for x in ends if math.isfinite(x))}
 
 
 def _of_scores(scores: Sequence[Any]) -> Iterator[str]:
@@ -132,7 +155,7 @@ def _of_scores(scores: Sequence[Any]) -> Iterator[str]:
 def _of_ranks(ranking: Any) -> str:
     marks = [
         Mark(
-            f"{r.system} ({r.tier})" if r.tier else r.system,
+            f"{r.system} ({r.tier if ranking.has_letters else ranking.beaten(r)})",
             r.rank,
             r.low,
             r.high,
@@ -140,11 +163,13 @@ def _of_ranks(ranking: Any) -> str:
         )
         for r in ranking.systems
     ]
-    about = f"{report.level(ranking.confidence_level)}; thin: all at once; letters: tiers of ties"
+    about = f"{report.level(ranking.confidence_level)}; thin: all at once; "
+    about += "letters: tiers of ties" if ranking.has_letters else "in brackets: better than so many"
     return chart(ranking.metric, marks, about)
 
 
 def _of_checks(gate: Any, checks: Sequence[Any]) -> str:
+    limit = Limit(gate.margin, gate.recovery, of_loss=True)
     marks = [
         Mark(
             c.name,
@@ -153,12 +178,14 @@ def _of_checks(gate: Any, checks: Sequence[Any]) -> str:
             d.high,
             kind=KINDS.get(c.verdict, "open"),
             is_total=d.aggregate is not None,
+            **_limits(limit, d),
         )
         for c in checks
         for d in [c.difference]
     ]
     level = report.level(1 - 2 * gate.significance_level)
-    return chart(metric_name(checks[0].difference), marks, f"{level}; filled: decided", 0.0)
+    about = "; ".join(filter(None, [level, "filled: decided", limit.label]))
+    return chart(metric_name(checks[0].difference), marks, about, 0.0)
 
 
 def _folded(drawn: str, n_rows: int, title: str) -> str:
@@ -170,7 +197,7 @@ def _folded(drawn: str, n_rows: int, title: str) -> str:
 
 def chart(title: str, marks: Sequence[Mark], axis: str, null: float | None = None) -> str:
     """Draw a row for each mark under a title, with an axis below that says what it is."""
-    ends = [x for m in marks for x in (m.value, m.low, m.high, *(m.wider or ()))]
+    ends = [x for m in marks for x in (m.value, m.low, m.high, *(m.wider or ()), *m.limits)]
     ends += [float(x) for m in marks if len(m.replicates) for x in _range(m.replicates)]
     ends += [] if null is None else [null]
     low, high = min(ends), max(ends)
@@ -201,7 +228,7 @@ def _row(mark: Mark, scale: _Scale, grid: str) -> str:
     tall = len(mark.replicates) > 0
     # A name may take several lines, and the row with it.
     y = f"{_TALL - _ROW / 2}" if tall else "50%"
-    drawn = grid + (_density(mark.replicates, scale, y) if tall else "")
+    drawn = _band(mark, scale) + grid + (_density(mark.replicates, scale, y) if tall else "")
     for kind, ends in (("wider", mark.wider), ("whisker", (mark.low, mark.high))):
         if ends:
             a, b = map(scale.at, ends)
@@ -218,6 +245,16 @@ def _row(mark: Mark, scale: _Scale, grid: str) -> str:
     return (
         f'<div class="row {kind}">{name}<svg height="{_TALL if tall else _ROW}">{drawn}</svg></div>'
     )
+
+
+def _band(mark: Mark, scale: _Scale) -> str:
+    """Return what lies within the limits, and the limits."""
+    if mark.band is None:
+        return ""
+    low, high = mark.band
+    width = 100 * (high - low) / (scale.high - scale.low)
+    found = f'<rect class="band" x="{scale.at(low)}" width="{width:.2f}%" height="100%"/>'
+    return found + "".join(_line(scale.at(x), "limit") for x in mark.limits)
 
 
 def _line(x: str, kind: str) -> str:

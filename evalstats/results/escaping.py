@@ -38,6 +38,7 @@ _LATEX_SPECIAL = {
     "Δ": r"$\Delta$",
     "±": r"$\pm$",
     "†": r"$\dagger$",
+    "°": r"\textdegree{}",
 }
 #: A minus sign before a number, and one between two words.
 _MINUS, _LESS = re.compile(r"(?<![\w.)])-(?=\.?\d)"), re.compile(r"(?<= )-(?= )")

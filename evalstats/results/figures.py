@@ -27,43 +27,78 @@ T = TypeVar("T")
 #: A column of a two-column paper, in inches.
 WIDTH = 3.3
 BLUE, VERMILLION, GREY, SKY = "#0072B2", "#D55E00", "#767676", "#56B4E9"
+#: What lies within a margin.
+BAND = "#E8EEF3"
 #: Colours and marks of what is told apart in one figure, of which there are no more.
 SERIES = ((BLUE, "o"), (VERMILLION, "s"), ("#009E73", "^"), ("#CC79A7", "D"), ("#E69F00", "P"))
 SMALL, _MEDIUM = 7, 8  # points
 _FRAME, _BAR = 0.8, 0.35  # inches: axis and title, a colour bar
 _GAP, _LINE = 0.07, 0.115  # inches: a row is as high as the lines of its label and a gap
 _LABEL, _TEXT = 22, 46  # characters: of a row's label, of a title or axis label
+#: Width of a character by its height.
+_WIDE = 0.6
+#: Panels beside one another at most; inches of their names and of each; characters of a title.
+_BESIDE, _NAMES, _PANEL, _SHORT = 6, 1.1, 2.1, 30
 #: Names break after these.
 _PIECES = re.compile(r"[^\s\-_/.]*[\s\-_/.]?")
 
 
 def panels(
-    draw: Callable[[T, Axes | None], Axes], groups: Sequence[T], ax: Panels | None
+    draw: Callable[[T, Axes | None], Axes],
+    groups: Sequence[T],
+    ax: Panels | None,
+    beside: bool = False,
 ) -> Panels:
-    """Draw a group into its axes, or each of several into a panel as high as its rows."""
+    """Draw a group into its axes, or each of several into a panel as high as its rows.
+
+    Groups of the same rows, in the same order, may stand `beside` one another and share the names.
+    """
     if len(groups) == 1:
         return draw(groups[0], cast("Axes | None", ax))
-    given: Any = own_figure(len(groups)).subplots(len(groups), 1) if ax is None else ax
+    beside = beside and len(groups) <= _BESIDE
+    given: Any = ax
+    if ax is None:
+        given = own_figure(len(groups)).subplots(
+            *((1, len(groups)) if beside else (len(groups), 1))
+        )
     axes = np.ravel(given)
     if len(axes) != len(groups):
         raise InputError(f"ax must be {len(groups)} axes, one a panel, got {len(axes)}")
     for group, panel in zip(groups, axes, strict=True):
         draw(group, panel)
     if ax is None:
-        figure = axes[0].figure
-        for label in {panel.get_xlabel() for panel in axes}:
-            # What is said in the same words has the same scale.
-            alike = [panel for panel in axes if panel.get_xlabel() == label]
-            limits = [panel.get_xlim() for panel in alike]
-            for panel in alike:
-                panel.set_xlim(min(low for low, _ in limits), max(high for _, high in limits))
-        heights = [abs(panel.get_ylim()[0] - panel.get_ylim()[1]) for panel in axes]
-        lines = sum(panel.get_xlabel().count("\n") for panel in axes)
-        bars = len(figure.axes) - len(axes)
-        around = len(axes) * _FRAME + lines * _LINE + bars * _BAR
-        axes[0].get_gridspec().set_height_ratios(heights)
-        figure.set_size_inches(WIDTH, sum(heights) + around)
+        _arrange(axes, beside)
     return axes
+
+
+def _arrange(axes: NDArray[np.object_], beside: bool) -> None:
+    """Give panels of a new figure their sizes, and those with the same words one scale."""
+    figure = axes[0].figure
+    for label in {panel.get_xlabel() for panel in axes}:
+        alike = [panel for panel in axes if panel.get_xlabel() == label]
+        limits = [panel.get_xlim() for panel in alike]
+        for panel in alike:
+            panel.set_xlim(min(low for low, _ in limits), max(high for _, high in limits))
+    heights = [abs(panel.get_ylim()[0] - panel.get_ylim()[1]) for panel in axes]
+    lines = [panel.get_xlabel().count("\n") * _LINE for panel in axes]
+    n_bars = len(figure.axes) - len(axes)
+    if beside:
+        for panel in axes[1:]:
+            panel.set_yticks(panel.get_yticks(), [""] * len(panel.get_yticks()))
+        around = _FRAME + max(lines) + (_BAR if n_bars else 0.0)
+        turned = [[t.get_text() for t in p.get_xticklabels() if t.get_rotation()] for p in axes]
+        around += max(room_of([*names, ""], SMALL) for names in turned)
+        titles = max(panel.get_title(loc="right").count("\n") for panel in axes) * _LINE
+        figure.set_size_inches(_NAMES + len(axes) * _PANEL, max(heights) + around + titles)
+        return
+    axes[0].get_gridspec().set_height_ratios(heights)
+    around = len(axes) * _FRAME + sum(lines) + n_bars * _BAR
+    figure.set_size_inches(WIDTH, sum(heights) + around)
+
+
+def room_of(names: Sequence[str], points: float) -> float:
+    """Return the inches that names take which are turned by a right angle."""
+    return max(map(len, names)) * _WIDE * points / 72
 
 
 def own_figure(height: float) -> Figure:
@@ -123,6 +158,22 @@ def forest(
         axes.plot(x, y, mark, color=colour, markerfacecolor=face, markersize=4, label=own)
 
 
+def limit_bands(
+    axes: Axes,
+    edges: NDArray[np.float64],
+    bands: Sequence[tuple[float, float] | None],
+    bounds: Sequence[tuple[float, float] | None],
+) -> None:
+    """Draw what lies within the limits of each row as a light band, and the limits dashed."""
+    rows = zip(edges[:-1], edges[1:], bands, bounds, strict=True)
+    for top, bottom, band, ends in rows:
+        if band is None or ends is None:
+            continue
+        axes.fill_betweenx([top, bottom], *band, color=BAND, linewidth=0, zorder=0)
+        for end in filter(np.isfinite, ends):
+            axes.plot([end, end], [top, bottom], "--", color="black", linewidth=0.8, zorder=1)
+
+
 def legend_below(axes: Axes) -> None:
     """Put the legend below the label of the x axis."""
     from matplotlib.transforms import ScaledTranslation
@@ -140,8 +191,11 @@ def legend_below(axes: Axes) -> None:
 
 def name_axes(axes: Axes, title: str, *below: str) -> None:
     """Set title and x label, from the right, where there is room for them over the names."""
-    axes.set_title(wrapped(title, _TEXT), fontsize=_MEDIUM, loc="right")
-    axes.set_xlabel("\n".join(wrapped(line, _TEXT) for line in below), fontsize=SMALL, loc="right")
+    place = axes.get_subplotspec()
+    # A panel beside others has less room.
+    room = _SHORT if place is not None and place.get_geometry()[1] > 1 else _TEXT
+    axes.set_title(wrapped(title, room), fontsize=_MEDIUM, loc="right")
+    axes.set_xlabel("\n".join(wrapped(line, room) for line in below), fontsize=SMALL, loc="right")
     axes.tick_params(labelsize=SMALL, width=0.6)
     for side, spine in axes.spines.items():
         spine.set_linewidth(0.6)

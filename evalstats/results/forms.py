@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
-from evalstats.checks import integer
-from evalstats.errors import MissingExtraError
+from evalstats.checks import choice, integer
+from evalstats.errors import InputError, MissingExtraError
 from evalstats.results import convert, escaping, page
-from evalstats.results.records import Record, distinct, named
+from evalstats.results.lookup import named
+from evalstats.results.records import Record, distinct
 from evalstats.results.report import Page, Table
 from evalstats.results.signatures import Signature, together
 from evalstats.results.writing import replacing
@@ -73,9 +74,21 @@ class Result(Record):
             notes = [*notes[:_PRINTED_NOTES], how]
         return notes, [together([*map(Signature.of, signatures)])] if signatures else []
 
-    def _page(self, digits: int | None = None, verbose: bool = False) -> Page:
+    def _paper(self, digits: int | None = None) -> Table:
+        """Return the table of papers."""
+        raise _no_paper(self)
+
+    def _paper_records(self) -> list[dict[str, Any]]:
+        """Return the rows of the table of papers, for a file."""
+        raise _no_paper(self)
+
+    def _page(
+        self, digits: int | None = None, verbose: bool = False, layout: str | None = None
+    ) -> Page:
         """Return the tables with the lines below them, which every form is made of."""
-        return Page(self._tables(as_digits(digits)), *self._below(verbose))
+        places = as_digits(digits)
+        tables = [self._paper(places)] if is_paper(layout) else self._tables(places)
+        return Page(tables, *self._below(verbose))
 
     def _title(self) -> str:
         """Return the title of a page."""
@@ -109,15 +122,18 @@ class Result(Record):
         """
         return convert.from_json(cls, text)
 
-    def to_csv(self, *, spreadsheet: bool = False) -> str:
+    def to_csv(self, *, spreadsheet: bool = False, layout: str | None = None) -> str:
         """Return the rows of `to_dataframe` as CSV; numbers are whole, names as they are.
+
+        With ``layout="paper"`` a row is a system, and beside the score of each metric stands
+        whether it is the best, and the verdict against the baseline.
 
         A spreadsheet computes text that begins like a formula (with = + - or @): for one, ask with
         `spreadsheet` for an apostrophe before it, and for what does not show to be written out.
         """
         stream = io.StringIO()
         writer = csv.writer(stream, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
-        records = self._records()
+        records = self._paper_records() if is_paper(layout) else self._records()
         writer.writerow(records[0])
         for record in records:
             cells = record.values()
@@ -136,35 +152,45 @@ class Result(Record):
         frame: DataFrame = DataFrame.from_records(self._records())
         return frame
 
-    def to_text(self, *, verbose: bool = False, digits: int | None = None) -> str:
+    def to_text(
+        self, *, verbose: bool = False, digits: int | None = None, layout: str | None = None
+    ) -> str:
         """Return the tables as `print` shows them.
+
+        With ``layout="paper"`` it is the table of papers: a row a system and a column a metric, the
+        best emphasised, marks of significance against the baseline.
 
         `verbose` means all notes, not the three that matter most, and every signature. `digits` are
         decimals of scores and differences, 0 to 15; by default as many as give the smallest
         standard error two digits. p-values have four.
         """
-        return self._page(digits, verbose).text()
+        return self._page(digits, verbose, layout).text()
 
-    def to_markdown(self, *, digits: int | None = None) -> str:
-        """Return Markdown tables; `digits` as in `to_text`."""
-        return self._page(digits).markdown()
+    def to_markdown(self, *, digits: int | None = None, layout: str | None = None) -> str:
+        """Return Markdown tables; `digits` and `layout` as in `to_text`."""
+        return self._page(digits, layout=layout).markdown()
 
     def to_latex(
-        self, *, caption: str | None = None, label: str | None = None, digits: int | None = None
+        self,
+        *,
+        caption: str | None = None,
+        label: str | None = None,
+        digits: int | None = None,
+        layout: str | None = None,
     ) -> str:
-        r"""Return LaTeX tables, which need the package booktabs, with notes below as text.
+        r"""Return LaTeX tables, which need the package booktabs, with all notes as comments.
 
         With a caption, which is plain text, the tables are one float, a ``table``; `label` is what
-        ``\ref`` refers to, and needs a caption; `digits` as in `to_text`.
+        ``\ref`` refers to, and needs a caption; `digits` and `layout` as in `to_text`.
         """
-        return self._page(digits).latex(caption, label)
+        return self._page(digits, verbose=True, layout=layout).latex(caption, label)
 
-    def to_html(self, *, digits: int | None = None) -> str:
+    def to_html(self, *, digits: int | None = None, layout: str | None = None) -> str:
         """Return an HTML page of its own, light or dark as the reader's system is.
 
-        `digits` as in `to_text`.
+        `digits` and `layout` as in `to_text`.
         """
-        return self._page(digits, verbose=True).html(self._title())
+        return self._page(digits, verbose=True, layout=layout).html(self._title())
 
     def report(self, path: str | os.PathLike[str], texts: page.Texts | None = None) -> None:
         """Write a report: one HTML file to hand to a colleague, which loads nothing from elsewhere.
@@ -253,6 +279,18 @@ class Listed(Several[R], Sequence[R]):
     def totals(self) -> tuple[R, ...]:
         """The totals: one of each system, or pair, and metric."""
         return tuple(row for row in self._rows() if row.aggregate is not None)
+
+
+def is_paper(layout: object) -> bool:
+    """Return whether the table of papers was asked for."""
+    return layout is not None and choice(layout, ("paper",), "layout") == "paper"
+
+
+def _no_paper(result: object) -> InputError:
+    return InputError(
+        f"'paper' is a table of scores, and a {type(result).__name__} has none; leave it out",
+        argument="layout",
+    )
 
 
 def as_digits(digits: object) -> int | None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from evalstats.results import report
+from evalstats.results import plots, report
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
 from evalstats.results.forms import Several
 from evalstats.results.layout import gained_lost
 from evalstats.results.records import Difference, Record, counted, metric_name, plural
 from evalstats.results.report import Column, Table, table_of
+
+if TYPE_CHECKING:
+    from evalstats.results.figures import Panels
 
 #: From the worst to the best: a gate is as good as its worst check. What is not asked is shown.
 VERDICTS = ("failed", "undecided", "passed", "not asked")
@@ -172,6 +175,10 @@ class Gate(Several[GateCheck]):
         """Why each check has not passed, in a sentence each, failures first."""
         worst = sorted(self.checks, key=lambda check: VERDICTS.index(check.verdict))
         return tuple(f"{c.name}: {c.verdict}, {c.reason}." for c in worst if c.reason)
+
+    def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
+        """Draw what each check lost or gained with its interval, and the limit, dashed."""
+        return plots.gate(self, metric, ax)
 
     def to_junit(self) -> str:
         """Return JUnit's XML, a test case a check.

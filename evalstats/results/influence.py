@@ -99,6 +99,12 @@ class Influence(Result):
         arrow = report.direction(self.higher_is_better)
         return f"{on}{self.metric} {arrow}, {self.system} - {self.baseline}"
 
+    @property
+    def counted_from_0(self) -> bool:
+        """Whether segments are called by their places in a list, of which the first is 0."""
+        n = len(self.ids)
+        return self.unit == "segment" and set(self.ids) == set(map(str, range(n)))
+
     def _notes(self) -> list[str]:
         unit, units = self.unit, plural(self.unit)
         # Where scores are equal, the direction is that of a greater score.
@@ -114,7 +120,8 @@ class Influence(Result):
         stay = f" Two {units} of each of {self.n_strata} strata stay." if self.n_strata else ""
         return [
             found,
-            f"Influence of a {unit}: without it, the difference would be less by about this much.",
+            f"Influence of a {unit}: without it, the difference would be less by about this much."
+            + (" Segments are counted from 0." if self.counted_from_0 else ""),
             f"{units.capitalize()} go in the order of their influence, and the rest is scored "
             f"again (Broderick, Giordano and Meager, 2020); fewer may do.{stay}",
         ]

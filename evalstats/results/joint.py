@@ -10,7 +10,8 @@ from evalstats.errors import Argument, InputError
 from evalstats.results import report
 from evalstats.results.convert import Level, Share
 from evalstats.results.forms import Result
-from evalstats.results.records import Difference, distinct, has_tasks, of_metric, of_pair
+from evalstats.results.lookup import of_metric, of_pair
+from evalstats.results.records import Difference, distinct, has_tasks
 from evalstats.results.report import Table, table_of
 
 

@@ -20,7 +20,7 @@ from evalstats.results.records import (
     metric_name,
     plural,
     ranked,
-    size,
+    whole_size,
 )
 from evalstats.results.report import Column, Table, table_of
 
@@ -38,7 +38,7 @@ _SYSTEM: Column = ("system", "<", lambda e: e.system)
 def title(estimates: Any) -> str:
     """Return ``BLEU, chrF2: 480 segments``."""
     metrics, tasks = distinct(e.metric for e in estimates.rows), estimates.tasks
-    of = counted(len(tasks), "task") if len(tasks) > 1 else size(estimates[0])
+    of = counted(len(tasks), "task") if len(tasks) > 1 else whole_size(estimates[0])
     return f"{', '.join(metrics)}: {of}"
 
 
@@ -87,22 +87,28 @@ def _task_table(panel: Sequence[Any], systems: Sequence[str], digits: int | None
 
 
 def comparison_tables(
-    comparison: Any, digits: int | None = None, matrix: bool | None = None
+    comparison: Any,
+    digits: int | None = None,
+    matrix: bool | None = None,
+    verbose: bool = False,
 ) -> list[Table]:
-    """Lay out differences: of one pair a row a task or metric, of several a row a system."""
+    """Lay out differences: of one pair a row a task or metric, of several a row a system.
+
+    `verbose` tables have the standard error of the difference, and the correlation of both scores.
+    """
     estimates, found = comparison.estimates, comparison.differences
     pairs = by_pair(found)
     of_tasks = has_tasks(found)
     several = len(pairs) == 1 and len({(d.task, d.metric) for d in found}) > 1
     if several or (of_tasks and (len(pairs) <= _LISTED_PAIRS or not comparison.totals)):
         groups = [group for panel in _panels(found) for group in by_pair(panel).values()]
-        return [_pair_table(_Differences(comparison, group, digits)) for group in groups]
+        return [_pair_table(_Differences(comparison, group, digits, verbose)) for group in groups]
     shown = estimates.totals if of_tasks else estimates
     tables = score_tables(estimates, digits) if of_tasks else []
     for metric, scores in by_metric(shown).items():
         some = ranked(scores)
         of = [d for d in found if (d.metric, d.task) == (metric, some[0].task)]
-        differences = _Differences(comparison, of, digits)
+        differences = _Differences(comparison, of, digits, verbose)
         if comparison.baseline is None:
             tables += _rank_tables(differences, some, matrix)
         else:
@@ -113,8 +119,14 @@ def comparison_tables(
 class _Differences:
     """Differences that stand in one table, and what its cells say of them."""
 
-    def __init__(self, comparison: Any, found: Sequence[Difference], digits: int | None) -> None:
-        self.comparison, self.found = comparison, found
+    def __init__(
+        self,
+        comparison: Any,
+        found: Sequence[Difference],
+        digits: int | None,
+        verbose: bool = False,
+    ) -> None:
+        self.comparison, self.found, self.verbose = comparison, found, verbose
         self.contrast = contrast_of(comparison.contrast)
         tasks = {d.task for d in found}
         units = {e.task: e.unit for e in comparison.estimates}
@@ -137,12 +149,15 @@ class _Differences:
             (self.contrast.column, ">", lambda d: self.number(d, d.value)),
             (f"[{level}]", ">", self.interval),
         ]
+        if self.verbose:
+            columns.append(("std. error", ">", self.error))
+            columns.append(("correlation", ">", self.correlation))
         if any(d.discordant is not None for d in self.found):
             columns.append(("gained, lost", ">", lambda d: gained_lost(d.discordant)))
         if not (several and one_pair):
             columns.append(("p", ">", lambda d: report.pvalue(d.pvalue)))
         if several:
-            columns.append((c.pvalue_name(), ">", self.adjusted))
+            columns.append((c.adjusted.pvalue_name(), ">", self.adjusted))
         columns.append(("verdict", "<", self.verdict))
         for name in ("margin", "recovery"):
             if (limit := getattr(c, name)) is not None:
@@ -159,6 +174,15 @@ class _Differences:
         if d.n_differing == 0 and d.low == d.high:
             return "-"
         return report.interval(d.low, d.high, self.own[d.metric], sign=self.contrast.is_signed)
+
+    def error(self, d: Difference) -> str:
+        """Return the standard error of the difference, or of the ratio."""
+        return report.number(d.standard_error, self.own[d.metric])
+
+    def correlation(self, d: Difference) -> str:
+        """Return the correlation of the two scores."""
+        found = self.comparison.correlation(d)
+        return "-" if found is None else report.number(found, 2)
 
     def adjusted(self, d: Difference) -> str:
         """Return the p-value that verdicts are of."""
@@ -220,7 +244,7 @@ def _rank_tables(
             loser = {d.system, d.baseline} - {d.winner}
             beaten[d.winner].append(place[loser.pop()])
     mark = differences.marks[found[0].task]
-    note = f"better than: {comparison.pvalue_name(len(found) > 1)} <= "
+    note = f"better than: {comparison.adjusted.pvalue_name(len(found) > 1)} <= "
     note += f"{comparison.significance_level:g}{mark}"
     columns: list[Column] = [
         ("#", ">", lambda e: str(place[e.system])),
@@ -233,9 +257,8 @@ def _rank_tables(
         ),
     ]
     shows_pairs = n <= _IN_MATRIX if matrix is None else matrix
-    if not shows_pairs:
-        note += "; all pairs: to_text(matrix=True), or --matrix; to_csv()"
-    ranking = table_of(_title(best_first), best_first, columns, (note,))
+    hints = () if shows_pairs else ("all pairs: to_text(matrix=True), or --matrix; to_csv()",)
+    ranking = table_of(_title(best_first), best_first, columns, (note,), hints=hints)
     if not shows_pairs:
         return [ranking]
     # A one-sided p-value, and a claim of no loss, belong to one direction, which a matrix in order
@@ -260,14 +283,14 @@ def _pair_matrix(differences: _Differences, best_first: Sequence[Any]) -> Table:
         mark = (differences.marks[d.task].strip() or "*") if comparison.significant(d) else " "
         cells[min(i, j)][max(i, j)] = differences.number(d, value) + mark
         cells[max(i, j)][min(i, j)] = differences.adjusted(d) + " "
-    shown = comparison.pvalue_name()
+    shown = comparison.adjusted.pvalue_name()
     columns: list[Column] = [("#", ">", lambda i: str(i + 1))]
     columns += [(f"{j + 1} ", ">", lambda i, j=j: cells[i][j]) for j in range(n)]  # type: ignore[misc]
-    level, what = f"{comparison.significance_level:g}", f"intervals of the {contrast.column}s"
     star = differences.marks[differences.found[0].task].strip() or "*"
-    note = f"{star} {shown} <= {level}; {what}: plot(), to_csv(), to_json()"
+    note = f"{star} {shown} <= {comparison.significance_level:g}"
+    hint = f"intervals of the {contrast.column}s: plot(), to_csv(), to_json()"
     title = f"{best_first[0].metric}: {contrast.of_cells} above the diagonal, {shown} below"
-    return table_of(title, range(n), columns, (note,))
+    return table_of(title, range(n), columns, (note,), hints=(hint,))
 
 
 def gained_lost(discordant: Any) -> str:
@@ -320,7 +343,7 @@ def _title(panel: Sequence[Any]) -> str:
         shown += f" {report.which_is_better(panel[0].higher_is_better)}"
     if len(tasks) > 1:
         return f"{shown}, {counted(len(tasks), 'task')}"
-    return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {size(panel[0])}"
+    return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {whole_size(panel[0])}"
 
 
 def _places(rows: Sequence[Any], digits: int | None) -> dict[str, int]:

@@ -7,6 +7,7 @@ from math import ceil, sqrt
 from typing import Any, NamedTuple
 
 from evalstats.results.adjustment import Adjustment
+from evalstats.results.contrasts import contrast_of
 from evalstats.results.describe import TOTALS
 from evalstats.results.records import MARK, Difference, by_metric, counted, distinct, plural
 from evalstats.results.scores import Estimate
@@ -89,14 +90,16 @@ def comparison_notes(
     estimates: Sequence[Estimate],
     limits: Sequence[Limits],
     *,
+    methods: tuple[str, str],
     margin: float | None = None,
     recovery: float | None = None,
     contrast: str = "difference",
 ) -> Iterator[str]:
-    """Say what limits the verdicts, and then what they are."""
+    """Say what limits the verdicts, and then what they are; methods as of `apart_notes`."""
     every = adjustment.differences
     yield from floor_notes(adjustment, every, estimates[0].unit)
     yield from family_notes(adjustment, limits)
+    yield from apart_notes(adjustment, methods, contrast)
     yield from limit_notes(limits)
     units = plural(limits[0].unit) if len({limit.unit for limit in limits}) == 1 else "units"
     rows = [d for d in every if d.aggregate is None]
@@ -119,6 +122,41 @@ def comparison_notes(
     yield from _family_notes(adjustment)
     if len(limits) == 1:
         yield from (*uneven_notes(limits), *design_notes(by_metric(estimates), estimates[0].unit))
+
+
+def apart_notes(adjustment: Adjustment, methods: tuple[str, str], contrast: str) -> Iterator[str]:
+    """Say where an interval leaves the null value out and the verdict is "no evidence", and why.
+
+    `methods` are those of intervals and of p-values.
+    """
+    every = adjustment.differences
+    apart = [d for d in every if adjustment.is_apart(d)]
+    null, n = contrast_of(contrast).null, len(every)
+    if adjusted := [d for d in apart if d.pvalue <= adjustment.level]:
+        several = max(map(adjustment.n_compared, adjusted))
+        yield (
+            f"{_leave(adjusted, n, null)}: each interval speaks of its difference alone, and "
+            f"{adjustment.pvalue_name()} allows for {several} comparisons."
+        )
+    if alone := [d for d in apart if d.pvalue > adjustment.level]:
+        of_intervals, of_pvalues = methods
+        yield (
+            f"{_leave(alone, n, null)}: intervals ({of_intervals}) and p-values ({of_pvalues}) "
+            f"rest on different methods."
+        )
+
+
+def _leave(few: Sequence[Difference], n: int, null: float) -> str:
+    """Return ``2 of 36 intervals leave 0 out though the verdict is "no evidence"``."""
+    if n == 1:
+        what = "The interval leaves"
+    elif len(few) == 1:
+        (d,) = few
+        on = f" on {d.task}" if d.task else ""
+        what = f"The interval of {d.system} - {d.baseline} ({d.metric}){on} leaves"
+    else:
+        what = f"{len(few)} of {n} intervals leave"
+    return f'{what} {null:g} out though the verdict is "no evidence"'
 
 
 def _family_notes(adjustment: Adjustment) -> Iterator[str]:
@@ -231,14 +269,14 @@ def claim_notes(
     if (size := margin) is not None:
         yield (
             f"margin {size:g}: equivalent (the difference lies within ±{size:g}), not worse (no "
-            f"loss of {size:g} or more), or not shown, {level}; to_csv() has the smallest margins "
-            f"that can be claimed{alone}."
+            f"loss of {size:g} or more), or not shown, {level}; CSV and JSON have the smallest "
+            f"margins that can be claimed{alone}."
         )
     if (size := recovery) is not None:
         yield (
             f"recovery {size:g}: not worse (at least {size:g} of the baseline is kept; of errors, "
-            f"at most 1/{size:g} times as many are made), or not shown, {level}; to_csv() has the "
-            f"most that can be claimed{alone}."
+            f"at most 1/{size:g} times as many are made), or not shown, {level}; CSV and JSON have "
+            f"the most that can be claimed{alone}."
         )
 
 

@@ -63,8 +63,11 @@ class Beside:
 def document(result: Any, texts: Texts | None = None) -> str:
     """Return the page of a result."""
     shown = _as_texts(texts)
-    found = "".join(map(_finding, verdicts(result)))
+    said = verdicts(result)
+    found = "".join(map(_finding, said))
     notes, signatures = result._below(verbose=True)
+    # What a finding says need not be said again.
+    notes = [note for note in notes if not any(line in note for v in said for line in v.lines)]
     sections = {
         "Findings": f'<ul class="verdicts">{found}</ul>' if found else "",
         "Figures": figures(result),

@@ -212,8 +212,7 @@ class Power(Several[PairPower]):
         if "system" in names and more > 0:
             rows = sorted(rows, key=lambda r: r["minimum"] or np.inf, reverse=True)
             low, high = (_written(decimals, rows[i]["minimum"]) for i in (-1, _MOST_PAIRS))
-            notes = f"and {more:,} pairs with least differences from {low} to {high}; "
-            notes += "CSV, JSON and data frames have all"
+            notes = f"and {more:,} pairs with least differences from {low} to {high}"
             rows = rows[:_MOST_PAIRS]
         columns: list[Column] = []
         for name, key in names.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Systems that the note on ties names.
 _NAMED = 5
+#: Tiers that letters can tell; where there are more, they say nothing that can be read.
+_TIERS = 8
+_LETTER = re.compile(r"[a-z]\d*")
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,9 @@ class Ranking(Several[Ranked]):
             ("score", ">", lambda r: report.number(r.score, places)),
             (f"[{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
             ("[all at once]", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
-            ("tier", "<", lambda r: r.tier),
+            ("tier", "<", lambda r: r.tier)
+            if self.has_letters
+            else ("better than", ">", self.beaten),
             ("cluster", ">", lambda r: str(r.cluster)),
             ("first", ">", lambda r: _first(r.probability_first)),
         ]
@@ -125,6 +131,16 @@ class Ranking(Several[Ranked]):
         return [table_of(title, self.systems, columns, self._ties())]
 
     @property
+    def has_letters(self) -> bool:
+        """Whether there are so few tiers that letters can be read."""
+        return len({letter for r in self.systems for letter in _LETTER.findall(r.tier)}) <= _TIERS
+
+    def beaten(self, ranked: Ranked) -> str:
+        """Return than how many others a system is significantly better, ``18 of 36``."""
+        n = len(self.systems)
+        return f"{n - ranked.simultaneous_high} of {n - 1}"
+
+    @property
     def name(self) -> str:
         """The metric, after the task where there is one."""
         return f"{self.task}: {self.metric}" if self.task else self.metric
@@ -132,10 +148,14 @@ class Ranking(Several[Ranked]):
     def _ties(self) -> tuple[str, ...]:
         more = ", ..." if len(self.tied) > _NAMED else ""
         names = f" ({', '.join(self.tied[:_NAMED])}{more})" if self.tied else ""
+        ties = f"Tied with the first: {len(self.tied)}{names}."
+        letters = "Systems that share a letter cannot be told apart"
+        if not self.has_letters:
+            letters = "Every system of a cluster is better than every one of a later cluster"
         return (
-            f"Tied with the first: {len(self.tied)}{names}.",
-            "Systems that share a letter cannot be told apart; first: share of the resamples in "
-            "which a system scores best, which is no probability that it is the best.",
+            ties if self.tied else "No system ties with the first.",
+            f"{letters}; first: share of the resamples in which a system scores best, which is no "
+            f"probability that it is the best.",
         )
 
 

@@ -11,7 +11,7 @@ from math import sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
-from evalstats.checks import integer, shown
+from evalstats.checks import integer
 from evalstats.errors import InputError
 from evalstats.results import convert, report
 from evalstats.results.contrasts import ContrastName, contrast_of
@@ -35,6 +35,8 @@ def stretch(n_units: int, n: int | None) -> float:
 
 #: Stands behind claims of which a note, which begins with it, says how often such are false.
 MARK = "†"
+#: What the verdict of a gate says of its system.
+KINDS = {"passed": "better", "failed": "worse"}
 
 
 class Record:
@@ -271,8 +273,14 @@ class Difference(Record):
         check_bounds(self)
 
     def turned(self) -> Difference:
-        """Return the difference of the same two the other way round."""
-        turned = contrast_of(self.contrast).turned
+        """Return the difference of the same two the other way round.
+
+        A one-sided p-value, and what is shown of a margin, belong to one direction: the result has
+        no `margin_test`.
+        """
+        turned, counts = contrast_of(self.contrast).turned, self.discordant
+        # That of 1/r is that of r over r² (the delta method).
+        scale = self.value**2 if self.contrast == "ratio" else 1.0
         return replace(
             self,
             baseline=self.system,
@@ -281,6 +289,9 @@ class Difference(Record):
             system_score=self.baseline_score,
             low=turned(self.high),
             high=turned(self.low),
+            standard_error=self.standard_error / scale,
+            discordant=None if counts is None else Discordant(counts.lost, counts.gained),
+            margin_test=None,
         )
 
     def unanswered(self, unit: str) -> str:
@@ -295,6 +306,17 @@ class Difference(Record):
             f"no share is kept of a score below 0, and {self.metric} of {who} is {score:.6g}; "
             "give margin in place of recovery"
         )
+
+    def __str__(self) -> str:
+        """Return ``B - A: +5.03 BLEU [+3.42, +6.70], p = 0.0001``, the p-value adjusted."""
+        places, contrast = report.decimals([self.standard_error]), contrast_of(self.contrast)
+        value = report.number(self.value, places, contrast.is_signed)
+        bounds = report.interval(self.low, self.high, places, contrast.is_signed)
+        on = f"{self.task}: " if self.task else ""
+        what = self.metric if self.contrast == "difference" else f"{contrast.column}, {self.metric}"
+        sign = contrast.sign.replace("−", "-")
+        pair = f"{on}{self.system} {sign} {self.baseline}"
+        return f"{pair}: {value} {what} {bounds}, {report.p_is(self.pvalue_adjusted)}"
 
     def _title(self) -> str:
         shown = "" if self.contrast == "difference" else f", {self.contrast}"
@@ -343,82 +365,6 @@ def has_tasks(rows: Iterable[Any]) -> bool:
 def metric_name(row: Any) -> str:
     """Return ``BLEU ↑``."""
     return f"{row.metric} {report.direction(row.higher_is_better)}"
-
-
-def of_metric(rows: Sequence[Any], metric: str | None) -> list[Any]:
-    """Return the records of one metric, in any case; `None` stands for the only one."""
-    names = distinct(row.metric for row in rows)
-    fitting = names if metric is None else [name for name in names if name == metric]
-    if not fitting and isinstance(metric, str):
-        fitting = [name for name in names if name.lower() == metric.lower()]
-    if len(fitting) != 1:
-        raise InputError(
-            f"must be one of {', '.join(names)}; got {shown(metric)}", argument="metric"
-        )
-    return [row for row in rows if row.metric == fitting[0]]
-
-
-def of_task(rows: Sequence[Any], task: str | None) -> list[Any]:
-    """Return the records of a task, or a total; `None` is the last total (of all), or the task."""
-    if task is None:
-        whole = {row.metric: row.task for row in rows if row.aggregate}
-        some = [row for row in rows if row.aggregate and row.task == whole[row.metric]] or [*rows]
-        if not whole and len(names := distinct(row.task for row in some)) > 1:
-            raise InputError(f"there are {len(names)} tasks; give task, one of {', '.join(names)}")
-        return some
-    some = [row for row in rows if row.task == task]
-    if not some:
-        known = ", ".join(distinct(row.task for row in rows if row.task)) or "without names"
-        raise InputError(f"must be one of {known}; got {shown(task)}", argument="task")
-    return some
-
-
-def of_pair(
-    some: Sequence[Difference], system: str | None, baseline: str | None, *more: str
-) -> Difference:
-    """Return the only difference of a pair among those of a task and a metric."""
-    names = distinct(name for d in some for name in (d.baseline, d.system))
-    for argument, name in (("system", system), ("baseline", baseline)):
-        if name not in (None, *names):
-            raise InputError(
-                f"must be one of {', '.join(names)}; got {shown(name)}", argument=argument
-            )
-    if more:
-        raise InputError(f"key must be one of {', '.join(names)}; got {more[0]!r}")
-    found = [d for d in some if system in (None, d.system) and baseline in (None, d.baseline)]
-    if baseline is None:
-        found = [d for d in some if system in (None, d.system, d.baseline)]
-    if len(found) == 1 and system in (None, found[0].system):
-        return found[0]
-    pairs = "; ".join(f"{d.system!r} from {d.baseline!r}" for d in found[:5] or some[:5])
-    if len(found) > 1:
-        raise InputError(
-            f"is missing: say which of {len(found)} pairs, {pairs}", argument="baseline"
-        )
-    if any((d.system, d.baseline) == (baseline, system) for d in some):
-        raise InputError(
-            f"the difference of {system!r} from {baseline!r} is that of {baseline!r} from "
-            f"{system!r} with the opposite sign: ask for that one"
-        )
-    raise InputError(f"no difference of {system!r} from {baseline!r}; there are {pairs}")
-
-
-def named(rows: Sequence[Any], key: object) -> tuple[list[Any], list[str]]:
-    """Return the records of the task and the metric that a key begins with, and its other names.
-
-    A key is ``(task, metric, system, ...)``: what there is one of can be left out.
-    """
-    names = list(key) if isinstance(key, tuple) else [key]
-    if not names or not all(isinstance(name, str) for name in names):
-        raise InputError(f"give names or a place: a task, a metric, a system; got {shown(key)}")
-    task = metric = None
-    if len(names) > 1 and names[0] and names[0] in {row.task for row in rows}:
-        task = str(names.pop(0))
-    systems = {name for row in rows for name in (row.system, getattr(row, "baseline", ""))}
-    if len(names) > 1 and names[0] not in systems:
-        metric = str(names.pop(0))
-    known = list(rows) if metric is None else of_metric(rows, metric)
-    return of_metric(of_task(known, task), None), [str(name) for name in names]
 
 
 def ranked(estimates: Sequence[Any]) -> list[Any]:
@@ -470,6 +416,14 @@ def counted(n: int, unit: str) -> str:
 def size(estimate: Any) -> str:
     """Return how many segments, or groups, a score is of."""
     return counted(estimate.n_segments, estimate.unit)
+
+
+def whole_size(estimate: Any) -> str:
+    """Return ``321 documents of 2,008 segments``, or how many segments a score is of."""
+    effect, worth = estimate.design_effect, estimate.effective_size
+    if estimate.unit == "segment" or not effect or worth is None:
+        return size(estimate)
+    return f"{size(estimate)} of {counted(round(worth * effect), 'segment')}"
 
 
 def check_pairs(comparison: Any) -> None:

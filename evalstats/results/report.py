@@ -43,6 +43,11 @@ _STYLE = """<style>
 .evalstats code { font-size: 0.85em; overflow-wrap: anywhere; color: inherit;
   background: transparent; }
 </style>"""
+#: What a figure says where an open mark has an interval that leaves 0 out.
+APART = "open beside the line: p is adjusted, the interval is not"
+#: A number, and the mark or the blank behind it; marks as LaTeX writes them above the line.
+_MARKED = r"(?s)(.*?)([*° ]?)"
+_LATEX = {"*": "*", "°": r"\circ"}
 _LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
 #: More notes than these are folded away.
 _OPEN_NOTES = 3
@@ -50,7 +55,11 @@ _OPEN_NOTES = 3
 
 @dataclass(frozen=True)
 class Table:
-    """A titled table of strings; columns align ``<`` or ``>``, the last rows are totals."""
+    """A titled table of strings; columns align ``<`` or ``>``, the last rows are totals.
+
+    Cells in `bold` are (row, column); a mark at their end, ``*`` or ``°``, is none of the number.
+    `notes` say what is in the table, and `hints` where there is more: what is no matter of a paper.
+    """
 
     title: str
     header: tuple[str, ...]
@@ -58,17 +67,34 @@ class Table:
     align: str
     notes: tuple[str, ...] = ()
     n_totals: int = 0
+    bold: frozenset[tuple[int, int]] = frozenset()
+    hints: tuple[str, ...] = ()
 
     def text(self) -> str:
         """Return aligned columns for a terminal."""
-        lines = [tuple(map(printable, row)) for row in (self.header, *self.rows)]
+        cells = self._cells([printable] * len(self.header), "_{}_", str)
+        lines = [list(map(printable, self.header)), *cells]
         widths = [max(_width(line[j]) for line in lines) for j in range(len(self.header))]
         padded = (map(_pad, line, widths, self.align) for line in lines)
         body = ["  ".join(line).rstrip() for line in padded]
         rule = "-" * max(map(_width, body))
-        notes = map(printable, self.notes)
+        notes = map(printable, (*self.notes, *self.hints))
         rows = self._set_off(body[1:], [rule])
         return "\n".join([printable(self.title), rule, body[0], rule, *rows, *notes])
+
+    def _cells(
+        self, kinds: Sequence[Callable[[str], str]], bold: str, mark: Callable[[str], str]
+    ) -> list[list[str]]:
+        """Return the cells, written as the kind of their column; bold are numbers without marks."""
+        rows = [[kind(cell) for kind, cell in zip(kinds, row, strict=True)] for row in self.rows]
+        if self.bold:
+            for i, row in enumerate(self.rows):
+                for j in range(1, len(row)):
+                    number, end = re.fullmatch(_MARKED, row[j]).groups()  # type: ignore[union-attr]
+                    shown = kinds[j](number)
+                    shown = bold.format(shown) if (i, j) in self.bold else shown
+                    rows[i][j] = shown + (mark(end) if end.strip() else end)
+        return rows
 
     def _set_off(self, rows: list[str], rule: list[str]) -> list[str]:
         """Put a rule before the totals, where there are any, and rows before them."""
@@ -79,45 +105,49 @@ class Table:
         """Return a pipe table."""
         sides = {"<": ":--", ">": "--:"}
         rule = "|" + "|".join(sides[side] for side in self.align) + "|"
-        cells = [list(map(markdown, row)) for row in (self.header, *self.rows)]
+        rows = self._cells([markdown] * len(self.header), "**{}**", markdown)
+        cells = [list(map(markdown, self.header)), *rows]
         for row in cells[len(cells) - self.n_totals :]:
             row[:] = [f"**{cell}**" if cell.strip() else cell for cell in row]
         lines = ["| " + " | ".join(row) + " |" for row in cells]
-        notes = map(markdown_line, self.notes)
+        notes = list(map(markdown_line, (*self.notes, *self.hints)))
         return "\n".join(
             [f"**{markdown(self.title.strip())}**", "", lines[0], rule, *lines[1:]]
-            + (["", *notes] if self.notes else [])
+            + (["", *notes] if notes else [])
         )
 
     def latex(self) -> str:
         """Return a booktabs tabular."""
         columns = self.align.replace("<", "l").replace(">", "r")
         kinds = [latex if side == "<" else latex_numbers for side in self.align]
-        cells = [list(map(latex_words, self.header))]
-        cells += [[as_(cell) for as_, cell in zip(kinds, row, strict=True)] for row in self.rows]
+        # Marks take no room, so that digits stand below each other.
+        rows = self._cells(kinds, r"\textbf{{{}}}", lambda end: rf"\rlap{{$^{{{_LATEX[end]}}}$}}")
+        cells = [list(map(latex_words, self.header)), *rows]
         lines = [" & ".join(row) + r" \\" for row in cells]
         title = rf"\multicolumn{{{len(self.align)}}}{{l}}{{{latex_words(self.title)}}} \\"
         head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", title, r"\midrule", lines[0]]
-        rows = self._set_off(lines[1:], [r"\midrule"])
-        foot = [r"\bottomrule", r"\end{tabular}", *map(_below, self.notes)]
-        return "\n".join([*head, r"\midrule", *rows, *foot])
+        shown = self._set_off(lines[1:], [r"\midrule"])
+        hints = [f"% {printable(hint)}" for hint in self.hints]
+        foot = [r"\bottomrule", r"\end{tabular}", *map(_below, self.notes), *hints]
+        return "\n".join([*head, r"\midrule", *shown, *foot])
 
     def html(self) -> str:
         """Return a table whose text is escaped and set apart from text of another direction."""
         kinds = [' class="text"' if side == "<" else "" for side in self.align]
 
-        def line(tag: str, row: tuple[str, ...]) -> str:
+        def line(tag: str, row: Sequence[str]) -> str:
             cells = zip(row, kinds, strict=True)
-            return "".join(f"<{tag}{kind}>{html(cell)}</{tag.split()[0]}>" for cell, kind in cells)
+            return "".join(f"<{tag}{kind}>{cell}</{tag.split()[0]}>" for cell, kind in cells)
 
-        head = line('th scope="col"', self.header)
+        rows = self._cells([html] * len(self.header), "<b>{}</b>", html)
+        head = line('th scope="col"', list(map(html, self.header)))
         n_before = len(self.rows) - self.n_totals
         return "\n".join(
             [
                 f"<table>\n<caption>{html(self.title)}</caption>",
                 f"<thead><tr>{head}</tr></thead>\n<tbody>",
-                *(f"<tr>{line('td', row)}</tr>" for row in self.rows[:n_before]),
-                *(f'<tr class="total">{line("td", row)}</tr>' for row in self.rows[n_before:]),
+                *(f"<tr>{line('td', row)}</tr>" for row in rows[:n_before]),
+                *(f'<tr class="total">{line("td", row)}</tr>' for row in rows[n_before:]),
                 "</tbody>\n</table>",
                 *(f"<p>{html(note)}</p>" for note in self.notes),
             ]
@@ -134,12 +164,13 @@ def table_of(
     columns: Sequence[Column],
     notes: tuple[str, ...] = (),
     n_totals: int = 0,
+    hints: tuple[str, ...] = (),
 ) -> Table:
     """Return a table with a row a record."""
     rows = tuple(tuple(cell(record) for _, _, cell in columns) for record in records)
     header = tuple(heading for heading, _, _ in columns)
     align = "".join(side for _, side, _ in columns)
-    return Table(title, header, rows, align, notes=notes, n_totals=n_totals)
+    return Table(title, header, rows, align, notes=notes, n_totals=n_totals, hints=hints)
 
 
 @dataclass(frozen=True)
@@ -162,23 +193,29 @@ class Page:
         return "\n\n".join([*(table.markdown() for table in self.tables), lines]).rstrip() + "\n"
 
     def latex(self, caption: str | None = None, label: str | None = None) -> str:
-        """Return LaTeX that needs booktabs, with signatures as comments."""
+        """Return LaTeX that needs booktabs, with notes and signatures as comments.
+
+        A note that explains a mark of the table stands below it.
+        """
         if label is not None and (caption is None or not _LABEL.fullmatch(label)):
             raise InputError(
                 f"must be letters, digits and :.-_/+ and needs a caption, got {label!r}",
                 argument="label",
             )
-        body = [*(table.latex() for table in self.tables), "\n".join(map(_below, self.notes))]
+        marks = [note for note in self.notes if note.startswith("†")]
+        body = [*(table.latex() for table in self.tables), "\n".join(map(_below, marks))]
         if caption is not None:
             named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
             body = ["\\begin{table}\n\\centering", *body, f"{named}\n\\end{{table}}"]
-        comments = "\n".join(f"% {printable(line)}" for line in self.signatures)
+        plain = [note for note in self.notes if note not in marks]
+        comments = "\n".join(f"% {printable(line)}" for line in (*plain, *self.signatures))
         parts = [r"% \usepackage{booktabs}", *body, comments]
         return "\n\n".join(filter(None, parts)).rstrip() + "\n"
 
     def fragment(self) -> str:
         """Return HTML to be put into a page: no script, nothing loaded."""
-        below = [f"<p>{html(line)}</p>" for line in self.notes]
+        hints = [hint for table in self.tables for hint in table.hints]
+        below = [f"<p>{html(line)}</p>" for line in (*self.notes, *hints)]
         if len(below) > _OPEN_NOTES:
             below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
         codes = [f"<p><code>{html(line)}</code></p>" for line in self.signatures]

@@ -5,20 +5,25 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from evalstats.errors import InputError
-from evalstats.results import convert, layout, plots, report
+from evalstats.results import convert, plots, report
 from evalstats.results.across import OverStrata
 from evalstats.results.adjustment import Adjustment
 from evalstats.results.contrasts import ContrastName
+from evalstats.results.correlations import Correlated
 from evalstats.results.describe import describe_comparison
-from evalstats.results.forms import Listed, as_digits
+from evalstats.results.forms import Listed, as_digits, is_paper
+from evalstats.results.heterogeneity import ByTask
 from evalstats.results.influence import Influence
 from evalstats.results.joint import JointClaim, joint_claim
+from evalstats.results.layout import comparison_tables, title
+from evalstats.results.lookup import of_metric, of_pair, of_task
+from evalstats.results.paper import paper_records, paper_table
 from evalstats.results.power import Power
-from evalstats.results.ranking import Ranking
-from evalstats.results.records import Difference, check_pairs, of_metric, of_pair, of_task
+from evalstats.results.ranking import Ranking, Rankings
+from evalstats.results.records import Difference, by_metric, check_pairs
 from evalstats.results.scores import Estimate as Estimate
 from evalstats.results.scores import Estimates as Estimates
 from evalstats.results.source import Composite, Source
@@ -28,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False)
-class Comparison(Listed[Difference]):
+class Comparison(Listed[Difference], ByTask, Correlated):
     """Differences between systems, on one task or many; a sequence of `Difference`.
 
     ``result["BLEU", "B"]`` is the difference of system B under a metric, in any case,
@@ -83,7 +88,12 @@ class Comparison(Listed[Difference]):
         return self.differences
 
     def _named(self, some: Sequence[Difference], system: str, *others: str) -> Difference:
-        return of_pair(some, system, *(others or [self.baseline]))
+        return self._of_pair(some, system, *(others or [self.baseline]))
+
+    def _of_pair(self, some: Sequence[Difference], system: str | None, *others: Any) -> Difference:
+        """Return the difference of a pair, turned where it was compared the other way round."""
+        is_plain = self.alternative == "two-sided" and self.margin is None and self.recovery is None
+        return of_pair(some, system, *others, is_turnable=is_plain)
 
     def significant(self, difference: Difference) -> bool:
         """Return whether its adjusted p-value is at most the significance level."""
@@ -111,10 +121,6 @@ class Comparison(Listed[Difference]):
             over=self.adjust_over,
         )
 
-    def pvalue_name(self, several: bool = True) -> str:
-        """Return ``p (max-t)``, the name of the p-value that verdicts are of, or ``p``."""
-        return f"p ({self.adjustment})" if several and self.adjustment != "none" else "p"
-
     def signature_of(self, difference: Difference) -> str:
         """Return everything needed to make a difference again."""
         return self._signature_by_row[difference.task, difference.metric]
@@ -136,7 +142,7 @@ class Comparison(Listed[Difference]):
         Parameters
         ----------
         metric : str, optional
-            Its printed name, in any case.
+            Its printed name, or as it was asked for ("chrf" is chrF2), in any case.
         system, baseline : str, optional
             What was compared, in this order.
         task : str, optional
@@ -145,8 +151,8 @@ class Comparison(Listed[Difference]):
         Raises
         ------
         InputError
-            Where there is none; the message says which there are. All pairs are compared once, the
-            later system with the earlier one: the sign of the other way round is the opposite.
+            Where there is none; the message says which there are. A pair the other way round is
+            turned, but for one-sided tests, margins and recoveries, which are about one direction.
 
         Examples
         --------
@@ -158,7 +164,7 @@ class Comparison(Listed[Difference]):
         """
         known = self.differences if metric is None else of_metric(self.differences, metric)
         against = self.baseline if baseline is None else baseline
-        return of_pair(of_metric(of_task(known, task), None), system, against)
+        return self._of_pair(of_metric(of_task(known, task), None), system, against)
 
     def power(
         self,
@@ -183,6 +189,18 @@ class Comparison(Listed[Difference]):
             of, difference, n_segments=n_segments, runs=runs, level=level, target=power
         )
 
+    @overload
+    def ranking(self, metric: str, *, task: str | None = None) -> Ranking: ...
+    @overload
+    def ranking(
+        self,
+        *,
+        composite: str | Composite,
+        higher_is_better: bool = True,
+        task: str | None = None,
+    ) -> Ranking: ...
+    @overload
+    def ranking(self, *, task: str | None = None) -> Ranking | Rankings: ...
     def ranking(
         self,
         metric: str | None = None,
@@ -190,7 +208,7 @@ class Comparison(Listed[Difference]):
         composite: str | Composite | None = None,
         higher_is_better: bool = True,
         task: str | None = None,
-    ) -> Ranking:
+    ) -> Ranking | Rankings:
         """Rank the systems: a `Ranking`, with intervals of the ranks and tiers of ties.
 
         Of all pairs, two-sided, with a family-wise adjustment, at `significance_level`. The
@@ -200,7 +218,7 @@ class Comparison(Listed[Difference]):
         Parameters
         ----------
         metric, task : str, optional
-            As in `difference`.
+            As in `difference`; without a metric, of several, they are `Rankings`, one each.
         composite : {"autorank", "borda"} or callable, optional
             One score of all metrics: WMT25's AutoRank, the mean rank, or a function of the scores
             ``(..., S, M) -> (..., S)`` of S systems under M metrics, in the order of the
@@ -224,7 +242,9 @@ class Comparison(Listed[Difference]):
         """
         source = self._asked()
         if composite is None:
-            return source.ranking(self, of_metric(self._of(task, metric), None))
+            every = by_metric(self._of(task, metric)).values()
+            found = [source.ranking(self, of) for of in every]
+            return found[0] if len(found) == 1 else Rankings(tuple(found))
         if metric is not None:
             raise InputError("give metric or composite, not both: a composite is of all metrics")
         return source.composite(self, self._of(task), composite, higher_is_better)
@@ -370,14 +390,22 @@ class Comparison(Listed[Difference]):
         return describe_comparison(self)
 
     def to_text(
-        self, *, verbose: bool = False, digits: int | None = None, matrix: bool | None = None
+        self,
+        *,
+        verbose: bool = False,
+        digits: int | None = None,
+        matrix: bool | None = None,
+        layout: str | None = None,
     ) -> str:
         """Return the tables as `print` shows them; see `Estimate.to_text`.
 
         `matrix` says whether many systems have a matrix of all pairs below their ranks; by default
-        up to twelve do.
+        up to twelve do. With `verbose`, differences have their standard errors, and the correlation
+        of the two scores.
         """
-        tables = layout.comparison_tables(self, as_digits(digits), matrix)
+        if is_paper(layout):
+            return super().to_text(verbose=verbose, digits=digits, layout=layout)
+        tables = comparison_tables(self, as_digits(digits), matrix, verbose)
         return report.Page(tables, *self._below(verbose)).text()
 
     def _asked(self) -> Source[Comparison]:
@@ -394,7 +422,8 @@ class Comparison(Listed[Difference]):
         return some if metric is None else of_metric(some, metric)
 
     def _verdict(self, difference: Difference) -> dict[str, Any]:
-        return {"significant": self.significant(difference), "claim": self.claim(difference)}
+        said = {"significant": self.significant(difference), "claim": self.claim(difference)}
+        return said | {"correlation": self.correlation(difference)}
 
     def _plain(self, found: dict[str, Any]) -> dict[str, Any]:
         for plain, difference in zip(found["differences"], self.differences, strict=True):
@@ -416,7 +445,13 @@ class Comparison(Listed[Difference]):
         return records
 
     def _tables(self, digits: int | None = None) -> list[report.Table]:
-        return layout.comparison_tables(self, digits)
+        return comparison_tables(self, digits)
+
+    def _paper(self, digits: int | None = None) -> report.Table:
+        return paper_table(self.estimates, self, digits)
+
+    def _paper_records(self) -> list[dict[str, Any]]:
+        return paper_records(self.estimates, self)
 
     def _title(self) -> str:
-        return layout.title(self.estimates)
+        return title(self.estimates)

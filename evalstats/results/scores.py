@@ -15,6 +15,7 @@ from evalstats.results import layout, plots
 from evalstats.results.convert import Count, Level, NotNegative, check_bounds
 from evalstats.results.describe import describe_scores
 from evalstats.results.forms import Listed, Result
+from evalstats.results.paper import paper_records, paper_table
 from evalstats.results.records import Interval, distinct, stretch
 from evalstats.results.report import Table
 
@@ -38,6 +39,12 @@ class _Scores(Result):
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         return layout.score_tables(self._rows(), digits)
+
+    def _paper(self, digits: int | None = None) -> Table:
+        return paper_table(self._rows(), digits=digits)
+
+    def _paper_records(self) -> list[dict[str, Any]]:
+        return paper_records(self._rows())
 
 
 @dataclass(frozen=True, repr=False)

@@ -59,5 +59,8 @@ class Source(Protocol[C]):
     def over(self, comparison: C, by: str | Iterable[Hashable]) -> OverStrata:
         """Return mean differences over strata: the tasks, or what labels of segments make."""
 
+    def by(self, comparison: C, labels: str | Iterable[Hashable]) -> object:
+        """Return the comparison with a row for each stratum that the labels make."""
+
     def beside(self, difference: Difference) -> Beside:
         """Return the texts that were compared, and the scores in each stratum."""

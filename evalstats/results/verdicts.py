@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from evalstats.errors import InputError
 from evalstats.results import report
 from evalstats.results.records import (
+    KINDS,
     Difference,
     by_pair,
     distinct,
@@ -27,10 +28,6 @@ _ASKED = {
 }
 
 
-#: What the verdict of a gate says of its system.
-KINDS = {"passed": "better", "failed": "worse"}
-
-
 class Verdict(NamedTuple):
     """What is said, which it is ("better", "worse", "open"), and how sure it is, line by line."""
 
@@ -44,12 +41,38 @@ def verdicts(result: Any) -> list[Verdict]:
     if hasattr(result, "differences"):
         return _of_comparison(result)
     if hasattr(result, "checks"):
-        return [
-            Verdict(f"{c.name}: {c.verdict}", KINDS.get(c.verdict, "open"), [c.reason])
-            for c in result.checks
-            if c.verdict != "not asked"
-        ]
+        asked = [check for check in result.checks if check.verdict != "not asked"]
+        return [_of_check(result, check) for check in asked]
     return []
+
+
+def _of_check(gate: Any, check: Any) -> Verdict:
+    """Say what a check lost or gained, with its interval, and what was allowed."""
+    d = check.difference
+    loss = -d.difference if d.higher_is_better else d.difference
+    ends = sorted((-d.low, -d.high) if d.higher_is_better else (d.low, d.high))
+    word = "lost"
+    if loss < 0:
+        loss, ends, word = -loss, [-ends[1], -ends[0]], "gained"
+    places = report.decimals([abs(d.high - d.low) / 4])
+    value, low, high = (report.number(x, places) for x in (loss, *ends))
+    limit = "" if gate.margin is None else _points(gate.margin)
+    if gate.recovery is not None:
+        limit = f"{100 * (1 - gate.recovery):.6g} % of the baseline"
+    against = {
+        "passed": f"a loss of {limit} is ruled out",
+        "failed": f"more than the {limit} allowed",
+        "undecided": f"on either side of the {limit} allowed",
+    }
+    of = report.level(1 - 2 * gate.significance_level)
+    said = f"{check.name}: {check.verdict}, {word} {value} ({of} {low} to {high})"
+    said += f", {against[check.verdict]}" if limit else ""
+    return Verdict(said, KINDS.get(check.verdict, "open"), [check.reason] if check.reason else [])
+
+
+def _points(margin: float) -> str:
+    """Return ``2.5 points``."""
+    return f"{margin:g} point{'' if margin == 1 else 's'}"
 
 
 def decimals(rows: Sequence[Any], metric: str) -> int:
@@ -68,29 +91,67 @@ def _of_comparison(c: Any) -> list[Verdict]:
 
 
 def _of_pair(c: Any, found: Sequence[Difference], least: dict[Any, float | None]) -> Verdict:
-    """Say of two systems which is better, with a line for each metric, task and total."""
+    """Say of two systems which is better, or what was asked, with a line for each metric."""
     system, baseline = found[0].system, found[0].baseline
     if not any(d.n_differing for d in found):
         return Verdict(f"{system} and {baseline} are the same on every {c.estimates[0].unit}")
     of_totals = {d.metric for d in found if d.aggregate is not None}
     main = [d for d in found if d.aggregate is not None or d.metric not in of_totals]
+    whole, turned = _better(c, main, found), _is_turned(c, main)
+    few = main if len(main) <= _LINES else []
+    lines = [_line(c, d.turned() if turned else d, c.claim(d), least) for d in few]
+    if c.margin is not None or c.recovery is not None:
+        lines = [f"{whole.said}.", *lines] if whole.kind != "open" else lines
+        whole = _claimed(c, main, whole.kind)
+    more = [] if main == list(found) else [_over_tasks(c, found)]
+    return whole._replace(lines=lines + more)
+
+
+def _is_turned(c: Any, main: Sequence[Difference]) -> bool:
+    """Return whether the baseline is better and nothing else is known: it is named first."""
+    kinds = {kind_of(c, d) for d in main}
+    return "worse" in kinds and "better" not in kinds
+
+
+def _better(c: Any, main: Sequence[Difference], found: Sequence[Difference]) -> Verdict:
+    """Say which of two systems is better under the metrics, or in the totals, of `main`."""
+    system, baseline = found[0].system, found[0].baseline
     by: dict[str, list[str]] = {"better": [], "worse": [], "open": []}
     for d in main:
         by[kind_of(c, d)].append(_amount(c, d))
     if not by["better"] and not by["worse"]:
-        said, kind = f"No evidence that {system} {_ASKED[c.alternative]} {baseline}", "open"
+        said = f"No evidence that {system} {_ASKED[c.alternative]} {baseline}"
         said += f" in {main[0].metric}" if len({d.metric for d in found}) == 1 else ""
-        said += "" if all(kind_of(c, d) == "open" for d in found) else " in total"
+        return Verdict(said + ("" if all(kind_of(c, d) == "open" for d in found) else " in total"))
+    mark = mark_of(c, c.estimates[0].unit)
+    if _is_turned(c, main):
+        said = f"{baseline} is better than {system} {_named(by['worse'])}{mark}"
+        # Of all pairs neither system is the one that is asked about.
+        return Verdict(said, "better" if c.baseline is None else "worse")
+    said = f"{system} is better than {baseline} {_named(by['better'])}"
+    said += f", but worse {_named(by['worse'])}" if by["worse"] else ""
+    return Verdict(said + mark, "open" if by["worse"] else "better")
+
+
+def _claimed(c: Any, main: Sequence[Difference], kind: str) -> Verdict:
+    """Say what is shown of a margin, or of a recovery, under each metric."""
+    system, baseline = main[0].system, main[0].baseline
+    by: dict[str, list[str]] = {"equivalent": [], "not worse": [], "not shown": []}
+    for d in main:
+        by[c.claim(d)].append(f"{d.metric} ({d.task})" if d.task else d.metric)
+    if c.margin is None:
+        points, what = "", f"keeps at least {c.recovery:g} of {baseline}"
     else:
-        # What is worse alone is said the other way round.
-        turned = not by["better"]
-        first, second = (baseline, system) if turned else (system, baseline)
-        said = f"{first} is better than {second} {_named(by['worse' if turned else 'better'])}"
-        said += f", but worse {_named(by['worse'])}" if by["worse"] and not turned else ""
-        kind = "worse" if turned else "open" if by["worse"] else "better"
-        said += mark_of(c, c.estimates[0].unit)
-    lines = [_line(c, d, least) for d in main] if len(main) <= _LINES else []
-    return Verdict(said, kind, lines + ([] if main == list(found) else [_over_tasks(c, found)]))
+        points = _points(c.margin)
+        what = f"loses less than {points} against {baseline}"
+    words = {
+        "equivalent": f"{system} and {baseline} are equivalent within {points} in",
+        "not worse": f"{system} {what} in",
+        "not shown": f"it is not shown that {system} {what} in",
+    }
+    said = "; ".join(f"{words[claim]} {_named(names)}" for claim, names in by.items() if names)
+    shown = "open" if kind == "open" or not by["not shown"] else kind
+    return Verdict(said[:1].upper() + said[1:], shown if by["not shown"] else "better")
 
 
 def _amount(c: Any, d: Difference) -> str:
@@ -106,8 +167,8 @@ def _places(c: Any, d: Difference) -> int:
     return decimals(c.estimates if d.contrast == "difference" else c.differences, d.metric)
 
 
-def _line(c: Any, d: Difference, least: dict[Any, float | None]) -> str:
-    """Return how sure a difference is."""
+def _line(c: Any, d: Difference, claim: str | None, least: dict[Any, float | None]) -> str:
+    """Return how sure a difference is, and what is claimed of it."""
     name, unit = f"{d.task}, {d.metric}" if d.task else d.metric, c.estimates[0].unit
     if d.n_differing == 0:
         return f"{name}: the same on every {unit}."
@@ -118,14 +179,15 @@ def _line(c: Any, d: Difference, least: dict[Any, float | None]) -> str:
         p += f" adjusted for {n} comparisons"
     less = "" if d.higher_is_better else " (less is better)"
     said = f"{name} {value}{less}: {report.level(c.confidence_level)} {low} to {high}, {p}."
+    if c.adjusted.is_apart(d) and d.pvalue <= c.significance_level:
+        said += " The interval speaks of this difference alone, and p allows for all of them."
     if c.adjusted.cannot_reject(d):
         said += f" Too few {unit}s differ, or too few resamples were drawn, for any evidence."
     elif found := least.get((d.task, d.metric, d.system, d.baseline)):
         shown = report.number(found, places)
-        said += f" One test finds a true difference of {shown} four times out of five."
+        said += f" A true difference of {shown} is found four times out of five."
     limits = [("Margin", c.margin), ("Recovery", c.recovery)]
-    claims = [f" {name} {limit:g}: {c.claim(d)}." for name, limit in limits if limit is not None]
-    return said + "".join(claims)
+    return said + "".join(f" {name} {x:g}: {claim}." for name, x in limits if x is not None)
 
 
 def _least(c: Any) -> dict[Any, float | None]:

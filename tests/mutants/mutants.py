@@ -211,8 +211,8 @@ the last task does not decide for all
 - adjustment = applied.pop() if len(applied) == 1 else options.adjustment
 + adjustment = adjustment
 the last task does not decide which test it is
-- test="t" if all(with_runs) else options.test,
-+ test="t" if with_runs[-1] else options.test,
+- test = "t" if all(with_runs) else options.test
++ test = "t" if with_runs[-1] else options.test
 @ analysis/totals.py: suites
 names of tasks change no total
 - return sorted(self.tables, key=self._identity)
