@@ -46,7 +46,7 @@ class LabelledSet:
         self._is_named, self._seen = labels is not None, False
 
     def rows(self, prediction: Any, n_segments: int | None = None) -> tuple[Any, Any]:
-        """Return the outputs and the labels of an evaluation, without rows that fill batches.
+        """Return the outputs and the labels of an evaluation, without the rows that fill batches.
 
         Parameters
         ----------

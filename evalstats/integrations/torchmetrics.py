@@ -51,12 +51,12 @@ class CorpusScore(torchmetrics.Metric):
     full_state_update = False
 
     def __init__(self, metric: str | Metric = "bleu", **options: Any) -> None:
-        # A state that is loaded counts at once.
+        # After load_state_dict, compute must not return a score from before.
         super().__init__(**{"compute_with_cache": False, **options})
         self.metric = as_metric(metric)
         self._batch = Accumulator(self.metric)
-        # Collections share one state among metrics whose states look alike after the first batch.
-        # Rows of two metrics can look alike there and differ later, hence a name of its own.
+        # Collections share one state among metrics whose states are equal after the first batch,
+        # as those of two metrics can be by chance. So each metric has a state of another name.
         known = interchange.identity(self.metric) | interchange.parameters(self.metric)
         self._name = f"rows_{crc32(dumps(known).encode()):08x}"
         self.add_state(self._name, default=[], dist_reduce_fx="cat")
@@ -129,7 +129,7 @@ class CorpusScore(torchmetrics.Metric):
             raise
 
     def set_dtype(self, dst_type: Any) -> CorpusScore:
-        """Return the metric as it is: rows are counts, of which no precision may take any."""
+        """Return the metric unchanged: a lower precision would round its rows, which are counts."""
         return self
 
     def accumulator(self) -> Accumulator:
@@ -167,7 +167,7 @@ class CorpusScore(torchmetrics.Metric):
         return self.accumulator().estimate(**options)
 
     def _collected(self) -> Accumulator:
-        """Return what the state of this moment holds."""
+        """Return the rows of the state as an `Accumulator`."""
         state = getattr(self, self._name)
         together, width = Accumulator(self.metric), 3 + len(self.metric.columns)
         for part in [state] if isinstance(state, torch.Tensor) else state:
@@ -185,6 +185,6 @@ class CorpusScore(torchmetrics.Metric):
         return together
 
     def _check_ids(self, named: bool) -> None:
-        """Refuse segments with ids beside segments without."""
+        """Raise an InputError where segments with ids follow segments without, or the reverse."""
         if any(bool(rows[0, 0]) != named for rows in getattr(self, self._name)[-1:] if len(rows)):
             raise InputError("ids must be given for all segments or for none")

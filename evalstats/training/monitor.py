@@ -30,7 +30,7 @@ from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator, checksums
 from evalstats.training.curves import curve
 from evalstats.training.history import History, Outputs, Rules
-from evalstats.training.records import Basis, Checkpoint, Selected, as_table, run_notes
+from evalstats.training.records import Checkpoint, Selected, as_table, run_notes
 from evalstats.training.selection import OutOfBag
 from evalstats.training.state import as_history, as_state, best_rows
 
@@ -260,8 +260,7 @@ class Monitor:
 
     def _named(self, field: str, names: Mapping[str, str]) -> str | None:
         """Return the tests, or the intervals, of the checks; `None` before the first."""
-        # States of earlier versions have no basis: their one test was the paired t test.
-        told = {getattr(c.basis or Basis("t", "paired-t"), field) for c in self.checks}
+        told = {getattr(check.basis, field) for check in self.checks}
         return "+".join(sorted(names.get(x, x) for x in told if x is not None)) or None
 
     @property

@@ -100,9 +100,8 @@ class Checkpoint(Record):
         Direction of the metric.
     confidence_level : float
         Coverage that the intervals aim at.
-    basis : Basis or None
-        Which interval and test these are, and on how many segments the test rests; `None` of a
-        state that an earlier version wrote.
+    basis : Basis
+        Which interval and test these are, and on how many segments the test rests.
     """
 
     step: _Number
@@ -124,7 +123,7 @@ class Checkpoint(Record):
     should_stop: bool
     higher_is_better: bool
     confidence_level: Share
-    basis: Basis | None = None
+    basis: Basis
 
     def to_log(self, prefix: str = "") -> dict[str, float]:
         """Return a flat dictionary of floats, for TensorBoard or Weights & Biases.
@@ -239,7 +238,7 @@ def as_table(checks: Sequence[Checkpoint]) -> report.Table:
 
 def run_notes(checks: Sequence[Checkpoint], unit: str) -> Iterator[str]:
     """Yield a note if the differences of at least half of the checks rest on few units."""
-    tested = [c.basis for c in checks if c.basis is not None and c.basis.kurtosis is not None]
+    tested = [check.basis for check in checks if check.basis.kurtosis is not None]
     narrow = [basis for basis in tested if basis.is_narrow]
     if narrow and 2 * len(narrow) >= len(tested):
         worth = median(basis.worth for basis in narrow)

@@ -87,9 +87,9 @@ def as_history(
     )
     _check_order(checks, rules)
     for i, basis in enumerate(check.basis for check in checks):
-        n = basis.n_differing if basis else 0
         # A kurtosis is at most the number of values.
-        if basis and not (n <= len(rows) and 0 <= (basis.kurtosis or 0) <= n * (1 + _ROUNDING)):
+        n, kurtosis = basis.n_differing, basis.kurtosis or 0.0
+        if not (n <= len(rows) and 0 <= kurtosis <= n * (1 + _ROUNDING)):
             raise InputError(f"state.checks[{i}].basis does not fit the number of segments")
     best, standing = Best.of(rules, rows), checks[-1].best
     slack = _ROUNDING * (best.spread.error + abs(standing.score))
