@@ -137,6 +137,19 @@ def link_names(app: Any, tree: nodes.document) -> None:
         literal.replace_self(link)
 
 
+def anchor_options(app: Any, tree: nodes.document) -> None:
+    """Let a link lead to an option of the command line: `command-line.html#option-groups`."""
+    if app.env.docname != "command-line":
+        return
+    known = set()
+    for entry in tree.findall(nodes.entry):
+        for literal in entry.findall(nodes.literal):
+            match = re.match(r"--([a-z-]+)", literal.astext())
+            if match and match[1] not in known:
+                known.add(match[1])
+                literal["ids"].append(f"option-{match[1]}")
+
+
 def parameters(docstring: str) -> dict[str, list[str]]:
     """Return the lines of each parameter of a NumPy docstring: its type, and what it is."""
     described: dict[str, list[str]] = {}
@@ -237,6 +250,7 @@ def setup(app: Any) -> None:
     # Before code is looked through for names.
     app.connect("doctree-read", close_examples, priority=100)
     app.connect("doctree-read", link_names)
+    app.connect("doctree-read", anchor_options)
     app.connect("doctree-resolved", inline_figures)
     # After the lists are made.
     app.connect("doctree-resolved", name_uses, priority=900)

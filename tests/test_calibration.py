@@ -54,7 +54,7 @@ def test_one_cell_from_trials_to_table(tmp_path, capsys):
     marked = f"<!-- calibration: percent :: {cell} :: p ≤ .05 -->?<!-- end --> of the trials"
     count = round(counts[cell]["p ≤ .05"][0])
     assert f"-->{100 * count / 3:.1f} %<!--" in documents.filled(marked, {}, counts)
-    assert "| normal, N = 30 | 1 | 3 |" in tables.made(counts, "table", "tails")
+    assert "| normal, N = 30 | 3 |" in tables.made(counts, "table", "tails")
 
 
 @pytest.mark.parametrize(("kind", "rise"), [("at once", 1.0), ("steadily", -0.5)])
@@ -165,6 +165,16 @@ def test_a_bracket_is_held_against_the_least_difference_of_the_population():
     assert pilot.minimum_low < planned.minimum < pilot.minimum_high
     assert happened[0][2]
     assert happened[1][2] == (pilot.minimum_high - pilot.minimum_low) / planned.minimum
+
+
+def test_a_table_counts_cells_only_where_a_row_has_several():
+    counts = {"p ≤ .05": [5, 100]}
+    one = {"limits / a / source / BLEU": counts, "limits / b / source / BLEU": counts}
+    assert "| case | trials | p ≤ .05 |" in tables.made(one, "table", "limits")
+    assert "| a | 100 | .050 |" in tables.made(one, "table", "limits")
+    two = one | {"limits / a / another / BLEU": counts}
+    assert "| case | cells | trials | p ≤ .05 |" in tables.made(two, "table", "limits")
+    assert "| a | 2 | 100 | .050 (.050–.050) |" in tables.made(two, "table", "limits")
 
 
 def test_results_of_speed_become_tables():

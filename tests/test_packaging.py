@@ -50,14 +50,14 @@ def test_the_readme_reads_the_same_wherever_it_is_shown():
     assert re.findall(r"\]\(([^)]*)\)|<(?:img|a)\b", README) == []
 
 
-@pytest.mark.parametrize("name", ["README.md", "pyproject.toml", ".ci/run"])
-def test_nothing_points_to_a_package_index(name):
+def test_nothing_points_to_a_package_index():
     """The package is on none yet; which one to ask is the business of whoever installs."""
-    text = (ROOT / name).read_text(encoding="utf-8")
-    assert not re.search(
-        r"pypi\.(?:org|python)|--(?:extra-)?index|https?://\S*(?:whl|simple)", text
-    )
-    assert "pip install evalstats" not in text
+    paths = [ROOT / name for name in ("README.md", "pyproject.toml", ".ci/run")]
+    for path in [*paths, *(ROOT / "docs").glob("*.md")]:
+        text = path.read_text(encoding="utf-8")
+        index = r"pypi\.(?:org|python)|--(?:extra-)?index|https?://\S*(?:whl|simple)"
+        assert not re.search(index, text), path
+        assert "pip install evalstats" not in text, path
 
 
 def test_the_files_that_the_readme_names_exist():

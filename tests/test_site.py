@@ -96,6 +96,13 @@ def test_every_page_says_its_version_and_what_it_is_about(site):
 
 
 @pytest.mark.thorough
+def test_an_option_can_be_linked_to(site):
+    text = guides(site)["command-line"]
+    for name in ("groups", "strata", "significance-level", "seed"):
+        assert text.count(f'id="option-{name}"') == 1
+
+
+@pytest.mark.thorough
 def test_notebooks_can_be_downloaded(site):
     for path in (ROOT / "docs" / "notebooks").glob("*.ipynb"):
         (copy,) = (site / "_downloads").rglob(path.name)

@@ -56,7 +56,11 @@ def of_kinds(results: Counts, names: str) -> str:
         trials = max(int(n) for counts in found for _, n in counts.values())
         shares = [[c[rate][0] / c[rate][1] for c in found if rate in c] for rate in rates]
         lines.append([row, str(len(found)), f"{trials:,}", *map(_spread, shares)])
-    return markdown(["", "cells", "trials", *rates], lines)
+    header = ["case", "cells", "trials", *rates]
+    if all(len(found) == 1 for found in rows.values()):
+        for line in (header, *lines):
+            del line[1]  # a column of ones
+    return markdown(header, lines)
 
 
 def promised(results: Counts) -> str:

@@ -583,6 +583,14 @@ beside columns of scores that are named none is guessed
 columns that are named as systems are systems
 - return ScoreColumns(chosen, bool(roles.named_systems), left_out)
 + return ScoreColumns(chosen, False, left_out)
+@ data/examples.py: sample
+`demo --files` writes over no other file
+- path.read_bytes() != content.encode()
++ path.read_bytes() == b""
+@ compat/nltk.py: compat_nltk
+NLTK's functions have NLTK's module path
+- {"translate.bleu_score": (
++ {"bleu_score": (
 @ cli/output.py: cli_streams
 a pipe is opened once, when there is a result
 - if is_new or target.is_dir() or target.is_file():
