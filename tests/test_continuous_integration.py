@@ -156,6 +156,7 @@ def test_the_example_of_pytest_prints_what_the_page_shows(here, monkeypatch, cap
     out = capsys.readouterr().out
     assert code == 0, out
     _, line, printed = re.split(r"(=+ evalstats gates =+)", out)
+    printed, _, _ = printed.rpartition("\n1 passed")
     assert fill.says(shown, line + printed), line + printed
 
 

@@ -113,14 +113,12 @@ class GateCheck(Record):
                 f"the loss is beyond the limit by itself ({report.p_is(alone)}), but not{among} "
                 f"({report.p_is(adjusted)})"
             )
-        # Without a limit nothing is undecided.
-        within = f"not shown to be within the limit ({report.p_is(self.pvalue_passed or 1.0)})"
         if self.needed is None or self.needed <= self.n_items:
             more = f"more {plural(self.unit)}, or a wider limit"
-            return f"{within}; the loss is near the limit, on whichever side: {more}"
+            return f"the loss is near the limit, on whichever side; {more}"
         return (
-            f"{within}; {counted(self.n_items, self.unit)} are too few: a system that has lost "
-            f"nothing passes with 80 % power on about {self.needed:,}"
+            f"{counted(self.n_items, self.unit)} are too few: a system that has lost nothing "
+            f"passes with 80 % power on about {self.needed:,}"
         )
 
     def _title(self) -> str:
@@ -174,7 +172,7 @@ class Gate(Several[GateCheck]):
     def reasons(self) -> tuple[str, ...]:
         """Why each check has not passed, in a sentence each, failures first."""
         worst = sorted(self.checks, key=lambda check: VERDICTS.index(check.verdict))
-        return tuple(f"{c.name}: {c.verdict}, {c.reason}." for c in worst if c.reason)
+        return tuple(f"{c.name}: {c.verdict}, {_why(c)}." for c in worst if c.reason)
 
     def plot(self, metric: str | None = None, ax: Panels | None = None) -> Panels:
         """Draw what each check lost or gained with its interval, and the limit, dashed."""
@@ -202,7 +200,7 @@ class Gate(Several[GateCheck]):
             inside = ElementTree.SubElement(case, kind)
             inside.text = self._line(check)
             if kind != "system-out":
-                message = check.reason or "the total alone decides"
+                message = _why(check) or "the total alone decides"
                 inside.attrib.update(type=check.verdict, message=message)
         ElementTree.indent(suite)
         text: str = ElementTree.tostring(suite, encoding="unicode")
@@ -259,6 +257,13 @@ class Gate(Several[GateCheck]):
 
     def _signatures(self) -> Sequence[str]:
         return [check.signature for check in self.checks]
+
+
+def _why(check: GateCheck) -> str:
+    """Return the reason of a check, with the p-value of what could not be shown."""
+    if check.verdict != "undecided" or check.pvalue_passed is None:
+        return check.reason
+    return f"not shown to be within the limit ({report.p_is(check.pvalue_passed)}); {check.reason}"
 
 
 def _numbers(check: GateCheck, digits: int | None = None) -> list[str]:
