@@ -63,9 +63,17 @@ class Given:
                 )
 
     def kept(self) -> Given:
-        """Return what is asked about later: outputs or statistics, and groups; no references."""
+        """Return what is asked about later: outputs and references, or statistics, and groups."""
         kept = self.hypotheses if is_statistics(self.hypotheses) else self.outputs()
-        return replace(self, hypotheses=kept, references=None)
+        return replace(self, hypotheses=kept, references=self.reference_texts())
+
+    def reference_texts(self) -> list[Any] | None:
+        """Return the references of each segment, where they are a list of texts or of lists."""
+        found = self.references
+        is_list = isinstance(found, (list, tuple)) and all(
+            isinstance(one, (str, list, tuple)) for one in found
+        )
+        return list(found) if is_list and self.outputs() else None
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -223,8 +223,11 @@ class Source:
         if isinstance(part.given, Total):
             # Its strata are tasks, which have rows of their own.
             return Beside((), {}, [])
-        names = tuple(part.given.names(sample.units.n))
-        return Beside(names, part.given.outputs(), sample.of.by_stratum())
+        given = part.given
+        names = tuple(given.names(sample.units.n))
+        return Beside(
+            names, given.outputs(), sample.of.by_stratum(), tuple(given.reference_texts() or ())
+        )
 
     def _with_segments(self, difference: Difference, asking: str) -> tuple[Part, Sample]:
         """Return the part and the sample of a difference, whose segments have to be here."""

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             names = ("verbose", "matrix", "caption", "label", "layout")
             texts = texts_of(options) if form == "html" else None
             how = {name: getattr(options, name) for name in names}
-            write(rendered(result, form, texts, **how))
+            write(rendered(result, form, texts, files_of(options), **how))
             return exit_code(result, options)
     except InputError as error:
         message = error.spelled(partial(as_typed, options=options))

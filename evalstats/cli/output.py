@@ -109,18 +109,24 @@ def form_of(output: str | None, format: str | None) -> str:
     )
 
 
-def rendered(result: Any, form: str, texts: Texts | None = None, **how: object) -> str | bytes:
-    """Return a result in a form; `how` goes to `to_text` and `to_latex`, texts to a report."""
+def rendered(
+    result: Any,
+    form: str,
+    texts: Texts | None = None,
+    files: Sequence[str] = (),
+    **how: Any,
+) -> str | bytes:
+    """Return a result in a form; `how` goes to `to_text` and `to_latex`, the rest to a report."""
     asked = {name: value for name, value in how.items() if value}
     for name in _OF_LATEX & set(asked):
-        if form != "latex":
+        if form != "latex" and (name, form) != ("caption", "html"):
             raise InputError(f"--{name} is for LaTeX: -f latex, or -o FILE.tex")
     if "layout" in asked and form not in _LAID_OUT:
         raise InputError("--layout is of tables: text, Markdown, LaTeX, HTML and CSV")
     if form in FIGURES:
         return _figure(result, form)
     if form == "html" and "layout" not in asked:
-        return document(result, texts)
+        return document(result, texts, asked.get("caption"), files)
     make = getattr(result, f"to_{form}", None)
     if make is None:
         raise InputError(f"{form} is no form of this result; give another -f or -o")
