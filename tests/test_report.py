@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 import threading
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from evalstats.analysis.gate import gated
 from evalstats.checks import is_unseen
 from evalstats.cli import main
 from evalstats.results.escaping import printable
-from evalstats.results.page import document
+from evalstats.results.page import document, marked
 from evalstats.results.verdicts import verdicts
 from tests import harness_logs
 from tests.markup import Markup
@@ -77,6 +78,11 @@ def test_verdicts_come_first_and_have_the_numbers_of_the_table(tmp_path):
     assert result.describe() in found.texts["p"]
     assert set(result.signatures) <= set(found.texts["code"])
     assert page == document(result)
+
+
+def _numbered(found):
+    """Return the headings of segments."""
+    return [text for text in found.texts["h3"] if text.startswith("segment")]
 
 
 def said(result):
@@ -154,13 +160,114 @@ def test_the_segments_that_drive_a_difference_have_their_texts():
     result = es.compare(systems, references, "chrf", n_resamples=99)
     found = Markup(document(result, {"reference": references}))
     ids = result.influence().ids[:8]
-    assert [h.split()[1][: len(i)] for h, i in zip(found.texts["h4"], ids, strict=True)] == [*ids]
+    assert [h.split()[1][: len(i)] for h, i in zip(_numbered(found), ids, strict=True)] == [*ids]
     expected = [(references[int(i)], systems["A"][int(i)], systems["B"][int(i)]) for i in ids]
     assert found.texts["dd"] == [text for texts in expected for text in texts]
     assert found.texts["dt"][:3] == ["reference", "A", "B"]
     # By id, where texts are not at hand for all.
     named = Markup(document(result, {"note": {ids[0]: "the first"}}))
     assert named.texts["dd"].count("the first") == 1
+
+
+def test_references_are_shown_and_words_that_differ_are_marked():
+    systems = {
+        "A": [f"the cat sat  on a mat {i}." for i in range(30)],
+        "B": [f"the dog sat  on a <b> mat {i}!" for i in range(30)],
+    }
+    references = [["the dog sat", None, "a dog"], ["dog", "dogs", "a"], ["dogs", "x", "y"]] * 10
+    result = es.compare(systems, references, "chrf", n_resamples=99)
+    page = document(result)
+    found = check_inert(page)
+    assert found.texts["dt"][:5] == ["reference 1", "reference 2", "reference 3", "A", "B"]
+    first = int(result.influence().ids[0])
+    expected = [text or "" for text in references[first]]
+    assert found.texts["dd"][:5] == [*expected, systems["A"][first], systems["B"][first]]
+    assert found.texts["mark"][:5] == ["cat", ".", "dog", "<b>", "!"]
+    assert f"mat {first}<mark>!</mark>" in page
+    one = es.compare(systems, ["the dog"] * 30, "chrf", n_resamples=99)
+    assert "reference" in Markup(document(one)).texts["dt"]
+    assert marked("a b", "a b") == ("a b", "a b")
+    assert marked("", "x\ny") == ("", "<mark>x<br>y</mark>")
+    long = "word " * 900
+    assert marked(long, long)[0].endswith("… (4,500 characters)")
+
+
+def test_segments_are_of_all_metrics_and_the_search_says_what_it_searches():
+    names = [f"s{i:02}" for i in range(37)]
+    tables = [es.extract(marks(30, names, s), metric=es.Mean(f"m{s}")) for s in range(3)]
+    page = document(es.compare(tables, n_resamples=9))
+    found = Markup(page)
+    summaries = [text for text in found.texts["summary"] if " − " in text]
+    assert [sum(text.startswith(f"m{s} ") for text in summaries) for s in range(3)] == [10] * 3
+    assert "30 of 1998 differences are shown, those of the best systems." in page
+    assert ("placeholder", "Search the 240 segments below") in found.attributes
+    assert "influence()" not in page
+    assert "to_csv" not in page
+
+
+def test_a_report_has_a_title_files_and_a_date(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = compared(n=20)
+    assert Markup(document(result)).texts["h1"] == ["B against A"]
+    assert Markup(document(compared(n=20, names="ABC"))).texts["h1"] == ["3 systems"]
+    (about,) = (
+        x for x in Markup(document(result)).texts["p"] if x.startswith("marks: 20 segments")
+    )
+    assert re.fullmatch(r"marks: 20 segments; \d{4}-\d\d-\d\d, evalstats .*", about)
+    result.report("own.html", title="Ours & <theirs>")
+    found = check_inert((tmp_path / "own.html").read_text(encoding="utf-8"))
+    assert found.texts["h1"] == found.texts["title"] == ["Ours & <theirs>"]
+    for name in ("ref", "old", "new"):
+        lines = "".join(f"{name} {i}\n" for i in range(20))
+        (tmp_path / f"{name}.txt").write_text(lines, encoding="utf-8")
+    asked = "compare -r ref.txt -i old.txt new.txt -m chrf --resamples 9 -o r.html --caption Mine"
+    assert main(asked.split()) == 0
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert Markup(page).texts["h1"] == ["Mine"]
+    assert "files: old.txt, new.txt, ref.txt" in page
+
+
+def test_ranks_plans_scores_and_audits_have_findings(sample):
+    result = compared(n=100, names="ABC")
+    ranking, (first, *_) = result.ranking(), result.ranking().systems
+    (found,) = verdicts(ranking)
+    assert found.said == f"C ranks first of 3 in marks: {first.score:.3f}"
+    assert found.lines[0].startswith(f"Better than {ranking.beaten(first)} others; ")
+    planned = result.power(0.5)
+    for found, pair in zip(verdicts(planned), planned, strict=True):
+        assert f"100 segments find a true difference of {pair.minimum:.2f} with" in found.said
+        assert (
+            f"One of 0.5 is found with power {pair.power:.2f}. {pair.needed:,} segments"
+            in (found.lines[0])
+        )
+    assert len(verdicts(result.estimates)) == 3
+    e = result.estimates[0]
+    assert verdicts(e)[0].said.startswith(f"A scores {e.score:.3f} in marks (95 % interval ")
+    pair = {name: sample.systems[name][:60] for name in ("baseline", "clearly-better")}
+    audit = es.audit(pair, sample.references[:60], n_bootstrap=99, n_randomization=99)
+    assert "calibrated it is" in verdicts(audit)[0].lines[0]
+    for one in (ranking, planned, result.estimates, audit):
+        assert len(check_inert(document(one)).texts["li"]) == len(verdicts(one))
+
+
+def test_a_report_is_read_without_eyes_and_prints_what_is_open():
+    result = compared(n=40, names="ABCDE")
+    page = document(result, {"source": ["x"] * 40})
+    found = Markup(page)
+    # Headings go down one step at a time.
+    levels = [int(tag[1]) for tag in found.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+    # What scrolls can be reached by keys and has a name; every row has a head.
+    n = page.count('<div class="scroll"')
+    assert n == page.count('<div class="scroll" tabindex="0" role="region" aria-label="')
+    n_rows = sum(len(table.rows) for table in result._tables())
+    assert page.count('<th scope="row"') == n_rows
+    assert {"header", "nav", "main"} <= set(found.tags)
+    assert page.count("<section id=") == page.count("aria-labelledby=")
+    # Printing opens nothing, and leaves out the folds of segments.
+    assert "beforeprint" not in page
+    assert "details.difference:not([open]), output { display: none; }" in page
 
 
 def test_documents_have_all_their_texts_and_strata_their_scores():
@@ -332,7 +439,7 @@ def test_the_command_line_shows_the_lines_of_its_files(tmp_path, monkeypatch):
     found = check_inert((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert found.texts["dt"][:3] == ["reference", "old", "new"]
     # The first line of a file is line 1.
-    numbers = [re.match(r"segment (\d+)", text)[1] for text in found.texts["h4"]]
+    numbers = [re.match(r"segment (\d+)", text)[1] for text in _numbered(found)]
     for i, number in enumerate(numbers):
         lines = [line.format(int(number) - 1) for line in columns.values()]
         assert found.texts["dd"][3 * i : 3 * i + 3] == lines

@@ -193,7 +193,9 @@ class Evaluation:
             # Its strata are tasks, which have rows of their own.
             return Beside((), {}, [])
         assert drawn.segments is not None
-        return Beside(tuple(part.unit_names()), dict(part.outputs), drawn.segments.by_stratum())
+        references = tuple(part.references) if part.outputs else ()
+        names, strata = tuple(part.unit_names()), drawn.segments.by_stratum()
+        return Beside(names, dict(part.outputs), strata, references)
 
     def _with_segments(self, difference: Difference, asking: str) -> tuple[Part, Drawn]:
         """Return the task and the scores of a difference, whose segments have to be here."""

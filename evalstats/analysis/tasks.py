@@ -45,8 +45,9 @@ class Task:
     groups: Labels = None
     strata: Labels = None
     aggregate: Aggregated = "micro"
-    #: Texts of the systems, where that is what came.
+    #: Texts of the systems, and the references of each segment, where that is what came.
     outputs: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    references: Sequence[Any] = ()
 
     #: What a total is, "macro" for one; a task is none.
     total: ClassVar[None] = None
@@ -125,6 +126,7 @@ def as_task(
         strata=labels["strata"],
         aggregate=aggregate,
         outputs=_texts(hypotheses),
+        references=_listed_texts(references),
     )
 
 
@@ -248,6 +250,14 @@ def _texts(hypotheses: object) -> dict[str, Sequence[str]]:
         if not is_list or not all(isinstance(text, str) for text in outputs):
             return {}
     return dict(systems)
+
+
+def _listed_texts(references: object) -> list[Any]:
+    """Return the references of each segment, where they are a list of texts or of lists."""
+    if not isinstance(references, (list, tuple)):
+        return []
+    is_text = all(isinstance(one, (str, list, tuple)) for one in references)
+    return list(references) if is_text else []
 
 
 def as_pairs(

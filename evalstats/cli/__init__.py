@@ -47,11 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             forms = [form for _, form in outputs]
             texts = texts_of(options) if "html" in forms else None
             # Nothing is written before everything can be.
-            made = [
-                result.describe() if options.describe else rendered(result, form, options, texts)
+            contents = [
+                result.describe()
+                if options.describe
+                else rendered(result, form, options, texts, inputs)
                 for form in forms
             ]
-            for write, content in zip(writes, made, strict=True):
+            for write, content in zip(writes, contents, strict=True):
                 write(content)
             return int(getattr(result, "exit_code", 0))
     except InputError as error:

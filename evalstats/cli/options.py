@@ -176,7 +176,7 @@ OPTIONS = {
         Option("--digits N", _PRINTED, "decimals of scores (default: two of the smallest error)"),
         Option("--layout paper", "compare estimate demo",
                "a row a system, a column a metric, the best in bold, marks of significance"),
-        Option("--caption TEXT", _PRINTED, "of LaTeX, whose tables are then a float"),
+        Option("--caption TEXT", _PRINTED, "of LaTeX, then a float; the title of a report"),
         Option("--label NAME", _PRINTED, "likewise, for \\ref"),
     ],
 }  # fmt: skip

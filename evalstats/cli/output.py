@@ -26,7 +26,7 @@ _OF_LATEX = {"caption", "label"}
 _TABLES = {"text", "markdown", "latex", "html", "csv"}
 #: Options of forms, arguments of `to_text` and its like, which have no effect on others.
 _OF_FORMS = {
-    **{"caption": {"latex"}, "label": {"latex"}, "digits": {"text", "markdown", "latex"}},
+    **{"caption": {"latex", "html"}, "label": {"latex"}, "digits": {"text", "markdown", "latex"}},
     **{"verbose": {"text"}, "matrix": {"text"}, "layout": _TABLES},
 }
 #: Work shorter than this shows no progress.
@@ -138,16 +138,25 @@ def form_of(output: str, format: str | None) -> str:
     )
 
 
-def rendered(result: Any, form: str, options: argparse.Namespace, texts: Texts | None) -> Any:
-    """Return a result in a form, as str or bytes; a report has texts of segments as well."""
+def rendered(
+    result: Any,
+    form: str,
+    options: argparse.Namespace,
+    texts: Texts | None = None,
+    files: Sequence[str] = (),
+) -> Any:
+    """Return a result in a form, as str or bytes; a report has texts, and names its files."""
     if form in FIGURES:
         return _figure(result, form)
     if form == "html" and not getattr(options, "layout", None):
-        return document(result, texts)
+        return document(result, texts, getattr(options, "caption", None), files)
     make = getattr(result, f"to_{form}", None)
     if make is None:
         raise InputError(f"{form} is no form of this result; give another -f or -o")
     how = {name: getattr(options, name) for name, forms in _OF_FORMS.items() if form in forms}
+    if form == "html":
+        # The caption is the title of a report alone.
+        del how["caption"]
     # `matrix` is asked for of a comparison alone.
     return make(**{name: value for name, value in how.items() if value is not None})
 

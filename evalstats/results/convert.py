@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from sys import float_info
-from types import GenericAlias, UnionType
+from types import UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from evalstats.checks import label, shown
@@ -185,16 +185,26 @@ def _value(value: Any, hint: Any, where: str) -> Any:
         return found
     if is_dataclass(hint):
         return record_of(hint, value, where)  # type: ignore[arg-type]
-    if get_origin(hint) is tuple and isinstance(value, list):
-        kinds = get_args(hint)
-        kinds = (kinds[0],) * len(value) if kinds[-1] is Ellipsis else kinds
-        if len(kinds) != len(value):
-            raise InputError(f"{where} must be a list of {len(kinds)}, got {len(value)}")
-        pairs = enumerate(zip(value, kinds, strict=True))
-        return tuple(_value(item, kind, f"{where}[{i}]") for i, (item, kind) in pairs)
-    if isinstance(hint, type) and issubclass(hint, tuple) and isinstance(value, list):
-        named = tuple(get_type_hints(hint, include_extras=True).values())
-        return hint(*_value(value, GenericAlias(tuple, named), where))
+    if isinstance(value, list):
+        if get_origin(hint) is tuple:
+            return _items(value, get_args(hint), where)
+        if isinstance(hint, type) and issubclass(hint, tuple):
+            named = tuple(get_type_hints(hint, include_extras=True).values())
+            return hint(*_items(value, named, where))
+    return _scalar(value, hint, where)
+
+
+def _items(value: list[Any], kinds: tuple[Any, ...], where: str) -> tuple[Any, ...]:
+    """Return the items of a list by their types, or all by one where `...` follows it."""
+    kinds = (kinds[0],) * len(value) if kinds[-1] is Ellipsis else kinds
+    if len(kinds) != len(value):
+        raise InputError(f"{where} must be a list of {len(kinds)}, got {len(value)}")
+    pairs = enumerate(zip(value, kinds, strict=True))
+    return tuple(_value(item, kind, f"{where}[{i}]") for i, (item, kind) in pairs)
+
+
+def _scalar(value: Any, hint: Any, where: str) -> Any:
+    """Return text, a number or a truth value of the type that a field says."""
     if hint is str:
         return label(value, where, _MOST_TEXT) if value != "" else value
     if hint is float and type(value) in (int, float) and abs(value) <= float_info.max:

@@ -192,7 +192,12 @@ class Result(Record):
         """
         return self._page(digits, verbose=True, layout=layout).html(self._title())
 
-    def report(self, path: str | os.PathLike[str], texts: page.Texts | None = None) -> None:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        texts: page.Texts | None = None,
+        title: str | None = None,
+    ) -> None:
         """Write a report: one HTML file to hand to a colleague, which loads nothing from elsewhere.
 
         What was found stands first, in sentences; then figures, tables, strata, the segments that
@@ -205,8 +210,10 @@ class Result(Record):
             not as a file of another form does.
         texts : mapping of str to sequence of str, optional
             What is shown of segments, by name: ``{"source": ..., "reference": ...}``, one text a
-            segment, or a mapping from ids to texts. Outputs are known where lists of texts were
-            compared; else the names of systems here bring them.
+            segment, or a mapping from ids to texts. Outputs and references are known where lists of
+            texts were compared; else the names of systems here bring them.
+        title : str, optional
+            What the page is called; by default it says who is compared.
 
         Raises
         ------
@@ -215,7 +222,7 @@ class Result(Record):
             another form (``.pdf``).
         """
         with replacing(path, "html") as file:
-            file.write(page.document(self, texts).encode())
+            file.write(page.document(self, texts, title).encode())
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""

@@ -21,6 +21,8 @@ from evalstats.results.records import (
 
 #: More pairs, and names, are summed up, not said one by one; and more lines of a pair.
 _SAID, _LINES = 8, 12
+#: Findings of scores, ranks, plans and other tests at most; all are in the tables.
+_MOST = 12
 _ASKED = {
     "two-sided": "differs from",
     "greater": "scores higher than",
@@ -37,13 +39,83 @@ class Verdict(NamedTuple):
 
 
 def verdicts(result: Any) -> list[Verdict]:
-    """Return what was found, the surest first; of results without a finding nothing."""
+    """Return what was found, of comparisons the surest first."""
     if hasattr(result, "differences"):
         return _of_comparison(result)
-    if hasattr(result, "checks"):
-        asked = [check for check in result.checks if check.verdict != "not asked"]
-        return [_of_check(result, check) for check in asked]
-    return []
+    for name, said in (
+        ("checks", _of_check),
+        ("rankings", lambda _, ranking: _of_ranking(ranking)),
+        ("tests", lambda _, test: _of_test(test)),
+        ("pairs", _of_power),
+        ("estimates", lambda _, e: _of_score(e)),
+    ):
+        rows = [row for row in getattr(result, name, ()) if _is_asked(row)]
+        if rows:
+            return [said(result, row) for row in rows[:_MOST]]
+    if hasattr(result, "tied"):
+        return [_of_ranking(result)]
+    return [_of_score(result)] if hasattr(result, "score") else []
+
+
+def _is_asked(row: Any) -> bool:
+    """Return whether a verdict on a row is asked for, as on that of a gate of totals it is not."""
+    return getattr(row, "verdict", None) != "not asked"
+
+
+def _of_ranking(ranking: Any) -> Verdict:
+    """Say who is first, how sure that is, and who ties."""
+    first, n = ranking.systems[0], len(ranking.systems)
+    score = report.number(first.score, report.decimals([first.standard_error]))
+    said = f"{first.system} ranks first of {n} in {ranking.name}: {score}"
+    tied = [name for name in ranking.tied if name != first.system]
+    ties = "no system ties with it" if not tied else f"{_named(tied)} cannot be told from it"
+    beaten = ranking.beaten(first)
+    level = report.level(ranking.confidence_level)
+    line = f"Better than {beaten} others; {ties}. Its rank: {level} {first.low} to {first.high}."
+    return Verdict(said, "open" if beaten.startswith("0 ") else "better", [line])
+
+
+def _of_test(test: Any) -> Verdict:
+    """Say whether what another tool prints and the calibrated p-value agree; of no other tests."""
+    if not hasattr(test, "calibrated"):
+        return Verdict(f"{test}")
+    said = {
+        "both": "both find a difference at 0.05",
+        "neither": "neither finds a difference at 0.05",
+        "printed only": "only the printed p-value is at most 0.05",
+        "calibrated only": "only the calibrated p-value is at most 0.05",
+    }[test.verdict]
+    pair = f"{test.system} - {test.baseline}, {test.metric}"
+    line = f"{test.test} prints {report.pvalue(test.pvalue)}, calibrated it is "
+    return Verdict(f"{pair}: {said}", lines=[f"{line}{report.pvalue(test.calibrated)}."])
+
+
+def _of_power(planned: Any, pair: Any) -> Verdict:
+    """Say which difference is found, and what one that was asked about needs."""
+    places = report.decimals([pair.minimum])
+    unit, n = planned.unit, planned.n_segments
+    about = f"{pair.system} - {pair.baseline}, {pair.metric}"
+    if pair.minimum is None:
+        return Verdict(f"{about}: {n:,} {unit}s are too few to find any difference")
+    least = report.number(pair.minimum, places)
+    said = f"{about}: {n:,} {unit}s find a true difference of {least} with power {planned.target:g}"
+    lines = []
+    if planned.difference is not None and pair.power is not None:
+        needs = f"{pair.needed:,} {unit}s" if pair.needed else f"No number of {unit}s"
+        lines = [
+            f"One of {planned.difference:g} is found with power {pair.power:.2f}. {needs} would "
+            f"find it with power {planned.target:g}."
+        ]
+    return Verdict(said, lines=lines)
+
+
+def _of_score(e: Any) -> Verdict:
+    """Say a score with its interval."""
+    places = report.decimals([e.standard_error])
+    score, low, high = (report.number(x, places) for x in (e.score, e.low, e.high))
+    on = f" on {e.task}" if e.task else ""
+    level = report.level(e.confidence_level)
+    return Verdict(f"{e.system} scores {score} in {e.metric}{on} ({level} {low} to {high})")
 
 
 def _of_check(gate: Any, check: Any) -> Verdict:
