@@ -212,6 +212,8 @@ CALLS = [
      "--strata domains.txt --aggregate macro --resamples 99", by_domain),
     ("compare", f"{TEXTS} {INPUT[3]} --names A A B B -m wer --test t --method t",
      runs(es.compare, test="t", method="t")),
+    ("gate", f"{TEXTS} {INPUT[3]} --names A A B B -m wer --baseline A --margin 2",
+     runs(lambda systems, *given, **o: es.gate(systems, "A", *given, **o), margin=2)),
     ("estimate", f"{TEXTS} {INPUT[3]} --names A B A B -m wer --systems B --method t",
      runs(es.estimate, order=(1, 3), method="t")),
     ("audit", f"{TEXTS} -m chrf++ --baseline copy --paired-bs-n 99 --paired-ar-n 98 --resamples 97 "
@@ -368,6 +370,7 @@ compare ref.A.txt INPUT => references go as -r ref.A.txt, scores as --scores
 power TEXTS --segments 2000 5000 => error: argument --segments takes one value, got 2000 5000
 compare TEXTS --paired-bs => unrecognized arguments: --paired-bs; compare tests every pair without it; evalstats audit
 compare TEXTS -m bleu,chrf => error: -m takes names with spaces between them: -m bleu chrf
+extract TEXTS --names x x y -o x.npz => error: extract keeps one file a system
 compare TEXTS --names x x y => all systems must have the same number of runs, got 2 of 'x' and 1 of 'y'
 compare TEXTS --names x x x => compare needs at least 2 systems, got 1: ['x']
 compare TEXTS --digits 3 -o x.json => --digits is for text, md and tex

@@ -492,3 +492,19 @@ def test_frames_of_one_system_each_need_no_names():
     assert found.checks[0].difference.difference == check.difference.difference
     named = [frame.assign(model=name) for frame, name in zip(frames, "xy", strict=True)]
     assert str(es.gate(*named, margin=0.05)).startswith("PASSED: x against y")
+
+
+def test_several_runs_are_gated_and_told_how_many_segments_they_need():
+    """Defect: with a limit, a gate of several runs ended in a ZeroDivisionError."""
+    rng = np.random.default_rng(7)
+    hard = rng.normal(0, 10, 60)
+    runs = {name: [hard + rng.normal(0, 3, 60) for _ in range(4)] for name in ("old", "new")}
+    (close,) = es.gate(runs, "old", metric=es.Mean("marks"), margin=0.1)
+    (wide,) = es.gate(runs, "old", metric=es.Mean("marks"), margin=20.0)
+    assert close.difference.test == "t"
+    assert wide.verdict == "passed"
+    assert 2 <= wide.needed < 60
+    assert close.verdict == "undecided"
+    (difference,) = es.compare(runs, metrics=es.Mean("marks"), baseline="old", margin=0.1,
+                               confidence_level=0.9)  # fmt: skip
+    assert close.pvalue_passed == difference.margin_test.pvalue_not_worse

@@ -266,7 +266,9 @@ def needed_within(
     replicates = effect.replicates / unit
     influence = None if effect.influence is None else effect.influence / unit
     scaled = replace(effect, influence=influence, replicates=replicates)
-    return by_t(scaled, asked).needed(distance / unit)
+    design = by_t(scaled, asked)
+    # Of as many runs as there were.
+    return design.needed(distance / unit, design.n_runs)
 
 
 def _check_size(values: Floats | None, drawn: Drawn, what: str) -> None:

@@ -164,7 +164,7 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     names, systems_of_runs = _names(options)
     paths = dict(zip(options.input, systems_of_runs or names, strict=True))
     if least > 1:
-        _check_enough(options, list(dict.fromkeys(paths.values())), paths)
+        _check_enough(options, list(dict.fromkeys(systems_of_runs or names)), paths)
     files = {name: getattr(options, name) for name in _LABELS}
     labels = {n: read_lines(path, labels=True) if path else None for n, path in files.items()}
     references = _references(options)
@@ -205,6 +205,9 @@ def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:
     numbers = [f"{name} run {names[: i + 1].count(name)}" for i, name in enumerate(names)]
     if options.scores:
         raise InputError("--scores are of one file a system, and --names says that there are runs")
+    if options.command == "extract":
+        # A file does not say of which metric its runs are.
+        raise InputError("extract keeps one file a system, and --names says that there are runs")
     return numbers, list(names)
 
 
