@@ -27,9 +27,13 @@ Floats = NDArray[np.float64]
 #: units have heavier tails than t, and of many units too few are as large.
 _ONE_IN = 200
 
-#: Bits of a sum of squares, and of one of them, that leave room for weights in single precision;
-#: beyond so many segments that would leave a value too few.
-_SINGLE_BITS, _LARGEST_BITS, _SINGLE_SEGMENTS, _DOUBLE_BITS = 22, 16, 1 << 14, 52
+#: A sum of values in steps has so many bits in single precision, whose 24 leave room for weights,
+#: and its largest value so many.
+_SINGLE_BITS, _LARGEST_BITS = 22, 16
+#: Of more segments than these each value would have too few bits, and double precision is taken.
+_SINGLE_SEGMENTS = 1 << 14
+#: A sum of values in steps has so many bits in double precision.
+_DOUBLE_BITS = 52
 
 
 #: Standard errors of differences within each resample: of p pairs `(p, B)`.

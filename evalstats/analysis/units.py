@@ -111,7 +111,12 @@ def design(
 
 
 def _drawn_within(strata: Codes | None) -> Codes | None:
-    """Return strata of two units at least: those of one are one, or join the smallest other."""
+    """Return the strata within which units are drawn, `(N,)`, each of at least two units.
+
+    All strata of one unit become one stratum; a single such stratum joins the smallest other one.
+    Of the sizes 5, 3, 1 and 1 the result has 5, 3 and 2, of 5, 3 and 1 it has 5 and 4. There are
+    none (`None`) where one stratum is left.
+    """
     if strata is None or np.ptp(strata) == 0:
         return None
     counts = np.bincount(strata)

@@ -54,9 +54,11 @@ def t_power(
 def of_runs(segments: Spread, runs: Sequence[Runs]) -> tuple[float, float, float]:
     """Return error, degrees of freedom and stretch of the t of means over runs, for `t_power`.
 
-    `student.with_runs` estimates these mean squares, m with d degrees. As it takes no part to be
-    below 0 its error is too long, on average by the stretch; and as squares of estimates are
-    m²(1 + 2/d) on average, it has fewer degrees than Satterthwaite's of m.
+    `student.with_runs` estimates the mean squares m, with d degrees of freedom each. Two biases of
+    that estimate are allowed for. A variance that comes out below 0 counts as 0, so that standard
+    errors are too long; the stretch is by how much on average. And the squares of estimated mean
+    squares are m²(1 + 2/d) on average, so that Satterthwaite's formula finds fewer degrees of
+    freedom than it would with the true m.
     """
     from scipy.special import chdtrc
 
