@@ -43,7 +43,8 @@ _MODULES = {
     "results.influence": "Influence",
     "results.joint": "JointClaim",
     "results.power": "Power PairPower",
-    "results.ranking": "Ranked Ranking",
+    "results.ranking": "Ranked Ranking Rankings",
+    "results.heterogeneity": "Heterogeneity TaskTest",
     "compat.evaluatio.corpora": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
     "training.accumulator": "Accumulator",
     "training.monitor": "Monitor",
@@ -103,12 +104,15 @@ if TYPE_CHECKING:
     from evalstats.results.across import OverStrata as OverStrata
     from evalstats.results.gate import Gate as Gate
     from evalstats.results.gate import GateCheck as GateCheck
+    from evalstats.results.heterogeneity import Heterogeneity as Heterogeneity
+    from evalstats.results.heterogeneity import TaskTest as TaskTest
     from evalstats.results.influence import Influence as Influence
     from evalstats.results.joint import JointClaim as JointClaim
     from evalstats.results.power import PairPower as PairPower
     from evalstats.results.power import Power as Power
     from evalstats.results.ranking import Ranked as Ranked
     from evalstats.results.ranking import Ranking as Ranking
+    from evalstats.results.ranking import Rankings as Rankings
     from evalstats.results.records import Difference as Difference
     from evalstats.results.records import Discordant as Discordant
     from evalstats.results.records import Interval as Interval

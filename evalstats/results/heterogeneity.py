@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from evalstats.results.convert import Count, NotNegative, Share
 from evalstats.results.forms import Several
 from evalstats.results.records import Difference, Record, by_metric, by_pair
 from evalstats.results.report import Column, Table, table_of
+
+#: The comparison that is taken apart.
+C = TypeVar("C", bound="ByTask")
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,7 @@ class ByTask:
             raise InputError("heterogeneity() needs pairs that differ on at least 2 tasks")
         return Heterogeneity(tuple(tests))
 
-    def by(self, labels: str | Iterable[Hashable]) -> Any:
+    def by(self: C, labels: str | Iterable[Hashable]) -> C:
         """Compare within each stratum: a `Comparison` with a row a stratum, and the whole below.
 
         What the strata are is looked at one by one, as the tasks of a suite are: p-values allow for
@@ -140,7 +143,8 @@ class ByTask:
         ('news', 'travel', 'howto', 'support')
         """
         asked: Any = self
-        return asked._asked().by(asked, labels)
+        found: C = asked._asked().by(asked, labels)
+        return found
 
 
 def heterogeneity_notes(comparison: Any) -> list[str]:
