@@ -147,7 +147,7 @@ def test_what_cannot_be_taken_apart_is_refused():
     for call, message in (
         (lambda: result.by(["x"] * 80), "by needs at least 2 strata, and all segments are in 'x'"),
         (lambda: result.by(domain[:-1]), "by has 79 labels"),
-        (lambda: result.by("domain"), "by must be labels, one a segment, since texts have none by"),
+        (lambda: result.by("domain"), "by='domain' is no label of the segments; they have none"),
         (lambda: result.by(["x", *["y"] * 79]), "at least 2 segments are needed.* got 1"),
         (lambda: result.by(domain).by(domain), "by takes one task apart, and there are several"),
         (lambda: es.compare(shard).by(domain), "by needs the statistics of every segment"),
