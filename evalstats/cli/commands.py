@@ -105,6 +105,11 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
         given = getattr(options, name)
         # A path is one more input; a name is that of a system among them.
         if given and Path(options.baseline).exists() and options.baseline not in given:
+            if options.names and len(options.names) != len(given):
+                raise InputError(
+                    f"--names names what comes before --baseline, {' '.join(given)}, got "
+                    f"{' '.join(options.names)}; the baseline is called by its path"
+                )
             given.insert(0, options.baseline)
             if options.names:
                 options.names.insert(0, options.baseline)

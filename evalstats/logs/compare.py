@@ -85,7 +85,7 @@ def compare_logs(
         epochs=epochs,
         directions=directions,
         columns=columns,
-    )
+    ).paired()
     tasks = as_tasks(suite.tasks, suite.totals if aggregate is None else aggregate, groups, strata)
     return tasks.compare(**options).noting(*suite.notes)
 

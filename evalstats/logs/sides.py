@@ -91,7 +91,7 @@ def _logs(given: Given, baseline: object, of_logs: Mapping[str, Any]) -> Sides:
     metrics: Any = given.metrics
     labels: Any = given.groups, given.strata
     asked = {"allow_changes": None, **of_logs}
-    found = joined([baseline, given.hypotheses], metric=metrics, labels=labels, **asked)
+    found = joined([baseline, given.hypotheses], metric=metrics, labels=labels, **asked).paired()
     (first, *_), *_ = found.tasks.values()
     return Sides(
         found.tasks, first.systems[0], given.groups, given.strata, found.notes, found.totals

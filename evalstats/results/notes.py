@@ -120,7 +120,14 @@ def comparison_notes(result: Comparison, limits: Sequence[Limits]) -> Iterator[s
 
 def _family_notes(result: Comparison) -> Iterator[str]:
     """Say what p-values are adjusted for, where that is more than the pairs of a table."""
-    if len(result.tasks) > 1 and result.adjustment != "none":
+    rows = {(d.metric, d.task) for d in result if d.aggregate is None}
+    is_apart = len({metric for metric, _ in rows}) == len(rows) and not result.is_over_metrics
+    if len(result.tasks) > 1 and is_apart:
+        yield (
+            "Each task has a metric of its own: p-values are each by itself, and there is no total "
+            "unless aggregate='macro' (--aggregate macro) makes one."
+        )
+    elif len(result.tasks) > 1 and result.adjustment != "none":
         within = "" if result.is_over_metrics else " under one metric"
         how = ": max-T within each, Holm's method over them" if result.adjustment == "max-t" else ""
         yield (
