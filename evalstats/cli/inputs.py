@@ -130,6 +130,8 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         labels = {name: getattr(options, name) for name in _LABELS}
         # Tasks are there anyway.
         joined = of_logs(options, [x for x in labels.values() if x not in (None, "task")])
+        if least > 1:
+            joined.paired()
         found = Input(joined.tasks, labels, tuple(joined.notes), joined.paths, joined.totals)
     if least > 1:
         _check_enough(options, found.systems, found.paths or {})

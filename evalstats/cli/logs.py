@@ -28,6 +28,11 @@ def of_logs(options: argparse.Namespace, labels: Sequence[str]) -> Joined:
             f"{wrong[0]} is neither statistics (.npz) nor a log or a table of scores; give outputs "
             f"as -i"
         )
+    if files := [name for name in labels if Path(name).suffix and Path(name).is_file()]:
+        raise InputError(
+            f"{files[0]} is a file of labels, which goes with texts; of logs and tables give the "
+            f"name of a label, such as that of a column"
+        )
     wanted = _selection(options)
     if options.command == "gate":
         wanted["allow_changes"] = options.allow_changes
@@ -76,15 +81,10 @@ def _log_of_statistics(path: str) -> Log:
 
 
 def _selection(options: argparse.Namespace) -> dict[str, Any]:
-    """Return which part of logs is wanted; ``acc,none`` is a metric and a filter."""
+    """Return which part of logs is wanted."""
     names = ("task", "filter", "systems", "missing", "epochs")
     found = {name: getattr(options, name) for name in names}
-    metrics, filters = [], list(found["filter"] or [])
-    for name in options.metrics or []:
-        metric, comma, filter = name.rpartition(",")
-        metrics.append(metric if comma else name)
-        filters += [filter] if comma and filter not in filters else []
-    found |= {"metric": metrics or None, "filter": filters or None}
+    found["metric"] = options.metrics
     better = dict.fromkeys(options.lower_is_better or [], "lower")
     better |= dict.fromkeys(options.higher_is_better or [], "higher")
     found["directions"] = better or None

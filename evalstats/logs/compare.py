@@ -85,7 +85,7 @@ def compare_logs(
         epochs=epochs,
         directions=directions,
         columns=columns,
-    )
+    ).paired()
     whole = together.totals if aggregate is None else aggregate
     suite = Suite.of(together.tasks, whole, groups, strata, together.notes)
     return suite.compare(**options)

@@ -17,6 +17,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
+from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NoReturn
 
@@ -47,6 +48,24 @@ def without_suffix(path: object) -> str:
     name = name[:-3] if name.lower().endswith(".gz") else name
     suffix = next((s for s in _SUFFIXES if name.lower().endswith(s) and len(name) > len(s)), "")
     return name[: len(name) - len(suffix)]
+
+
+def differing(paths: list[tuple[str, ...]]) -> list[str]:
+    """Return what differs in paths, less the parts with which all begin, and end where they can.
+
+    For ``("/", "old", "x.json")`` and ``("/", "new", "x.json")`` that is "old" and "new".
+    """
+    n_first = _n_alike(paths)
+    n_last = min(_n_alike([path[::-1] for path in paths]), min(map(len, paths)) - n_first)
+    names = ["/".join(path[n_first : len(path) - n_last]) for path in paths]
+    if all(names) and len(set(names)) == len(names):
+        return names
+    return ["/".join(path[n_first:]) for path in paths]
+
+
+def _n_alike(paths: list[tuple[str, ...]]) -> int:
+    """Return with how many equal parts all paths begin."""
+    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
 
 
 @dataclass(frozen=True)
@@ -277,6 +296,19 @@ def dotted(record: Any, path: str) -> str:
         return as_label(record[path]) if isinstance(record, dict) else ""
     key, dot, rest = path.partition(".")
     return dotted(record.get(key), rest) if dot else ""
+
+
+def paths_of(record: Any, *keys: str) -> tuple[str, ...]:
+    """Return the paths of what can be labels in parts of a record: "doc.passage", "doc.level".
+
+    Lists and objects, which hardly any two items share, are none.
+    """
+    found = []
+    for key in keys:
+        part = get(record, key)
+        inner = part.items() if isinstance(part, dict) else ()
+        found += [f"{key}.{name}" for name, value in inner if not isinstance(value, (list, dict))]
+    return tuple(found)
 
 
 def as_label(value: Any) -> str:

@@ -6,7 +6,6 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.checks import choice, label, meant
 from evalstats.errors import Argument, InputError, InputTypeError
-from evalstats.logs.files import without_suffix
+from evalstats.logs.files import differing, without_suffix
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.groups import totals_of
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
@@ -50,13 +49,25 @@ class Joined(NamedTuple):
     """Logs that were joined.
 
     `tasks` has one table a metric of each task, all of the same segments; `paths` has the system of
-    each log that holds only one, by its path; `totals` are those of groups that the logs average.
+    each log that holds only one, by its path; `totals` are those of groups that the logs average;
+    `unread` says what of the logs was left out, and why.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
     notes: list[str]
     paths: dict[str, str]
     totals: tuple[NamedTotal, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    def paired(self) -> Joined:
+        """Return the same, or say what is in the way of two systems where a log was not read."""
+        systems = next(iter(self.tasks.values()))[0].systems
+        if len(systems) < 2 and self.unread:
+            raise InputError(
+                f"at least 2 systems are needed, got {systems[0]!r} alone; left out: "
+                f"{first_few(self.unread)}"
+            )
+        return self
 
 
 def joined(
@@ -84,7 +95,8 @@ def joined(
     wanted = wanted._replace(
         labels=tuple(name for name in labels if name), columns=as_columns(columns)
     )
-    every = _directed(_named_apart(_read(logs, wanted)), directions)
+    read, unread = _read(logs, wanted)
+    every = _directed(_named_apart(read), directions)
     epochs = every[0].epochs if epochs is None else choice(epochs, EPOCHS, "epochs")
     places = _places(every, as_patterns(systems, "systems"))
     chosen = [_of_systems(log, places) for log in every]
@@ -104,7 +116,7 @@ def joined(
     averages = [one for log in chosen for one in log.averages if one.system in places]
     totals = totals_of(averages, placed, wanted.task)
     paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
-    return Joined(tasks, [*changes, *_sentences(notes), *asked_twice(tasks)], paths, totals)
+    return Joined(tasks, [*changes, *_sentences(notes), *asked_twice(tasks)], paths, totals, unread)
 
 
 def _directed(logs: Sequence[Log], directions: Mapping[str, str] | None) -> list[Log]:
@@ -139,8 +151,8 @@ def _sentences(notes: Iterable[_Note]) -> list[str]:
     return [f"{first_few(of_kind)}{ending}" for (_, ending), of_kind in lines.items()]
 
 
-def _read(logs: Logs, wanted: Wanted) -> list[Log]:
-    """Return the logs that have what is wanted, or say that none has."""
+def _read(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]]:
+    """Return the logs that have what is wanted, or say that none has; and what is left out."""
     if isinstance(logs, (str, os.PathLike, Log)) or columns_of(logs) is not None:
         logs = [logs]
     if isinstance(logs, Mapping):
@@ -152,8 +164,13 @@ def _read(logs: Logs, wanted: Wanted) -> list[Log]:
         raise InputTypeError(f"logs must be a path, a Log, or several, got {type(logs).__name__}")
     if not sources:
         raise InputError("logs is empty; give at least one")
-    parts = zip(names, read_all(sources, wanted), strict=True)
-    return [named(log, name) if name else log for name, log in parts if log.rows]
+    parts = list(zip(names, read_all(sources, wanted), strict=True))
+    unread = tuple(
+        line
+        for _, log in parts
+        for line in (*log.skipped, *([] if log.rows or log.skipped else [f"all of {log.path}"]))
+    )
+    return [named(log, name) if name else log for name, log in parts if log.rows], unread
 
 
 def _check_patterns(
@@ -188,29 +205,11 @@ def _named_apart(logs: list[Log]) -> list[Log]:
             f"{first.path} is given more than once; name the logs: {{'one': ..., 'two': ...}}"
         )
     apart = list(logs)
-    for i, name in zip(again, _differing(paths), strict=True):
+    for i, name in zip(again, differing(paths), strict=True):
         short, systems = name.removesuffix(Path(name).name) + without_suffix(name), logs[i].systems
         called = [short if len(systems) == 1 else f"{short}/{system}" for system in systems]
         apart[i] = logs[i].renamed(dict(zip(systems, called, strict=True)))
     return apart
-
-
-def _differing(paths: list[tuple[str, ...]]) -> list[str]:
-    """Return what differs in paths, less the parts with which all begin, and end where they can.
-
-    For ``("/", "old", "x.json")`` and ``("/", "new", "x.json")`` that is "old" and "new".
-    """
-    n_first = _n_alike(paths)
-    n_last = min(_n_alike([path[::-1] for path in paths]), min(map(len, paths)) - n_first)
-    names = ["/".join(path[n_first : len(path) - n_last]) for path in paths]
-    if all(names) and len(set(names)) == len(names):
-        return names
-    return ["/".join(path[n_first:]) for path in paths]
-
-
-def _n_alike(paths: list[tuple[str, ...]]) -> int:
-    """Return with how many equal parts all paths begin."""
-    return sum(1 for _ in takewhile(lambda parts: len(set(parts)) == 1, zip(*paths, strict=False)))
 
 
 def _places(logs: Sequence[Log], patterns: tuple[str, ...]) -> dict[str, int]:

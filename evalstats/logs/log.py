@@ -85,6 +85,8 @@ class Wanted(NamedTuple):
             for name in wishes:
                 if not any(matches(n, [name]) for n in called):
                     said = meant(name, names) if names else "there is none at all"
+                    if part == "metric" and "," in name:
+                        said += "; a comma is between a metric and its filter"
                     raise InputError(f"{where}: there is no {part} {name!r}; {said}")
         if not rows:
             wished = ", ".join(

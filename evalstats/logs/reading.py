@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from evalstats.checks import also_called, choice, label, listed
+from evalstats.checks import also_called, choice, label, listed, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs import formats
 from evalstats.logs.files import Source, check_readable
@@ -125,7 +125,8 @@ def _check_labels(rows: Sequence[Rows], names: Sequence[str], where: str, are_re
     known = dict.fromkeys(name for one in rows for name in one.items.labels)
     for name in names:
         if name not in known:
-            there = ", ".join(known) or "none"
+            paths = dict.fromkeys(path for one in rows for path in one.items.paths)
+            there = meant(name, [*known, *paths]).removeprefix("there are ") or "none"
             more = f"; read_log(..., labels={name!r}) keeps others" if are_read else ""
             raise InputError(f"{where}: the items have no label {name!r}; they have {there}{more}")
 

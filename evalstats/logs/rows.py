@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -54,7 +54,8 @@ class Items:
 
     `epochs` say which answer to its item each is, empty where each has one; `labels` are groups and
     hashes of what was asked; `order` has where each answer was in what was read; `prompts` are
-    hashes of the whole texts that a system was given, which may differ, empty where there are none.
+    hashes of the whole texts that a system was given, which may differ, empty where there are none;
+    `paths` are keys of the log that can be asked for as labels, as far as they are known.
     """
 
     ids: tuple[str, ...]
@@ -62,6 +63,7 @@ class Items:
     labels: Mapping[str, tuple[str, ...]]
     order: NDArray[np.intp]
     prompts: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -101,7 +103,7 @@ class Items:
         labels = {name: tuple(values[i] for i in places) for name, values in self.labels.items()}
         ids = tuple(self.ids[i] for i in places)
         prompts = tuple(self.prompts[i] for i in places) if self.prompts else ()
-        return Items(ids, np.empty(0, np.int64), labels, np.arange(len(ids)), prompts)
+        return Items(ids, np.empty(0, np.int64), labels, np.arange(len(ids)), prompts, self.paths)
 
 
 @dataclass
@@ -111,7 +113,8 @@ class Answers:
     `where` is the path and `unit` what `lines` counts: "a.jsonl, line 7". `ids` are those of the
     items, and `epochs` say which answer to its item each is. `values` has the score of each answer,
     or its statistics, by metric and place, since an answer need not have all:
-    ``{"acc": {0: 1.0, 2: 0.0}}``. `prompts` are hashes of what the system was given.
+    ``{"acc": {0: 1.0, 2: 0.0}}``. `prompts` are hashes of what the system was given, and `paths`
+    those of keys that can be asked for as labels: "doc.passage".
     """
 
     where: str
@@ -122,6 +125,7 @@ class Answers:
     labels: dict[str, list[str]] = field(default_factory=dict)
     values: dict[str, dict[int, Any]] = field(default_factory=dict)
     prompts: list[str] = field(default_factory=list)
+    paths: tuple[str, ...] = ()
 
     def add(
         self,
@@ -149,7 +153,7 @@ class Answers:
         labels = {name: [values[i] for i in at] for name, values in self.labels.items()}
         ids, epochs = [self.ids[i] for i in at], [self.epochs[i] for i in at]
         prompts = [self.prompts[i] for i in at]
-        return Items.of(self.where, ids, labels, epochs, prompts)
+        return replace(Items.of(self.where, ids, labels, epochs, prompts), paths=self.paths)
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
         """Return statistics of `Mean` in the order of the items, NaN where there is no score."""

@@ -126,7 +126,7 @@ def _logs(passed: Passed, baseline: object, of_logs: Mapping[str, Any]) -> Sides
         if names[0] == names[1] and len(names[0]) == 1:
             sides = dict(zip(("baseline", "system"), sides, strict=True))
     asked = {"allow_changes": None, **of_logs}
-    found = joined(sides, metric=metrics, labels=labels, **asked)
+    found = joined(sides, metric=metrics, labels=labels, **asked).paired()
     (first, *_), *_ = found.tasks.values()
     return Sides(
         found.tasks, first.systems[0], passed.groups, passed.strata, found.notes, found.totals

@@ -161,8 +161,14 @@ def _leave(few: Sequence[Difference], n: int, null: float) -> str:
 
 def _family_notes(adjustment: Adjustment) -> Iterator[str]:
     """Say what p-values are adjusted for, where that is more than the pairs of a table."""
-    tasks = {d.task for d in adjustment.differences if d.aggregate is None}
-    if len(tasks) > 1 and adjustment.name != "none":
+    rows = {(d.metric, d.task) for d in adjustment.differences if d.aggregate is None}
+    n_metrics, n_tasks = (len(set(names)) for names in zip(*rows, strict=True))
+    if n_tasks > 1 and n_metrics == len(rows) and not adjustment.is_over_metrics:
+        yield (
+            "Each task has a metric of its own: p-values are each by itself, and there is no total "
+            "unless aggregate='macro' (--aggregate macro) makes one."
+        )
+    elif n_tasks > 1 and adjustment.name != "none":
         within = "" if adjustment.is_over_metrics else " under one metric"
         how = ": max-T within each, Holm's method over them" if adjustment.name == "max-t" else ""
         yield (

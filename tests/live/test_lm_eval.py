@@ -109,13 +109,13 @@ def harness(tmp_path_factory):
     for name, own, by_size in (
         ("micro", "qa, yes_no", "true"),
         ("macro", "pick, choose", "false"),
-        ("nested", "micro, pick", "true"),
+        ("nested", "micro, macro", "true"),
     ):
         (tasks / f"{name}.yaml").write_text(GROUP.format(name=name, tasks=own, by_size=by_size))
     manager = TaskManager(include_path=str(tasks), include_defaults=False)
     found = simple_evaluate(
         Guesser(),
-        tasks=["mt", "lm", "nested", "macro"],
+        tasks=["mt", "lm", "nested"],
         task_manager=manager,
         bootstrap_iters=0,
         log_samples=True,
@@ -203,7 +203,7 @@ def test_folders_are_read_with_every_score(harness):
     assert {name: set(tasks) for name, tasks in run.groups.items()} == {
         "micro": {"qa", "yes_no"},
         "macro": {"pick", "choose"},
-        "nested": {"qa", "yes_no", "pick"},
+        "nested": {"qa", "yes_no", "pick", "choose"},
     }
     assert len(run.averages) == 3
     stated = {

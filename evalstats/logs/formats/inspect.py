@@ -24,6 +24,7 @@ from evalstats.logs.files import (
     fingerprint,
     get,
     opened_zip,
+    paths_of,
     read_json,
     require,
     require_text,
@@ -219,6 +220,7 @@ def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:
             value = require(score, "value", where=f"{where}, score {scorer}")
             parts = value if isinstance(value, dict) else {"": value}
             values |= {f"{scorer}.{key}" if key else scorer: one for key, one in parts.items()}
+        answers.paths = answers.paths or paths_of(sample, "metadata")
         labels = {"item_hash": _asked(sample), **{wish: dotted(sample, wish) for wish in wishes}}
         answers.add(i, name, labels, values, sample.get("epoch", 1))
     # Where scores have several values, one NaN stands for all of them.

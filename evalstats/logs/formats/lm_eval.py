@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evalstats.errors import InputError
-from evalstats.logs.files import Source, json_lines, read_json
+from evalstats.logs.files import Source, differing, json_lines, read_json
 from evalstats.logs.formats.lm_eval_samples import Results, TaskSamples
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Key, Rows
@@ -63,10 +63,8 @@ def read(source: Source, wanted: Wanted) -> Log:
     groups: dict[str, tuple[str, ...]] = {}
     group_scores: dict[tuple[Key, str], float] = {}
     known = [Results(read_json(run.results) if run.results else {}) for run in runs]
-    names = [results.model or run.folder.name for results, run in zip(known, runs, strict=True)]
+    names = _names(runs, known)
     for i, (run, results) in enumerate(zip(runs, known, strict=True)):
-        if names.count(names[i]) > 1:
-            names[i] = run.folder.relative_to(source.path).as_posix()
         if run.results is None:
             lost = "no score is checked, and lines that are missing are not noticed"
             skipped.append(f"the results file of {names[i]}, which is not there: {lost}")
@@ -79,6 +77,17 @@ def read(source: Source, wanted: Wanted) -> Log:
     return log_of(
         source.path, NAME, rows, skipped=skipped, groups=groups, group_scores=group_scores
     )
+
+
+def _names(runs: list[_Run], known: list[Results]) -> list[str]:
+    """Return the models of runs, those of one name called by what differs in their folders."""
+    names = [results.model or run.folder.name for results, run in zip(known, runs, strict=True)]
+    again = [i for i, name in enumerate(names) if names.count(name) > 1]
+    if again:
+        apart = differing([runs[i].folder.absolute().parts for i in again])
+        for i, name in zip(again, apart, strict=True):
+            names[i] = name or names[i]
+    return names
 
 
 def _read(

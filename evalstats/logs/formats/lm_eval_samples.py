@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.errors import InputError
-from evalstats.logs.files import dotted, require
+from evalstats.logs.files import dotted, paths_of, require
 from evalstats.logs.formats.lm_eval_metrics import Logged, UnreadableError, read_as
 from evalstats.logs.log import Wanted
 from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
@@ -206,6 +206,7 @@ class TaskSamples:
             answers.asked = [name for name in names if wanted.has(Key(self.task, name, filter))]
         values = {name: require(record, name, where=where) for name in answers.asked}
         doc_id = str(require(record, "doc_id", where=where))
+        answers.paths = answers.paths or paths_of(record, "doc")
         labels = {name: dotted(record, name) for name in (*_HASHES, *self.wanted.labels)}
         answers.add(n, doc_id, labels, values, prompt=dotted(record, "prompt_hash"))
 
