@@ -75,6 +75,9 @@ def test_code_and_prose_lead_to_the_api_and_back(site):
     assert 'href="../method.html"' in compare
     assert 'href="evalstats.Comparison.html' in compare
     assert "<summary>Pages that use it</summary>" in compare
+    result = (site / "api" / "evalstats.Comparison.html").read_text("utf-8")
+    assert "Comparison.to_latex" in result
+    assert "Comparison.index" not in result  # a sequence has it, and nobody asks for it here
     # What its arguments are, it says itself.
     said = re.sub(r"<[^>]+>", "", compare)
     assert "One entry per segment: a string, a list of strings" in said
