@@ -380,6 +380,26 @@ shares are counted, and rest on no estimated variance
 one pair is no family
 - if few and n_pairs > 1 and adjustment.name != "none":
 + if few and adjustment.name != "none":
+@ results/limits.py: plots report
+a gate's limit is on the side of the loss
+- return (low, inf) if d.higher_is_better else (-inf, high)
++ return (low, inf) if not d.higher_is_better else (-inf, high)
+@ results/correlations.py: result_values
+of a ratio the error is that of new - r·base
+- base = ratio * base_error
++ base = base_error
+@ results/lookup.py: result_values
+a metric is found by the name that was asked for
+- if written(name) == written(metric)
++ if name.lower() == metric.lower()
+@ results/paper.py: forms
+without a baseline what ties with the best is emphasised too
+- if kind_of(comparison, d) == "open"}
++ if kind_of(comparison, d) != "open"}
+@ inference/heterogeneity.py: by_stratum
+few degrees of freedom make F smaller (Welch, 1951)
+- statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
++ statistic = between
 @ results/results.py: rule
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level
