@@ -15,7 +15,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from docs import examples, fill
+from docs import fill
+from evalstats.data import examples
 from tests.test_pytest_plugin import ALONE
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "continuous-integration.md"
