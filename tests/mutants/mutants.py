@@ -588,6 +588,21 @@ classes of different kinds are different metrics
 metrics of different items are refused or intersected
 - if len({table.segment_ids for table in tables}) < 2:
 + if len({table.segment_ids for table in tables}) < 2 or missing == "available":
+@ logs/settings.py: logs_settings
+a gate refuses tasks that were not asked alike
+- refused = [kind for kind in kinds if kind not in allowed]
++ refused = []
+@ logs/groups.py: logs_groups
+the weights of a group are those of its score
+- "micro": np.average(values, weights=sizes)
++ "micro": np.average(values)
+the total is that of the largest group whose tasks are all compared
+- if not any(metric == other and tasks < larger for other, larger in totals)
++ if True
+@ logs/formats/inspect.py: logs_inspect
+of several runs the newest is read, wherever it was made
+- return log.header.get("status") == "success", created, str(log.path)
++ return log.header.get("status") == "success", str(created), str(log.path)
 @ logs/rows.py: logs_joining
 names of digits are in the order of all names
 - order.sort(key=digits.__getitem__)
