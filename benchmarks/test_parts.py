@@ -11,7 +11,7 @@ import pytest
 import evalstats as es
 from benchmarks.corpora import corpus
 from evalstats.resampling import executors, multinomial_rows, products
-from evalstats.resampling.totals import bootstrap_totals
+from evalstats.resampling.weighted import bootstrap_totals
 
 
 def numpys_bytes(mean: float, rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:

@@ -24,7 +24,7 @@ _MODULES = {
     "statistics.extraction": "extract",
     "statistics.runs": "extract_runs",
     "statistics.segments": "SegmentStatistics",
-    "resampling.totals": "bootstrap_weights bootstrap_totals",
+    "resampling.weighted": "bootstrap_weights bootstrap_totals",
     "shards.resample": "resample_shard",
     "shards.shard": "merge_shards Shard",
     "analysis.estimate": "estimate",
@@ -33,22 +33,22 @@ _MODULES = {
     "analysis.power": "power",
     "logs.reading": "read_log",
     "logs.log": "Log",
-    "logs.compare": "compare_logs estimate_logs",
-    "results.gate": "Gate GateCheck",
+    "logs.comparing": "compare_logs estimate_logs",
+    "results.gates": "Gate GateCheck",
     "auditing": "audit Audit AuditedTest",
     "testing": "gate assert_not_worse",
-    "results.results": "Estimate Estimates Comparison",
+    "results.comparison": "Estimate Estimates Comparison",
     "results.records": "Difference MarginTest Discordant UnitCounts Interval",
     "results.across": "OverStrata MeanDifference",
     "results.influence": "Influence",
     "results.joint": "JointClaim",
-    "results.power": "Power PairPower",
-    "results.ranking": "Ranked Ranking Rankings",
+    "results.planned": "Power PairPower",
+    "results.rankings": "Ranked Ranking Rankings",
     "results.heterogeneity": "Heterogeneity TaskTest",
     "compat.evaluatio.corpora": "bleu_ci bleu_bootstrap_test ConfidenceInterval",
     "training.accumulator": "Accumulator",
     "training.monitor": "Monitor",
-    "training.records": "Checkpoint Selected",
+    "training.check_records": "Checkpoint Selected",
     "errors": "InputError InputTypeError MissingExtraError",
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
@@ -75,8 +75,8 @@ if TYPE_CHECKING:
     from evalstats.errors import InputError as InputError
     from evalstats.errors import InputTypeError as InputTypeError
     from evalstats.errors import MissingExtraError as MissingExtraError
-    from evalstats.logs.compare import compare_logs as compare_logs
-    from evalstats.logs.compare import estimate_logs as estimate_logs
+    from evalstats.logs.comparing import compare_logs as compare_logs
+    from evalstats.logs.comparing import estimate_logs as estimate_logs
     from evalstats.logs.log import Log as Log
     from evalstats.logs.reading import read_log as read_log
     from evalstats.metrics import BLEU as BLEU
@@ -98,29 +98,29 @@ if TYPE_CHECKING:
     from evalstats.metrics import pass_at_k as pass_at_k
     from evalstats.metrics.averages import MeanOfRuns as MeanOfRuns
     from evalstats.metrics.error_rates import token_edits as token_edits
-    from evalstats.resampling.totals import bootstrap_totals as bootstrap_totals
-    from evalstats.resampling.totals import bootstrap_weights as bootstrap_weights
+    from evalstats.resampling.weighted import bootstrap_totals as bootstrap_totals
+    from evalstats.resampling.weighted import bootstrap_weights as bootstrap_weights
     from evalstats.results.across import MeanDifference as MeanDifference
     from evalstats.results.across import OverStrata as OverStrata
-    from evalstats.results.gate import Gate as Gate
-    from evalstats.results.gate import GateCheck as GateCheck
+    from evalstats.results.comparison import Comparison as Comparison
+    from evalstats.results.comparison import Estimate as Estimate
+    from evalstats.results.comparison import Estimates as Estimates
+    from evalstats.results.gates import Gate as Gate
+    from evalstats.results.gates import GateCheck as GateCheck
     from evalstats.results.heterogeneity import Heterogeneity as Heterogeneity
     from evalstats.results.heterogeneity import TaskTest as TaskTest
     from evalstats.results.influence import Influence as Influence
     from evalstats.results.joint import JointClaim as JointClaim
-    from evalstats.results.power import PairPower as PairPower
-    from evalstats.results.power import Power as Power
-    from evalstats.results.ranking import Ranked as Ranked
-    from evalstats.results.ranking import Ranking as Ranking
-    from evalstats.results.ranking import Rankings as Rankings
+    from evalstats.results.planned import PairPower as PairPower
+    from evalstats.results.planned import Power as Power
+    from evalstats.results.rankings import Ranked as Ranked
+    from evalstats.results.rankings import Ranking as Ranking
+    from evalstats.results.rankings import Rankings as Rankings
     from evalstats.results.records import Difference as Difference
     from evalstats.results.records import Discordant as Discordant
     from evalstats.results.records import Interval as Interval
     from evalstats.results.records import MarginTest as MarginTest
     from evalstats.results.records import UnitCounts as UnitCounts
-    from evalstats.results.results import Comparison as Comparison
-    from evalstats.results.results import Estimate as Estimate
-    from evalstats.results.results import Estimates as Estimates
     from evalstats.shards.resample import resample_shard as resample_shard
     from evalstats.shards.shard import Shard as Shard
     from evalstats.shards.shard import merge_shards as merge_shards
@@ -133,9 +133,9 @@ if TYPE_CHECKING:
     from evalstats.text.references import References as References
     from evalstats.text.references import from_streams as from_streams
     from evalstats.training.accumulator import Accumulator as Accumulator
+    from evalstats.training.check_records import Checkpoint as Checkpoint
+    from evalstats.training.check_records import Selected as Selected
     from evalstats.training.monitor import Monitor as Monitor
-    from evalstats.training.records import Checkpoint as Checkpoint
-    from evalstats.training.records import Selected as Selected
 
     __version__: str
 else:

@@ -15,14 +15,14 @@ from evalstats.checks import also_called, integer
 from evalstats.compat.evaluatio.corpora import reversal_pvalues
 from evalstats.inference.randomisation import monte_carlo_error
 from evalstats.metrics import BLEU
-from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results import report
+from evalstats.results import tabular
+from evalstats.results.comparison import Comparison
 from evalstats.results.convert import Count, Seed, Share
 from evalstats.results.forms import Several
 from evalstats.results.records import Difference, Record, distinct
-from evalstats.results.report import Column, Table, table_of
-from evalstats.results.results import Comparison
+from evalstats.results.tabular import Column, Table, table_of
 from evalstats.statistics.extraction import Metrics, Progress, as_metrics, extract_all
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -124,10 +124,10 @@ class Audit(Several[AuditedTest]):
         places = 2 if digits is None else digits
         columns: list[Column] = [
             ("system", "<", lambda t: t.system),
-            ("difference", ">", lambda t: report.number(t.difference, places, sign=True)),
+            ("difference", ">", lambda t: tabular.number(t.difference, places, sign=True)),
             ("test", "<", lambda t: t.test),
-            ("p printed", ">", lambda t: report.pvalue(t.pvalue)),
-            ("p calibrated", ">", lambda t: report.pvalue(t.calibrated)),
+            ("p printed", ">", lambda t: tabular.pvalue(t.pvalue)),
+            ("p calibrated", ">", lambda t: tabular.pvalue(t.calibrated)),
             (f"p <= {LEVEL:g}", "<", lambda t: t.verdict),
         ]
         titles = distinct(f"{t.metric}, against {t.baseline}" for t in self)

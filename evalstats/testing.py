@@ -33,7 +33,7 @@ from evalstats.logs.log import Patterns
 from evalstats.logs.sides import Passed, sides_of
 from evalstats.resampling.executors import Workers, as_workers
 from evalstats.resampling.weights import Rng
-from evalstats.results.gate import Gate
+from evalstats.results.gates import Gate
 from evalstats.statistics.extraction import Metrics
 
 if TYPE_CHECKING:

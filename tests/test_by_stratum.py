@@ -9,7 +9,7 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.cli import main
-from evalstats.inference.heterogeneity import welch
+from evalstats.inference.welch import welch
 
 MEAN = es.Mean("m")
 BY_T = {"method": "t", "test": "t"}

@@ -8,9 +8,9 @@ import pytest
 
 import evalstats as es
 from evalstats.analysis import aggregates, options, ranking
+from evalstats.cli.flags import COMMANDS, OPTIONS, options_of
 from evalstats.cli.inputs import Input
 from evalstats.cli.metrics import TOKENIZERS
-from evalstats.cli.options import COMMANDS, OPTIONS, options_of
 from evalstats.cli.parser import parsed
 from evalstats.logs import joining, reading
 from evalstats.results import contrasts

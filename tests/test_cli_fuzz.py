@@ -6,8 +6,8 @@ import random
 
 import pytest
 
+from evalstats.cli.flags import COMMANDS, options_of
 from evalstats.cli.metrics import metric_options
-from evalstats.cli.options import COMMANDS, options_of
 from evalstats.metrics import NAMED
 from tests import fuzz
 from tests.test_cli import SCORES

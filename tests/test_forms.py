@@ -20,11 +20,11 @@ from hypothesis import strategies as st
 
 import evalstats as es
 from evalstats.compat.evaluatio import paired
-from evalstats.results import escaping, report
+from evalstats.results import escaping, tabular
+from evalstats.results.comparison import Estimates
 from evalstats.results.notes import close_calls
-from evalstats.results.page import document
-from evalstats.results.report import Table
-from evalstats.results.results import Estimates
+from evalstats.results.report import document
+from evalstats.results.tabular import Table
 from tests.markup import Markup
 
 
@@ -270,8 +270,8 @@ def test_numbers_are_never_a_negative_zero_and_pvalues_never_zero():
         ((1.005, 1, False), "1.0"), ((-0.001, 2, True), "0.00"), ((0.5, 2, True), "+0.50"),
         ((-2, 1, True), "-2.0"),
     ):  # fmt: skip
-        assert report.number(*arguments) == expected
-    assert [report.pvalue(p) for p in (1e-5, 1e-4, 1.0)] == ["<0.0001", "0.0001", "1.0000"]
+        assert tabular.number(*arguments) == expected
+    assert [tabular.pvalue(p) for p in (1e-5, 1e-4, 1.0)] == ["<0.0001", "0.0001", "1.0000"]
 
 
 @pytest.mark.parametrize(

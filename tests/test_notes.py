@@ -5,7 +5,7 @@ import pytest
 
 import evalstats as es
 from evalstats.analysis.gate import gated
-from evalstats.results.page import document
+from evalstats.results.report import document
 from evalstats.results.verdicts import verdicts
 
 JUDGE = es.Mean("judge")

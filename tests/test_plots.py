@@ -10,7 +10,7 @@ import pytest
 import evalstats as es
 from evalstats.analysis.gate import gated
 from evalstats.results.figures import BLUE, GREY, VERMILLION, WIDTH
-from evalstats.results.ranking import Rankings
+from evalstats.results.rankings import Rankings
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")

@@ -8,8 +8,8 @@ from scipy.special import ndtri
 import evalstats as es
 from evalstats.inference import student
 from evalstats.inference.counts import tango_distance
-from evalstats.inference.power import items_within, least_size, mcnemar_power, t_power
-from evalstats.inference.power import of_runs as of_runs_error
+from evalstats.inference.noncentral import items_within, least_size, mcnemar_power, t_power
+from evalstats.inference.noncentral import of_runs as of_runs_error
 
 MARKS, ACCURACY = es.Mean("marks"), es.Mean("accuracy")
 

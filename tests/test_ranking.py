@@ -13,7 +13,7 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.inference import ranks as r
-from evalstats.results.page import document
+from evalstats.results.report import document
 from tests.markup import Markup
 
 from .conftest import WMT

@@ -17,7 +17,7 @@ from evalstats.analysis.gate import gated
 from evalstats.checks import is_unseen
 from evalstats.cli import main
 from evalstats.results.escaping import printable
-from evalstats.results.page import document, marked
+from evalstats.results.report import document, marked
 from evalstats.results.verdicts import verdicts
 from tests import harness_logs
 from tests.markup import Markup
@@ -382,7 +382,7 @@ def test_a_path_that_cannot_be_written_is_refused_before_the_work(
     tmp_path, monkeypatch, path, message
 ):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evalstats.results.page.document", lambda *_: pytest.fail("worked"))
+    monkeypatch.setattr("evalstats.results.report.document", lambda *_: pytest.fail("worked"))
     with pytest.raises(es.InputError, match=message):
         compared().report(path)
     assert not list(tmp_path.iterdir())

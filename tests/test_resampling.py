@@ -10,7 +10,7 @@ from scipy import stats
 
 import evalstats as es
 from evalstats.resampling.products import ExactProduct, exact_grid
-from evalstats.resampling.totals import (
+from evalstats.resampling.weighted import (
     all_swap_totals,
     bootstrap_totals,
     bootstrap_weights,

@@ -19,7 +19,7 @@ import evalstats as es
 from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError
 from evalstats.results import convert, escaping
-from evalstats.results.ranking import Rankings
+from evalstats.results.rankings import Rankings
 from tests import mutations
 
 RNG = np.random.default_rng(4)

@@ -10,7 +10,7 @@ from scipy import stats
 from evalstats.resampling.multinomial_rows import multinomial_rows
 from evalstats.resampling.poisson import LARGEST, LEFT_OVER, byte_table, poisson_counts
 from evalstats.resampling.streams import generator, random_bytes
-from evalstats.resampling.totals import bootstrap_weights
+from evalstats.resampling.weighted import bootstrap_weights
 
 
 def chi_square(counts, pmf):

@@ -8,15 +8,15 @@
 - `drawn`: scores, influence values and replicates of all systems under a metric
 - `sharded`: the same where the segments are elsewhere
 - `tasks`, `totals`: statistics with a design, from what a caller passes; totals over tasks
-- `notes`: what a careful reader should know
+- `caveats`: what a careful reader should know
 - `estimate`, `compare`, `suite`: scores and differences of one task, and of many
 - `pairs`: one pair of systems, its interval and the p-value of any null value
 - `margins`, `claims`: what is claimed of two systems that are alike, adjusted for all
 - `swaps`: approximate randomisation
-- `families`: p-values and intervals of all pairs at once
+- `max_t`: p-values and intervals of all pairs at once
 - `evaluation`: what a comparison can be asked later
 - `ranking`: ranks from verdicts on all pairs, of a metric or of a composite
-- `across`: mean differences over strata, and where that in another lies
+- `over_strata`: mean differences over strata, and where that in another lies
 - `by_stratum`: a comparison taken apart, a task a stratum
 - `gate`: whether a loss is within a limit, on every task and in total
 - `power`, `planning`: which differences a test set finds; the designs behind it

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.claims import Tested, adjusted_over_tasks, margin_tests
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.estimate import estimates_of, result_signature
 from evalstats.analysis.evaluation import Evaluation, Part
-from evalstats.analysis.families import adjusted, simultaneous
 from evalstats.analysis.margins import claims_of
-from evalstats.analysis.notes import limits_of
+from evalstats.analysis.max_t import adjusted, simultaneous
 from evalstats.analysis.options import SEED, Options
 from evalstats.analysis.pairs import Compared, Record, check_ratios
 from evalstats.analysis.swaps import swapped_pvalues
@@ -25,9 +25,9 @@ from evalstats.checks import also_called
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.adjustment import Adjustment
+from evalstats.results.comparison import Comparison, Estimate, Estimates
 from evalstats.results.notes import comparison_notes
 from evalstats.results.records import Difference
-from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.results.signatures import Signature
 from evalstats.statistics.extraction import Metrics, Progress
 

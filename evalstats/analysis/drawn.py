@@ -24,7 +24,7 @@ from evalstats.errors import Argument, InputError
 from evalstats.inference import student
 from evalstats.inference.student import Runs
 from evalstats.resampling.strata import Stratified, stratum_totals
-from evalstats.resampling.totals import recipe, weighted_totals
+from evalstats.resampling.weighted import recipe, weighted_totals
 from evalstats.resampling.weights import Weights
 from evalstats.results.signatures import Signature
 

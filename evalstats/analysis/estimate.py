@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.caveats import held_by_few, size_notes
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.effects import Effect
-from evalstats.analysis.notes import held_by_few, size_notes
 from evalstats.analysis.options import SCORE_METHODS, SEED, EstimateOptions, Options, option
 from evalstats.analysis.tasks import Task, as_task, is_statistics, of_shard
 from evalstats.analysis.totals import Total
@@ -23,8 +23,8 @@ from evalstats.inference.bootstrap import Bounds
 from evalstats.metrics import Metric
 from evalstats.resampling.executors import Reporting, Workers
 from evalstats.resampling.weights import Rng
+from evalstats.results.comparison import Estimate, Estimates
 from evalstats.results.notes import design_notes
-from evalstats.results.results import Estimate, Estimates
 from evalstats.results.signatures import Signature
 from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics, Progress

@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from evalstats.analysis.across import over_labels, over_tasks
 from evalstats.analysis.by_stratum import taken_apart
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.options import Options
+from evalstats.analysis.over_strata import over_labels, over_tasks
 from evalstats.analysis.planning import Question, needed_within, planned
 from evalstats.analysis.ranking import by_composite, by_metric
 from evalstats.analysis.removal import influence_of
@@ -19,14 +19,14 @@ from evalstats.analysis.units import unit_name
 from evalstats.checks import listed
 from evalstats.errors import InputError
 from evalstats.results.across import OverStrata
+from evalstats.results.comparison import Comparison
 from evalstats.results.heterogeneity import heterogeneity_notes
 from evalstats.results.influence import Influence
 from evalstats.results.notes import Limits
-from evalstats.results.page import Beside
-from evalstats.results.power import Power
-from evalstats.results.ranking import Ranking
+from evalstats.results.planned import Power
+from evalstats.results.rankings import Ranking
 from evalstats.results.records import Difference, distinct
-from evalstats.results.results import Comparison
+from evalstats.results.report import Beside
 from evalstats.results.signatures import Signature
 from evalstats.results.source import Composite
 from evalstats.shards.shard import Shard

@@ -18,10 +18,10 @@ from evalstats.errors import Argument, InputError
 from evalstats.inference.families import holm
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results.gate import ASKED, UNDECIDED, Gate, GateCheck
+from evalstats.results.comparison import Comparison
+from evalstats.results.gates import ASKED, UNDECIDED, Gate, GateCheck
 from evalstats.results.notes import Limits, limit_notes
 from evalstats.results.records import Difference, plural
-from evalstats.results.results import Comparison
 from evalstats.results.signatures import Signature
 
 #: What a gate without a limit says.

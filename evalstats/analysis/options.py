@@ -12,7 +12,7 @@ from evalstats.errors import Argument, InputError
 from evalstats.inference.families import ADJUSTMENTS as _ADJUSTMENTS
 from evalstats.inference.randomisation import ALTERNATIVES as ALTERNATIVES
 from evalstats.resampling.executors import Workers, as_workers
-from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.contrasts import CONTRASTS
 from evalstats.statistics.extraction import Progress

@@ -9,17 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from evalstats.analysis.caveats import size_notes
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.effects import Effect, Floats
-from evalstats.analysis.notes import size_notes
 from evalstats.analysis.options import Options
 from evalstats.checks import integer, real, share
 from evalstats.errors import Argument, InputError
-from evalstats.inference import power, student
+from evalstats.inference import noncentral, student
 from evalstats.inference.counts import wilson
 from evalstats.inference.student import Spread
 from evalstats.results.notes import UNEVEN
-from evalstats.results.power import PairPower, Power, RunPower, assumptions
+from evalstats.results.planned import PairPower, Power, RunPower, assumptions
 
 #: So many units, or runs, that more of them find nothing more.
 ENDLESS = 10**12
@@ -98,16 +98,16 @@ class Design:
         sides = 2 if self.asked.alternative == "two-sided" else 1
         if self.scale:
             size = min(difference / self.scale, 1.0), self.discordant, n * self.worth
-            return power.mcnemar_power(*size, level, sides, degrees)
+            return noncentral.mcnemar_power(*size, level, sides, degrees)
         segments = Spread(self.deviation(runs) / n**0.5, 1.0, degrees)
         squares = [((r + e / n) / runs, e / n / runs) for r, e in self.of_runs]
-        error, degrees, stretch = power.of_runs(segments, [(*s, runs) for s in squares])
+        error, degrees, stretch = noncentral.of_runs(segments, [(*s, runs) for s in squares])
         if self.side is not None:
             # The same variances, as sure as the pilot is of them.
             segments = segments._replace(degrees=self.known)
             pilot = student.with_runs(segments, [(*s, self.n_runs) for s in squares])
             error *= self._bound(pilot.degrees)
-        return power.t_power(difference / error, degrees, level, sides, stretch)
+        return noncentral.t_power(difference / error, degrees, level, sides, stretch)
 
     def _bound(self, degrees: float) -> float:
         """Return the bound of a true standard deviation over a sample's."""
@@ -134,15 +134,17 @@ class Design:
         """Return the least difference that is found with the target power, if any is."""
         of_runs = sum(r for r, _ in self.of_runs) / runs
         step = float(np.hypot(self.deviation(runs) / n**0.5, of_runs**0.5))
-        return power.least_difference(lambda d: self.power(d, n, runs), self.asked.target, step)
+        return noncentral.least_difference(
+            lambda d: self.power(d, n, runs), self.asked.target, step
+        )
 
     def needed(self, difference: float, runs: int = 1) -> int | None:
         """Return how many units find a difference with the target power, if any number does."""
-        return power.least_size(lambda n: self.power(difference, n, runs), self.asked.target)
+        return noncentral.least_size(lambda n: self.power(difference, n, runs), self.asked.target)
 
     def runs_needed(self, difference: float, n: int) -> int | None:
         """Return how many runs of each system find it on n units, if any number does."""
-        return power.least_size(lambda r: self.power(difference, n, r), self.asked.target)
+        return noncentral.least_size(lambda r: self.power(difference, n, r), self.asked.target)
 
 
 def by_t(effect: Effect, asked: Question) -> Design:
@@ -248,7 +250,7 @@ def needed_within(
         assert influence is not None
         gained, lost, n = outcomes.changed(a, b, outcomes.spread(a, b, influence))
         known = distance / outcomes.scale, (gained + lost) / n
-        items = power.items_within(*known, level, target) * drawn.units.n / n
+        items = noncentral.items_within(*known, level, target) * drawn.units.n / n
         return ceil(items) if items < ENDLESS else None
     if effect.spread.error == 0 or level < _LEAST_LEVEL:
         return None

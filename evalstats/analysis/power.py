@@ -11,7 +11,7 @@ from evalstats.analysis.tasks import as_pairs, as_task, of_shard, systems_of
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called
 from evalstats.resampling.executors import Workers
-from evalstats.results.power import Power
+from evalstats.results.planned import Power
 from evalstats.statistics.extraction import Metrics, Progress
 
 

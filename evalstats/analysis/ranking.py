@@ -8,18 +8,18 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.caveats import gap_notes, size_notes
 from evalstats.analysis.drawn import Drawn, Pair, from_scores
-from evalstats.analysis.families import Errors, adjusted, errors_within
-from evalstats.analysis.notes import gap_notes, size_notes
+from evalstats.analysis.max_t import Errors, adjusted, errors_within
 from evalstats.analysis.options import Options, option
 from evalstats.analysis.pairs import Compared
 from evalstats.errors import InputError
 from evalstats.inference import ranks
 from evalstats.inference.ranks import Verdicts
+from evalstats.results.comparison import Comparison
 from evalstats.results.notes import close_calls, floor_notes
-from evalstats.results.ranking import Ranked, Ranking
+from evalstats.results.rankings import Ranked, Ranking
 from evalstats.results.records import Difference
-from evalstats.results.results import Comparison
 from evalstats.results.source import Composite
 
 Floats = NDArray[np.float64]

@@ -7,18 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.compare import compared
 from evalstats.analysis.estimate import estimates_of
 from evalstats.analysis.evaluation import Evaluation, Part
-from evalstats.analysis.notes import limits_of
 from evalstats.analysis.options import Options, PairOptions, ScoreOptions
 from evalstats.analysis.tasks import Task, as_pairs, is_statistics, tables_of
 from evalstats.analysis.totals import as_totals
 from evalstats.analysis.units import Labels
 from evalstats.checks import also_called, label, listed
 from evalstats.errors import InputError, InputTypeError
+from evalstats.results.comparison import Comparison, Estimate, Estimates
 from evalstats.results.notes import Limits, score_notes
-from evalstats.results.results import Comparison, Estimate, Estimates
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.segments import SegmentStatistics
 

@@ -14,7 +14,7 @@ from evalstats.analysis.blocks import Segments
 from evalstats.analysis.drawn import Drawn, Pair, split, totals_scored
 from evalstats.analysis.options import Options
 from evalstats.inference.randomisation import randomization_pvalue, tie_tolerance
-from evalstats.resampling.totals import all_swap_totals
+from evalstats.resampling.weighted import all_swap_totals
 from evalstats.resampling.weights import Halves
 
 Floats = NDArray[np.float64]

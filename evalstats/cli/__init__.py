@@ -1,6 +1,6 @@
 """The command line: the same words for texts, statistics and logs.
 
-- `options`: what can be typed, a table of commands and one of options
+- `flags`: what can be typed, a table of commands and one of options
 - `parser`: what is typed becomes options, help or an error; arguments in errors become options
 - `metrics`: options of metrics, and the metrics that they make
 - `inputs`: what is analysed, as tables by task: texts and files of statistics, or `logs`

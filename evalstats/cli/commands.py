@@ -13,16 +13,16 @@ import evalstats
 from evalstats.analysis.compare import compare
 from evalstats.analysis.options import Options
 from evalstats.analysis.suite import Suite
+from evalstats.cli.flags import flag_of, options_of
 from evalstats.cli.inputs import Input, read
-from evalstats.cli.options import flag_of, options_of
 from evalstats.cli.output import FIGURES, outputs_of, to_stdout
 from evalstats.data import load_sample
 from evalstats.errors import InputError
 from evalstats.logs.words import matches
 from evalstats.resampling.executors import Reporting
+from evalstats.results.comparison import Comparison
 from evalstats.results.forms import Result
-from evalstats.results.ranking import Rankings
-from evalstats.results.results import Comparison
+from evalstats.results.rankings import Rankings
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
 

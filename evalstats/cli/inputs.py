@@ -11,8 +11,8 @@ from typing import Any
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.tasks import as_pairs, tables_of
 from evalstats.checks import meant
+from evalstats.cli.flags import flag_of
 from evalstats.cli.metrics import METRIC_OPTIONS, metrics_of
-from evalstats.cli.options import flag_of
 from evalstats.cli.output import STANDARD
 from evalstats.errors import InputError
 from evalstats.logs.words import matches

@@ -10,11 +10,11 @@ from typing import Any
 
 from evalstats.cli.output import STANDARD
 from evalstats.errors import InputError
-from evalstats.logs.files import fingerprint, without_suffix
 from evalstats.logs.joining import Joined, joined
 from evalstats.logs.log import Log, log_of
 from evalstats.logs.reading import read_log
 from evalstats.logs.rows import Items, Key, Rows
+from evalstats.logs.sources import fingerprint, without_suffix
 from evalstats.results.forms import Result
 from evalstats.statistics.files import Lines
 from evalstats.statistics.segments import SegmentStatistics

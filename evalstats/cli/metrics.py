@@ -7,7 +7,7 @@ from dataclasses import Field, fields
 from typing import Any, get_args, get_type_hints
 
 from evalstats.checks import shown
-from evalstats.cli.options import Option, flag_of
+from evalstats.cli.flags import Option, flag_of
 from evalstats.errors import InputError
 from evalstats.metrics import BLEU, BUILT_IN, NAMED, Metric, written
 from evalstats.metrics.bleu import BUNDLED_TOKENIZERS

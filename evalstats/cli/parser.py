@@ -10,8 +10,8 @@ from textwrap import fill
 from typing import Any, NoReturn
 
 from evalstats.checks import meant
+from evalstats.cli.flags import COMMANDS, OPTIONS, Option, flag_of, options_of
 from evalstats.cli.metrics import metric_options
-from evalstats.cli.options import COMMANDS, OPTIONS, Option, flag_of, options_of
 from evalstats.cli.output import to_stdout
 from evalstats.errors import Argument
 from evalstats.results.signatures import version

@@ -26,7 +26,7 @@ from evalstats.errors import InputError
 from evalstats.metrics import smoothing, token_lists
 from evalstats.metrics.smoothing import Floats
 from evalstats.metrics.token_lists import TokenList, as_token_list
-from evalstats.text.layout import callers_level
+from evalstats.text.reference_layout import callers_level
 
 __all__ = [
     "SmoothingFunction",

@@ -4,9 +4,9 @@
 - `bootstrap`: the one rule from replicates to an interval and to a p-value; percentile and BCa
 - `fieller`: ratios of two scores, and which shares of one the other keeps
 - `counts`, `randomisation`: tests of 0/1 scores; p-values of approximate randomisation
-- `heterogeneity`: whether estimates with unlike errors are of one quantity
+- `welch`: whether estimates with unlike errors are of one quantity
 - `families`, `ranks`: adjusted p-values of several comparisons, and what they say of ranks
-- `power`: how often a test finds a difference, and what it needs
+- `noncentral`: how often a test finds a difference, and what it needs
 
 May import `metrics`, `checks` and `errors`; all of them `student` and `counts`.
 """

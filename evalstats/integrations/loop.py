@@ -17,10 +17,10 @@ from evalstats.analysis.estimate import estimate
 from evalstats.checks import integer, shown
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
-from evalstats.results.results import Estimate
+from evalstats.results.comparison import Estimate
 from evalstats.results.writing import replacing
+from evalstats.training.check_records import Checkpoint, log_name
 from evalstats.training.monitor import Monitor
-from evalstats.training.records import Checkpoint, log_name
 
 
 class MonitorCallback:

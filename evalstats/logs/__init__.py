@@ -4,13 +4,13 @@
 - `pivot`: rows of all systems as a table, by id; several answers, classes, labels
 - `log`: `Log`, what a log or a table of scores holds
 - `words`: what names say: directions of metrics, and what was probably meant
-- `files`: files, folders and zip files, read safely
+- `sources`: files, folders and zip files, read safely
 - `formats`: a file for each of nine formats, which turn what a harness wrote into rows
 - `reading`: `read_log`, which tells one format from another
 - `groups`: scores that a harness averages over tasks, as totals
 - `settings`: how tasks were asked, and what of it differs between systems
 - `joining`: several logs side by side: names of systems, what is missing, notes
-- `compare`: `compare_logs`, `estimate_logs`
+- `comparing`: `compare_logs`, `estimate_logs`
 - `sides`: what a gate compares, as tables of two systems
 
 May import every room but `training` and `compat`.

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.checks import choice, label, meant
 from evalstats.errors import Argument, InputError, InputTypeError
-from evalstats.logs.files import differing, without_suffix
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.groups import totals_of
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
@@ -23,6 +22,7 @@ from evalstats.logs.pivot import Pivot, pivoted
 from evalstats.logs.reading import EPOCHS, named, read_all
 from evalstats.logs.rows import Key, Rows, natural
 from evalstats.logs.settings import allowed_changes, told_changes
+from evalstats.logs.sources import differing, without_suffix
 from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.metrics import Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics

@@ -12,14 +12,14 @@ import numpy as np
 
 from evalstats.checks import label, listed, meant
 from evalstats.errors import InputError
-from evalstats.logs.files import without_suffix
 from evalstats.logs.groups import Average, averages_of
 from evalstats.logs.pivot import Answered, answered, pivoted, shared_labels
 from evalstats.logs.rows import Key, Rows, natural
+from evalstats.logs.sources import without_suffix
 from evalstats.logs.words import matches
 from evalstats.metrics import Mean, Metric, Ratio
 from evalstats.results.forms import Result
-from evalstats.results.report import Table
+from evalstats.results.tabular import Table
 from evalstats.statistics.segments import SegmentStatistics
 
 #: A pattern, or several: ``"mmlu*"``.

@@ -12,11 +12,11 @@ from typing import Any, Protocol, cast
 from evalstats.checks import also_called, choice, label, listed, meant
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs import formats
-from evalstats.logs.files import Source, check_readable
 from evalstats.logs.formats import tables
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.rows import Rows
+from evalstats.logs.sources import Source, check_readable
 from evalstats.logs.words import as_directions, first_few
 from evalstats.text.frames import columns_of
 

@@ -4,7 +4,7 @@
 - `poisson`, `multinomial_rows`: Poisson counts from random bytes, and rows with a given sum of them
 - `weights`, `strata`: which rows there are; rows within strata, and totals of each
 - `products`, `grid`: exact products of weights and statistics, and the grid on which they are
-- `totals`: what a call asks for
+- `weighted`: what a call asks for
 - `executors`: where the work runs
 
 May import `checks` and `errors`.

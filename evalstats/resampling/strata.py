@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.multinomial_rows import multinomial_rows
 from evalstats.resampling.products import ExactProduct, exact_grid
-from evalstats.resampling.totals import over_batches
+from evalstats.resampling.weighted import over_batches
 from evalstats.resampling.weights import Weights
 
 Floats = NDArray[np.float64]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalstats.results import report
+from evalstats.results import tabular
 from evalstats.results.convert import FreeText, Share
 from evalstats.results.forms import Several
 from evalstats.results.records import Record, by_metric, counted, distinct, plural
-from evalstats.results.report import Column, Table, table_of
+from evalstats.results.tabular import Column, Table, table_of
 
 #: Below so many strata t has so few degrees of freedom that intervals are very wide.
 _FEW = 5
@@ -103,23 +103,23 @@ class OverStrata(Several[MeanDifference]):
         return [self._table(some, digits) for some in by_metric(self.means).values()]
 
     def _table(self, some: Sequence[MeanDifference], digits: int | None) -> Table:
-        places = report.decimals([d.standard_error for d in some], digits)
-        level = report.level(self.confidence_level)
+        places = tabular.decimals([d.standard_error for d in some], digits)
+        level = tabular.level(self.confidence_level)
 
         def within(low: float, high: float) -> str:
             # Where no stratum tells two systems apart nothing was measured.
-            return report.interval(low, high, places, sign=True) if low or high else "-"
+            return tabular.interval(low, high, places, sign=True) if low or high else "-"
 
         columns: list[Column] = [
             ("system", "<", lambda d: d.system),
             ("baseline", "<", lambda d: d.baseline),
-            ("mean difference", ">", lambda d: report.number(d.difference, places, sign=True)),
+            ("mean difference", ">", lambda d: tabular.number(d.difference, places, sign=True)),
             (f"[{level}]", ">", lambda d: within(d.low, d.high)),
             (f"[another {self.by}]", ">", lambda d: within(d.predicted_low, d.predicted_high)),
             ("same sign", ">", lambda d: f"{d.n_same_sign} of {d.n_strata}"),
         ]
         first = some[0]
-        title = f"{first.metric} {report.which_is_better(first.higher_is_better)}, "
+        title = f"{first.metric} {tabular.which_is_better(first.higher_is_better)}, "
         return table_of(title + f"over {counted(first.n_strata, self.by)}", some, columns)
 
     def _notes(self) -> list[str]:

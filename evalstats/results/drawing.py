@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from evalstats.errors import InputError
-from evalstats.results import report
+from evalstats.results import tabular
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.escaping import html
 from evalstats.results.limits import Limit
@@ -103,10 +103,10 @@ def _of_differences(c: Any, every: Sequence[Any]) -> Iterator[str]:
         marks = [_mark(c, d, by_task) for d in panel]
         of = f"{contrast.column}s{contrast.to(c.baseline)}"
         of = f" {contrast.sign} ".join(pair) or of
-        axis = f"{of}, {report.level(c.confidence_level)}; filled: significant"
+        axis = f"{of}, {tabular.level(c.confidence_level)}; filled: significant"
         if dashed := Limit(c.margin, c.recovery).label:
             axis += f"; {dashed}"
-        axis += f"; {report.APART}" if any(map(c.adjusted.is_apart, panel)) else ""
+        axis += f"; {tabular.APART}" if any(map(c.adjusted.is_apart, panel)) else ""
         title = metric_name(panel[0])
         yield _folded(chart(title, marks, axis, contrast.null), len(marks), f"{title}: {of}")
 
@@ -146,7 +146,7 @@ def _of_scores(scores: Sequence[Any]) -> Iterator[str]:
             )
             for e in rows
         ]
-        about = report.level(rows[0].confidence_level)
+        about = tabular.level(rows[0].confidence_level)
         about += "; above: scores of the resamples" if len(rows[0].replicates) else ""
         title = f"{f'{system}, ' if system else ''}{metric_name(rows[0])}"
         yield _folded(chart(title, marks, about), len(marks), title)
@@ -163,7 +163,7 @@ def _of_ranks(ranking: Any) -> str:
         )
         for r in ranking.systems
     ]
-    about = f"{report.level(ranking.confidence_level)}; thin: all at once; "
+    about = f"{tabular.level(ranking.confidence_level)}; thin: all at once; "
     about += "letters: tiers of ties" if ranking.has_letters else "in brackets: better than so many"
     return chart(ranking.metric, marks, about)
 
@@ -183,7 +183,7 @@ def _of_checks(gate: Any, checks: Sequence[Any]) -> str:
         for c in checks
         for d in [c.difference]
     ]
-    level = report.level(1 - 2 * gate.significance_level)
+    level = tabular.level(1 - 2 * gate.significance_level)
     about = "; ".join(filter(None, [level, "filled: decided", limit.label]))
     return chart(metric_name(checks[0].difference), marks, about, 0.0)
 

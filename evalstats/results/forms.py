@@ -17,11 +17,11 @@ import numpy as np
 
 from evalstats.checks import choice, integer
 from evalstats.errors import InputError, MissingExtraError
-from evalstats.results import convert, escaping, page
+from evalstats.results import convert, escaping, report
 from evalstats.results.lookup import named
 from evalstats.results.records import Record, distinct
-from evalstats.results.report import Page, Table
 from evalstats.results.signatures import Signature, together
+from evalstats.results.tabular import Page, Table
 from evalstats.results.writing import replacing
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class Result(Record):
     def report(
         self,
         path: str | os.PathLike[str],
-        texts: page.Texts | None = None,
+        texts: report.Texts | None = None,
         title: str | None = None,
     ) -> None:
         """Write a report: one HTML file to hand to a colleague, which loads nothing from elsewhere.
@@ -222,7 +222,7 @@ class Result(Record):
             another form (``.pdf``).
         """
         with replacing(path, "html") as file:
-            file.write(page.document(self, texts, title).encode())
+            file.write(report.document(self, texts, title).encode())
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook: escaped, without scripts, in the notebook's colours."""

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from evalstats.errors import InputError
-from evalstats.inference.heterogeneity import welch
-from evalstats.results import report
+from evalstats.inference.welch import welch
+from evalstats.results import tabular
 from evalstats.results.convert import Count, NotNegative, Share
 from evalstats.results.forms import Several
 from evalstats.results.records import Difference, Record, by_metric, by_pair
-from evalstats.results.report import Column, Table, table_of
+from evalstats.results.tabular import Column, Table, table_of
 
 #: The comparison that is taken apart.
 C = TypeVar("C", bound="ByTask")
@@ -48,7 +48,7 @@ class TaskTest(Record):
     def __str__(self) -> str:
         of = f"{self.system} - {self.baseline} ({self.metric})"
         test = f"F({self.between:g}, {self.within:.1f}) = {self.statistic:.2f}"
-        return f"{of} on {self.n_tasks} tasks: {test}, {report.p_is(self.pvalue)}"
+        return f"{of} on {self.n_tasks} tasks: {test}, {tabular.p_is(self.pvalue)}"
 
     def _title(self) -> str:
         return f"{self.system} - {self.baseline}, {self.metric}, on {self.n_tasks} tasks"
@@ -71,7 +71,7 @@ class Heterogeneity(Several[TaskTest]):
             ("tasks", ">", lambda t: str(t.n_tasks)),
             ("F", ">", lambda t: f"{t.statistic:.2f}"),
             ("degrees", ">", lambda t: f"{t.between:g}, {t.within:.1f}"),
-            ("p", ">", lambda t: report.pvalue(t.pvalue)),
+            ("p", ">", lambda t: tabular.pvalue(t.pvalue)),
         ]
         title = "Does the difference differ between tasks? (Welch, 1951)"
         return [table_of(title, self.tests, columns)]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evalstats.results import plots, report
+from evalstats.results import plots, tabular
 from evalstats.results.convert import Count, FreeText, Level, Share
 from evalstats.results.forms import Result
 from evalstats.results.records import counted, plural
-from evalstats.results.report import Column, Table, table_of
+from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,26 +77,26 @@ class Influence(Result):
         return [{self.unit: name, "influence": value} for name, value in rows]
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        places = report.decimals(map(abs, self.values[:SHOWN]), digits)
+        places = tabular.decimals(map(abs, self.values[:SHOWN]), digits)
         columns: list[Column] = [
             (self.unit, "<", lambda i: self.ids[i]),
-            ("influence", ">", lambda i: report.number(self.values[i], places, sign=True)),
+            ("influence", ">", lambda i: tabular.number(self.values[i], places, sign=True)),
         ]
         if self.texts:
             columns += [
                 (self.baseline, "<", lambda i: _line(self.texts[i][0])),
                 (self.system, "<", lambda i: _line(self.texts[i][1])),
             ]
-        value = report.number(self.difference, places, sign=True)
+        value = tabular.number(self.difference, places, sign=True)
         n = counted(len(self.ids), self.unit)
-        title = f"{self.name}: {value}, {report.p_is(self.pvalue)}, {n}"
+        title = f"{self.name}: {value}, {tabular.p_is(self.pvalue)}, {n}"
         return [table_of(title, range(len(self.ids[:SHOWN])), columns)]
 
     @property
     def name(self) -> str:
         """Metric and pair, after the task where there is one."""
         on = f"{self.task}: " if self.task else ""
-        arrow = report.direction(self.higher_is_better)
+        arrow = tabular.direction(self.higher_is_better)
         return f"{on}{self.metric} {arrow}, {self.system} - {self.baseline}"
 
     @property

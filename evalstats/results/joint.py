@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalstats.errors import Argument, InputError
-from evalstats.results import report
+from evalstats.results import tabular
 from evalstats.results.convert import Level, Share
 from evalstats.results.forms import Result
 from evalstats.results.lookup import of_metric, of_pair
 from evalstats.results.records import Difference, distinct, has_tasks
-from evalstats.results.report import Table, table_of
+from evalstats.results.tabular import Table, table_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -54,8 +54,8 @@ class JointClaim(Result):
         return (
             f"{self.system} {shown} better than {self.baseline} under each of "
             f"{', '.join(self.metrics)} at {self.significance_level:g}: one-sided "
-            f"{report.p_is(self.pvalue)}, the largest of "
-            + ", ".join(f"{report.pvalue(p)} ({metric})" for metric, p in each)
+            f"{tabular.p_is(self.pvalue)}, the largest of "
+            + ", ".join(f"{tabular.pvalue(p)} ({metric})" for metric, p in each)
         )
 
     __repr__ = __str__
@@ -67,9 +67,9 @@ class JointClaim(Result):
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         each = [*zip(self.metrics, self.pvalues, strict=True), ("all of them", self.pvalue)]
-        columns: list[report.Column] = [
+        columns: list[tabular.Column] = [
             ("metric", "<", lambda line: line[0]),
-            ("one-sided p", ">", lambda line: report.pvalue(line[1])),
+            ("one-sided p", ">", lambda line: tabular.pvalue(line[1])),
         ]
         title = f"{self.system} better than {self.baseline}"
         return [table_of(title, each, columns, n_totals=1)]

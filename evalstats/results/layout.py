@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from evalstats.results import report
+from evalstats.results import tabular
 from evalstats.results.adjustment import is_mixed
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.records import (
@@ -22,7 +22,7 @@ from evalstats.results.records import (
     ranked,
     whole_size,
 )
-from evalstats.results.report import Column, Table, table_of
+from evalstats.results.tabular import Column, Table, table_of
 
 #: Up to so many systems all pairs are listed; up to so many more they are a matrix, if not asked.
 _LISTED_SYSTEMS, _IN_MATRIX = 4, 12
@@ -57,11 +57,11 @@ def _system_table(panel: Sequence[Any], digits: int | None) -> Table:
 
 def _score(panel: Sequence[Any], places: dict[str, int]) -> list[Column]:
     """Return the columns of a score: itself, its interval, its standard error."""
-    level = report.level(panel[0].confidence_level)
+    level = tabular.level(panel[0].confidence_level)
     return [
-        ("score", ">", lambda e: report.number(e.score, places[e.metric])),
-        (f"[{level}]", ">", lambda e: report.interval(e.low, e.high, places[e.metric])),
-        ("std. error", ">", lambda e: report.number(e.standard_error, places[e.metric])),
+        ("score", ">", lambda e: tabular.number(e.score, places[e.metric])),
+        (f"[{level}]", ">", lambda e: tabular.interval(e.low, e.high, places[e.metric])),
+        ("std. error", ">", lambda e: tabular.number(e.standard_error, places[e.metric])),
     ]
 
 
@@ -141,7 +141,7 @@ class _Differences:
 
         Of one pair there is one p-value, which its verdicts are of.
         """
-        c, level = self.comparison, report.level(self.comparison.confidence_level)
+        c, level = self.comparison, tabular.level(self.comparison.confidence_level)
         if c.method == "simultaneous":
             level = level.replace("interval", "simultaneous")
         several = c.adjustment != "none" and any(c.adjusted.n_compared(d) > 1 for d in self.found)
@@ -155,7 +155,7 @@ class _Differences:
         if any(d.discordant is not None for d in self.found):
             columns.append(("gained, lost", ">", lambda d: gained_lost(d.discordant)))
         if not (several and one_pair):
-            columns.append(("p", ">", lambda d: report.pvalue(d.pvalue)))
+            columns.append(("p", ">", lambda d: tabular.pvalue(d.pvalue)))
         if several:
             columns.append((c.adjusted.pvalue_name(), ">", self.adjusted))
         columns.append(("verdict", "<", self.verdict))
@@ -166,29 +166,29 @@ class _Differences:
 
     def number(self, d: Difference, value: float) -> str:
         """Return a value as it stands in a cell."""
-        return report.number(value, self.own[d.metric], sign=self.contrast.is_signed)
+        return tabular.number(value, self.own[d.metric], sign=self.contrast.is_signed)
 
     def interval(self, d: Difference) -> str:
         """Return the interval, or none where nothing differs and so nothing was measured."""
         # One that counts segments says something of them all the same.
         if d.n_differing == 0 and d.low == d.high:
             return "-"
-        return report.interval(d.low, d.high, self.own[d.metric], sign=self.contrast.is_signed)
+        return tabular.interval(d.low, d.high, self.own[d.metric], sign=self.contrast.is_signed)
 
     def error(self, d: Difference) -> str:
         """Return the standard error of the difference, or of the ratio."""
-        return report.number(d.standard_error, self.own[d.metric])
+        return tabular.number(d.standard_error, self.own[d.metric])
 
     def correlation(self, d: Difference) -> str:
         """Return the correlation of the two scores."""
         found = self.comparison.correlation(d)
-        return "-" if found is None else report.number(found, 2)
+        return "-" if found is None else tabular.number(found, 2)
 
     def adjusted(self, d: Difference) -> str:
         """Return the p-value that verdicts are of."""
         # Where no data could bring it to the level it is no evidence, for or against.
         open_ = self.comparison.adjusted.cannot_reject(d) and d.n_differing
-        return "-" if open_ else report.pvalue(d.pvalue_adjusted)
+        return "-" if open_ else tabular.pvalue(d.pvalue_adjusted)
 
     def verdict(self, d: Difference) -> str:
         """Return what is known of the pair, in a word or two."""
@@ -207,8 +207,8 @@ def _pair_table(differences: _Differences) -> Table:
     of = [sizes[d.task, d.metric] for d in found]
     columns = [
         *_through(lambda d: sizes[d.task, d.metric], _names(of)),
-        (first.baseline, ">", lambda d: report.number(d.baseline_score, places[d.metric])),
-        (first.system, ">", lambda d: report.number(d.system_score, places[d.metric])),
+        (first.baseline, ">", lambda d: tabular.number(d.baseline_score, places[d.metric])),
+        (first.system, ">", lambda d: tabular.number(d.system_score, places[d.metric])),
         *differences.columns(one_pair=True),
     ]
     sign = differences.contrast.sign.replace("−", "-")
@@ -340,7 +340,7 @@ def _title(panel: Sequence[Any]) -> str:
     tasks, metrics = distinct(e.task for e in rows), distinct(e.metric for e in rows)
     shown = ", ".join(metrics) if len(metrics) <= _NAMED else f"{len(metrics)} metrics"
     if len({e.higher_is_better for e in panel}) == 1:
-        shown += f" {report.which_is_better(panel[0].higher_is_better)}"
+        shown += f" {tabular.which_is_better(panel[0].higher_is_better)}"
     if len(tasks) > 1:
         return f"{shown}, {counted(len(tasks), 'task')}"
     return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {whole_size(panel[0])}"
@@ -349,7 +349,7 @@ def _title(panel: Sequence[Any]) -> str:
 def _places(rows: Sequence[Any], digits: int | None) -> dict[str, int]:
     """Return the decimals of each metric: as many as give its smallest error two digits."""
     return {
-        metric: report.decimals([row.standard_error for row in some], digits)
+        metric: tabular.decimals([row.standard_error for row in some], digits)
         for metric, some in by_metric(rows).items()
     }
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from evalstats.results.adjustment import Adjustment
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.describe import TOTALS
+from evalstats.results.estimates import Estimate
 from evalstats.results.records import MARK, Difference, by_metric, counted, distinct, plural
-from evalstats.results.scores import Estimate
 
 #: Below these, intervals cover less than they say and tests see little: segments, and groups.
 _FEW, _FEW_GROUPS = 100, 30

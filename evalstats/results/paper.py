@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalstats.results import report
+from evalstats.results import tabular
 from evalstats.results.records import (
     by_pair,
     counted,
@@ -18,7 +18,7 @@ from evalstats.results.records import (
     ranked,
     size,
 )
-from evalstats.results.report import Table
+from evalstats.results.tabular import Table
 
 #: Marks of a system that is significantly better, or worse, than the baseline.
 BETTER, WORSE = "*", "°"
@@ -41,7 +41,7 @@ def paper_table(estimates: Any, comparison: Any = None, digits: int | None = Non
     columns = _columns(estimates)
     systems = _systems(columns, comparison)
     entries = [_entries(rows, comparison) for rows in columns]
-    places = [report.decimals([e.standard_error for e in rows], digits) for rows in columns]
+    places = [tabular.decimals([e.standard_error for e in rows], digits) for rows in columns]
     marked = [any(entry.kind != "open" for entry in some.values()) for some in entries]
     rows, bold = [], set()
     for i, system in enumerate(systems):
@@ -50,7 +50,7 @@ def paper_table(estimates: Any, comparison: Any = None, digits: int | None = Non
             entry = some[system]
             # Blanks keep the digits of a column below each other.
             mark = (_MARKS[entry.kind] or " ") if marked[j] else ""
-            cells.append(report.number(entry.score, places[j]) + mark)
+            cells.append(tabular.number(entry.score, places[j]) + mark)
             if entry.is_best:
                 bold.add((i, j + 1))
         rows.append(tuple(cells))
@@ -130,7 +130,7 @@ def _title(columns: Sequence[Sequence[Any]]) -> str:
     firsts = [rows[0] for rows in columns]
     metrics, tasks = distinct(e.metric for e in firsts), distinct(e.task for e in firsts)
     of = counted(len(tasks), "task") if len(tasks) > 1 else size(firsts[0])
-    arrow = f" {report.direction(firsts[0].higher_is_better)}" if len(metrics) == 1 else ""
+    arrow = f" {tabular.direction(firsts[0].higher_is_better)}" if len(metrics) == 1 else ""
     return f"{listed(metrics)}{arrow}, {of}"
 
 

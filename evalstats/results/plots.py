@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evalstats.errors import InputError
-from evalstats.results import report
+from evalstats.results import tabular
 from evalstats.results.adjustment import is_mixed
 from evalstats.results.contrasts import contrast_of
 from evalstats.results.figures import (
@@ -99,7 +99,7 @@ def _scores(order: Sequence[str], estimates: Sequence[Any], ax: Axes | None) -> 
         places = middles + _APART * (i - (len(series) - 1) / 2)
         colours = [colour] * len(some)
         forest(axes, values, places, colours, marks=mark, label=wrapped(name, 22))
-    level = report.level(rows[0].confidence_level)
+    level = tabular.level(rows[0].confidence_level)
     name_axes(axes, f"Scores, {_about(rows)}", f"{_metric(rows)}, {level}")
     if len(series) > 1:
         legend_below(axes)
@@ -188,10 +188,10 @@ def _differences(
     of = [e for e in comparison.estimates if e.metric == found[0].metric]
     about = _about(found if has_tasks(found) else of)
     what = f"{contrast.column} {contrast.within} {_metric(found)}"
-    level, adjusted = report.level(comparison.confidence_level), _adjusted(comparison, found)
+    level, adjusted = tabular.level(comparison.confidence_level), _adjusted(comparison, found)
     below = [f"{what}, {level}", f"filled: {adjusted}"]
     below += [limit.label] if limit.label else []
-    below += [report.APART] if any(map(comparison.adjusted.is_apart, found)) else []
+    below += [tabular.APART] if any(map(comparison.adjusted.is_apart, found)) else []
     name_axes(axes, f"{title}, {about}", *below)
     return axes
 
@@ -221,7 +221,7 @@ def _checks(gate: Any, checks: Sequence[Any], ax: Axes | None) -> Axes:
         filled=[c.verdict != "undecided" for c in checks],
         marks=["o" if d.aggregate is None else "D" for d in found],
     )
-    level = report.level(1 - 2 * gate.significance_level)
+    level = tabular.level(1 - 2 * gate.significance_level)
     below = [f"difference in {_metric(found)}, {level}", "filled: decided; blue: passed"]
     below += [limit.label] if limit.label else []
     title = f"{found[0].system} − {found[0].baseline}: {gate.verdict}"
@@ -339,7 +339,7 @@ def _ranking(order: Sequence[str], ranking: Any, ax: Axes | None = None) -> Axes
             annotation_clip=False,
         )
     axes.set_xlim(0.5, len(systems) + 0.8)
-    level = report.level(ranking.confidence_level)
+    level = tabular.level(ranking.confidence_level)
     beside = "letters: tiers" if ranking.has_letters else "beside: better than"
     name_axes(axes, f"Ranks by {ranking.name}", f"rank, {level}", f"thin: all at once; {beside}")
     return axes
@@ -459,7 +459,7 @@ def _about(rows: Sequence[Any]) -> str:
 def _metric(rows: Sequence[Any]) -> str:
     metrics = distinct(row.metric for row in rows if getattr(row, "aggregate", None) is None)
     shown = metrics[0] if len(metrics) == 1 else "scores" if metrics else rows[0].metric
-    return f"{shown} {report.direction(rows[0].higher_is_better)}"
+    return f"{shown} {tabular.direction(rows[0].higher_is_better)}"
 
 
 def _adjusted(comparison: Any, found: Sequence[Difference]) -> str:

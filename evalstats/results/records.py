@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from evalstats.checks import integer
 from evalstats.errors import InputError
-from evalstats.results import convert, report
+from evalstats.results import convert, tabular
 from evalstats.results.contrasts import ContrastName, contrast_of
 from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds
 
@@ -53,8 +53,8 @@ class Record:
     def _repr_html_(self) -> str:
         """Return HTML for a notebook, a row for each field."""
         own_text = [] if type(self).__str__ is object.__str__ else [str(self)]
-        table = report.record_table(self._title(), self.to_dict())
-        return report.Page([table], own_text).fragment()
+        table = tabular.record_table(self._title(), self.to_dict())
+        return tabular.Page([table], own_text).fragment()
 
 
 @dataclass(frozen=True)
@@ -309,14 +309,14 @@ class Difference(Record):
 
     def __str__(self) -> str:
         """Return ``B - A: +5.03 BLEU [+3.42, +6.70], p = 0.0001``, the p-value adjusted."""
-        places, contrast = report.decimals([self.standard_error]), contrast_of(self.contrast)
-        value = report.number(self.value, places, contrast.is_signed)
-        bounds = report.interval(self.low, self.high, places, contrast.is_signed)
+        places, contrast = tabular.decimals([self.standard_error]), contrast_of(self.contrast)
+        value = tabular.number(self.value, places, contrast.is_signed)
+        bounds = tabular.interval(self.low, self.high, places, contrast.is_signed)
         on = f"{self.task}: " if self.task else ""
         what = self.metric if self.contrast == "difference" else f"{contrast.column}, {self.metric}"
         sign = contrast.sign.replace("−", "-")
         pair = f"{on}{self.system} {sign} {self.baseline}"
-        return f"{pair}: {value} {what} {bounds}, {report.p_is(self.pvalue_adjusted)}"
+        return f"{pair}: {value} {what} {bounds}, {tabular.p_is(self.pvalue_adjusted)}"
 
     def _title(self) -> str:
         shown = "" if self.contrast == "difference" else f", {self.contrast}"
@@ -364,7 +364,7 @@ def has_tasks(rows: Iterable[Any]) -> bool:
 
 def metric_name(row: Any) -> str:
     """Return ``BLEU ↑``."""
-    return f"{row.metric} {report.direction(row.higher_is_better)}"
+    return f"{row.metric} {tabular.direction(row.higher_is_better)}"
 
 
 def ranked(estimates: Sequence[Any]) -> list[Any]:

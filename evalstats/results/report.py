@@ -1,317 +1,336 @@
-"""Tables, and how they look as text, Markdown, LaTeX and HTML. Knows nothing of statistics."""
+"""The report: one page of a result to hand to a colleague, with nothing loaded from elsewhere.
+
+It says what was found (`verdicts`) before it shows it (`drawing`), works without JavaScript, and
+has all names and texts escaped.
+"""
 
 from __future__ import annotations
 
-import math
+import base64
+import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from string import Template
 from typing import Any
-from unicodedata import combining, east_asian_width
 
-from evalstats.errors import InputError
-from evalstats.results.escaping import (
-    html,
-    latex,
-    latex_numbers,
-    latex_words,
-    markdown,
-    markdown_code,
-    markdown_line,
-    printable,
-)
+from evalstats.checks import label, listed
+from evalstats.errors import InputError, InputTypeError
+from evalstats.results import tabular
+from evalstats.results.drawing import figures
+from evalstats.results.escaping import html
+from evalstats.results.records import distinct, metric_name, plural, ranked
+from evalstats.results.signatures import version
+from evalstats.results.tabular import Column, Table, table_of
+from evalstats.results.verdicts import Verdict, decimals, verdicts
 
-#: Colours are those of the page around it (JupyterLab's variables first), lines a grey that shows
-#: on black as on white: a notebook's theme and the browser's need not agree.
-_STYLE = """<style>
-.evalstats { color: var(--jp-content-font-color1, var(--vscode-foreground, inherit)); overflow-x:
-  auto; }
-.evalstats table { border-collapse: collapse; margin: 0.5em 0 1em; font-size: 0.9em;
-  font-variant-numeric: tabular-nums; color: inherit; background: transparent; }
-.evalstats caption { text-align: left; font-weight: bold; font-size: 1em; padding: 0.3em 0;
-  color: inherit; }
-.evalstats table tr, .evalstats table tbody tr:nth-child(odd) { background: transparent; }
-.evalstats table th, .evalstats table td { padding: 0.2em 0.7em; text-align: right;
-  white-space: nowrap; border: 0; max-width: none; vertical-align: baseline; }
-.evalstats table th { font-weight: 600; border-bottom: 1px solid rgba(127, 127, 127, 0.8); }
-.evalstats table td { border-bottom: 1px solid rgba(127, 127, 127, 0.3); }
-.evalstats table tr.total td { font-weight: 600; }
-.evalstats table :not(.total) + tr.total td { border-top: 2px solid rgba(127, 127, 127, 0.8); }
-.evalstats table .text { text-align: left; white-space: normal; overflow-wrap: break-word;
-  min-width: 6em; max-width: 24em; unicode-bidi: isolate; }
-.evalstats p { margin: 0.3em 0; font-size: 0.9em; }
-.evalstats code { font-size: 0.85em; overflow-wrap: anywhere; color: inherit;
-  background: transparent; }
-</style>"""
-#: What a figure says where an open mark has an interval that leaves 0 out.
-APART = "open beside the line: p is adjusted, the interval is not"
-#: A number, and the mark or the blank behind it; marks as LaTeX writes them above the line.
-_MARKED = r"(?s)(.*?)([*° ]?)"
-_LATEX = {"*": "*", "°": r"\circ"}
-_LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
-#: More notes than these are folded away.
-_OPEN_NOTES = 3
+#: Outputs, references or sources by name: one a segment, or by the ids of segments.
+Texts = Mapping[str, Sequence[str] | Mapping[str, str]]
+#: Differences whose segments are shown, and how many of each.
+_MOST_DIFFERENCES, _SEGMENTS = 30, 8
+#: Characters of a text that are shown.
+_MOST_TEXT = 2_000
+#: Files that the page names.
+_MOST_FILES = 8
+#: Words and signs, each with the blanks behind it.
+_WORDS = re.compile(r"(?:[^\W_]+|[\W_])\s*")
 
 
-@dataclass(frozen=True)
-class Table:
-    """A titled table of strings; columns align ``<`` or ``>``, the last rows are totals.
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """What stands beside the influences of segments, from where the statistics are.
 
-    Cells in `bold` are (row, column); a mark at their end, ``*`` or ``°``, is none of the number.
-    `notes` say what is in the table, and `hints` where there is more: what is no matter of a paper.
+    Attributes
+    ----------
+    segments : tuple of str
+        Name of the unit that each segment is, or belongs to.
+    outputs : dict of str to sequence of str
+        Texts by system, where texts were compared.
+    strata : list of (str, int, array)
+        Name of each stratum, how many units it has, and the scores of all systems in it; none of a
+        total.
+    references : tuple of str, or of lists of str
+        References of each segment, where texts were compared.
     """
 
-    title: str
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    align: str
-    notes: tuple[str, ...] = ()
-    n_totals: int = 0
-    bold: frozenset[tuple[int, int]] = frozenset()
-    hints: tuple[str, ...] = ()
+    segments: tuple[str, ...]
+    outputs: dict[str, Sequence[str]]
+    strata: list[tuple[str, int, Any]]
+    references: tuple[Any, ...] = ()
 
-    def text(self) -> str:
-        """Return aligned columns for a terminal."""
-        cells = self._cells([printable] * len(self.header), "_{}_", str)
-        lines = [list(map(printable, self.header)), *cells]
-        widths = [max(_width(line[j]) for line in lines) for j in range(len(self.header))]
-        padded = (map(_pad, line, widths, self.align) for line in lines)
-        body = ["  ".join(line).rstrip() for line in padded]
-        rule = "-" * max(map(_width, body))
-        notes = map(printable, (*self.notes, *self.hints))
-        rows = self._set_off(body[1:], [rule])
-        return "\n".join([printable(self.title), rule, body[0], rule, *rows, *notes])
-
-    def _cells(
-        self, kinds: Sequence[Callable[[str], str]], bold: str, mark: Callable[[str], str]
-    ) -> list[list[str]]:
-        """Return the cells, written as the kind of their column; bold are numbers without marks."""
-        rows = [[kind(cell) for kind, cell in zip(kinds, row, strict=True)] for row in self.rows]
-        if self.bold:
-            for i, row in enumerate(self.rows):
-                for j in range(1, len(row)):
-                    number, end = re.fullmatch(_MARKED, row[j]).groups()  # type: ignore[union-attr]
-                    shown = kinds[j](number)
-                    shown = bold.format(shown) if (i, j) in self.bold else shown
-                    rows[i][j] = shown + (mark(end) if end.strip() else end)
-        return rows
-
-    def _set_off(self, rows: list[str], rule: list[str]) -> list[str]:
-        """Put a rule before the totals, where there are any, and rows before them."""
-        n_before = len(rows) - self.n_totals
-        return [*rows[:n_before], *(rule if 0 < n_before < len(rows) else []), *rows[n_before:]]
-
-    def markdown(self) -> str:
-        """Return a pipe table."""
-        sides = {"<": ":--", ">": "--:"}
-        rule = "|" + "|".join(sides[side] for side in self.align) + "|"
-        rows = self._cells([markdown] * len(self.header), "**{}**", markdown)
-        cells = [list(map(markdown, self.header)), *rows]
-        for row in cells[len(cells) - self.n_totals :]:
-            row[:] = [f"**{cell}**" if cell.strip() else cell for cell in row]
-        lines = ["| " + " | ".join(row) + " |" for row in cells]
-        notes = list(map(markdown_line, (*self.notes, *self.hints)))
-        return "\n".join(
-            [f"**{markdown(self.title.strip())}**", "", lines[0], rule, *lines[1:]]
-            + (["", *notes] if notes else [])
-        )
-
-    def latex(self) -> str:
-        """Return a booktabs tabular."""
-        columns = self.align.replace("<", "l").replace(">", "r")
-        kinds = [latex if side == "<" else latex_numbers for side in self.align]
-        # Marks take no room, so that digits stand below each other.
-        rows = self._cells(kinds, r"\textbf{{{}}}", lambda end: rf"\rlap{{$^{{{_LATEX[end]}}}$}}")
-        cells = [list(map(latex_words, self.header)), *rows]
-        lines = [" & ".join(row) + r" \\" for row in cells]
-        title = rf"\multicolumn{{{len(self.align)}}}{{l}}{{{latex_words(self.title)}}} \\"
-        head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", title, r"\midrule", lines[0]]
-        shown = self._set_off(lines[1:], [r"\midrule"])
-        hints = [f"% {printable(hint)}" for hint in self.hints]
-        foot = [r"\bottomrule", r"\end{tabular}", *map(_below, self.notes), *hints]
-        return "\n".join([*head, r"\midrule", *shown, *foot])
-
-    def html(self) -> str:
-        """Return a table whose text is escaped and set apart from text of another direction."""
-        kinds = [' class="text"' if side == "<" else "" for side in self.align]
-
-        def line(tag: str, row: Sequence[str]) -> str:
-            cells = zip(row, kinds, strict=True)
-            return "".join(f"<{tag}{kind}>{cell}</{tag.split()[0]}>" for cell, kind in cells)
-
-        rows = self._cells([html] * len(self.header), "<b>{}</b>", html)
-        head = line('th scope="col"', list(map(html, self.header)))
-        n_before = len(self.rows) - self.n_totals
-        return "\n".join(
-            [
-                f"<table>\n<caption>{html(self.title)}</caption>",
-                f"<thead><tr>{head}</tr></thead>\n<tbody>",
-                *(f"<tr>{line('td', row)}</tr>" for row in rows[:n_before]),
-                *(f'<tr class="total">{line("td", row)}</tr>' for row in rows[n_before:]),
-                "</tbody>\n</table>",
-                *(f"<p>{html(note)}</p>" for note in self.notes),
+    @cached_property
+    def texts(self) -> dict[str, Sequence[str]]:
+        """References by number, and outputs by system."""
+        each = [[one] if isinstance(one, str) else list(one) for one in self.references]
+        n = max(map(len, each), default=0)
+        columns = {
+            f"reference {i + 1}" if n > 1 else "reference": [
+                (own[i] or "") if i < len(own) else "" for own in each
             ]
+            for i in range(n)
+        }
+        return {**columns, **self.outputs}
+
+    @cached_property
+    def places(self) -> dict[str, list[int]]:
+        """Which segments are, or belong to, each unit."""
+        found: dict[str, list[int]] = {}
+        for i, name in enumerate(self.segments):
+            found.setdefault(name, []).append(i)
+        return found
+
+
+def document(
+    result: Any, texts: Texts | None = None, title: str | None = None, files: Sequence[str] = ()
+) -> str:
+    """Return the page of a result, under a title of its own, with the files that it is of."""
+    shown = _as_texts(texts)
+    said = verdicts(result)
+    found = "".join(map(_finding, said))
+    notes, signatures = result._below(verbose=True)
+    # What a finding says need not be said again.
+    notes = [note for note in notes if not any(line in note for v in said for line in v.lines)]
+    sections = {
+        "Findings": f'<ul class="verdicts">{found}</ul>' if found else "",
+        "Figures": figures(result),
+        "Numbers": _tables(result._tables()),
+        **_of_comparison(result, shown),
+        "Notes": "".join(f"<p>{html(note)}</p>" for note in notes),
+        "Method": _method(result, signatures),
+    }
+    sections = {name: inside for name, inside in sections.items() if inside}
+    links = "".join(f'<a href="#{name.lower()}">{name}</a>' for name in sections)
+    body = "".join(
+        f'<section id="{name.lower()}" aria-labelledby="of-{name.lower()}">'
+        f'<h2 id="of-{name.lower()}">{name}</h2>{inside}</section>'
+        for name, inside in sections.items()
+    )
+    # Only a report needs it, and it takes long to import.
+    from importlib import resources
+
+    page = resources.files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    script = re.findall("(?s)<script>(.*)</script>", page)[0]
+    # Nothing else may run or be loaded, even if a text were not escaped.
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return Template(page).substitute(
+        title=html(title or _title(result)),
+        about=html(_about(result, files, title)),
+        links=links,
+        body=body,
+        digest=digest,
+    )
+
+
+def _title(result: Any) -> str:
+    """Return what a result is called: of a comparison who is compared, or what it says itself."""
+    found = getattr(result, "differences", ())
+    if not found:
+        return str(result._title())
+    systems = distinct(e.system for e in result.estimates)
+    if len(systems) == 2:
+        return f"{found[0].system} against {found[0].baseline}"
+    of = f"{len(systems)} systems"
+    return of if result.baseline is None else f"{of} against {result.baseline}"
+
+
+def _about(result: Any, files: Sequence[str], title: str | None) -> str:
+    """Return what stands below the title: what was compared on what, of which files, and when."""
+    parts = [] if title is None and not hasattr(result, "differences") else [result._title()]
+    if files:
+        more = f" and {len(files) - _MOST_FILES} more" if len(files) > _MOST_FILES else ""
+        parts.append(f"files: {', '.join(files[:_MOST_FILES])}{more}")
+    return "; ".join([*parts, f"{date.today():%Y-%m-%d}, evalstats {version()}"])
+
+
+def _finding(v: Verdict) -> str:
+    lines = "".join(f"<p>{html(line)}</p>" for line in v.lines)
+    return f'<li class="{v.kind}"><b>{html(v.said)}</b>{lines}</li>'
+
+
+def _tables(tables: Sequence[Table]) -> str:
+    """Return tables that scroll by themselves, also with keys, and whose rows have a head."""
+    found = []
+    for table in tables:
+        # The first column says what a row is.
+        rows = re.sub(r"<tr([^>]*)><td( class=\"text\")?>(.*?)</td>",
+                      r'<tr\1><th scope="row"\2>\3</th>', table.html())  # fmt: skip
+        said = html(table.title)
+        found.append(
+            f'<div class="scroll" tabindex="0" role="region" aria-label="{said}">{rows}</div>'
         )
+    return "".join(found)
 
 
-#: Header, side and what a record says there.
-Column = tuple[str, str, Callable[[Any], Any]]
+def _method(result: Any, signatures: Sequence[str]) -> str:
+    described = f"<p>{html(result.describe())}</p>" if hasattr(result, "describe") else ""
+    return described + "".join(f"<p><code>{html(line)}</code></p>" for line in signatures)
 
 
-def table_of(
-    title: str,
-    records: Iterable[Any],
-    columns: Sequence[Column],
-    notes: tuple[str, ...] = (),
-    n_totals: int = 0,
-    hints: tuple[str, ...] = (),
-) -> Table:
-    """Return a table with a row a record."""
-    rows = tuple(tuple(cell(record) for _, _, cell in columns) for record in records)
-    header = tuple(heading for heading, _, _ in columns)
-    align = "".join(side for _, side, _ in columns)
-    return Table(title, header, rows, align, notes=notes, n_totals=n_totals, hints=hints)
+def _of_comparison(c: Any, texts: Texts) -> dict[str, str]:
+    """Return what needs the statistics: scores in strata, and segments with their texts."""
+    if getattr(c, "source", None) is None:
+        if texts:
+            raise InputError("texts stand beside segments, and this result knows of none")
+        return {}
+    shown, units = _chosen(c), plural(c.estimates[0].unit)
+    firsts = {(d.task, d.metric): d for d in shown}
+    try:
+        beside = {place: c.source.beside(d) for place, d in firsts.items()}
+        folded = [_segments(c, d, beside[d.task, d.metric], texts) for d in shown]
+    except InputError as error:
+        if texts:
+            raise
+        # Of a shard the segments are elsewhere.
+        return {"Segments": f"<p>{html(str(error))}</p>"}
+    if not folded:
+        return {}
+    n = sum(d.n_differing > 0 for d in c.differences)
+    about = f"The {units} that move each difference most, the most influential first."
+    if len(shown) < n:
+        about += f" {len(shown)} of {n} differences are shown, those of the best systems."
+    if any(c.influence(d.metric, d.system, d.baseline, d.task or None).counted_from_0
+           for d in shown[:1]):  # fmt: skip
+        about += " Segments are counted from 0."
+    n_shown = sum(one.count("<article>") for one in folded)
+    what = f"Search the {n_shown} {units} below"
+    search = f'<input type="search" id="search" placeholder="{html(what)}" '
+    search += f'aria-label="{html(what)}" hidden><output id="count"></output>'
+    return {
+        "Strata": _strata(c, beside),
+        "Segments": f"<p>{html(about)}</p>{search}{''.join(folded)}",
+    }
 
 
-@dataclass(frozen=True)
-class Page:
-    """Tables with notes below them, and signatures below these."""
-
-    tables: Sequence[Table]
-    notes: Sequence[str] = ()
-    signatures: Sequence[str] = ()
-
-    def text(self) -> str:
-        """Return what a terminal shows."""
-        lines = "\n".join(map(printable, [*self.notes, *self.signatures]))
-        return "\n\n".join([*(table.text() for table in self.tables), lines]).rstrip()
-
-    def markdown(self) -> str:
-        """Return Markdown, with the lines below as a list."""
-        below = [*map(markdown_line, self.notes), *map(markdown_code, self.signatures)]
-        lines = "\n".join(f"- {line}" for line in below)
-        return "\n\n".join([*(table.markdown() for table in self.tables), lines]).rstrip() + "\n"
-
-    def latex(self, caption: str | None = None, label: str | None = None) -> str:
-        """Return LaTeX that needs booktabs, with notes and signatures as comments.
-
-        A note that explains a mark of the table stands below it.
-        """
-        if label is not None and (caption is None or not _LABEL.fullmatch(label)):
-            raise InputError(
-                f"must be letters, digits and :.-_/+ and needs a caption, got {label!r}",
-                argument="label",
-            )
-        marks = [note for note in self.notes if note.startswith("†")]
-        body = [*(table.latex() for table in self.tables), "\n".join(map(_below, marks))]
-        if caption is not None:
-            named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
-            body = ["\\begin{table}\n\\centering", *body, f"{named}\n\\end{{table}}"]
-        plain = [note for note in self.notes if note not in marks]
-        comments = "\n".join(f"% {printable(line)}" for line in (*plain, *self.signatures))
-        parts = [r"% \usepackage{booktabs}", *body, comments]
-        return "\n\n".join(filter(None, parts)).rstrip() + "\n"
-
-    def fragment(self) -> str:
-        """Return HTML to be put into a page: no script, nothing loaded."""
-        hints = [hint for table in self.tables for hint in table.hints]
-        below = [f"<p>{html(line)}</p>" for line in (*self.notes, *hints)]
-        if len(below) > _OPEN_NOTES:
-            below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
-        codes = [f"<p><code>{html(line)}</code></p>" for line in self.signatures]
-        body = "\n".join([*(table.html() for table in self.tables), *below, *codes])
-        return f'{_STYLE}\n<div class="evalstats">\n{body}\n</div>'
-
-    def html(self, title: str) -> str:
-        """Return HTML of its own, light or dark as the reader's system is."""
-        return f"""<!DOCTYPE html>
-<html lang="en">
-<head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{html(title)}</title>
-<style>:root {{ color-scheme: light dark; }} \
-body {{ font-family: system-ui, sans-serif; margin: 1.5em; }}</style>
-</head>
-<body>
-{self.fragment()}
-</body>
-</html>
-"""
+def _chosen(c: Any) -> list[Any]:
+    """Return the differences whose segments are shown: all, or those of totals and of the best."""
+    every = [d for d in c.differences if d.n_differing]
+    if len(every) <= _MOST_DIFFERENCES:
+        return every
+    some = [d for d in every if d.aggregate is not None] or every
+    best = {(e.task, e.metric): e.system for e in reversed(ranked(c.estimates))}
+    own = [d for d in some if best[d.task, d.metric] in (d.system, d.baseline)]
+    # As many of each metric, and task.
+    places = list(by_place(own).values())
+    share = -(-_MOST_DIFFERENCES // len(places))
+    return [d for group in places for d in group[:share]][:_MOST_DIFFERENCES]
 
 
-def _below(note: str) -> str:
-    """Return a note as a line of LaTeX below a table."""
-    return rf"\par{{\footnotesize {latex_words(note)}}}"
+def by_place(found: Sequence[Any]) -> dict[tuple[str, str], list[Any]]:
+    """Return the differences of each task and metric."""
+    places: dict[tuple[str, str], list[Any]] = {}
+    for d in found:
+        places.setdefault((d.task, d.metric), []).append(d)
+    return places
 
 
-def record_table(title: str, record: Mapping[str, object]) -> Table:
-    """Lay out named values, a row each; floats with six significant digits."""
-    shown = {k: f"{v:.6g}" if isinstance(v, float) else str(v) for k, v in record.items()}
-    return Table(title, ("field", "value"), tuple(shown.items()), "<<")
+def _strata(c: Any, beside: Mapping[Any, Beside]) -> str:
+    """Lay out the scores of all systems in each stratum, metric by metric."""
+    tables = []
+    for place, found in beside.items():
+        scores = [e for e in c.estimates if (e.task, e.metric) == place]
+        places = decimals(scores, place[1])
+        columns: list[Column] = [
+            ("stratum", "<", lambda row: row[0]),
+            (plural(scores[0].unit), ">", lambda row: f"{row[1]:,}"),
+        ]
+        for i, e in enumerate(scores):
+            columns.append((e.system, ">", lambda row, i=i: tabular.number(row[2][i], places)))  # type: ignore[misc]  # noqa: B023
+        if found.strata:
+            tables.append(table_of(f"{metric_name(scores[0])} by stratum", found.strata, columns))
+    said = "<p>These scores are descriptive: strata were not tested one by one.</p>"
+    return _tables(tables) + said if tables else ""
 
 
-def direction(higher_is_better: bool) -> str:
-    """Return the arrow that says which way is better."""
-    return "↑" if higher_is_better else "↓"
+def _segments(c: Any, d: Any, beside: Beside, texts: Texts) -> str:
+    """Fold away the segments, or groups, that drive a difference, with their texts."""
+    found = c.influence(d.metric, d.system, d.baseline, d.task or None)
+    columns = {**texts, **beside.texts, **texts}
+    systems = {e.system for e in c.estimates}
+    names = [name for name in columns if name not in systems or name in (d.baseline, d.system)]
+    shown = [(unit, value) for unit, value in zip(found.ids, found.values, strict=True) if value]
+    places = tabular.decimals([abs(value) for _, value in shown[:_SEGMENTS]])
+    items = []
+    for unit, value in shown[:_SEGMENTS]:
+        better = d.system if (value > 0) == d.higher_is_better else d.baseline
+        said = f"{tabular.number(value, places, True)} {d.metric}, for {better}"
+        own = {name: _text(columns[name], name, unit, beside) for name in names}
+        pair = [own.get(d.baseline, ""), own.get(d.system, "")]
+        written = {name: _html(text) for name, text in own.items()}
+        if all(pair):
+            written[d.baseline], written[d.system] = marked(*pair)
+        rows = "".join(
+            f'<dt>{html(name)}</dt><dd dir="auto">{written[name]}</dd>' for name in names
+        )
+        items.append(
+            f"<article><h3>{html(f'{found.unit} {unit}')}<span>{html(said)}</span></h3>"
+            f"<dl>{rows}</dl></article>"
+        )
+    title = f"{f'{d.task}: ' if d.task else ''}{metric_name(d)}, {d.system} − {d.baseline}"
+    said = html(found._notes()[0])
+    inside = f"<summary>{html(title)}</summary><p>{said}</p>{''.join(items)}"
+    return f'<details class="difference">{inside}</details>'
 
 
-def which_is_better(higher_is_better: bool) -> str:
-    """Return ``↑ (higher is better)``."""
-    return f"{direction(higher_is_better)} ({'higher' if higher_is_better else 'lower'} is better)"
+def _text(column: Any, name: str, unit: str, beside: Beside) -> str:
+    """Return the text of a segment, or all texts of a group, a line each."""
+    if isinstance(column, Mapping):
+        own = [column.get(unit, "")]
+    elif len(column) == len(beside.segments):
+        own = [column[i] for i in beside.places[unit]]
+    elif not beside.segments:
+        raise InputError(f"texts[{name!r}] must be a mapping from ids: a total is of several tasks")
+    else:
+        n = f"{len(beside.segments):,}"
+        raise InputError(f"texts[{name!r}] must be {n} texts, one a segment, got {len(column):,}")
+    return "\n".join(own)
 
 
-#: In the place of a number of decimals: four digits, with a power of ten where there is no room.
-POWERS = -1
-#: Decimals of the smallest error that no table has room for. (Rounding leaves errors of 1e-17.)
-_LEAST_PLACES, _MOST_PLACES = -14, 30
+def _html(text: str) -> str:
+    """Return the beginning of a text, with its lines."""
+    return "<br>".join(map(html, text[:_MOST_TEXT].split("\n"))) + _cut(text)
 
 
-def decimals(errors: Iterable[float | None], digits: int | None = None) -> int:
-    """Return `digits`, or the decimals, 2 to 6, that give the smallest error above 0 two digits.
-
-    Errors that no table has room for, of sequence probabilities for example, ask for powers of ten.
-    """
-    positive = [error for error in errors if error is not None and error > 0]
-    if digits is not None or not positive:
-        return 2 if digits is None else digits
-    places = 1 - math.floor(math.log10(min(positive)))
-    return min(max(places, 2), 6) if _LEAST_PLACES < places < _MOST_PLACES else POWERS
+def _cut(text: str) -> str:
+    return f"… ({len(text):,} characters)" if len(text) > _MOST_TEXT else ""
 
 
-def number(value: float, decimals: int, sign: bool = False) -> str:
-    """Return a number with that many decimals, or as `POWERS`, never as a negative zero."""
-    if decimals == POWERS:
-        return f"{value + 0.0:{'+' if sign and value else ''}.4g}"
-    rounded = round(value, decimals) + 0.0
-    return f"{rounded:+.{decimals}f}" if sign and rounded != 0 else f"{rounded:.{decimals}f}"
+def marked(first: str, second: str) -> tuple[str, str]:
+    """Return two texts in which the words are marked that the other has not in that place."""
+    # Only a report needs it.
+    from difflib import SequenceMatcher
+
+    words = [_WORDS.findall(text[:_MOST_TEXT]) for text in (first, second)]
+    alike = [[word.strip() for word in own] for own in words]
+    shown: list[list[str]] = [[], []]
+    for kind, *ends in SequenceMatcher(None, alike[0], alike[1], autojunk=False).get_opcodes():
+        for own, out, (low, high) in zip(words, shown, (ends[:2], ends[2:]), strict=True):
+            text = "".join(own[low:high])
+            # The blanks at the end are not marked.
+            end = len(text.rstrip())
+            part, rest = ("<br>".join(map(html, x.split("\n"))) for x in (text[:end], text[end:]))
+            out.append((f"<mark>{part}</mark>" if kind != "equal" and part else part) + rest)
+    a, b = ("".join(parts) + _cut(text) for parts, text in zip(shown, (first, second), strict=True))
+    return a, b
 
 
-def interval(low: float, high: float, decimals: int, sign: bool = False) -> str:
-    """Return ``[low, high]``."""
-    return f"[{number(low, decimals, sign)}, {number(high, decimals, sign)}]"
-
-
-def level(confidence_level: float) -> str:
-    """Return ``95 % interval``."""
-    return f"{100 * confidence_level:.10g} % interval"
-
-
-def pvalue(p: float) -> str:
-    """Return a p-value with four decimals, and never as zero."""
-    return "<0.0001" if p < 0.00005 else f"{p:.4f}"
-
-
-def p_is(p: float) -> str:
-    """Return "p = 0.0123", or "p <0.0001"."""
-    shown = pvalue(p)
-    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
-
-
-def _width(text: str) -> int:
-    """Return how many terminal cells a text takes: two for wide CJK, none for combining marks."""
-    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
-
-
-def _pad(text: str, width: int, side: str) -> str:
-    space = " " * (width - _width(text))
-    return text + space if side == "<" else space + text
+def _as_texts(texts: Texts | None) -> Texts:
+    """Return texts by name, a list or a mapping from ids each, or say what is wrong with them."""
+    if texts is None:
+        return {}
+    if not isinstance(texts, Mapping):
+        raise InputTypeError(
+            f"texts must be a mapping from names to texts, got {type(texts).__name__}"
+        )
+    found: dict[str, Sequence[str] | Mapping[str, str]] = {}
+    for name, given in texts.items():
+        what = f"texts[{label(name, 'names in texts')!r}]"
+        column = given
+        if not isinstance(given, (str, Mapping)):
+            column = listed(given, what, "texts, one a segment")
+        own = column.values() if isinstance(column, Mapping) else column
+        if isinstance(own, str) or not all(isinstance(text, str) for text in own):
+            raise InputTypeError(f"{what} must be str, one a segment, or by id")
+        found[name] = column
+    return found

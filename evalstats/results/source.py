@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from evalstats.results.across import OverStrata
 from evalstats.results.influence import Influence
-from evalstats.results.page import Beside
-from evalstats.results.power import Power
-from evalstats.results.ranking import Ranking
+from evalstats.results.planned import Power
+from evalstats.results.rankings import Ranking
 from evalstats.results.records import Difference
+from evalstats.results.report import Beside
 
 #: A function of the scores of S systems under M metrics, `(..., S, M) -> (..., S)`.
 Composite = Callable[[NDArray[np.float64]], NDArray[np.float64]]

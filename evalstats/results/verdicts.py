@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from evalstats.errors import InputError
-from evalstats.results import report
+from evalstats.results import tabular
 from evalstats.results.records import (
     KINDS,
     Difference,
@@ -65,12 +65,12 @@ def _is_asked(row: Any) -> bool:
 def _of_ranking(ranking: Any) -> Verdict:
     """Say who is first, how sure that is, and who ties."""
     first, n = ranking.systems[0], len(ranking.systems)
-    score = report.number(first.score, report.decimals([first.standard_error]))
+    score = tabular.number(first.score, tabular.decimals([first.standard_error]))
     said = f"{first.system} ranks first of {n} in {ranking.name}: {score}"
     tied = [name for name in ranking.tied if name != first.system]
     ties = "no system ties with it" if not tied else f"{_named(tied)} cannot be told from it"
     beaten = ranking.beaten(first)
-    level = report.level(ranking.confidence_level)
+    level = tabular.level(ranking.confidence_level)
     line = f"Better than {beaten} others; {ties}. Its rank: {level} {first.low} to {first.high}."
     return Verdict(said, "open" if beaten.startswith("0 ") else "better", [line])
 
@@ -86,18 +86,18 @@ def _of_test(test: Any) -> Verdict:
         "calibrated only": "only the calibrated p-value is at most 0.05",
     }[test.verdict]
     pair = f"{test.system} - {test.baseline}, {test.metric}"
-    line = f"{test.test} prints {report.pvalue(test.pvalue)}, calibrated it is "
-    return Verdict(f"{pair}: {said}", lines=[f"{line}{report.pvalue(test.calibrated)}."])
+    line = f"{test.test} prints {tabular.pvalue(test.pvalue)}, calibrated it is "
+    return Verdict(f"{pair}: {said}", lines=[f"{line}{tabular.pvalue(test.calibrated)}."])
 
 
 def _of_power(planned: Any, pair: Any) -> Verdict:
     """Say which difference is found, and what one that was asked about needs."""
-    places = report.decimals([pair.minimum])
+    places = tabular.decimals([pair.minimum])
     unit, n = planned.unit, planned.n_segments
     about = f"{pair.system} - {pair.baseline}, {pair.metric}"
     if pair.minimum is None:
         return Verdict(f"{about}: {n:,} {unit}s are too few to find any difference")
-    least = report.number(pair.minimum, places)
+    least = tabular.number(pair.minimum, places)
     said = f"{about}: {n:,} {unit}s find a true difference of {least} with power {planned.target:g}"
     lines = []
     if planned.difference is not None and pair.power is not None:
@@ -111,10 +111,10 @@ def _of_power(planned: Any, pair: Any) -> Verdict:
 
 def _of_score(e: Any) -> Verdict:
     """Say a score with its interval."""
-    places = report.decimals([e.standard_error])
-    score, low, high = (report.number(x, places) for x in (e.score, e.low, e.high))
+    places = tabular.decimals([e.standard_error])
+    score, low, high = (tabular.number(x, places) for x in (e.score, e.low, e.high))
     on = f" on {e.task}" if e.task else ""
-    level = report.level(e.confidence_level)
+    level = tabular.level(e.confidence_level)
     return Verdict(f"{e.system} scores {score} in {e.metric}{on} ({level} {low} to {high})")
 
 
@@ -126,8 +126,8 @@ def _of_check(gate: Any, check: Any) -> Verdict:
     word = "lost"
     if loss < 0:
         loss, ends, word = -loss, [-ends[1], -ends[0]], "gained"
-    places = report.decimals([abs(d.high - d.low) / 4])
-    value, low, high = (report.number(x, places) for x in (loss, *ends))
+    places = tabular.decimals([abs(d.high - d.low) / 4])
+    value, low, high = (tabular.number(x, places) for x in (loss, *ends))
     limit = "" if gate.margin is None else _points(gate.margin)
     if gate.recovery is not None:
         limit = f"{100 * (1 - gate.recovery):.6g} % of the baseline"
@@ -136,7 +136,7 @@ def _of_check(gate: Any, check: Any) -> Verdict:
         "failed": f"more than the {limit} allowed",
         "undecided": f"on either side of the {limit} allowed",
     }
-    of = report.level(1 - 2 * gate.significance_level)
+    of = tabular.level(1 - 2 * gate.significance_level)
     said = f"{check.name}: {check.verdict}, {word} {value} ({of} {low} to {high})"
     said += f", {against[check.verdict]}" if limit else ""
     return Verdict(said, KINDS.get(check.verdict, "open"), [check.reason] if check.reason else [])
@@ -149,7 +149,7 @@ def _points(margin: float) -> str:
 
 def decimals(rows: Sequence[Any], metric: str) -> int:
     """Return the decimals that tables give to a metric."""
-    return report.decimals([row.standard_error for row in rows if row.metric == metric])
+    return tabular.decimals([row.standard_error for row in rows if row.metric == metric])
 
 
 def _of_comparison(c: Any) -> list[Verdict]:
@@ -229,7 +229,7 @@ def _claimed(c: Any, main: Sequence[Difference], kind: str) -> Verdict:
 def _amount(c: Any, d: Difference) -> str:
     """Return ``by 1.20 BLEU``, or how a ratio is said, after the task."""
     on = f"on {d.task} " if d.task and d.aggregate is None else ""
-    value = report.number(abs(d.value), _places(c, d))
+    value = tabular.number(abs(d.value), _places(c, d))
     if d.contrast == "difference":
         return f"{on}by {value} {d.metric}" + (f" ({d.task})" if d.aggregate else "")
     return f"{on}in {d.metric} ({d.contrast} {value})"
@@ -245,18 +245,18 @@ def _line(c: Any, d: Difference, claim: str | None, least: dict[Any, float | Non
     if d.n_differing == 0:
         return f"{name}: the same on every {unit}."
     places, signed = _places(c, d), d.contrast != "ratio"
-    value, low, high = (report.number(x, places, signed) for x in (d.value, d.low, d.high))
-    p = report.p_is(d.pvalue_adjusted)
+    value, low, high = (tabular.number(x, places, signed) for x in (d.value, d.low, d.high))
+    p = tabular.p_is(d.pvalue_adjusted)
     if (n := c.adjusted.n_compared(d)) > 1 and c.adjustment != "none":
         p += f" adjusted for {n} comparisons"
     less = "" if d.higher_is_better else " (less is better)"
-    said = f"{name} {value}{less}: {report.level(c.confidence_level)} {low} to {high}, {p}."
+    said = f"{name} {value}{less}: {tabular.level(c.confidence_level)} {low} to {high}, {p}."
     if c.adjusted.is_apart(d) and d.pvalue <= c.significance_level:
         said += " The interval speaks of this difference alone, and p allows for all of them."
     if c.adjusted.cannot_reject(d):
         said += f" Too few {unit}s differ, or too few resamples were drawn, for any evidence."
     elif found := least.get((d.task, d.metric, d.system, d.baseline)):
-        shown = report.number(found, places)
+        shown = tabular.number(found, places)
         said += f" A true difference of {shown} is found four times out of five."
     limits = [("Margin", c.margin), ("Recovery", c.recovery)]
     return said + "".join(f" {name} {x:g}: {claim}." for name, x in limits if x is not None)
@@ -306,7 +306,7 @@ def _of_best(c: Any, place: tuple[str, str]) -> Verdict:
     ]
     on = f"{task}: " if task else ""
     said = f"{on}{best.system} scores best in {metric}: "
-    said += report.number(best.score, decimals(scores, metric))
+    said += tabular.number(best.score, decimals(scores, metric))
     sure = f"Better than {len(own) - len(tied)} of {len(own)} others"
     sure += mark_of(c, scores[0].unit) if len(tied) < len(own) else ""
     sure += f"; no evidence that it differs from {_named(tied)}." if tied else "."

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import also_called, choice, integer, listed
 from evalstats.errors import InputError, InputTypeError
-from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
 from evalstats.shards.hierarchy import shard_batches
 from evalstats.shards.keyed import poisson_weights

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evalstats.checks import also_called, choice, integer, label, listed, real
 from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
-from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.resampling.weights import MOST_SEED
 from evalstats.shards.segment_ids import Ids, check_runs, merged_runs
 from evalstats.statistics.interchange import is_same_metric

@@ -23,8 +23,8 @@ from evalstats.statistics.interchange import narrowest
 from evalstats.statistics.names import as_names, as_segment_ids
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.frames import as_rows, columns_of
-from evalstats.text.layout import callers_level
 from evalstats.text.ragged import blocks
+from evalstats.text.reference_layout import callers_level
 from evalstats.text.references import (
     Encoded,
     References,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from evalstats.checks import check_same_index, index_of, is_missing, listed
 from evalstats.errors import InputError, InputTypeError
 from evalstats.text.frames import columns_of, listed_texts
-from evalstats.text.layout import refuse_streams, warn_if_transposed
+from evalstats.text.reference_layout import refuse_streams, warn_if_transposed
 
 T = TypeVar("T")
 

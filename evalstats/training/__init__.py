@@ -4,7 +4,7 @@
 - `monitor`: says at each check whether a checkpoint is a real improvement
 - `history`: the checks of a run, and the computation of one more
 - `state`: the same history as JSON
-- `records`, `curves`: the results of a check, as tables and as a figure
+- `check_records`, `curves`: the results of a check, as tables and as a figure
 - `boundary`: the significance level of each check
 - `selection`: by how much choosing the best checkpoint raises its score
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evalstats.results import report
+from evalstats.results import tabular
 from evalstats.results.figures import (
     BLUE,
     GREY,
@@ -19,7 +19,7 @@ from evalstats.results.figures import (
     wrapped,
 )
 from evalstats.results.records import counted
-from evalstats.training.records import Checkpoint, Selected
+from evalstats.training.check_records import Checkpoint, Selected
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ def curve(
         "filled: real improvement; diamond: corrected",
     )
     levels = " and ".join(f"{100 * x:.10g}" for x in sorted({c.confidence_level for c in checks}))
-    arrow = report.direction(checks[0].higher_is_better)
+    arrow = tabular.direction(checks[0].higher_is_better)
     axes.set_ylabel(wrapped(f"{checks[0].metric} {arrow}, {levels} % interval", 28), fontsize=SMALL)
     return axes
 
@@ -105,9 +105,9 @@ def _draw_selected(axes: Axes, checks: Sequence[Checkpoint], selected: Selected)
     axes.set_ylim(*(limits if higher else (bottom - 0.38 * span, top + 0.05 * span)))
     left, right = axes.get_xlim()
     place = (selected.step - left) / (right - left)
-    decimals = report.decimals([selected.standard_error])
+    decimals = tabular.decimals([selected.standard_error])
     observed, corrected = (
-        report.number(value, decimals) for value in (selected.score, selected.corrected)
+        tabular.number(value, decimals) for value in (selected.score, selected.corrected)
     )
     axes.annotate(
         f"step {selected.step:,}: {observed}\ncorrected: {corrected}",

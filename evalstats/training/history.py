@@ -19,7 +19,7 @@ from evalstats.inference.student import Spread
 from evalstats.metrics import Metric
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.training.boundary import N_FLIPS, Boundary, spent_by
-from evalstats.training.records import Basis, Checkpoint, Selected, StepScore
+from evalstats.training.check_records import Basis, Checkpoint, Selected, StepScore
 from evalstats.training.selection import BestSoFar, OutOfBag
 
 

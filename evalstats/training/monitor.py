@@ -20,7 +20,7 @@ from evalstats.errors import InputError, InputTypeError
 from evalstats.metrics import Metric, as_metric
 from evalstats.metrics.identity import MetricSignature
 from evalstats.resampling.weights import Rng, as_seed
-from evalstats.results import report
+from evalstats.results import tabular
 from evalstats.results.records import counted
 from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
@@ -28,9 +28,9 @@ from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
 from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator, checksums
+from evalstats.training.check_records import Checkpoint, Selected, as_table, run_notes
 from evalstats.training.curves import curve
 from evalstats.training.history import History, Outputs, Rules
-from evalstats.training.records import Checkpoint, Selected, as_table, run_notes
 from evalstats.training.selection import OutOfBag
 from evalstats.training.state import as_history, as_state, best_rows
 
@@ -211,12 +211,12 @@ class Monitor:
 
     def __repr__(self) -> str:
         """Return the checks as a table, the best step marked, and what follows from them."""
-        return report.Page(*self._standing()).text()
+        return tabular.Page(*self._standing()).text()
 
     def _repr_html_(self) -> str:
-        return report.Page(*self._standing()).fragment()
+        return tabular.Page(*self._standing()).fragment()
 
-    def _standing(self) -> tuple[list[report.Table], list[str], list[str]]:
+    def _standing(self) -> tuple[list[tabular.Table], list[str], list[str]]:
         last = self.last
         if last is None:
             return [], [f"{self.metric.name}: no checks yet."], [self.signature]

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.resampling.products import ExactProduct, exact_grid
-from evalstats.resampling.totals import recipe
+from evalstats.resampling.weighted import recipe
 from evalstats.resampling.weights import batches
 
 Floats = NDArray[np.float64]

@@ -19,8 +19,8 @@ from evalstats.errors import InputError
 from evalstats.metrics import Metric
 from evalstats.results.convert import record_of
 from evalstats.training.boundary import N_FLIPS, Boundary
+from evalstats.training.check_records import Checkpoint, StepScore
 from evalstats.training.history import Best, History, Rules
-from evalstats.training.records import Checkpoint, StepScore
 from evalstats.training.selection import BestSoFar
 
 _HASH = re.compile("[0-9a-f]{64}")

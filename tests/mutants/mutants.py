@@ -122,7 +122,7 @@ squares of large and of small scores are numbers
 and so are sixth powers
 - deviation = deviation / unit_of(deviation)
 + deviation = deviation * 1.0
-@ analysis/families.py: scale
+@ analysis/max_t.py: scale
 and squares of pairs of any size
 - scale = student.unit_of(moved, axis=1)
 + scale = 1.0
@@ -180,11 +180,11 @@ groups of unlike sizes know no more than their number of one size
 tails are those within strata
 - variance_degrees(effect.influence, effect.units.codes)
 + variance_degrees(effect.influence)
-@ inference/power.py: power
+@ inference/noncentral.py: power
 a two-sided test has half of its level on each side
 - tail = degrees >= _NORMAL, level / sides
 + tail = degrees >= _NORMAL, level
-@ analysis/families.py: families
+@ analysis/max_t.py: families
 the observed largest is one of B + 1
 - np.float64(1) + reached
 + 1.0 * reached
@@ -276,7 +276,7 @@ a pair of which nothing can be claimed counts among the claims
 the claims on all tasks are one family
 - key = one.aggregate is not None, "" if mixed else one.metric
 + key = one.task, one.metric
-@ analysis/families.py: over_metrics
+@ analysis/max_t.py: over_metrics
 each metric has its own standard errors within resamples
 - here = [i for i, j in enumerate(places) if pairs[j].drawn is drawn]
 + here = list(range(len(places)))
@@ -295,7 +295,7 @@ each version of sacreBLEU is named once
 the totals of two metrics are two parts
 - return task if aggregate is None else f"{task} {metric}"
 + return task
-@ analysis/across.py: across
+@ analysis/over_strata.py: across
 the prediction for one more stratum has its own variance
 - spread * (1 + 1 / k) ** 0.5
 + spread * (1 / k) ** 0.5
@@ -312,7 +312,7 @@ claims of several pairs are made by adjusted p-values
 another test set errs as well
 - error = self.standard_error * sqrt(1 + stretch(self.units.n_units or 1, n))
 + error = self.standard_error
-@ results/scores.py: predictions
+@ results/estimates.py: predictions
 the runs' part of an error does not depend on the number of segments
 - ratio = of_runs + ratio * (1 - of_runs)
 + ratio = ratio + 0.0
@@ -355,7 +355,7 @@ any check may fail, and these p-values are adjusted among all
 where the total alone is asked, tasks are not
 - asked = [d.aggregate is not None or not is_of_totals for _, d in rows]
 + asked = [True for _, d in rows]
-@ results/gate.py: gate
+@ results/gates.py: gate
 an undecided gate that counts as passed is no error in JUnit's XML
 - _JUNIT_OF_UNDECIDED = {None: "error", "pass": "skipped", "fail": "failure"}
 + _JUNIT_OF_UNDECIDED = {None: "error", "pass": "error", "fail": "error"}
@@ -369,7 +369,7 @@ a name of the baseline is no path where there are names of systems
 outputs have the metrics of the statistics that they stand against
 - passed = passed._replace(metrics=metrics)
 + passed = passed._replace()
-@ analysis/notes.py: notes
+@ analysis/caveats.py: notes
 few segments are a tenth of them, ten at most
 - largest = min(_LARGEST, ceil((effect.spread.degrees + 1) / _LARGEST))
 + largest = _LARGEST
@@ -396,11 +396,11 @@ a metric is found by the name that was asked for
 without a baseline what ties with the best is emphasised too
 - if kind_of(comparison, d) == "open"}
 + if kind_of(comparison, d) != "open"}
-@ inference/heterogeneity.py: by_stratum
+@ inference/welch.py: by_stratum
 few degrees of freedom make F smaller (Welch, 1951)
 - statistic = between / (1 + 2 * (k - 2) / (k * k - 1) * lack)
 + statistic = between
-@ results/results.py: rule
+@ results/comparison.py: rule
 a p-value at the level is significant
 - return difference.pvalue_adjusted <= self.significance_level
 + return difference.pvalue_adjusted < self.significance_level
@@ -538,7 +538,7 @@ a state has checks that can have followed one another
 the winner of each resample is a step that was checked
 - if not np.all(np.isin(arrays["winners"], [check.step for check in checks])):
 + if False:
-@ training/records.py: monitor
+@ training/check_records.py: monitor
 a run says so where few segments decide
 - return far and self.worth < _FEW
 + return far and self.worth < 0

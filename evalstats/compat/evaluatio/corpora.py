@@ -23,7 +23,7 @@ from evalstats.compat.evaluatio.scores import (
 from evalstats.errors import InputTypeError
 from evalstats.inference.bootstrap import percentile
 from evalstats.metrics import BLEU, CHRF
-from evalstats.resampling.totals import bootstrap_totals
+from evalstats.resampling.weighted import bootstrap_totals
 from evalstats.resampling.weights import Rng
 from evalstats.text.references import as_pairs, as_references, as_texts
 

@@ -20,7 +20,7 @@ from evalstats.errors import InputError
 from evalstats.inference import bootstrap, randomisation, student
 from evalstats.inference.student import Spread
 from evalstats.resampling.grid import on_grid
-from evalstats.resampling.totals import (
+from evalstats.resampling.weighted import (
     MOST_RESAMPLES,
     all_swap_totals,
     bootstrap_totals,

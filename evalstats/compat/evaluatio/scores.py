@@ -17,9 +17,9 @@ from evalstats.compat.evaluatio import paired
 from evalstats.errors import InputError, InputTypeError
 from evalstats.inference.randomisation import randomization_pvalue
 from evalstats.metrics import Mean
-from evalstats.resampling.totals import MOST_RESAMPLES, bootstrap_totals
+from evalstats.resampling.weighted import MOST_RESAMPLES, bootstrap_totals
 from evalstats.resampling.weights import Rng
-from evalstats.results import report
+from evalstats.results import tabular
 
 Array = NDArray[Any]
 
@@ -33,7 +33,7 @@ class ConfidenceInterval(NamedTuple):
 
     def _repr_html_(self) -> str:
         """Return HTML for a notebook, a row for each field."""
-        return report.Page([report.record_table("interval", self._asdict())]).fragment()
+        return tabular.Page([tabular.record_table("interval", self._asdict())]).fragment()
 
 
 def bootstrap_confidence_interval(

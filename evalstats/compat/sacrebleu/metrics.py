@@ -34,7 +34,7 @@ from evalstats.checks import integer
 from evalstats.compat.sacrebleu.draws import Counted, bootstrap_scores, environment_seed
 from evalstats.compat.sacrebleu.twins import OURS, from_sacrebleu
 from evalstats.errors import InputError
-from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.text.references import References, as_texts, from_streams
 
 __all__ = ["BLEU", "CHRF", "METRICS", "TER"]

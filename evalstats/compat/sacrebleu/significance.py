@@ -20,7 +20,7 @@ from evalstats.compat.sacrebleu.draws import (
 )
 from evalstats.compat.sacrebleu.metrics import Streams, as_streams, count
 from evalstats.errors import InputError, InputTypeError
-from evalstats.resampling.totals import MOST_RESAMPLES
+from evalstats.resampling.weighted import MOST_RESAMPLES
 from evalstats.text.references import as_texts
 
 __all__ = ["PairedTest", "Result", "estimate_ci"]

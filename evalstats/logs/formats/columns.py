@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from evalstats.checks import choice, is_from, label, meant, shown
 from evalstats.errors import InputError, InputTypeError
-from evalstats.logs.files import MOST_LINE, as_label, dotted, json_lines, text_blocks
+from evalstats.logs.sources import MOST_LINE, as_label, dotted, json_lines, text_blocks
 from evalstats.logs.words import plain
 from evalstats.text.frames import columns_of, listed_texts
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from evalstats.logs.files import Source, fingerprint, get, without_suffix
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Key, as_scores, numbered
+from evalstats.logs.sources import Source, fingerprint, get, without_suffix
 
 NAME = "COMET"
 

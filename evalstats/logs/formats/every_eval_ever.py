@@ -11,7 +11,9 @@ from collections import defaultdict
 from typing import Any
 
 from evalstats.checks import is_missing, shown
-from evalstats.logs.files import (
+from evalstats.logs.log import Log, Wanted, log_of
+from evalstats.logs.rows import Answers, Key, Rows, is_finite
+from evalstats.logs.sources import (
     Source,
     dotted,
     fingerprint,
@@ -21,8 +23,6 @@ from evalstats.logs.files import (
     require,
     require_text,
 )
-from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Answers, Key, Rows, is_finite
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean
 

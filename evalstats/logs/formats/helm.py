@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from evalstats.errors import InputError
-from evalstats.logs.files import Source, get, read_json, require
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Key, Rows, number
 from evalstats.logs.settings import settings_of
+from evalstats.logs.sources import Source, get, read_json, require
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean
 

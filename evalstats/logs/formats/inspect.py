@@ -18,7 +18,11 @@ from numpy.typing import NDArray
 
 from evalstats.checks import is_missing, shown
 from evalstats.errors import InputError
-from evalstats.logs.files import (
+from evalstats.logs.formats.inspect_reducers import Reducer, reduced, reducer_of
+from evalstats.logs.log import Log, Wanted, log_of
+from evalstats.logs.rows import Answers, Key, Rows, is_finite, mean_rows, number
+from evalstats.logs.settings import arguments_of, settings_of
+from evalstats.logs.sources import (
     Source,
     dotted,
     fingerprint,
@@ -30,10 +34,6 @@ from evalstats.logs.files import (
     require_text,
     zip_json,
 )
-from evalstats.logs.formats.inspect_reducers import Reducer, reduced, reducer_of
-from evalstats.logs.log import Log, Wanted, log_of
-from evalstats.logs.rows import Answers, Key, Rows, is_finite, mean_rows, number
-from evalstats.logs.settings import arguments_of, settings_of
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean
 

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evalstats.errors import InputError
-from evalstats.logs.files import Source, differing, json_lines, read_json
 from evalstats.logs.formats.lm_eval_samples import Results, TaskSamples
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Key, Rows
+from evalstats.logs.sources import Source, differing, json_lines, read_json
 
 NAME = "lm-evaluation-harness"
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from evalstats.errors import InputError
-from evalstats.logs.files import dotted, paths_of, require
 from evalstats.logs.formats.lm_eval_metrics import Logged, UnreadableError, read_as
 from evalstats.logs.log import Wanted
 from evalstats.logs.rows import Answers, Items, Key, Rows, is_finite
 from evalstats.logs.settings import settings_of
+from evalstats.logs.sources import dotted, paths_of, require
 from evalstats.logs.words import direction
 from evalstats.metrics import Mean, Ratio
 

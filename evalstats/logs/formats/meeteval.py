@@ -10,9 +10,9 @@ import numpy as np
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
-from evalstats.logs.files import Source, get, read_json, require, without_suffix
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Items, Key, Rows, number
+from evalstats.logs.sources import Source, get, read_json, require, without_suffix
 from evalstats.metrics import Ratio
 
 NAME = "meeteval"

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
-from evalstats.logs.files import Source, text_blocks
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Key, Rows, numbered
+from evalstats.logs.sources import Source, text_blocks
 
 NAME = "mt-metrics-eval"
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.errors import InputError
-from evalstats.logs.files import Source, fingerprint, without_suffix
 from evalstats.logs.formats.columns import (
     Columns,
     Roles,
@@ -31,6 +30,7 @@ from evalstats.logs.formats.columns import (
 from evalstats.logs.formats.score_columns import ScoreColumns, score_columns
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Items, Key, Rows, mean_rows
+from evalstats.logs.sources import Source, fingerprint, without_suffix
 from evalstats.logs.words import direction, plain
 from evalstats.metrics import Mean, Metric, Ratio
 

@@ -10,9 +10,16 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import chain
 
-from evalstats.logs.files import Source, as_label, json_lines, require, require_text, without_suffix
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Key, Rows
+from evalstats.logs.sources import (
+    Source,
+    as_label,
+    json_lines,
+    require,
+    require_text,
+    without_suffix,
+)
 from evalstats.metrics import Mean
 
 NAME = "WMT's automatic scores"

@@ -12,8 +12,8 @@ from evalstats.analysis.drawn import Drawn
 from evalstats.errors import InputError
 from evalstats.inference import student
 from evalstats.results.across import MeanDifference, OverStrata
+from evalstats.results.comparison import Comparison
 from evalstats.results.records import Difference, distinct
-from evalstats.results.results import Comparison
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.values import summed_within
 

@@ -8,12 +8,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from evalstats.errors import InputError
-from evalstats.results import convert, plots, report
+from evalstats.results import convert, plots, tabular
 from evalstats.results.across import OverStrata
 from evalstats.results.adjustment import Adjustment
 from evalstats.results.contrasts import ContrastName
 from evalstats.results.correlations import Correlated
 from evalstats.results.describe import describe_comparison
+from evalstats.results.estimates import Estimate as Estimate
+from evalstats.results.estimates import Estimates as Estimates
 from evalstats.results.forms import Listed, as_digits, is_paper
 from evalstats.results.heterogeneity import ByTask
 from evalstats.results.influence import Influence
@@ -21,11 +23,9 @@ from evalstats.results.joint import JointClaim, joint_claim
 from evalstats.results.layout import comparison_tables, title
 from evalstats.results.lookup import of_metric, of_pair, of_task
 from evalstats.results.paper import paper_records, paper_table
-from evalstats.results.power import Power
-from evalstats.results.ranking import Ranking, Rankings
+from evalstats.results.planned import Power
+from evalstats.results.rankings import Ranking, Rankings
 from evalstats.results.records import Difference, by_metric, check_pairs
-from evalstats.results.scores import Estimate as Estimate
-from evalstats.results.scores import Estimates as Estimates
 from evalstats.results.source import Composite, Source
 
 if TYPE_CHECKING:
@@ -406,7 +406,7 @@ class Comparison(Listed[Difference], ByTask, Correlated):
         if is_paper(layout):
             return super().to_text(verbose=verbose, digits=digits, layout=layout)
         tables = comparison_tables(self, as_digits(digits), matrix, verbose)
-        return report.Page(tables, *self._below(verbose)).text()
+        return tabular.Page(tables, *self._below(verbose)).text()
 
     def _asked(self) -> Source[Comparison]:
         """Return the statistics, or say that a comparison from a file has none."""
@@ -444,10 +444,10 @@ class Comparison(Listed[Difference], ByTask, Correlated):
             records.append({**record, "n_segments": e.n_segments, "unit": e.unit})
         return records
 
-    def _tables(self, digits: int | None = None) -> list[report.Table]:
+    def _tables(self, digits: int | None = None) -> list[tabular.Table]:
         return comparison_tables(self, digits)
 
-    def _paper(self, digits: int | None = None) -> report.Table:
+    def _paper(self, digits: int | None = None) -> tabular.Table:
         return paper_table(self.estimates, self, digits)
 
     def _paper_records(self) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Annotated, NamedTuple
 
 from evalstats.metrics import written
-from evalstats.results import report
+from evalstats.results import tabular
 from evalstats.results.convert import Rule, Share, one_of
 from evalstats.results.records import Record, counted
 
@@ -145,14 +145,14 @@ class Checkpoint(Record):
         return {name + key: float(value) for key, value in values.items()}
 
     def __str__(self) -> str:
-        decimals = report.decimals([self.standard_error])
-        score = report.number(self.score, decimals)
-        bounds = report.interval(self.low, self.high, decimals)
+        decimals = tabular.decimals([self.standard_error])
+        score = tabular.number(self.score, decimals)
+        bounds = tabular.interval(self.low, self.high, decimals)
         text = f"step {self.step}: {self.metric} {score} {bounds}"
         if self.compared_with is None:
             return text
         verdict = "real improvement" if self.improved else "no real improvement"
-        difference = report.number(self.difference, decimals, sign=True)
+        difference = tabular.number(self.difference, decimals, sign=True)
         return (
             f"{text}, {difference} against step {self.compared_with}, "
             f"p = {self.pvalue:.2g} (level {self.level:.2g}): {verdict}"
@@ -203,37 +203,37 @@ class Selected(Record):
     confidence_level: float
 
     def __str__(self) -> str:
-        decimals = report.decimals([self.standard_error])
+        decimals = tabular.decimals([self.standard_error])
         return (
-            f"{self._title()} {report.number(self.score, decimals)}, "
-            f"corrected {report.number(self.corrected, decimals)} "
-            f"{report.interval(self.low, self.high, decimals)}"
+            f"{self._title()} {tabular.number(self.score, decimals)}, "
+            f"corrected {tabular.number(self.corrected, decimals)} "
+            f"{tabular.interval(self.low, self.high, decimals)}"
         )
 
     def _title(self) -> str:
         return f"step {self.step}, best of {self.n_checks}: {self.metric}"
 
 
-def as_table(checks: Sequence[Checkpoint]) -> report.Table:
+def as_table(checks: Sequence[Checkpoint]) -> tabular.Table:
     """Lay out the checks of a run, the best one marked; of many the improvements and the last."""
     best, last = checks[-1].best.step, checks[-_MOST_ROWS:][0].step
     shown = [c for c in checks if c.step >= last or c.improved or c.step == best]
-    decimals = report.decimals([check.standard_error for check in shown])
+    decimals = tabular.decimals([check.standard_error for check in shown])
     rows = []
     for c in shown:
         mark = "*" if c.step == best else ""
-        bounds = report.interval(c.low, c.high, decimals)
-        difference = report.number(c.difference, decimals, sign=True)
+        bounds = tabular.interval(c.low, c.high, decimals)
+        difference = tabular.number(c.difference, decimals, sign=True)
         compared = (difference, f"{c.pvalue:.2g}", f"{c.level:.2g}")
         found = ("", "", "") if c.compared_with is None else compared
-        rows.append((mark, f"{c.step:,}", report.number(c.score, decimals), bounds, *found))
-    name = f"{checks[0].metric} {report.direction(checks[0].higher_is_better)}"
-    interval = report.level(checks[-1].confidence_level)
+        rows.append((mark, f"{c.step:,}", tabular.number(c.score, decimals), bounds, *found))
+    name = f"{checks[0].metric} {tabular.direction(checks[0].higher_is_better)}"
+    interval = tabular.level(checks[-1].confidence_level)
     title = counted(len(checks), "check")
     if len(shown) < len(checks):
         title = f"{len(shown):,} of {title}: the best, real improvements and the last {_MOST_ROWS}"
     header = ("", "step", name, interval, "difference", "p", "level")
-    return report.Table(title, header, tuple(rows), "<" + 6 * ">")
+    return tabular.Table(title, header, tuple(rows), "<" + 6 * ">")
 
 
 def run_notes(checks: Sequence[Checkpoint], unit: str) -> Iterator[str]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from evalstats.results import plots, report
+from evalstats.results import plots, tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
 from evalstats.results.forms import Several
 from evalstats.results.layout import gained_lost
 from evalstats.results.records import Difference, Record, counted, metric_name, plural
-from evalstats.results.report import Column, Table, table_of
+from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
     from evalstats.results.figures import Panels
@@ -107,11 +107,11 @@ class GateCheck(Record):
         among = f" after Holm's adjustment for {self.n_checks} checks" if self.n_checks > 1 else ""
         if self.verdict == "failed":
             what = "significant" if self.difference.margin_test is None else "beyond the limit"
-            return f"the loss is {what} ({report.p_is(adjusted)}{among})"
+            return f"the loss is {what} ({tabular.p_is(adjusted)}{among})"
         if alone <= self.significance_level:
             return (
-                f"the loss is beyond the limit by itself ({report.p_is(alone)}), but not{among} "
-                f"({report.p_is(adjusted)})"
+                f"the loss is beyond the limit by itself ({tabular.p_is(alone)}), but not{among} "
+                f"({tabular.p_is(adjusted)})"
             )
         if self.needed is None or self.needed <= self.n_items:
             more = f"more {plural(self.unit)}, or a wider limit"
@@ -221,7 +221,7 @@ class Gate(Several[GateCheck]):
 
     def _tables(self, digits: int | None = None) -> list[Table]:
         units = {plural(check.unit) for check in self.checks}
-        level = report.level(1 - 2 * self.significance_level)
+        level = tabular.level(1 - 2 * self.significance_level)
         columns: list[Column] = [
             ("metric", "<", lambda c: metric_name(c.difference)),
             (units.pop() if len(units) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
@@ -263,13 +263,13 @@ def _why(check: GateCheck) -> str:
     """Return the reason of a check, with the p-value of what could not be shown."""
     if check.verdict != "undecided" or check.pvalue_passed is None:
         return check.reason
-    return f"not shown to be within the limit ({report.p_is(check.pvalue_passed)}); {check.reason}"
+    return f"not shown to be within the limit ({tabular.p_is(check.pvalue_passed)}); {check.reason}"
 
 
 def _numbers(check: GateCheck, digits: int | None = None) -> list[str]:
     """Return the scores of baseline and system, their difference and its interval."""
     d = check.difference
-    places = report.decimals([abs(d.high - d.low) / 4], digits)
-    scores = [report.number(score, places) for score in (d.baseline_score, d.system_score)]
-    difference = report.number(d.difference, places, sign=True)
-    return [*scores, difference, report.interval(d.low, d.high, places, sign=True)]
+    places = tabular.decimals([abs(d.high - d.low) / 4], digits)
+    scores = [tabular.number(score, places) for score in (d.baseline_score, d.system_score)]
+    difference = tabular.number(d.difference, places, sign=True)
+    return [*scores, difference, tabular.interval(d.low, d.high, places, sign=True)]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from evalstats.checks import shown
 from evalstats.errors import InputError
-from evalstats.results import plots, report
+from evalstats.results import plots, tabular
 from evalstats.results.convert import Count, NotNegative, Share, Size, check_bounds
 from evalstats.results.forms import Several
 from evalstats.results.records import Record, size
-from evalstats.results.report import Column, Table, table_of
+from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
     from evalstats.results.figures import Axes, Panels
@@ -111,12 +111,12 @@ class Ranking(Several[Ranked]):
         return self.systems
 
     def _tables(self, digits: int | None = None) -> list[Table]:
-        places = report.decimals([r.standard_error for r in self.systems], digits)
+        places = tabular.decimals([r.standard_error for r in self.systems], digits)
         percent = f"{100 * self.confidence_level:.10g}"
         columns: list[Column] = [
             ("rank", ">", lambda r: f"{r.rank:g}"),
             ("system", "<", lambda r: r.system),
-            ("score", ">", lambda r: report.number(r.score, places)),
+            ("score", ">", lambda r: tabular.number(r.score, places)),
             (f"[{percent} %]", ">", lambda r: f"[{r.low}, {r.high}]"),
             ("[all at once]", ">", lambda r: f"[{r.simultaneous_low}, {r.simultaneous_high}]"),
             ("tier", "<", lambda r: r.tier)
@@ -126,7 +126,7 @@ class Ranking(Several[Ranked]):
             ("first", ">", lambda r: _first(r.probability_first)),
         ]
         title = (
-            f"Ranks by {self.name} {report.which_is_better(self.higher_is_better)}, {size(self)}"
+            f"Ranks by {self.name} {tabular.which_is_better(self.higher_is_better)}, {size(self)}"
         )
         return [table_of(title, self.systems, columns, self._ties())]
 
@@ -174,4 +174,4 @@ class Rankings(Several[Ranking]):
 
 
 def _first(share: float | None) -> str:
-    return "-" if share is None else report.number(share, 2)
+    return "-" if share is None else tabular.number(share, 2)

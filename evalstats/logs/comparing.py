@@ -11,7 +11,7 @@ from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called
 from evalstats.logs.joining import Logs, joined
 from evalstats.logs.log import Patterns
-from evalstats.results.results import Comparison, Estimates
+from evalstats.results.comparison import Comparison, Estimates
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -17,7 +17,7 @@ from evalstats.results.describe import describe_scores
 from evalstats.results.forms import Listed, Result
 from evalstats.results.paper import paper_records, paper_table
 from evalstats.results.records import Interval, distinct, stretch
-from evalstats.results.report import Table
+from evalstats.results.tabular import Table
 
 if TYPE_CHECKING:
     from evalstats.results.figures import Panels

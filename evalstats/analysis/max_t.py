@@ -19,7 +19,7 @@ from evalstats.analysis.pairs import Compared, logarithms
 from evalstats.inference import bootstrap, families, student
 from evalstats.inference.bootstrap import Bounds
 from evalstats.resampling.strata import places_of, stratum_totals
-from evalstats.resampling.totals import weighted_totals
+from evalstats.resampling.weighted import weighted_totals
 
 Floats = NDArray[np.float64]
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from evalstats.checks import choice
 from evalstats.errors import InputError
-from evalstats.results import plots, report
+from evalstats.results import plots, tabular
 from evalstats.results.convert import Count, Level, NotNegative, Share, Whole
 from evalstats.results.forms import Several
 from evalstats.results.records import Record, by_metric
-from evalstats.results.report import Column, Table, table_of
+from evalstats.results.tabular import Column, Table, table_of
 
 if TYPE_CHECKING:
     from evalstats.results.figures import Panels
@@ -185,8 +185,8 @@ class Power(Several[PairPower]):
         test = f"power {self.target:g} at level {self.significance_level:g}, {self.alternative}"
         for metric, some in by_metric(self.pairs).items():
             pairs = [_flat(pair) for pair in some]
-            decimals, first = report.decimals([p["minimum"] for p in pairs], digits), pairs[0]
-            title = f"{metric} {report.direction(first['higher_is_better'])}, {units} "
+            decimals, first = tabular.decimals([p["minimum"] for p in pairs], digits), pairs[0]
+            title = f"{metric} {tabular.direction(first['higher_is_better'])}, {units} "
             title += f"(pilot {self.n_pilot:,}){runs}, {test}"
             tables.append(self._table(title, _OF_PAIRS, pairs, decimals))
             if self.n_runs:
@@ -200,7 +200,7 @@ class Power(Several[PairPower]):
                     rows = zip(sizes, minimums, powers or minimums, strict=True)
                     points = [dict(zip(_CURVE, row, strict=True)) for row in rows]
                     columns = {f"{unit or self.unit}s": "size", **_OF_SIZES}
-                    decimals = report.decimals(minimums, digits)
+                    decimals = tabular.decimals(minimums, digits)
                     tables.append(self._table(title, columns, points, decimals))
         return tables
 
@@ -220,7 +220,7 @@ class Power(Several[PairPower]):
                 side, places = "<" if key in _NAMES else ">", 2 if key == "power" else decimals
                 columns.append((name.format(self), side, partial(_cell, places, key)))
                 if f"{key}_low" in rows[0]:
-                    level = f"[{report.level(self.confidence_level)}]"
+                    level = f"[{tabular.level(self.confidence_level)}]"
                     columns.append((level, ">", partial(_bounds, places, key)))
         return table_of(title, rows, columns, (notes,) if notes else ())
 
@@ -232,7 +232,7 @@ def _flat(pair: PairPower) -> dict[str, Any]:
 
 def _written(decimals: int, value: Any) -> str:
     if isinstance(value, float):
-        return report.number(value, decimals)
+        return tabular.number(value, decimals)
     return "none" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 

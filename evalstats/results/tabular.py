@@ -1,0 +1,317 @@
+"""Tables, and how they look as text, Markdown, LaTeX and HTML. Knows nothing of statistics."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from unicodedata import combining, east_asian_width
+
+from evalstats.errors import InputError
+from evalstats.results.escaping import (
+    html,
+    latex,
+    latex_numbers,
+    latex_words,
+    markdown,
+    markdown_code,
+    markdown_line,
+    printable,
+)
+
+#: Colours are those of the page around it (JupyterLab's variables first), lines a grey that shows
+#: on black as on white: a notebook's theme and the browser's need not agree.
+_STYLE = """<style>
+.evalstats { color: var(--jp-content-font-color1, var(--vscode-foreground, inherit)); overflow-x:
+  auto; }
+.evalstats table { border-collapse: collapse; margin: 0.5em 0 1em; font-size: 0.9em;
+  font-variant-numeric: tabular-nums; color: inherit; background: transparent; }
+.evalstats caption { text-align: left; font-weight: bold; font-size: 1em; padding: 0.3em 0;
+  color: inherit; }
+.evalstats table tr, .evalstats table tbody tr:nth-child(odd) { background: transparent; }
+.evalstats table th, .evalstats table td { padding: 0.2em 0.7em; text-align: right;
+  white-space: nowrap; border: 0; max-width: none; vertical-align: baseline; }
+.evalstats table th { font-weight: 600; border-bottom: 1px solid rgba(127, 127, 127, 0.8); }
+.evalstats table td { border-bottom: 1px solid rgba(127, 127, 127, 0.3); }
+.evalstats table tr.total td { font-weight: 600; }
+.evalstats table :not(.total) + tr.total td { border-top: 2px solid rgba(127, 127, 127, 0.8); }
+.evalstats table .text { text-align: left; white-space: normal; overflow-wrap: break-word;
+  min-width: 6em; max-width: 24em; unicode-bidi: isolate; }
+.evalstats p { margin: 0.3em 0; font-size: 0.9em; }
+.evalstats code { font-size: 0.85em; overflow-wrap: anywhere; color: inherit;
+  background: transparent; }
+</style>"""
+#: What a figure says where an open mark has an interval that leaves 0 out.
+APART = "open beside the line: p is adjusted, the interval is not"
+#: A number, and the mark or the blank behind it; marks as LaTeX writes them above the line.
+_MARKED = r"(?s)(.*?)([*° ]?)"
+_LATEX = {"*": "*", "°": r"\circ"}
+_LABEL = re.compile(r"[\w:./+-]+", re.ASCII)
+#: More notes than these are folded away.
+_OPEN_NOTES = 3
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table of strings; columns align ``<`` or ``>``, the last rows are totals.
+
+    Cells in `bold` are (row, column); a mark at their end, ``*`` or ``°``, is none of the number.
+    `notes` say what is in the table, and `hints` where there is more: what is no matter of a paper.
+    """
+
+    title: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    align: str
+    notes: tuple[str, ...] = ()
+    n_totals: int = 0
+    bold: frozenset[tuple[int, int]] = frozenset()
+    hints: tuple[str, ...] = ()
+
+    def text(self) -> str:
+        """Return aligned columns for a terminal."""
+        cells = self._cells([printable] * len(self.header), "_{}_", str)
+        lines = [list(map(printable, self.header)), *cells]
+        widths = [max(_width(line[j]) for line in lines) for j in range(len(self.header))]
+        padded = (map(_pad, line, widths, self.align) for line in lines)
+        body = ["  ".join(line).rstrip() for line in padded]
+        rule = "-" * max(map(_width, body))
+        notes = map(printable, (*self.notes, *self.hints))
+        rows = self._set_off(body[1:], [rule])
+        return "\n".join([printable(self.title), rule, body[0], rule, *rows, *notes])
+
+    def _cells(
+        self, kinds: Sequence[Callable[[str], str]], bold: str, mark: Callable[[str], str]
+    ) -> list[list[str]]:
+        """Return the cells, written as the kind of their column; bold are numbers without marks."""
+        rows = [[kind(cell) for kind, cell in zip(kinds, row, strict=True)] for row in self.rows]
+        if self.bold:
+            for i, row in enumerate(self.rows):
+                for j in range(1, len(row)):
+                    number, end = re.fullmatch(_MARKED, row[j]).groups()  # type: ignore[union-attr]
+                    shown = kinds[j](number)
+                    shown = bold.format(shown) if (i, j) in self.bold else shown
+                    rows[i][j] = shown + (mark(end) if end.strip() else end)
+        return rows
+
+    def _set_off(self, rows: list[str], rule: list[str]) -> list[str]:
+        """Put a rule before the totals, where there are any, and rows before them."""
+        n_before = len(rows) - self.n_totals
+        return [*rows[:n_before], *(rule if 0 < n_before < len(rows) else []), *rows[n_before:]]
+
+    def markdown(self) -> str:
+        """Return a pipe table."""
+        sides = {"<": ":--", ">": "--:"}
+        rule = "|" + "|".join(sides[side] for side in self.align) + "|"
+        rows = self._cells([markdown] * len(self.header), "**{}**", markdown)
+        cells = [list(map(markdown, self.header)), *rows]
+        for row in cells[len(cells) - self.n_totals :]:
+            row[:] = [f"**{cell}**" if cell.strip() else cell for cell in row]
+        lines = ["| " + " | ".join(row) + " |" for row in cells]
+        notes = list(map(markdown_line, (*self.notes, *self.hints)))
+        return "\n".join(
+            [f"**{markdown(self.title.strip())}**", "", lines[0], rule, *lines[1:]]
+            + (["", *notes] if notes else [])
+        )
+
+    def latex(self) -> str:
+        """Return a booktabs tabular."""
+        columns = self.align.replace("<", "l").replace(">", "r")
+        kinds = [latex if side == "<" else latex_numbers for side in self.align]
+        # Marks take no room, so that digits stand below each other.
+        rows = self._cells(kinds, r"\textbf{{{}}}", lambda end: rf"\rlap{{$^{{{_LATEX[end]}}}$}}")
+        cells = [list(map(latex_words, self.header)), *rows]
+        lines = [" & ".join(row) + r" \\" for row in cells]
+        title = rf"\multicolumn{{{len(self.align)}}}{{l}}{{{latex_words(self.title)}}} \\"
+        head = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", title, r"\midrule", lines[0]]
+        shown = self._set_off(lines[1:], [r"\midrule"])
+        hints = [f"% {printable(hint)}" for hint in self.hints]
+        foot = [r"\bottomrule", r"\end{tabular}", *map(_below, self.notes), *hints]
+        return "\n".join([*head, r"\midrule", *shown, *foot])
+
+    def html(self) -> str:
+        """Return a table whose text is escaped and set apart from text of another direction."""
+        kinds = [' class="text"' if side == "<" else "" for side in self.align]
+
+        def line(tag: str, row: Sequence[str]) -> str:
+            cells = zip(row, kinds, strict=True)
+            return "".join(f"<{tag}{kind}>{cell}</{tag.split()[0]}>" for cell, kind in cells)
+
+        rows = self._cells([html] * len(self.header), "<b>{}</b>", html)
+        head = line('th scope="col"', list(map(html, self.header)))
+        n_before = len(self.rows) - self.n_totals
+        return "\n".join(
+            [
+                f"<table>\n<caption>{html(self.title)}</caption>",
+                f"<thead><tr>{head}</tr></thead>\n<tbody>",
+                *(f"<tr>{line('td', row)}</tr>" for row in rows[:n_before]),
+                *(f'<tr class="total">{line("td", row)}</tr>' for row in rows[n_before:]),
+                "</tbody>\n</table>",
+                *(f"<p>{html(note)}</p>" for note in self.notes),
+            ]
+        )
+
+
+#: Header, side and what a record says there.
+Column = tuple[str, str, Callable[[Any], Any]]
+
+
+def table_of(
+    title: str,
+    records: Iterable[Any],
+    columns: Sequence[Column],
+    notes: tuple[str, ...] = (),
+    n_totals: int = 0,
+    hints: tuple[str, ...] = (),
+) -> Table:
+    """Return a table with a row a record."""
+    rows = tuple(tuple(cell(record) for _, _, cell in columns) for record in records)
+    header = tuple(heading for heading, _, _ in columns)
+    align = "".join(side for _, side, _ in columns)
+    return Table(title, header, rows, align, notes=notes, n_totals=n_totals, hints=hints)
+
+
+@dataclass(frozen=True)
+class Page:
+    """Tables with notes below them, and signatures below these."""
+
+    tables: Sequence[Table]
+    notes: Sequence[str] = ()
+    signatures: Sequence[str] = ()
+
+    def text(self) -> str:
+        """Return what a terminal shows."""
+        lines = "\n".join(map(printable, [*self.notes, *self.signatures]))
+        return "\n\n".join([*(table.text() for table in self.tables), lines]).rstrip()
+
+    def markdown(self) -> str:
+        """Return Markdown, with the lines below as a list."""
+        below = [*map(markdown_line, self.notes), *map(markdown_code, self.signatures)]
+        lines = "\n".join(f"- {line}" for line in below)
+        return "\n\n".join([*(table.markdown() for table in self.tables), lines]).rstrip() + "\n"
+
+    def latex(self, caption: str | None = None, label: str | None = None) -> str:
+        """Return LaTeX that needs booktabs, with notes and signatures as comments.
+
+        A note that explains a mark of the table stands below it.
+        """
+        if label is not None and (caption is None or not _LABEL.fullmatch(label)):
+            raise InputError(
+                f"must be letters, digits and :.-_/+ and needs a caption, got {label!r}",
+                argument="label",
+            )
+        marks = [note for note in self.notes if note.startswith("†")]
+        body = [*(table.latex() for table in self.tables), "\n".join(map(_below, marks))]
+        if caption is not None:
+            named = rf"\caption{{{latex(caption)}}}" + (rf"\label{{{label}}}" if label else "")
+            body = ["\\begin{table}\n\\centering", *body, f"{named}\n\\end{{table}}"]
+        plain = [note for note in self.notes if note not in marks]
+        comments = "\n".join(f"% {printable(line)}" for line in (*plain, *self.signatures))
+        parts = [r"% \usepackage{booktabs}", *body, comments]
+        return "\n\n".join(filter(None, parts)).rstrip() + "\n"
+
+    def fragment(self) -> str:
+        """Return HTML to be put into a page: no script, nothing loaded."""
+        hints = [hint for table in self.tables for hint in table.hints]
+        below = [f"<p>{html(line)}</p>" for line in (*self.notes, *hints)]
+        if len(below) > _OPEN_NOTES:
+            below = ["<details>", f"<summary>{len(below)} notes</summary>", *below, "</details>"]
+        codes = [f"<p><code>{html(line)}</code></p>" for line in self.signatures]
+        body = "\n".join([*(table.html() for table in self.tables), *below, *codes])
+        return f'{_STYLE}\n<div class="evalstats">\n{body}\n</div>'
+
+    def html(self, title: str) -> str:
+        """Return HTML of its own, light or dark as the reader's system is."""
+        return f"""<!DOCTYPE html>
+<html lang="en">
+<head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{html(title)}</title>
+<style>:root {{ color-scheme: light dark; }} \
+body {{ font-family: system-ui, sans-serif; margin: 1.5em; }}</style>
+</head>
+<body>
+{self.fragment()}
+</body>
+</html>
+"""
+
+
+def _below(note: str) -> str:
+    """Return a note as a line of LaTeX below a table."""
+    return rf"\par{{\footnotesize {latex_words(note)}}}"
+
+
+def record_table(title: str, record: Mapping[str, object]) -> Table:
+    """Lay out named values, a row each; floats with six significant digits."""
+    shown = {k: f"{v:.6g}" if isinstance(v, float) else str(v) for k, v in record.items()}
+    return Table(title, ("field", "value"), tuple(shown.items()), "<<")
+
+
+def direction(higher_is_better: bool) -> str:
+    """Return the arrow that says which way is better."""
+    return "↑" if higher_is_better else "↓"
+
+
+def which_is_better(higher_is_better: bool) -> str:
+    """Return ``↑ (higher is better)``."""
+    return f"{direction(higher_is_better)} ({'higher' if higher_is_better else 'lower'} is better)"
+
+
+#: In the place of a number of decimals: four digits, with a power of ten where there is no room.
+POWERS = -1
+#: Decimals of the smallest error that no table has room for. (Rounding leaves errors of 1e-17.)
+_LEAST_PLACES, _MOST_PLACES = -14, 30
+
+
+def decimals(errors: Iterable[float | None], digits: int | None = None) -> int:
+    """Return `digits`, or the decimals, 2 to 6, that give the smallest error above 0 two digits.
+
+    Errors that no table has room for, of sequence probabilities for example, ask for powers of ten.
+    """
+    positive = [error for error in errors if error is not None and error > 0]
+    if digits is not None or not positive:
+        return 2 if digits is None else digits
+    places = 1 - math.floor(math.log10(min(positive)))
+    return min(max(places, 2), 6) if _LEAST_PLACES < places < _MOST_PLACES else POWERS
+
+
+def number(value: float, decimals: int, sign: bool = False) -> str:
+    """Return a number with that many decimals, or as `POWERS`, never as a negative zero."""
+    if decimals == POWERS:
+        return f"{value + 0.0:{'+' if sign and value else ''}.4g}"
+    rounded = round(value, decimals) + 0.0
+    return f"{rounded:+.{decimals}f}" if sign and rounded != 0 else f"{rounded:.{decimals}f}"
+
+
+def interval(low: float, high: float, decimals: int, sign: bool = False) -> str:
+    """Return ``[low, high]``."""
+    return f"[{number(low, decimals, sign)}, {number(high, decimals, sign)}]"
+
+
+def level(confidence_level: float) -> str:
+    """Return ``95 % interval``."""
+    return f"{100 * confidence_level:.10g} % interval"
+
+
+def pvalue(p: float) -> str:
+    """Return a p-value with four decimals, and never as zero."""
+    return "<0.0001" if p < 0.00005 else f"{p:.4f}"
+
+
+def p_is(p: float) -> str:
+    """Return "p = 0.0123", or "p <0.0001"."""
+    shown = pvalue(p)
+    return f"p {shown}" if shown.startswith("<") else f"p = {shown}"
+
+
+def _width(text: str) -> int:
+    """Return how many terminal cells a text takes: two for wide CJK, none for combining marks."""
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def _pad(text: str, width: int, side: str) -> str:
+    space = " " * (width - _width(text))
+    return text + space if side == "<" else space + text
