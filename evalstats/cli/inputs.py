@@ -167,18 +167,13 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     paths = dict(zip(options.input, systems_of_runs or names, strict=True))
     if least > 1:
         _check_enough(options, list(dict.fromkeys(systems_of_runs or names)), paths)
-    files = {name: getattr(options, name) for name in _LABELS}
-    labels = {n: read_lines(path, labels=True) if path else None for n, path in files.items()}
+    labels = _labels(options)
     references = _references(options)
     n_segments = len(references[0])
-    for name, given in labels.items():
-        if given is not None:
-            group_codes(given, n_segments, name)
-    systems = {name: Lines(path) for name, path in zip(names, options.input, strict=True)}
-    for path, lines in zip(options.input, systems.values(), strict=True):
-        if len(lines) != n_segments:
-            raise InputError(f"{path} has {len(lines)} lines but the references have {n_segments}")
-    as_names(names)
+    for name, values in labels.items():
+        if values is not None:
+            group_codes(values, n_segments, name)
+    systems = _outputs(options.input, names, n_segments)
     tables = extract_files(systems, references, metrics, progress)
     if systems_of_runs:
         tables = [as_runs(table, systems_of_runs) for table in tables]
@@ -194,6 +189,22 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     texts = (*references, *systems.values())
     notes = tuple(f"{lines.path} {MARK_NOTE}" for lines in texts if lines.has_mark)
     return Input({"": _chosen(tables, options)}, labels, notes, paths)
+
+
+def _labels(options: argparse.Namespace) -> dict[str, list[str] | None]:
+    """Return the lines of the files of groups and strata, None where there is no file."""
+    files: dict[str, str | None] = {name: getattr(options, name) for name in _LABELS}
+    return {n: read_lines(path, labels=True) if path else None for n, path in files.items()}
+
+
+def _outputs(paths: Sequence[str], names: Sequence[str], n_segments: int) -> dict[str, Lines]:
+    """Return the lines of each system's file, which has one for each segment."""
+    systems = {name: Lines(path) for name, path in zip(names, paths, strict=True)}
+    for path, lines in zip(paths, systems.values(), strict=True):
+        if len(lines) != n_segments:
+            raise InputError(f"{path} has {len(lines)} lines but the references have {n_segments}")
+    as_names(names)
+    return systems
 
 
 def _names(options: argparse.Namespace) -> tuple[list[str], list[str]]:

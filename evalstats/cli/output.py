@@ -144,7 +144,7 @@ def rendered(
     options: argparse.Namespace,
     texts: Texts | None = None,
     files: Sequence[str] = (),
-) -> Any:
+) -> str | bytes:
     """Return a result in a form, as str or bytes; a report has texts, and names its files."""
     if form in FIGURES:
         return _figure(result, form)
@@ -158,7 +158,8 @@ def rendered(
         # The caption is the title of a report alone.
         del how["caption"]
     # `matrix` is asked for of a comparison alone.
-    return make(**{name: value for name, value in how.items() if value is not None})
+    text: str | bytes = make(**{k: value for k, value in how.items() if value is not None})
+    return text
 
 
 def _figure(result: Any, form: str) -> bytes:

@@ -112,12 +112,9 @@ def _total(
     """
     group = averages[0].key
     keys = [group._replace(task=task) for task in averages[0].tasks]
-    if len(keys) < 2 or any(
-        set(one.tasks) != set(averages[0].tasks) or not one.weights for one in averages
-    ):
-        return None
+    same_tasks = len({frozenset(one.tasks) for one in averages}) == 1
     shared = set.intersection(*(set(one.weights) for one in averages))
-    if not shared or not all(key in placed for key in keys):
+    if len(keys) < 2 or not same_tasks or not shared or not placed.keys() >= set(keys):
         return None
     tables = {placed[key][0]: placed[key][1] for key in keys}
     metrics = {table.metric.name for table in tables.values()}

@@ -103,18 +103,23 @@ def read_all(logs: Sequence[Any], wanted: Wanted) -> list[Log]:
             "is for tables that are still to be read; give it to read_log", argument="columns"
         )
     parts = [one.part(wanted) if isinstance(one, Log) else read_part(one, wanted) for one in logs]
-    rows = [row for log in parts for row in log.rows]
-    groups = [name for log in parts for name in log.groups]
+    rows, groups = _joined(parts)
     where = parts[0].path if len(parts) == 1 else "logs"
     try:
         wanted.check(rows, rows, where, groups)
     except InputError:  # To say what there is, everything has to be looked at.
         everything = Wanted(columns=wanted.columns)
         wholes = [one if isinstance(one, Log) else read_part(one, everything) for one in logs]
-        groups = [name for log in wholes for name in log.groups]
-        wanted.check(rows, [row for log in wholes for row in log.rows], where, groups)
+        there, groups = _joined(wholes)
+        wanted.check(rows, there, where, groups)
     _check_labels(rows, wanted.labels, where, any(isinstance(one, Log) for one in logs))
     return parts
+
+
+def _joined(logs: Sequence[Log]) -> tuple[list[Rows], list[str]]:
+    """Return the rows of several logs, and the names of their groups."""
+    rows = [row for log in logs for row in log.rows]
+    return rows, [name for log in logs for name in log.groups]
 
 
 def _check_labels(rows: Sequence[Rows], names: Sequence[str], where: str, are_read: bool) -> None:

@@ -5,6 +5,7 @@ All of them are functions of three sums a class: how often it is gold, predicted
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
@@ -116,19 +117,7 @@ class Confusion(Metric):
                 f"measure {measure!r} is of items with one label each, got multilabel=True; use "
                 f"a macro, micro or weighted rate"
             )
-        positive = self.positive
-        positive = positive.item() if isinstance(positive, np.generic) else positive
-        if measure in RATES:
-            positive = 1 if positive is None and 1 in labels else positive
-            if positive not in labels:
-                raise InputError(
-                    f"positive must be one of the labels for measure {measure!r}, got "
-                    f"{self.positive!r}; say which class counts, or take 'macro-{measure}'"
-                )
-        elif positive is not None:
-            raise InputError(
-                f"positive must be left out for measure {measure!r}, which is of all classes"
-            )
+        positive = _positive(self.positive, measure, labels)
         kept: tuple[object, ...] = (positive,) if measure in RATES else labels
         kept = ("any class",) if measure.startswith("micro") else kept
         columns = tuple(f"{part} {k}" for k in kept for part in ("hit", "predicted", "gold"))
@@ -242,6 +231,24 @@ class Confusion(Metric):
 
 
 # Functions of sums `(..., K, 3)`: the items that each class is hit in, is predicted, is gold.
+
+
+def _positive(positive: Any, measure: str, labels: Sequence[Label]) -> Any:
+    """Return the class that counts, for rates of one class; None for measures of all classes."""
+    label = positive.item() if isinstance(positive, np.generic) else positive
+    if measure not in RATES:
+        if label is not None:
+            raise InputError(
+                f"positive must be left out for measure {measure!r}, which is of all classes"
+            )
+        return None
+    label = 1 if label is None and 1 in labels else label
+    if label not in labels:
+        raise InputError(
+            f"positive must be one of the labels for measure {measure!r}, got {positive!r}; say "
+            f"which class counts, or take 'macro-{measure}'"
+        )
+    return label
 
 
 def _over(top: Floats, bottom: Floats) -> Floats:

@@ -124,6 +124,18 @@ def differences(
     return panels(partial(_differences, comparison, order), groups, ax, beside)
 
 
+def _pairs_in_order(
+    comparison: Any, order: Sequence[Difference], found: Sequence[Difference]
+) -> list[Difference]:
+    """Return the differences of one task like those of another panel, or the largest first."""
+    if len(found) > MOST_PAIRS:
+        raise InputError(
+            f"{len(found)} differences are too many rows; use plot_pvalues(), or compare with "
+            f"baseline="
+        )
+    return _like(order, found) if order else oriented(comparison, found)
+
+
 def _like(order: Sequence[Difference], found: Sequence[Difference]) -> list[Difference]:
     """Return differences of the same pairs in an order, and each in its direction."""
     known = {pair: some[0] for pair, some in by_pair(found).items()}
@@ -163,17 +175,12 @@ def _differences(
     comparison: Any, order: Sequence[Difference], found: Sequence[Difference], ax: Axes | None
 ) -> Axes:
     contrast = contrast_of(comparison.contrast)
+    if not has_tasks(found):
+        found = _pairs_in_order(comparison, order, found)
     names = [f"{d.system} {contrast.sign} {d.baseline}" for d in found]
     if has_tasks(found):
         title, labels = names[0], [d.task for d in found]
     else:
-        if len(found) > MOST_PAIRS:
-            raise InputError(
-                f"{len(found)} differences are too many rows; use plot_pvalues(), or compare with "
-                f"baseline="
-            )
-        found = _like(order, found) if order else oriented(comparison, found)
-        names = [f"{d.system} {contrast.sign} {d.baseline}" for d in found]
         labels = [d.system for d in found] if comparison.baseline else names
         title = f"{contrast.column.capitalize()}s{contrast.to(comparison.baseline)}"
     limit = Limit(comparison.margin, comparison.recovery)

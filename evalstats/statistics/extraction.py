@@ -6,7 +6,7 @@ Lists of texts are read whole; files some segments at a time, so that few texts 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from functools import partial
 from typing import Any
 
@@ -35,6 +35,8 @@ from evalstats.text.references import (
 
 Progress = Callable[[int, int, str], None]
 Metrics = str | Metric | Sequence[str | Metric]
+#: A metric, and the name and outputs of a system that it scores.
+Job = tuple[Metric, str, Any]
 #: A block of files has so many bytes of the references, at most: few enough that an interruption
 #: need not wait long, and that what is made of them stays near the core.
 _BLOCK_BYTES = 1 << 20
@@ -137,14 +139,11 @@ def extract_all(
     check_same_rows(named, references=references, segment_ids=segment_ids)
     chosen = as_metrics(metrics)
     outputs = {n: _as_list(texts, f"hypotheses of system {n!r}") for n, texts in named.items()}
-    lengths = [len(texts) for texts in outputs.values()]
-    if len(set(lengths)) > 1:
-        given = ", ".join(f"{name!r} has {len(texts)}" for name, texts in outputs.items())
-        raise InputError(f"hypotheses must have the same number of segments: {given}")
+    n_segments = _same_length(outputs)
     prepared: Any = None
     if any(map(_reads_references, chosen)):
         # An empty corpus is reported as that, not as a disagreement with the references.
-        prepared = as_references(references, lengths[0]) if lengths[0] else references
+        prepared = as_references(references, n_segments) if n_segments else references
     if references is not None:
         _warn_if_unused(chosen)
     plain: Any = None
@@ -155,16 +154,7 @@ def extract_all(
         label, fingerprint = prepared.label, prepared.fingerprint
     jobs = [(metric, name, texts) for metric in chosen for name, texts in outputs.items()]
     work = partial(_rows, {True: prepared, False: plain})
-    tell = progress or (lambda done, total, label: None)
-    if isinstance(workers, int):
-        # Reading text is Python's work, which threads do not speed up.
-        rows = []
-        for done, job in enumerate(jobs):
-            tell(done, len(jobs), f"{job[0].name} {job[1]}")
-            rows.append(work(job))
-    else:
-        tell(0, len(jobs), "all systems")
-        rows = run_all(work, jobs, workers)
+    rows = _done(work, jobs, workers, progress or (lambda done, total, label: None))
     size = len(outputs)
     return [
         SegmentStatistics(
@@ -172,10 +162,34 @@ def extract_all(
             tuple(outputs),
             metric,
             *((label, fingerprint) if _reads_references(metric) else (None, None)),
-            None if segment_ids is None else as_segment_ids(segment_ids, lengths[0]),
+            None if segment_ids is None else as_segment_ids(segment_ids, n_segments),
         )
         for i, metric in enumerate(chosen)
     ]
+
+
+def _same_length(outputs: Mapping[str, Sized]) -> int:
+    """Return the number of segments, which all systems share."""
+    lengths = {name: len(texts) for name, texts in outputs.items()}
+    if len(set(lengths.values())) > 1:
+        counts = ", ".join(f"{name!r} has {length}" for name, length in lengths.items())
+        raise InputError(f"hypotheses must have the same number of segments: {counts}")
+    return next(iter(lengths.values()))
+
+
+def _done(
+    work: Callable[[Job], NDArray[Any]], jobs: Sequence[Job], workers: Workers, tell: Progress
+) -> list[NDArray[Any]]:
+    """Return the statistics of each job, `(N, k)`: one after another, or where an executor runs."""
+    if not isinstance(workers, int):
+        tell(0, len(jobs), "all systems")
+        return run_all(work, jobs, workers)
+    # Reading text is Python's work, which threads do not speed up.
+    rows = []
+    for done, job in enumerate(jobs):
+        tell(done, len(jobs), f"{job[0].name} {job[1]}")
+        rows.append(work(job))
+    return rows
 
 
 def _warn_if_unused(metrics: Sequence[Metric]) -> None:
@@ -204,7 +218,7 @@ def _as_list(texts: object, name: str) -> list[Any] | NDArray[Any]:
     return listed(texts, name, "segments")
 
 
-def _rows(references: Mapping[bool, Any], job: tuple[Metric, str, Any]) -> NDArray[Any]:
+def _rows(references: Mapping[bool, Any], job: Job) -> NDArray[Any]:
     """Return the statistics of one system under one metric, `(N, k)`."""
     metric, name, texts = job
     try:
