@@ -60,10 +60,15 @@ def compare(
     Parameters
     ----------
     hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Shard
-        At least two systems, as in `estimate`; statistics of one metric are joined
-        (`SegmentStatistics.join`).
-    references, metrics, groups, strata, aggregate, n_resamples, rng, executor
-        As in `estimate`; `metric` is understood too.
+        At least two systems: a mapping from their names to N outputs each, or to lists of those of
+        their runs; a frame with one system a column; statistics, of which those of one metric are
+        joined (`SegmentStatistics.join`); or a `Shard`.
+    references : sequence, optional
+        One entry per segment: a string, a list of strings with `None` for an absent one, or a
+        `References`. None of statistics.
+    metrics : str or Metric, or a list of them, optional
+        Names, as they are written or printed, or configured objects; `metric` is understood too. By
+        default BLEU of texts, and of statistics, or a `Shard`, the metrics that they have.
     baseline : str, optional
         The system to compare all others with; by default all pairs are compared.
     test : {"bootstrap", "t", "ar"}
@@ -85,6 +90,23 @@ def compare(
         first knows how pairs depend on one another. Where nothing is drawn it is Holm's.
     confidence_level : float
         In (0, 1), of the intervals. Adjusted p-values up to 1 - `confidence_level` make a verdict.
+    n_resamples : int, optional
+        B, at least 2; by default 9,999, or those of a `Shard`.
+    groups : sequence, optional
+        One label (a document, a speaker) per segment, or the name that statistics have for them in
+        their `labels`: whole groups are resampled.
+    strata : sequence, optional
+        One label (a domain, a language) per segment: resamples within strata, each of which keeps
+        its size. Each group must lie in one stratum.
+    aggregate : {"micro", "macro"}, mapping or callable
+        The score of all segments together, or the mean of the scores of all strata, or another
+        function of these, as in `estimate`.
+    rng : int or numpy.random.Generator, optional
+        Seed or generator; `None` asks for fresh entropy. `seed` is understood too. By default
+        12345, or the seed of a `Shard`.
+    executor : concurrent.futures.Executor, or int, optional
+        Where to work: an executor, or so many threads of this process; by default all its cores.
+        Changes no bit of the result.
     margin : float, optional
         The difference that matters, above 0, in points of each metric. The result then says which
         pairs are *equivalent* (the difference lies within ± margin: two one-sided tests,
