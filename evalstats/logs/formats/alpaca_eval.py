@@ -73,8 +73,7 @@ def _rows(path: Path, wanted: Wanted) -> list[Rows]:
         values = {_METRIC: require(record, "preference", where=where)}
         by_pair[pair].add(i, item, labels, values, seen[answer])
     n_annotators = len({annotator for _, _, annotator in by_pair})
-    n_pairs = Counter(two for _, two, _ in by_pair)
-    stated = {two: of for two, of in _reported(path).items() if n_pairs[two] == 1}
+    stated = _reported(path)
     rows = []
     for (one, two, annotator), answers in by_pair.items():
         key = Key(f"against {one}", _METRIC, annotator if n_annotators > 1 else "")

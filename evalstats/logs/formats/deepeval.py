@@ -64,7 +64,7 @@ def read(source: Source, wanted: Wanted) -> Log:
     model = get(settings, "model")
     system = run.get("identifier") or (model if isinstance(model, str) else None)
     answers = Answers(where, "test case")
-    errors: list[Any] = []
+    errors: dict[str, list[Any]] = {}
     sides: dict[str, set[bool]] = {}
     seen = Counter[str]()
     cases = [case for name in _CASES for case in run.get(name) or []]
@@ -77,14 +77,16 @@ def read(source: Source, wanted: Wanted) -> Log:
     counts = [run.get(name) for name in ("testPassed", "testFailed")]
     n_whole = sum(counts) if all(isinstance(n, int) for n in counts) else None
     n_there = sum(isinstance(case.get("success"), bool) for case in cases)
-    said = ended("scores", errors)
-    lacking = "; ".join(filter(None, [fewer("test cases", n_whole, n_there), said]))
+    lost = fewer("test cases", n_whole, n_there)
     items = answers.items() if cases else None
     rows = []
     for metric in answers.values:
         key = Key("", metric)
         if items is None or not wanted.has(key):
             continue
+        # Test cases need not all have the same metrics; one with an error has it, without a score.
+        scores = answers.means(metric, items)
+        scores[[place not in answers.values[metric] for place in items.order]] = 0.0
         higher = True if metric == _PASSED else _direction(metric, sides.get(metric, set()))
         rows.append(
             Rows(
@@ -92,9 +94,9 @@ def read(source: Source, wanted: Wanted) -> Log:
                 as_name(str(system)) if system else without_suffix(source.path),
                 Mean(metric, higher is not False),
                 items,
-                answers.means(metric, items),
+                scores,
                 reported=_reported(run, metric, n_whole),
-                lacking=lacking,
+                lacking="; ".join(filter(None, [lost, _ended(errors.get(metric, []), metric)])),
                 is_directed=higher is not None,
                 path=where,
                 settings=arguments_of({"dataset": run.get("datasetAlias")}),
@@ -134,15 +136,15 @@ def _names(cases: list[Any], where: str) -> list[str]:
 
 
 def _values(
-    case: Any, where: str, errors: list[Any], sides: dict[str, set[bool]]
+    case: Any, where: str, errors: dict[str, list[Any]], sides: dict[str, set[bool]]
 ) -> dict[str, Any]:
     """Return the scores of a test case by metric, and whether it passed.
 
-    What ended with an error is added to `errors`. To the `sides` of a metric is added whether its
-    scores pass above the threshold.
+    What ended with an error is added to the `errors` of its metric. To the `sides` of a metric is
+    added whether its scores pass above the threshold.
     """
     values: dict[str, Any] = {}
-    has_failed = has_error = False
+    has_failed, first = False, None
     for data in case.get("metricsData") or case.get("metrics_data") or []:
         name = as_name(require_text(data, "name", where=where))
         if name in values:
@@ -150,8 +152,9 @@ def _values(
         score, success, threshold = (data.get(key) for key in ("score", "success", "threshold"))
         error = data.get("error")
         if not is_missing(error) or score is None or success is None:
-            errors.append(f"{name}: no score" if is_missing(error) else error)
-            values[name], has_error = None, has_error or not data.get("flaky")
+            error = "no score" if is_missing(error) else error
+            errors.setdefault(name, []).append(error)
+            values[name], first = None, first if data.get("flaky") else first or error
             continue
         values[name] = score
         has_failed |= success is False and not data.get("flaky")
@@ -160,9 +163,17 @@ def _values(
     passed = case.get("success")
     if passed is not None and not isinstance(passed, bool):
         raise InputError(f"{where}: success must be true or false, got {passed!r}")
-    if _PASSED not in values:
-        values[_PASSED] = None if has_error and not has_failed else passed
-    return values
+    if first is not None and not has_failed:
+        errors.setdefault(_PASSED, []).append(first)
+        passed = None
+    return values if _PASSED in values else {_PASSED: passed, **values}
+
+
+def _ended(errors: list[Any], metric: str) -> str:
+    """Return a line on scores that ended with an error; empty where none did."""
+    if metric != _PASSED or not errors:
+        return ended("scores", errors)
+    return f"{ended('test cases', errors)} alone, which DeepEval counts as failures"
 
 
 def _sides(score: float, threshold: float, success: object) -> set[bool]:

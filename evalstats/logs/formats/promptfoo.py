@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from evalstats.checks import shown
 from evalstats.errors import InputError
 from evalstats.logs.formats.lacking import ended, fewer
@@ -73,11 +75,10 @@ def read(source: Source, wanted: Wanted) -> Log:
         results = _results(source.json)
     where = str(source.path)
     columns = _columns(results, source.json, where)
-    names = _systems(columns)
-    items = _items([one for column in columns for one in column.results], where)
+    tests = _tests([one for column in columns for one in column.results], where)
     rows: list[Rows] = []
-    for column, system in zip(columns, names, strict=True):
-        rows += _rows(column, system, items, where, wanted)
+    for column, system in zip(columns, _systems(columns), strict=True):
+        rows += _rows(column, system, tests, where, wanted)
     return log_of(where, NAME, rows)
 
 
@@ -138,26 +139,39 @@ def _systems(columns: list[_Column]) -> list[str]:
     return names
 
 
-def _items(results: list[Any], where: str) -> dict[str, str]:
-    """Return the name of each test by the hash of what it asks.
+class _Test(NamedTuple):
+    """A test: the name of its item, and the metrics that any of its results has."""
 
-    It is its description, or else its variables; both where tests of one description differ.
+    name: str
+    metrics: set[str]
+
+
+def _tests(results: list[Any], where: str) -> dict[str, _Test]:
+    """Return the tests by the hash of what they ask.
+
+    A test is called by its description, or else by its variables; by both where tests of one
+    description differ.
     """
     texts: dict[str, tuple[str, str]] = {}
+    metrics: dict[str, set[str]] = {}
     for i, one in enumerate(results):
         test, variables = one.get("testCase") or {}, _variables(one, f"{where}, result {i}")
         description = as_label(get(test, "description") or one.get("description"))
         said = ", ".join(f"{name}={as_label(value)}" for name, value in variables.items())
-        texts.setdefault(_asked(one, where), (description, said or "test"))
+        asked = _asked(one, where)
+        texts.setdefault(asked, (description, said or "test"))
+        named = {as_name(name) for name in one.get("namedScores") or {}}
+        metrics.setdefault(asked, {_PASSED, _SCORE}).update(named)
     counts = Counter(description for description, _ in texts.values())
-    names = {
-        asked: as_name(description if description and counts[description] == 1 else said)
-        if not description or counts[description] == 1
-        else f"{as_name(description)}: {as_name(said)}"
-        for asked, (description, said) in texts.items()
-    }
+    names = {}
+    for asked, (description, said) in texts.items():
+        parts = [description] if description and counts[description] == 1 else [description, said]
+        names[asked] = ": ".join(as_name(part) for part in parts if part)
     twice = Counter(names.values())
-    return {a: f"{name} {a[:8]}" if twice[name] > 1 else name for a, name in names.items()}
+    return {
+        asked: _Test(f"{name} {asked[:8]}" if twice[name] > 1 else name, metrics[asked])
+        for asked, name in names.items()
+    }
 
 
 def _variables(result: Any, where: str) -> dict[str, Any]:
@@ -179,9 +193,9 @@ def _asked(result: Any, where: str) -> str:
 
 
 def _rows(
-    column: _Column, system: str, names: dict[str, str], where: str, wanted: Wanted
+    column: _Column, system: str, tests: dict[str, _Test], where: str, wanted: Wanted
 ) -> list[Rows]:
-    """Return the rows of one system by metric; `names` are those of tests by what they ask."""
+    """Return the rows of one system by metric; a test without an assertion of it is unscored."""
     answers = Answers(where, "result")
     errors: list[Any] = []
     numbers = dict[Any, int]()
@@ -191,7 +205,7 @@ def _rows(
         if number is not None and numbers.setdefault(number, i) != i:
             raise InputError(f"{where} has the test {shown(number, 60)} of {system} twice")
         asked = _asked(one, where)
-        item = names[asked]
+        item = tests[asked].name
         seen[item] += 1
         labels = {"test_hash": asked, **{w: dotted(one, w) for w in wanted.labels}}
         answers.paths = answers.paths or paths_of(one, "vars", "metadata")
@@ -200,7 +214,7 @@ def _rows(
     whole = sum(n for n in counts if isinstance(n, int)) if all(map(is_finite, counts)) else None
     said = ended("tests", errors)
     said = f"{said}, which promptfoo counts as failures" if said else ""
-    lacking = "; ".join(filter(None, [fewer("tests", whole, len(answers.ids)), said]))
+    lost = _uneven(seen) if whole is None else fewer("tests", whole, len(answers.ids))
     stated = {_PASSED: counts[0], _SCORE: get(column.stated, "score")}
     rows = []
     for metric in answers.values:
@@ -208,8 +222,17 @@ def _rows(
         if wanted.has(key):
             rate = total / whole if whole and is_finite(total) else None
             values = answers.means(metric, items)
+            asked_of = answers.labels["test_hash"]
+            values[[metric not in tests[asked_of[j]].metrics for j in items.order]] = 0.0
+            lacking = "; ".join(filter(None, [lost, said if np.isnan(values).any() else ""]))
             rows.append(Rows(key, system, Mean(metric), items, values, rate, lacking, path=where))
     return rows
+
+
+def _uneven(counts: Counter[str]) -> str:
+    """Return a line on tests that were not repeated as often as others; empty where all were."""
+    fewest, most = min(counts.values()), max(counts.values())
+    return f"tests have {fewest} to {most} repetitions" if fewest < most else ""
 
 
 def _number(result: Any) -> int:
