@@ -26,7 +26,6 @@ from evalstats.logs.sources import (
     as_label,
     as_name,
     dotted,
-    read_json,
     require,
     require_text,
     text_blocks,
@@ -52,14 +51,17 @@ def read(source: Source, wanted: Wanted) -> Log:
     paths = [source.path]
     if source.path.is_dir():
         paths = [path for path in source.files if path.name == _FILE]
-    return log_of(source.path, NAME, chain.from_iterable(_rows(path, wanted) for path in paths))
+    return log_of(
+        source.path,
+        NAME,
+        chain.from_iterable(_rows(path, source.json_at(path), wanted) for path in paths),
+    )
 
 
-def _rows(path: Path, wanted: Wanted) -> list[Rows]:
+def _rows(path: Path, annotations: list[Any], wanted: Wanted) -> list[Rows]:
     """Return the rows of one file, by pair of systems; several annotators are filters."""
     by_pair = defaultdict[tuple[str, str, str], Answers](lambda: Answers(str(path), "annotation"))
     seen = Counter[tuple[str, ...]]()
-    annotations = read_json(path)
     for i, record in enumerate(annotations):
         where = f"{path}, annotation {i}"
         instruction = require_text(record, "instruction", where=where)

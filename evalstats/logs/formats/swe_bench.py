@@ -15,7 +15,7 @@ from evalstats.errors import InputError
 from evalstats.logs.formats.lacking import fewer
 from evalstats.logs.log import Log, Wanted, log_of
 from evalstats.logs.rows import Answers, Key, Rows, is_finite
-from evalstats.logs.sources import Source, json_files, read_json, without_suffix
+from evalstats.logs.sources import Source, json_files, without_suffix
 from evalstats.metrics import Mean
 
 NAME = "SWE-bench"
@@ -57,12 +57,11 @@ def is_ours(source: Source) -> bool:
 def read(source: Source, wanted: Wanted) -> Log:
     """Return whether instances were resolved, by run; the run is called as its file."""
     paths = json_files(source, _REPORT) if wanted.has(_KEY) else []
-    return log_of(source.path, NAME, [_rows(path) for path in paths])
+    return log_of(source.path, NAME, [_rows(path, source.json_at(path)) for path in paths])
 
 
-def _rows(path: Path) -> Rows:
+def _rows(path: Path, report: Any) -> Rows:
     """Return the verdicts of one report."""
-    report = read_json(path)
     endings = _endings(report, path)
     answers = Answers(str(path), "instance")
     for i, (item, ending) in enumerate(endings.items()):

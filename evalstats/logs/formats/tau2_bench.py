@@ -46,13 +46,14 @@ def is_ours(source: Source) -> bool:
 
 def read(source: Source, wanted: Wanted) -> Log:
     """Return the rewards of all files, of each model and domain."""
-    found = (_rows(path, wanted) for path in json_files(source, _RESULTS))
+    paths = json_files(source, _RESULTS)
+    found = (_rows(path, source.json_at(path), wanted) for path in paths)
     return log_of(source.path, NAME, [one for one in found if one is not None])
 
 
-def _rows(path: Path, wanted: Wanted) -> Rows | None:
+def _rows(path: Path, results: Any, wanted: Wanted) -> Rows | None:
     """Return the rewards of one file, None where its domain is not wanted."""
-    results, where = read_json(path), str(path)
+    where = str(path)
     about = require(results, "info", where=where)
     key = Key(str(require(about, "environment_info", "domain_name", where=where)), _METRIC)
     if not wanted.has(key):

@@ -23,7 +23,6 @@ from evalstats.logs.sources import (
     fingerprint,
     get,
     json_files,
-    read_json,
     require,
     without_suffix,
 )
@@ -54,7 +53,11 @@ def read(source: Source, wanted: Wanted) -> Log:
     agents = {path: _agent(name) for path, name in names.items()}
     if len(set(agents.values())) == len(agents):
         names = agents
-    return log_of(source.path, NAME, [_rows(path, names[path], wanted) for path in paths])
+    return log_of(
+        source.path,
+        NAME,
+        [_rows(path, source.json_at(path), names[path], wanted) for path in paths],
+    )
 
 
 def _agent(name: str) -> str:
@@ -63,9 +66,8 @@ def _agent(name: str) -> str:
     return match[1] if match else name
 
 
-def _rows(path: Path, system: str, wanted: Wanted) -> Rows:
+def _rows(path: Path, trials: Any, system: str, wanted: Wanted) -> Rows:
     """Return the rewards of one file."""
-    trials = read_json(path)
     answers = Answers(str(path), "trial")
     asked: dict[str, str] = {}
     for i, trial in enumerate(trials):
