@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import evalstats as es
-from tests import harness_logs, log_files, mutations
+from tests import agent_logs, harness_logs, log_files, mutations
 from tests.conftest import WMT
 from tests.log_files import written
 
@@ -105,6 +105,7 @@ FORMATS = {
     "table": (table, False),
     "table, JSON lines": (table_jsonl, False),
     "table, wide": (wide, False),
+    **agent_logs.FORMATS,
 }
 formats = pytest.mark.parametrize("name", FORMATS)
 
@@ -136,7 +137,7 @@ def test_a_log_says_what_its_items_give_in_every_form(name, tmp_path):
 def edited(path, edit):
     """Change the list of lines, samples or sessions of a log, wherever its format has it."""
     if path.is_dir():
-        path = min(path.rglob("*.jsonl"))
+        path = min(path.rglob("*.jsonl"), default=path / "tuned" / "annotations.json")
     if path.suffix == ".eval":
         content = epochs_log()
         edit(content["samples"])
@@ -145,13 +146,16 @@ def edited(path, edit):
     text = path.read_text()
     if path.suffix != ".json":
         head, *rest = ["", *text.splitlines(keepends=True)]
-        if path.suffix == ".csv":
+        if path.suffix == ".csv" or rest[0].startswith('{"spec"'):
             head, *rest = rest
         edit(rest)
         path.write_text("".join([head, *rest]))
         return
     content = json.loads(text)
-    if "S10" in content:
+    answers = agent_logs.answers_of(content)
+    if answers is not None:
+        edit(answers)
+    elif "S10" in content:
         sessions = list(content.items())
         edit(sessions)
         content = dict(sessions)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -21,7 +22,7 @@ from itertools import takewhile
 from pathlib import Path, PurePath
 from typing import Any, BinaryIO, NoReturn
 
-from evalstats.checks import shown
+from evalstats.checks import is_unseen, shown
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.results.convert import json_of
 from evalstats.statistics.opening import opened
@@ -115,6 +116,10 @@ class Source:
     def json(self) -> Any:
         """What a JSON file holds; None for any other file or a folder."""
         return read_json(self.path) if self.suffix == ".json" else None
+
+    def json_at(self, path: Path) -> Any:
+        """Return what a JSON file of this folder holds, or this file, which is read once."""
+        return self.json if path == self.path else read_json(path)
 
     @cached_property
     def first(self) -> dict[str, Any]:
@@ -288,6 +293,26 @@ def fingerprint(*texts: str) -> str:
         return ""
     whole = "\0".join([*map(str, map(len, texts)), *texts])
     return sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def as_name(text: str, most: int = 60) -> str:
+    """Return a text as a name: on one line, with nothing that does not show, cut where it is long.
+
+    What was changed by more than blanks ends with a hash, so that other texts have other names.
+    """
+    line = " ".join(text.split())
+    name = "".join(c for c in line if c == " " or not is_unseen(c))
+    if name == line and 0 < len(name) <= most:
+        return name
+    return f"{name[:most].rstrip()}... {fingerprint(text)[:8]}".lstrip()
+
+
+def json_files(source: Source, beginning: re.Pattern[bytes]) -> list[Path]:
+    """Return the JSON files of a folder whose first bytes match a pattern, or the file itself."""
+    if source.path.is_file():
+        return [source.path]
+    ones = [Source(path) for path in source.files]
+    return [one.path for one in ones if one.suffix == ".json" and beginning.match(one.head)]
 
 
 def dotted(record: Any, path: str) -> str:

@@ -603,6 +603,34 @@ the total is that of the largest group whose tasks are all compared
 of several runs the newest is read, wherever it was made
 - return log.header.get("status") == "success", created, str(log.path)
 + return log.header.get("status") == "success", str(created), str(log.path)
+@ logs/formats/promptfoo.py: logs_agents
+an error of promptfoo is no failure
+-     if is_error:
++     if False:
+@ logs/formats/deepeval.py: logs_agents
+a case of DeepEval that failed for an error alone has not failed
+-     if first is not None and not has_failed:
++     if False:
+@ logs/formats/tau_bench.py: logs_agents
+a trial of tau-bench that ended with an error is no failure
+-             reward = None
++             pass
+@ logs/formats/tau2_bench.py: logs_agents
+simulations that tau2-bench does not evaluate are no failures
+-         if reward is None or ending in _UNSCORED:
++         if reward is None:
+@ logs/formats/swe_bench.py: logs_agents
+an instance of SWE-bench that ended with an error is not unresolved
+-     "error_ids": None,
++     "error_ids": 0.0,
+@ logs/formats/openai_evals.py: logs_agents
+a sample of OpenAI evals that was asked and has no score is missing
+- places = [*run.values, *((sample, 1) for sample in run.lines if sample not in scored)]
++ places = [*run.values]
+@ logs/formats/alpaca_eval.py: logs_agents
+ties that older versions of AlpacaEval wrote as 0 are ties
+-     preferences[preferences == 0] = 1.5
++     preferences[preferences == 0] = 1.0
 @ logs/rows.py: logs_joining
 names of digits are in the order of all names
 - order.sort(key=digits.__getitem__)

@@ -2,7 +2,7 @@
 
 A format is a module with `NAME`, `is_ours(source)` and `read(source, wanted)`, as `reading.Format`
 says. The files that no row names are parts of a format: `lm_eval_samples` and `lm_eval_metrics` of
-`lm_eval`, `inspect_reducers` of `inspect`, `columns` of `tables`.
+`lm_eval`, `inspect_reducers` of `inspect`, `columns` of `tables`, `lacking` of those of agents.
 """
 
 #: In the order in which they are asked whether a file or folder is theirs.
@@ -15,5 +15,12 @@ NAMES = (
     "mt_metrics_eval",  # mt-metrics-eval, `.seg.score`
     "meeteval",  # meeteval, `*_per_reco.json`
     "wmt",  # WMT's automatic scores, JSON lines a system
+    "promptfoo",  # promptfoo, `results.json`
+    "deepeval",  # DeepEval, `test_run_*.json`
+    "openai_evals",  # OpenAI evals, JSON lines of `oaieval`
+    "tau_bench",  # tau-bench, trajectories
+    "tau2_bench",  # tau2-bench, results
+    "swe_bench",  # SWE-bench, the report of a run
+    "alpaca_eval",  # AlpacaEval, `annotations.json`
     "tables",  # tables of scores, long or wide, from CSV, TSV, JSON lines and frames
 )
