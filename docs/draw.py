@@ -114,6 +114,37 @@ def growth() -> Any:
     return cost.plot(documents.load()["cost"]["tables"])
 
 
+def judge() -> Any:
+    """Draw a difference by a judge alone, by people alone, and by both."""
+    import tempfile
+
+    from evalstats.data import examples
+    from evalstats.results.figures import BLUE, GREY, VERMILLION, forest, name_axes, rows_axes
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        examples.write(folder)
+        by_judge, by_people = (
+            es.compare_logs(folder / f"{file}.csv", metric="correct")["tuned", "base"]
+            for file in ("answers", "labels")
+        )
+        by_both = es.compare_logs(
+            folder / "answers.csv", metric="correct", human=folder / "labels.csv"
+        )["tuned", "base"]
+    found = {
+        "the judge, 800 items": by_judge,
+        "people, 120 items": by_people,
+        "both": by_both,
+    }
+    axes, edges = rows_axes(None, list(found))
+    axes.axvline(0, color=GREY, linewidth=0.6, zorder=0)
+    values = [(d.difference, d.low, d.high) for d in found.values()]
+    colours = [VERMILLION, GREY, BLUE]
+    forest(axes, values, (edges[1:] + edges[:-1]) / 2, colours)
+    name_axes(axes, "tuned - base", "difference, 95 % interval")
+    return axes
+
+
 def decision() -> Any:
     """Draw what to set for which data: questions down the left, answers on the right."""
     from matplotlib import pyplot
@@ -150,7 +181,7 @@ def decision() -> Any:
 
 FIGURES = {
     x.__name__: x
-    for x in (sample, pvalues, ranks, training, influence, power, noise, growth, decision)
+    for x in (sample, pvalues, ranks, training, influence, power, noise, growth, judge, decision)
 }
 
 

@@ -21,6 +21,7 @@ _MODULES = {
     "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU",
     "metrics.error_rates": "token_edits",
     "metrics.averages": "MeanOfRuns",
+    "metrics.judged": "Judged",
     "statistics.extraction": "extract",
     "statistics.runs": "extract_runs",
     "statistics.segments": "SegmentStatistics",
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
     from evalstats.metrics import pass_at_k as pass_at_k
     from evalstats.metrics.averages import MeanOfRuns as MeanOfRuns
     from evalstats.metrics.error_rates import token_edits as token_edits
+    from evalstats.metrics.judged import Judged as Judged
     from evalstats.resampling.weighted import bootstrap_totals as bootstrap_totals
     from evalstats.resampling.weighted import bootstrap_weights as bootstrap_weights
     from evalstats.results.across import MeanDifference as MeanDifference

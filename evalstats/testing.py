@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 #: What may be said in other words: `assert_not_worse` and `gate` are called alike.
 _ALSO = {"new": "hypotheses", "base": "baseline", "metric": "metrics", "seed": "rng"}
-_OF_LOGS = ("task", "filter", "missing", "epochs", "directions", "allow_changes")
+_OF_LOGS = ("task", "filter", "missing", "epochs", "directions", "allow_changes", "human")
 
 
 class GateOptions(TypedDict, total=False):
@@ -61,6 +61,7 @@ class GateOptions(TypedDict, total=False):
     epochs: str | None
     directions: Mapping[str, str] | None
     allow_changes: Patterns
+    human: Any
     n_resamples: int
     rng: Rng
     executor: Workers

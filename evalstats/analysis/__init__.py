@@ -2,6 +2,7 @@
 
 - `options`: which options there are, and their ranges
 - `units`, `aggregates`: what is drawn, within which strata; how scores of strata become one
+- `judging`: the weight of a judge that people correct, and what it is worth in labels
 - `outcomes`: scores that are shares of segments
 - `effects`: a number with its influence values and replicates, and arithmetic with such
 - `blocks`: statistics of segments that are here, and how they are scored

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalstats.analysis.aggregates import MICRO, Aggregate
+from evalstats.analysis.judging import Worth
 from evalstats.analysis.outcomes import Outcomes, as_outcomes
 from evalstats.analysis.units import Units
 from evalstats.errors import InputError
@@ -41,6 +42,7 @@ class Scored:
     reference_label: str | None
     units: Units
     outcomes: Outcomes | None = None  # where scores are shares of segments
+    judge: Worth | None = None  # where people's labels correct a judge's
 
     def check_finite(self, scores: Floats, where: str, system: int | None = None) -> Floats:
         """Return scores whose last axis is that of the systems, or which are all of one system."""

@@ -119,8 +119,10 @@ def _largest(effect: Effect) -> tuple[int, float]:
 
 
 def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
-    """Say how many scores are missing, whose mean is over those that there are: one line each."""
+    """Say how many scores are missing, which means leave out, and what judges are worth."""
     for one in drawn:
+        if one.of.judge is not None:
+            yield from one.of.judge.notes()
         counts, n_scores = one.missing
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
         if lacking:

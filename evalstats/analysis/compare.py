@@ -54,6 +54,7 @@ def compare(
     recovery: float | None = None,
     contrast: str = "difference",
     adjust_over: str = "pairs",
+    human: object = None,
 ) -> Comparison:
     """Say which systems differ, by how much, and how sure that is.
 
@@ -126,6 +127,11 @@ def compare(
     adjust_over : {"pairs", "metrics"}
         What one family is: all pairs under one metric, or under all of them, for who claims
         "better under BLEU or chrF".
+    human : mapping of str to sequence, or sequence, optional
+        People's labels of a random sample of the segments, where the scores, or the references, are
+        those of a judge: for each system its scores by people, or, of a metric with references, one
+        list of references by people; `None` where there is none. The result is prediction-powered
+        (`Judged`): the judge's bias cancels.
 
     Returns
     -------
@@ -176,6 +182,7 @@ def compare(
         groups=groups,
         strata=strata,
         aggregate=aggregate,
+        human=human,
         executor=options.executor,
     )
     return compared(Evaluation([task], pairs, options, again=compared), baseline)

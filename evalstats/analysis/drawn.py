@@ -65,6 +65,13 @@ class Drawn:
         return self.of if isinstance(self.of, Segments) else None
 
     @property
+    def labelled(self) -> NDArray[np.bool_] | None:
+        """On which units people's labels correct a judge's, `(N,)`, where they do."""
+        if self.segments is None or self.of.judge is None or len(self.segments.blocks) > 1:
+            return None
+        return np.asarray(np.any(self.segments.blocks[0].plain[..., 0] > 0, axis=0))
+
+    @property
     def has_runs(self) -> bool:
         """Whether scores are means over several runs of each system."""
         return bool(self.runs)

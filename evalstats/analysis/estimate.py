@@ -90,6 +90,7 @@ def estimate(
     rng: Rng = SEED,
     executor: Workers = None,
     progress: Progress | None = None,
+    human: object = None,
 ) -> Estimate | Estimates:
     """Score a system and say how sure the score is.
 
@@ -134,6 +135,11 @@ def estimate(
         or all its cores. Changes no bit of the result.
     progress : callable, optional
         Called as ``progress(done, total, label)`` before each extraction and while resampling.
+    human : mapping of str to sequence, or sequence, optional
+        People's labels of a random sample of the segments, where the scores, or the references, are
+        those of a judge: for each system its scores by people, or, of a metric with references, one
+        list of references by people; `None` where there is none. The result is prediction-powered
+        (`Judged`): the judge's bias cancels.
 
     Returns
     -------
@@ -178,6 +184,7 @@ def estimate(
         groups=groups,
         strata=strata,
         aggregate=aggregate,
+        human=human,
         executor=options.executor,
         progress=progress,
     )

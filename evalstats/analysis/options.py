@@ -73,6 +73,7 @@ class EstimateOptions(SuiteScores, total=False):
     groups: Labels
     strata: Labels
     aggregate: Aggregated
+    human: object
 
 
 @dataclass(frozen=True)

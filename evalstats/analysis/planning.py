@@ -228,7 +228,8 @@ def planned(drawn: Sequence[Drawn], pairs: Sequence[Pair], asked: Question) -> P
     )
     uneven = units.sizes is not None and student.kish(units.sizes) < UNEVEN * units.n
     assumed = assumptions(result, len(units.labels), uneven, first.segments is None)
-    notes = *assumed, *_left_out(same), *size_notes(first)
+    of_labels = _label_notes([(one, pair) for one in drawn for pair in pairs], asked)
+    notes = *assumed, *of_labels, *_left_out(same), *size_notes(first)
     return replace(result, notes=notes)
 
 
@@ -324,6 +325,42 @@ def _of_runs(plan: Design, n: int, planned: int) -> RunPower:
         run_minimums=tuple(plan.least(n, r) for r in runs),
         run_powers=() if size is None else tuple(plan.power(size, n, r) for r in runs),
     )
+
+
+def _label_notes(pairs: Sequence[tuple[Drawn, Pair]], asked: Question) -> Iterator[str]:
+    """Say how many labels of people find a difference, of pairs where they correct a judge's."""
+    for drawn, pair in pairs:
+        if drawn.labelled is not None and asked.difference is not None:
+            yield from _labels_needed(drawn, pair, asked, asked.difference)
+
+
+def _labels_needed(drawn: Drawn, pair: Pair, asked: Question, size: float) -> Iterator[str]:
+    """Say how many labels find a difference of a size between two systems."""
+    labelled, influence = drawn.labelled, drawn.difference(*pair).influence
+    if labelled is None or influence is None:
+        return
+    units = drawn.units
+    squares = student.unbiased(influence, units.sizes, units.codes) ** 2
+    of_labels, of_others = float(np.sum(squares[labelled])), float(np.sum(squares[~labelled]))
+    seen, sides = int(np.count_nonzero(labelled)), 2 if asked.alternative == "two-sided" else 1
+
+    def power(n: int) -> float:
+        error = (of_labels * seen / n + of_others) ** 0.5
+        return noncentral.t_power(size / error, max(n - 1.0, 1.0), asked.level, sides, 1.0)
+
+    needed = noncentral.least_size(power, asked.target)
+    base, new = (drawn.of.systems[i] for i in pair)
+    what = f"a difference of {size:g} between {new} and {base} is found with power {asked.target:g}"
+    if needed is None or needed > units.n:
+        yield (
+            f"{drawn.of.name}: people's labels of all {units.n:,} {units.unit}s would not do: let "
+            f"the judge score more, so that {what}."
+        )
+    else:
+        yield (
+            f"{drawn.of.name}: with labels of {needed:,} {units.unit}s (now {seen:,}) of "
+            f"{units.n:,}, {what}."
+        )
 
 
 def _bounded(name: str, values: Sequence[float | None]) -> dict[str, Any]:

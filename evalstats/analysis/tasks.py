@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypeGuard
 from evalstats.analysis.aggregates import Aggregated, as_aggregate
 from evalstats.analysis.blocks import Segments, distinct_names, segments_of
 from evalstats.analysis.drawn import Drawn, from_segments
+from evalstats.analysis.judging import tuned, within_labels
 from evalstats.analysis.options import Default, Options
 from evalstats.analysis.sharded import from_shard
 from evalstats.analysis.units import Labels, as_units, check_enough, unit_name
@@ -26,6 +27,7 @@ from evalstats.statistics.extraction import (
     check_same_rows,
     extract_all,
 )
+from evalstats.statistics.human import with_people
 from evalstats.statistics.runs import extract_all_runs, has_runs
 from evalstats.statistics.segments import SegmentStatistics, check_same_segments, joined_by_metric
 from evalstats.text.frames import columns_of
@@ -77,9 +79,14 @@ class Task:
         strata = labels_of(tables, self.strata, "strata")
         units = as_units(tables[0].n_segments, groups, strata, unit_name(self.groups))
         check_enough(units.n, units.unit)
+        units = within_labels(units, tables)
         aggregate = as_aggregate(self.aggregate, units.labels)
         names = distinct_names([table.metric for table in tables])
-        return [segments_of(t, n, units, aggregate) for t, n in zip(tables, names, strict=True)]
+        each = [tuned(table, units) for table in tables]
+        return [
+            replace(segments_of(table, name, units, aggregate), judge=worth)
+            for (table, worth), name in zip(each, names, strict=True)
+        ]
 
     def unit_names(self) -> list[str]:
         """Return what the unit of each segment is called: its group, or its id."""
@@ -99,6 +106,7 @@ def as_task(
     groups: Labels = None,
     strata: Labels = None,
     aggregate: Aggregated = "micro",
+    human: object = None,
     executor: Workers = None,
     progress: Progress | None = None,
 ) -> Task:
@@ -108,8 +116,13 @@ def as_task(
     labels = {name: list(x) if isinstance(x, Iterator) else x for name, x in labels.items()}
     _check_columns(hypotheses, {"references": references, **labels})
     if isinstance(hypotheses, Shard):
-        _check_shard(hypotheses, metrics, {"references": references, **labels})
+        _check_shard(hypotheses, metrics, {"references": references, "human": human, **labels})
         return Task(hypotheses)
+    if is_statistics(hypotheses) and human is not None:
+        raise InputError(
+            "must be left out when SegmentStatistics are given; extract them under es.Judged",
+            argument="human",
+        )
     if is_statistics(hypotheses):
         tables = tables_of(hypotheses, references, metrics)
         return Task(tables, groups=labels["groups"], strata=labels["strata"], aggregate=aggregate)
@@ -119,14 +132,17 @@ def as_task(
     if known:
         check_same_rows(as_systems(hypotheses), references=references, **known)
     metrics = "bleu" if metrics is None else metrics
+    outputs, listed_references = _texts(hypotheses), _listed_texts(references)
+    if human is not None:
+        hypotheses, references, metrics = with_people(hypotheses, references, metrics, human)
     extract = extract_all_runs if has_runs(hypotheses, metrics) else extract_all
     return Task(
         extract(hypotheses, references, metrics, progress, executor),
         groups=labels["groups"],
         strata=labels["strata"],
         aggregate=aggregate,
-        outputs=_texts(hypotheses),
-        references=_listed_texts(references),
+        outputs=outputs,
+        references=listed_references,
     )
 
 

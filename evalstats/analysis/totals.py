@@ -22,6 +22,7 @@ from evalstats.analysis.units import Labels, design
 from evalstats.errors import InputError
 from evalstats.metrics.averages import MeanOfRuns
 from evalstats.metrics.identity import MetricSignature, merged
+from evalstats.metrics.judged import Judged
 from evalstats.results.records import distinct
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
@@ -107,6 +108,8 @@ class Total:
         names_of_units = {part.units.unit for part in parts}
         unit = names_of_units.pop() if len(names_of_units) == 1 else "group"
         units = design(sum(sizes), members, strata, self.order, unit)
+        if any(part.judge is not None for part in parts):
+            units = replace(units, codes=_within_parts(parts))
         outcomes = [None if aggregate.function else part.outcomes for part in parts]
         references = {part.reference_label for part in parts}
         return Segments(
@@ -252,7 +255,23 @@ def _whole(blocks: Sequence[Block]) -> Block:
         np.concatenate([getattr(block, name) for block in blocks], axis=1)
         for name in ("rows", "plain", "segments")
     )
-    return Block(blocks[0].metric, rows, plain, segments)
+    metric = blocks[0].metric
+    if isinstance(metric, Judged):
+        # Any weight of the judge is right: that of all tasks is the mean of theirs.
+        each = [block.metric.weight or 0.0 for block in blocks if isinstance(block.metric, Judged)]
+        sizes = [block.rows.shape[1] for block in blocks]
+        metric = replace(metric, weight=float(np.average(each, weights=sizes)))
+    return Block(metric, rows, plain, segments)
+
+
+def _within_parts(parts: Sequence[Segments]) -> Any:
+    """Return the strata of all units, `(N,)`, which are those within each task."""
+    each = [
+        np.zeros(part.units.n, dtype=np.intp) if part.units.codes is None else part.units.codes
+        for part in parts
+    ]
+    starts = np.cumsum([0, *(int(codes.max()) + 1 for codes in each[:-1])])
+    return np.concatenate([start + codes for start, codes in zip(starts, each, strict=True)])
 
 
 def _signature(tables: Sequence[SegmentStatistics], tag: str | None) -> MetricSignature:

@@ -27,7 +27,7 @@ class Units:
     n: int
     unit: str = "segment"  # of groups the name of their label, or "group"
     sizes: NDArray[np.int64] | None = None  # (N,) segments of each, where one has several
-    codes: Codes | None = None  # (N,) stratum within which each is drawn; see `_drawn_within`
+    codes: Codes | None = None  # (N,) stratum within which each is drawn; see `drawn_within`
     members: Codes | None = None  # (n_segments,) group of each segment
     strata: Codes | None = None  # (N,) stratum of each as it was given
     labels: tuple[Any, ...] = ()  # of the strata, in order of first appearance
@@ -62,7 +62,7 @@ class Units:
     @cached_property
     def segment_codes(self) -> Codes | None:
         """Stratum of each segment within which its unit is drawn, `(n_segments,)`."""
-        return _drawn_within(self.segment_strata)
+        return drawn_within(self.segment_strata)
 
     @cached_property
     def segment_strata(self) -> Codes | None:
@@ -103,14 +103,14 @@ def design(
         n,
         unit,
         sizes=sizes,
-        codes=_drawn_within(strata),
+        codes=drawn_within(strata),
         members=members,
         strata=strata,
         labels=tuple(labels),
     )
 
 
-def _drawn_within(strata: Codes | None) -> Codes | None:
+def drawn_within(strata: Codes | None) -> Codes | None:
     """Return the strata within which units are drawn, `(N,)`, each of at least two units.
 
     All strata of one unit become one stratum; a single such stratum joins the smallest other one.

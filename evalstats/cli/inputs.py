@@ -34,6 +34,7 @@ _FILES = ("logs", "input", "references", "scores", *_LABELS, "ids")
 _OF_LOGS = (
     *("task", "filter", "missing", "epochs", "columns", "lower_is_better", "higher_is_better"),
     "allow_changes",
+    "human",
 )
 _OF_TEXTS = (
     *("references", "test_set", "language_pair", "scores"),

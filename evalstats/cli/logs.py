@@ -44,7 +44,7 @@ def shown(options: argparse.Namespace) -> Result:
     if not options.logs:
         raise InputError("show needs a path: that of a log, a table of scores or FILE.npz")
     wanted = _selection(options)
-    for name in ("missing", "systems"):
+    for name in ("missing", "systems", "human"):
         wanted.pop(name, None)
     is_log = [Path(path).suffix != ".npz" for path in options.logs]
     logs = tuple(
@@ -82,8 +82,8 @@ def _log_of_statistics(path: str) -> Log:
 
 def _selection(options: argparse.Namespace) -> dict[str, Any]:
     """Return which part of logs is wanted."""
-    names = ("task", "filter", "systems", "missing", "epochs")
-    found = {name: getattr(options, name) for name in names}
+    names = ("task", "filter", "systems", "missing", "epochs", "human")
+    found = {name: getattr(options, name, None) for name in names}
     found["metric"] = options.metrics
     better = dict.fromkeys(options.lower_is_better or [], "lower")
     better |= dict.fromkeys(options.higher_is_better or [], "higher")

@@ -32,6 +32,9 @@ def write(folder: Path) -> None:
         _text(folder / f"{name}.txt", "\n".join(found) + "\n")
     _text(folder / "comet.csv", _comet())
     _text(folder / "judge.csv", _judge())
+    answers, labels = _graded()
+    _text(folder / "answers.csv", answers)
+    _text(folder / "labels.csv", labels)
     for model, share in (("base", 0.6), ("tuned", 0.68)):
         for task, size in (("arc", 150), ("gsm8k", 200)):
             _json(folder / "logs" / f"2026_{task}_{model}.json", _inspect(model, task, size, share))
@@ -73,6 +76,25 @@ def _judge() -> str:
             score = min(5, quality + int(rng.random() < gain))
             lines.append(f"{system},{i},judge,{score},d{i // 6}")
     return "\n".join(lines) + "\n"
+
+
+def _graded() -> tuple[str, str]:
+    """Return a judge's grades of all answers of two models, and people's of 120 items.
+
+    The models are as good as one another, and the judge likes the second one.
+    """
+    rng = random.Random(3)
+    lines, labels = (["system,segment,correct"] for _ in range(2))
+    labelled = set(rng.sample(range(800), 120))
+    for i in range(800):
+        hard = rng.random()
+        for system, likes in (("base", 0.10), ("tuned", 0.40)):
+            right = 0.7 * hard + 0.3 * rng.random() < 0.62
+            grade = rng.random() < (0.95 if right else likes)
+            lines.append(f"{system},{i},{int(grade)}")
+            if i in labelled:
+                labels.append(f"{system},{i},{int(right)}")
+    return "\n".join(lines) + "\n", "\n".join(labels) + "\n"
 
 
 def _inspect(model: str, task: str, size: int, share: float) -> dict[str, Any]:

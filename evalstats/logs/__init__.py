@@ -9,6 +9,7 @@
 - `reading`: `read_log`, which tells one format from another
 - `groups`: scores that a harness averages over tasks, as totals
 - `settings`: how tasks were asked, and what of it differs between systems
+- `people`: people's scores of some items, beside a judge's of all
 - `joining`: several logs side by side: names of systems, what is missing, notes
 - `comparing`: `compare_logs`, `estimate_logs`
 - `sides`: what a gate compares, as tables of two systems

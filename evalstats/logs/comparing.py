@@ -9,7 +9,7 @@ from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.options import SuitePairs, SuiteScores
 from evalstats.analysis.suite import Suite
 from evalstats.checks import also_called
-from evalstats.logs.joining import Logs, joined
+from evalstats.logs.joining import Logs, OneLog, joined
 from evalstats.logs.log import Patterns
 from evalstats.results.comparison import Comparison, Estimates
 
@@ -32,6 +32,7 @@ def compare_logs(
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
+    human: OneLog | None = None,
     **options: Unpack[SuitePairs],
 ) -> Comparison:
     """Compare systems by their logs, joined by the ids of their items.
@@ -61,6 +62,10 @@ def compare_logs(
     columns : mapping of str to str, optional
         What columns of tables are, where their names do not say it, as in `read_log`:
         ``{"mine": "score"}``.
+    human : path, frame, Log or str, optional
+        People's scores of a random sample of the items, where the scores are those of a judge: a
+        table, joined by the ids of the items and the names of systems, or the name of a column of
+        the logs. The result is prediction-powered (`evalstats.Judged`).
     **options
         As in `compare`, or for several tasks in `Suite.compare`.
 
@@ -85,6 +90,7 @@ def compare_logs(
         epochs=epochs,
         directions=directions,
         columns=columns,
+        human=human,
     ).paired()
     whole = together.totals if aggregate is None else aggregate
     suite = Suite.of(together.tasks, whole, groups, strata, together.notes)
@@ -106,6 +112,7 @@ def estimate_logs(
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
+    human: OneLog | None = None,
     **options: Unpack[SuiteScores],
 ) -> Estimates:
     """Score one system, or several, on one task or several, and say how sure the scores are.
@@ -123,6 +130,7 @@ def estimate_logs(
         epochs=epochs,
         directions=directions,
         columns=columns,
+        human=human,
     )
     whole = together.totals if aggregate is None else aggregate
     suite = Suite.of(together.tasks, whole, groups, strata, together.notes)

@@ -18,6 +18,7 @@ from evalstats.errors import Argument, InputError, InputTypeError
 from evalstats.logs.formats.columns import as_columns
 from evalstats.logs.groups import totals_of
 from evalstats.logs.log import Log, Patterns, Wanted, as_patterns, by_key, lacking
+from evalstats.logs.people import corrected
 from evalstats.logs.pivot import Pivot, pivoted
 from evalstats.logs.reading import EPOCHS, named, read_all
 from evalstats.logs.rows import Key, Rows, natural
@@ -83,6 +84,7 @@ def joined(
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
     allow_changes: Patterns | None = "*",
+    human: OneLog | None = None,
 ) -> Joined:
     """Return the tables of all systems by task, joined by id; parameters as in `compare_logs`.
 
@@ -112,11 +114,43 @@ def joined(
         name: _same_items(name, list(of_task.values()), missing, notes)
         for name, of_task in by_task.items()
     }
-    placed = {key: (name, table) for name, own in by_task.items() for key, table in own.items()}
-    averages = [one for log in chosen for one in log.averages if one.system in places]
-    totals = totals_of(averages, placed, wanted.task)
+    totals = _totals(chosen, by_task, places, wanted)
     paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
+    if human is not None:
+        column = _column_of(human)
+        selected: dict[str, Any] = {"task": task, "metric": column, "systems": systems}
+        of_people = joined(
+            human if column is None else logs,
+            missing="available",
+            epochs="mean",
+            # Which scores are better the judge's say.
+            directions={"*": "higher"},
+            columns=columns,
+            **(selected if column else {}),
+        )
+        unknown: list[str] = []
+        tasks = corrected(tasks, of_people.tasks, unknown)
+        # A column that is read is not left out.
+        notes = [note for note in notes if f"column {column!r}" not in note.line]
+        notes += [_Note("people", line) for line in unknown]
     return Joined(tasks, [*changes, *_sentences(notes), *asked_twice(tasks)], paths, totals, unread)
+
+
+def _totals(
+    logs: Sequence[Log],
+    by_task: Mapping[str, Mapping[Key, SegmentStatistics]],
+    systems: Container[str],
+    wanted: Wanted,
+) -> tuple[NamedTotal, ...]:
+    """Return the totals of groups that the logs of these systems average."""
+    placed = {key: (name, table) for name, own in by_task.items() for key, table in own.items()}
+    averages = [one for log in logs for one in log.averages if one.system in systems]
+    return totals_of(averages, placed, wanted.task)
+
+
+def _column_of(human: OneLog) -> str | None:
+    """Return the name of a column of people's scores, None of a table of them."""
+    return human if isinstance(human, str) and not Path(human).exists() else None
 
 
 def _directed(logs: Sequence[Log], directions: Mapping[str, str] | None) -> list[Log]:

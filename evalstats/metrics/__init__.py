@@ -13,6 +13,7 @@
 - `calibration`: Brier score and ECE of probabilities
 - `pass_at_k`: scores of problems with several answers each, for `Mean`
 - `averages`: the mean score of several runs
+- `judged`: scores by a judge, corrected by people's labels of some segments
 - `alignment`: which token stands for which
 
 May import `text`, `checks` and `errors`.

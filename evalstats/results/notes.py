@@ -66,7 +66,7 @@ class Limits(NamedTuple):
     worth: float  # the number of units of one size that say as much
     sizes: tuple[int, ...] = ()  # of groups the smallest and the largest
     by_t: bool = False  # whether there are so few units that t decides
-    gaps: tuple[str, ...] = ()  # sentences on missing scores
+    gaps: tuple[str, ...] = ()  # sentences on missing scores, and on judges
     held: tuple[Concentration, ...] = ()  # scores, or differences, that rest on few units
 
     @property

@@ -3,6 +3,7 @@
 - `segments`: `SegmentStatistics`
 - `values`: the numbers in it
 - `runs`: several runs of a system, side by side
+- `human`: people's labels of some segments, beside a judge's of all
 - `names`: names of systems and segments, labels of groups
 - `extraction`: texts to statistics
 - `interchange`, `archives`: statistics as files

@@ -51,6 +51,23 @@ where no replicate is beyond the null value t may say less
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
+@ metrics/judged.py: judged
+the judge's scores of labelled segments are taken off
+- people + self._weight * (elsewhere - there)
++ people + self._weight * elsewhere
+the gradient is that of the score
+- np.array([1.0, -self._weight, self._weight])
++ np.array([1.0, self._weight, self._weight])
+an item without people's label has no row of people
+- there = labelled * judge
++ there = judge
+@ analysis/judging.py: judged
+the weight is that of the smallest variance
+- return min(max(best, 0.0), 1.0)
++ return min(max(1 - best, 0.0), 1.0)
+groups of labelled and other segments are drawn as they are
+- if np.any(codes != codes[first][units.members]):
++ if False:
 @ inference/counts.py: counts
 Wilson's interval
 - (share * (1 - share) + square / 4)

@@ -1,0 +1,299 @@
+"""People's labels of some segments correct a judge's of all: prediction-powered inference."""
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.analysis.judging import within_labels
+from evalstats.analysis.units import as_units
+from evalstats.cli import main
+from evalstats.data import examples
+from evalstats.metrics.judged import joined_rows
+
+
+def paired(judge, people):
+    """Return (the judge's, people's) of each segment, people's None where NaN."""
+    return [(a, None if np.isnan(b) else b) for a, b in zip(judge, people, strict=True)]
+
+
+def scores(n=2_200, labelled=200, seed=3):
+    """Return people's scores, a judge's, and which of people's are known."""
+    rng = np.random.default_rng(seed)
+    people = rng.normal(size=n)
+    judge = 0.8 * people + 0.6 * rng.normal(size=n) + 0.3
+    known = np.zeros(n, dtype=bool)
+    known[rng.permutation(n)[:labelled]] = True
+    return people, judge, known
+
+
+def of_some(values, known):
+    return [float(v) if k else None for v, k in zip(values, known, strict=True)]
+
+
+def test_the_mean_with_a_weight_is_that_of_the_formula():
+    """m(H) + λ(m(F) - m(F_H)), and its variance, that of H - λF_H over n and of λF over N."""
+    people, judge, known = scores()
+    weight, n, others = 0.6, 200, 2_000
+    table = es.extract(
+        {"A": paired(judge, np.where(known, people, np.nan))},
+        metric=es.Judged(es.Mean("quality"), weight),
+    )
+    found = es.estimate(table, method="t")
+    rest = people[known] - weight * judge[known]
+    expected = rest.mean() + weight * judge[~known].mean()
+    error = (rest.var(ddof=1) / n + weight**2 * judge[~known].var(ddof=1) / others) ** 0.5
+    assert found.score == pytest.approx(expected, abs=1e-12)
+    assert found.standard_error == pytest.approx(error, rel=1e-12)
+
+
+def test_the_weight_and_the_mean_are_those_of_ppi_py():
+    """ppi_py 0.2.3 on the same numbers: ppi_mean_pointestimate, and with lam=1."""
+    people, judge, known = scores()
+    human = of_some(people, known)
+    found = es.estimate(judge, metric=es.Mean("quality"), human=human, method="t")
+    assert found.score == pytest.approx(0.01456601, abs=1e-4)
+    assert (found.low, found.high) == pytest.approx((-0.06962009, 0.09875211), abs=1e-3)
+    table = es.extract(
+        {"A": paired(judge, np.where(known, people, np.nan))},
+        metric=es.Judged(es.Mean("quality"), 1),
+    )
+    assert float(table.scores[0]) == pytest.approx(0.03075298, abs=1e-8)
+
+
+def test_the_gradient_is_the_derivative():
+    rng = np.random.default_rng(1)
+    inner = es.Confusion([0, 1, 2], "macro-f1")
+    metric = es.Judged(inner, 0.7)
+    gold, judge, output = rng.integers(3, size=(3, 300))
+    people = [int(x) if i < 60 else None for i, x in enumerate(gold)]
+    rows = metric.statistics(output.tolist(), list(zip(judge.tolist(), people, strict=True)))
+    totals = rows.sum(axis=0)
+    plain = super(es.Judged, metric).gradient(totals)
+    assert metric.gradient(totals) == pytest.approx(plain, abs=1e-8)
+    h, f, others = (
+        inner.score(inner.statistics(output[at].tolist(), labels[at].tolist()).sum(axis=0))
+        for labels, at in (
+            (gold, slice(60)),
+            (judge, slice(60)),
+            (judge, slice(60, None)),
+        )
+    )
+    assert float(metric.score(totals)) == pytest.approx(float(h + 0.7 * (others - f)), abs=1e-12)
+
+
+def biased(seed, n=600, labelled=120):
+    """Return grades of two systems by a judge that likes B, and people's of some, both as good."""
+    rng = np.random.default_rng(seed)
+    right = rng.random((2, n)) < 0.7
+    likes = np.array([[0.1], [0.4]])
+    judge = np.where(right, rng.random((2, n)) < 0.95, rng.random((2, n)) < likes).astype(float)
+    known = np.zeros(n, dtype=bool)
+    known[rng.permutation(n)[:labelled]] = True
+    human = {name: of_some(x, known) for name, x in zip("AB", right, strict=True)}
+    return dict(zip("AB", judge, strict=True)), human
+
+
+def test_the_bias_of_a_judge_cancels():
+    """Of 200 pairs of equal systems the judge finds all different, and both together some 5 %.
+
+    Seed 0 to 199; that 22 of 200 or more are found at a rate of 7 % has probability .02.
+    """
+    by_judge = by_both = 0
+    options = {"metrics": es.Mean("pass"), "method": "t", "test": "t", "executor": 1}
+    for seed in range(200):
+        judge, human = biased(seed)
+        by_judge += es.compare(judge, **options)["B"].pvalue <= 0.05
+        by_both += es.compare(judge, human=human, **options)["B"].pvalue <= 0.05
+    assert by_judge >= 150
+    assert by_both < 22
+
+
+def test_both_scores_and_their_difference_fit_together():
+    judge, human = biased(1)
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A")
+    scores_ = {e.system: e.score for e in result.estimates}
+    assert result["B"].difference == scores_["B"] - scores_["A"]
+    again = es.estimate(judge, metric=es.Mean("pass"), human=human)
+    assert {e.system: e.score for e in again} == scores_
+
+
+def test_labels_and_others_are_drawn_apart_where_groups_are_one_of_the_two():
+    judge, human = biased(2)
+    pairs = list(zip(judge["A"].tolist(), human["A"], strict=True))
+    table = es.extract({"A": pairs}, metric=es.Judged(es.Mean("pass")))
+    labelled = np.array([x is not None for x in human["A"]])
+    # Groups of two of one kind, and groups that hold both kinds.
+    pure = np.empty(600, dtype=int)
+    pure[np.argsort(labelled, kind="stable")] = np.arange(600) // 2
+    codes = {
+        name: within_labels(as_units(600, groups, None), [table]).codes
+        for name, groups in (("none", None), ("pure", pure), ("mixed", np.arange(600) // 2))
+    }
+    assert np.array_equal(codes["none"], labelled.astype(int))
+    assert np.bincount(codes["pure"]).tolist() == [240, 60]
+    assert codes["mixed"] is None
+
+
+def test_notes_say_what_the_judge_is_worth_and_how_it_differs_from_people():
+    judge, human = biased(3)
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A")
+    worth, agree, sample, *_ = [note for note in result.notes if note.startswith("pass")]
+    assert "people's labels of 120 of 600 segments" in worth
+    assert "λ = 0." in worth
+    assert "correlation 0." in agree
+    assert "B correlation" in agree
+    assert "have to be a random sample" in sample
+    bias = np.mean([j - h for j, h in zip(judge["B"], human["B"], strict=True) if h is not None])
+    assert f"bias {bias:+.2f}" in agree
+
+
+def test_labels_that_are_no_random_sample_are_told():
+    judge, _ = biased(4)
+    human = {
+        name: [1.0 if x and i < 400 else None for i, x in enumerate(judge[name])] for name in judge
+    }
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human)
+    assert any("differently from others (p = " in note for note in result.notes)
+
+
+def test_the_correlation_is_pearsons():
+    people, judge, known = scores()
+    found = es.estimate(judge, metric=es.Mean("q"), human=of_some(people, known))
+    r = np.corrcoef(people[known], judge[known])[0, 1]
+    assert any(f"correlation {r:.2f} [" in note for note in found.notes)
+
+
+def test_power_says_how_many_labels_would_do():
+    """The error of n labels is that of the labelled part times √(120/n), and the rest as it is."""
+    judge, human = biased(5)
+    result = es.compare(judge, metrics=es.Mean("pass"), human=human, baseline="A")
+    (line,) = [x for x in result.power(difference=0.1).notes if "with labels of" in x]
+    assert "(now 120) of 600, a difference of 0.1 between B and A is found with power 0.8" in line
+    (line,) = [x for x in result.power(difference=0.02).notes if "would not do" in x]
+    assert "labels of all 600 segments" in line
+
+
+def test_suites_totals_ranks_and_gates_take_them():
+    tables = {}
+    for i, task in enumerate(("law", "physics")):
+        judge, human = biased(i, n=300 + 100 * i)
+        pairs = {k: list(zip(judge[k].tolist(), human[k], strict=True)) for k in judge}
+        tables[task] = es.extract(pairs, metric=es.Judged(es.Mean("pass")))
+    for aggregate in ("macro", "micro"):
+        result = es.Suite(tables, aggregate).compare(baseline="A")
+        each = [d.difference for d in result]
+        shares = (0.5, 0.5) if aggregate == "macro" else (3 / 7, 4 / 7)
+        expected = np.dot(shares, each[:2])
+        assert each[2] == pytest.approx(expected, abs=1e-12 if aggregate == "macro" else 0.05)
+    assert len(es.Suite(tables).compare().ranking()) == 2
+    assert es.gate(tables["law"], "A", margin=0.2).verdict == "passed"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    found = tmp_path_factory.mktemp("judged")
+    examples.write(found)
+    return found
+
+
+def test_a_table_a_column_and_lists_are_one(folder):
+    answers, labels = folder / "answers.csv", folder / "labels.csv"
+    by_file = es.compare_logs(answers, metric="correct", human=labels, baseline="base")
+    people = dict(line.rsplit(",", 1) for line in labels.read_text().split()[1:])
+    both = ["system,segment,correct,people"]
+    for line in answers.read_text().split()[1:]:
+        both.append(f"{line},{people.get(line.rsplit(',', 1)[0], '')}")
+    path = folder / "both.csv"
+    path.write_text("\n".join(both))
+    by_column = es.compare_logs(path, metric="correct", human="people", baseline="base")
+    assert by_file["tuned"] == by_column["tuned"]
+    assert not any("Left out" in note for note in by_column.notes)
+    judge, human = ({name: [] for name in ("base", "tuned")} for _ in range(2))
+    for line in both[1:]:
+        name, _, grade, label = line.split(",")
+        judge[name].append(float(grade))
+        human[name].append(float(label) if label else None)
+    of_lists = es.compare(judge, metrics=es.Mean("correct"), human=human, baseline="base")
+    assert of_lists["tuned"].pvalue == by_file["tuned"].pvalue
+
+
+def test_the_command_line_takes_them(folder, capsys):
+    command = ["compare", str(folder / "answers.csv"), "--human", str(folder / "labels.csv")]
+    assert main([*command, "--baseline", "base"]) == 0
+    assert "people's labels of 120 of 800 segments" in capsys.readouterr().out
+    command[0] = "gate"
+    assert (
+        main([*command, "--systems", "tuned", "base", "--baseline", "base", "--margin", ".1"]) == 0
+    )
+    assert "PASSED" in capsys.readouterr().out
+    assert main(["compare", "-i", "x", "-r", "y", "--human", "z"]) == 2
+    assert "--human is for logs" in capsys.readouterr().err
+
+
+A, B = [1.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 1.0]
+MEAN = es.Mean("pass")
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human=[1, None, 0, None]),
+         "human must be a mapping with people's scores of each system (A, B), got list"),
+        (lambda: es.compare({"A": A, "B": B}, metrics=MEAN, human={"A": [1, None, 0, 1]}),
+         "human must have the systems A, B, got A ('B' is in one only)"),
+        (lambda: es.estimate(A, metric=MEAN, human=[1, None]),
+         "human must have one label a segment, None where people gave none: got 2 for 4 of"),
+        (lambda: es.estimate(A, metric=MEAN, human=[None] * 4),
+         "people's labels must be those of a part of the segments, got 0 of 4"),
+        (lambda: es.estimate(A, metric=MEAN, human=[1, 1, 0, 1]),
+         "people's labels must be those of a part of the segments, got 4 of 4"),
+        (lambda: es.estimate(A, [1, 0, 1, 1], MEAN, human=[1, None, 0, 1]),
+         "references have no effect: pass does not use any; leave them out"),
+        (lambda: es.estimate([1, 0], [1, 0], es.Confusion([0, 1]), human={"A": [1, None]}),
+         "human must be one list for all systems, since"),
+        (lambda: es.estimate([1, 0], [1, 0], [es.Confusion([0, 1]), MEAN], human=[1, None]),
+         "human is of scores, or of references, and the metrics are of both kinds"),
+        (lambda: es.estimate(es.extract({"A": A}, metric=MEAN), human=[1, None, 0, 1]),
+         "human must be left out when SegmentStatistics are given; extract them under es.Judged"),
+        (lambda: es.Judged("quality"), "metric must be that of judge and people, got 'quality'"),
+        (lambda: es.Judged(MEAN, 1.5), "weight must be from 0 to 1, got 1.5"),
+        (lambda: es.Judged(MEAN).statistics([1, 2]),
+         "hypotheses[0] must be a pair, the judge's label and people's or None, got 1"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_told(call, message):
+    with pytest.raises(es.InputError) as caught:
+        call()
+    assert message in str(caught.value)
+
+
+def test_tables_that_do_not_fit_are_told(folder, tmp_path):
+    answers = folder / "answers.csv"
+    lines = (folder / "labels.csv").read_text().split()
+    cases = {
+        "other systems": (
+            ["system,segment,correct", "base,1,1", "base,2,0"],
+            "has no scores of 'tuned'",
+        ),
+        "other items": (
+            [lines[0], *(x.replace(",", ",q", 1) for x in lines[1:])],
+            "no item in common",
+        ),
+    }
+    for name, (content, message) in cases.items():
+        path = tmp_path / f"{name}.csv"
+        path.write_text("\n".join(content))
+        with pytest.raises(es.InputError, match=message):
+            es.compare_logs(answers, metric="correct", human=path)
+    path = tmp_path / "more.csv"
+    path.write_text("\n".join([*lines, "base,9999,1", "tuned,9999,1"]))
+    result = es.compare_logs(answers, metric="correct", human=path)
+    assert "People's scores of 1 item that no log has are left out." in result.notes
+
+
+def test_rows_say_who_labelled():
+    labelled = np.array([[1.0], [0.0]])
+    rows = joined_rows(
+        labelled, np.array([[4.0, 1.0], [0.0, 0.0]]), np.array([[3.0, 1.0], [5.0, 1.0]])
+    )
+    assert rows.tolist() == [[1, 4, 1, 3, 1, 0, 0], [0, 0, 0, 0, 0, 5, 1]]
