@@ -26,7 +26,7 @@ from evalstats.logs.sources import differing, without_suffix
 from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.metrics import Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.frames import columns_of
+from evalstats.text.frames import table_columns
 
 #: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.
 OneLog = Log | str | os.PathLike[str] | Any
@@ -153,7 +153,7 @@ def _sentences(notes: Iterable[_Note]) -> list[str]:
 
 def _read(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]]:
     """Return the logs that have what is wanted, or say that none has; and what is left out."""
-    if isinstance(logs, (str, os.PathLike, Log)) or columns_of(logs) is not None:
+    if isinstance(logs, (str, os.PathLike, Log)) or table_columns(logs) is not None:
         logs = [logs]
     if isinstance(logs, Mapping):
         names = [label(name, "names of logs") for name in logs]
@@ -240,6 +240,7 @@ def _shared(
         raise InputError(
             f"the systems have no task and metric in common: {first_few(lines)}; choose one ",
             Argument("task"),
+            *_example(rows_of),
             ", or ",
             Argument("systems"),
             " that share some",
@@ -252,6 +253,18 @@ def _shared(
         )
     notes += [_Note("unshared", f"Left out, since {line}") for line in lines]
     return shared
+
+
+def _example(rows_of: Mapping[Key, Sequence[Rows]]) -> tuple[object, ...]:
+    """Return the end of a message: a task of some systems, the most of all, if there are several.
+
+    Of ten language pairs one is named, by its argument: ``(" at a time, such as ", task='cs-de')``.
+    """
+    largest = max(rows_of, key=lambda key: len(rows_of[key]))
+    n = len(rows_of[largest])
+    if n < 2 or len({key.task for key in rows_of}) < 2:
+        return ()
+    return (" at a time, such as ", Argument("task", largest.task), f" (of {n} systems)")
 
 
 def _complete(pivot: Pivot, missing: str, notes: list[_Note]) -> SegmentStatistics:
