@@ -150,7 +150,7 @@ def _of_statistics(options: argparse.Namespace) -> Input:
     for name in _LABELS:
         given = getattr(options, name)
         is_label = given is None or given in tables[0].labels
-        labels[name] = given if is_label else read_lines(given, labels=True)
+        labels[name] = given if is_label else Labels(given)
     files = zip(options.logs, tables, strict=True)
     paths = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
     return Input({"": _chosen(tables_of(tables), options)}, labels, paths=paths)
@@ -191,10 +191,21 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     return Input({"": _chosen(tables, options)}, labels, notes, paths)
 
 
-def _labels(options: argparse.Namespace) -> dict[str, list[str] | None]:
+class Labels(list[str]):
+    """The lines of a file of labels; its name, such as "document" of ``documents.txt``."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(read_lines(path, labels=True))
+        stem = Path(path).name.partition(".")[0]
+        one = stem if stem.endswith("ss") else stem.removesuffix("s")
+        # Standard input and pipes have no names.
+        self.name = one if one[:1].isalpha() else ""
+
+
+def _labels(options: argparse.Namespace) -> dict[str, Labels | None]:
     """Return the lines of the files of groups and strata, None where there is no file."""
     files: dict[str, str | None] = {name: getattr(options, name) for name in _LABELS}
-    return {n: read_lines(path, labels=True) if path else None for n, path in files.items()}
+    return {name: Labels(path) if path else None for name, path in files.items()}
 
 
 def _outputs(paths: Sequence[str], names: Sequence[str], n_segments: int) -> dict[str, Lines]:
