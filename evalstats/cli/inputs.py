@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +46,8 @@ class Input:
     """Tables by task, "" being the only one of texts, labels of segments, and notes on logs.
 
     A label is one string a segment, or the name of labels that the tables have. `paths` has the
-    system of each file that holds one; `totals` are those of groups of logs.
+    system of each file that holds one; `totals` are those of groups of logs, and `texts` their
+    questions and answers by task.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
@@ -54,6 +55,7 @@ class Input:
     notes: tuple[str, ...] = ()
     paths: dict[str, str] | None = None
     totals: tuple[NamedTotal, ...] = ()
+    texts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -132,7 +134,8 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         joined = of_logs(options, [x for x in labels.values() if x not in (None, "task")])
         if least > 1:
             joined.paired()
-        found = Input(joined.tasks, labels, tuple(joined.notes), joined.paths, joined.totals)
+        notes = tuple(joined.notes)
+        found = Input(joined.tasks, labels, notes, joined.paths, joined.totals, joined.texts)
     if least > 1:
         _check_enough(options, found.systems, found.paths or {})
     return found

@@ -87,7 +87,7 @@ def compare_logs(
         columns=columns,
     ).paired()
     whole = together.totals if aggregate is None else aggregate
-    suite = Suite.of(together.tasks, whole, groups, strata, together.notes)
+    suite = Suite.of(together.tasks, whole, groups, strata, together.notes, together.texts)
     return suite.compare(**options)
 
 
@@ -125,5 +125,5 @@ def estimate_logs(
         columns=columns,
     )
     whole = together.totals if aggregate is None else aggregate
-    suite = Suite.of(together.tasks, whole, groups, strata, together.notes)
+    suite = Suite.of(together.tasks, whole, groups, strata, together.notes, together.texts)
     return suite.estimate(**options)

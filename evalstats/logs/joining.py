@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +51,8 @@ class Joined(NamedTuple):
 
     `tasks` has one table a metric of each task, all of the same segments; `paths` has the system of
     each log that holds only one, by its path; `totals` are those of groups that the logs average;
-    `unread` says what of the logs was left out, and why.
+    `unread` says what of the logs was left out, and why; `texts` has the questions, targets and
+    answers of each task, one a segment: ``{"arc": {"question": [...], "gpt": [...]}}``.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
@@ -58,6 +60,7 @@ class Joined(NamedTuple):
     paths: dict[str, str]
     totals: tuple[NamedTotal, ...] = ()
     unread: tuple[str, ...] = ()
+    texts: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
 
     def paired(self) -> Joined:
         """Return the same, or say what is in the way of two systems where a log was not read."""
@@ -116,7 +119,21 @@ def joined(
     averages = [one for log in chosen for one in log.averages if one.system in places]
     totals = totals_of(averages, placed, wanted.task)
     paths = {log.path: log.systems[0] for log in chosen if len(log.systems) == 1}
-    return Joined(tasks, [*changes, *_sentences(notes), *asked_twice(tasks)], paths, totals, unread)
+    texts = {name: _texts(pivots[next(iter(own))], tasks[name][0]) for name, own in by_task.items()}
+    said = [*changes, *_sentences(notes), *asked_twice(tasks)]
+    return Joined(tasks, said, paths, totals, unread, texts)
+
+
+def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
+    """Return questions, targets, and the first answers of each system, one a segment."""
+    columns: dict[str, list[str]] = {}
+    for part in pivot.parts:
+        items = part.rows.items
+        for kind, texts in items.texts.items():
+            of = dict(zip(reversed(items.ids), reversed(texts), strict=True))
+            name = part.rows.system if kind == "answer" else kind
+            columns.setdefault(name, [of.get(item, "") for item in table.segment_ids or ()])
+    return columns
 
 
 def _directed(logs: Sequence[Log], directions: Mapping[str, str] | None) -> list[Log]:
