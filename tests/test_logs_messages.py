@@ -106,7 +106,7 @@ def test_a_log_without_samples_is_named_where_a_second_system_lacks(tmp_path, ca
 def test_a_report_of_logs_has_questions_and_answers(tmp_path):
     # Defect: influential items were numbers, and what was asked and answered was in the log only.
     paths = []
-    for model, right in (("acme/old", [1, 0, 0, 1]), ("acme/new", [1, 1, 1, 1])):
+    for model, right in (("acme/old", [0, 0, 0, 1]), ("acme/new", [1, 1, 1, 1])):
         lines = harness_logs.answers(right)
         for i, line in enumerate(lines):
             choices = {f"gen_args_{k}": {"arg_0": f"Who, {i}?", "arg_1": f" {name}"} for k, name in
@@ -123,9 +123,9 @@ def test_a_report_of_logs_has_questions_and_answers(tmp_path):
     # Of choices, the one of the highest likelihood.
     flipped = {"question": "Who, 1?", "target": "Bob", "acme/old": "Ada", "acme/new": "Bob"}
     assert flipped in shown
-    assert {**flipped, "question": "Who, 0?", "acme/old": "Bob"} in shown
+    assert {**flipped, "question": "Who, 3?", "acme/old": "Bob"} in shown
     by_passage = es.compare_logs(paths, groups="doc.passage", n_resamples=99)
-    assert "Who, 2?Who, 3?" in Markup(document(by_passage)).texts["dd"]
+    assert "Who, 2?\nWho, 3?" in Markup(document(by_passage)).texts["dd"]
 
 
 def test_a_report_of_inspects_logs_has_questions_and_answers(tmp_path):
