@@ -201,8 +201,8 @@ class Labels(list[str]):
         super().__init__(read_lines(path, labels=True))
         stem = Path(path).name.partition(".")[0]
         one = stem if stem.endswith("ss") else stem.removesuffix("s")
-        # Standard input and pipes have no names.
-        self.name = one if one[:1].isalpha() else ""
+        # Standard input and pipes have no names, and a letter is no word.
+        self.name = one if len(one) > 2 and one[:1].isalpha() else ""
 
 
 def _labels(options: argparse.Namespace) -> dict[str, Labels | None]:
