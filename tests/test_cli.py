@@ -4,6 +4,7 @@ import json
 import shlex
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import evalstats as es
@@ -119,7 +120,8 @@ def texts(ask, metrics, *labels, **options):
 
     def call(small):
         given = {name: getattr(small, name) for name in ("systems", "references")}
-        chosen = {label: getattr(small, of) for label, of in labels}
+        # Those of docs.txt are called after their file, as those of a Series are after its name.
+        chosen = {label: pd.Series(getattr(small, of), name="doc") for label, of in labels}
         return ask(given["systems"], given["references"], metrics, **chosen, **options)
 
     return call
@@ -155,7 +157,8 @@ CALLS = [
     ("compare", f"{TEXTS} -m chrf ter --adjust-over metrics --resamples 99",
      texts(over_metrics, ["chrf", "ter"], **B99)),
     ("compare", f"{TEXTS} -m ter --over docs.txt --resamples 99",
-     lambda small: es.compare(small.systems, small.references, "ter", **B99).over(small.documents)),
+     lambda small: es.compare(small.systems, small.references, "ter", **B99)
+     .over(pd.Series(small.documents, name="doc"))),
     ("compare", "tasks.csv --over task",
      logs(lambda *given, **o: es.compare_logs(*given, **o).over("task"), "tasks.csv", **B99)),
     ("compare", "scores.csv --over document --groups document",
@@ -285,6 +288,18 @@ def test_files_of_statistics_compare_like_the_texts(typed, here):
     assert (table.metric, table.systems) == (es.CHRF(word_order=2), SYSTEMS)
     assert table.segment_ids[:2] == ("s0", "s1")
     assert "chrF2++" in typed("show", "all.npz", "scores.csv")
+
+
+@pytest.mark.parametrize(
+    "name, unit",
+    [("documents.txt", "6 documents"), ("speaker.v2.txt", "6 speakers"), ("12.txt", "6 groups")],
+)
+def test_groups_of_a_file_are_called_after_it(typed, here, name, unit):
+    # Defect: they were "groups", where papers want documents.
+    (here / name).write_bytes((here / "docs.txt").read_bytes())
+    command = ("compare", *REFS, *INPUT, "--resamples", "99", "--groups", name)
+    assert f"{unit} of 60 segments" in typed(*command).partition("\n")[0]
+    assert f"Whole {unit[2:]} are drawn." in typed(*command, "--describe")
 
 
 def test_a_sentence_for_the_method_section(typed, small):

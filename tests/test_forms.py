@@ -265,6 +265,14 @@ def test_wide_characters_are_aligned_by_their_width():
     assert lines[-2:] == ["系统  1", "e\u0301x    2"]
 
 
+def test_a_limit_that_is_printed_as_0_shows_on_which_side_it_is():
+    # Defect: [0.000, +0.169] stood beside p = 0.0496 and "better".
+    assert tabular.interval(0.00013, 0.169, 3, sign=True) == "[+0.000, +0.169]"
+    assert tabular.interval(-0.169, -0.0004, 3, sign=True) == "[-0.169, -0.000]"
+    assert tabular.interval(-1e-17, 0.169, 3, sign=True) == "[0.000, +0.169]"
+    assert tabular.interval(0.0004, 0.169, 3) == "[0.000, 0.169]"
+
+
 def test_numbers_are_never_a_negative_zero_and_pvalues_never_zero():
     for arguments, expected in (
         ((1.005, 1, False), "1.0"), ((-0.001, 2, True), "0.00"), ((0.5, 2, True), "+0.50"),

@@ -508,3 +508,11 @@ def test_several_runs_are_gated_and_told_how_many_segments_they_need():
     (difference,) = es.compare(runs, metrics=es.Mean("marks"), baseline="old", margin=0.1,
                                confidence_level=0.9)  # fmt: skip
     assert close.pvalue_passed == difference.margin_test.pvalue_not_worse
+
+
+def test_rows_of_both_sides_are_tables():
+    # Defect: "path must be a path or a frame, got dict".
+    base, new = ([{"segment": i, "acc": int(i % n > 0)} for i in range(90)] for n in (3, 9))
+    gate = es.gate(new, base, margin=0.1)
+    frames = es.gate(pd.DataFrame(new), pd.DataFrame(base), margin=0.1)
+    assert gate.to_json() == frames.to_json()

@@ -223,6 +223,10 @@ def test_tasks_that_are_not_shared():
     words = r"no task and metric in common: A has no x0: acc, x1: acc, x2: acc, and 2 more"
     refused(words, several(), many, missing="intersect")
     refused("choose one task, or systems that share some", several(), many, missing="intersect")
+    # Defect: of many language pairs none was named.
+    pairs = [log(*(rows(HUNDRED, task=t, name=n) for n in "AB"), name="x") for t in ("cs", "de")]
+    pairs += [log(*(rows(HUNDRED, task="uk", name=n) for n in "CDE"), name="y")]
+    refused(r"choose one task at a time, such as task='uk' \(of 3 systems\), or systems", *pairs)
     other = log(rows(HUNDRED), rows(dict(list(HUNDRED.items())[:90]), metric=es.Mean("f1")))
     with pytest.raises(es.InputError, match="t: there are 100 of acc, 90 of f1; compare metrics"):
         es.estimate_logs(other)

@@ -3,12 +3,15 @@
 import random
 import shutil
 
+import numpy as np
 import pytest
 
 import evalstats as es
 from evalstats import cli
-from tests import log_files
+from evalstats.results.report import document
+from tests import harness_logs, log_files
 from tests.harness_logs import answers, mixed, write
+from tests.markup import Markup
 
 
 def said(capsys, *call):
@@ -95,3 +98,45 @@ def test_a_log_without_samples_is_named_where_a_second_system_lacks(tmp_path, ca
     next((tmp_path / "x" / "b").rglob("samples_qa*")).unlink()
     with pytest.raises(es.InputError, match="qa: there is no file of its samples"):
         es.gate(tmp_path / "x" / "b", tmp_path / "x" / "a", task="qa", margin=0.5)
+
+
+# Questions and answers beside the items that differ
+
+
+def test_a_report_of_logs_has_questions_and_answers(tmp_path):
+    # Defect: influential items were numbers, and what was asked and answered was in the log only.
+    paths = []
+    for model, right in (("acme/old", [0, 0, 0, 1]), ("acme/new", [1, 1, 1, 1])):
+        lines = harness_logs.answers(right)
+        for i, line in enumerate(lines):
+            choices = {f"gen_args_{k}": {"arg_0": f"Who, {i}?", "arg_1": f" {name}"} for k, name in
+                       enumerate(("Ada", "Bob"))}  # fmt: skip
+            line |= {"arguments": choices, "target": "Bob"}
+            line["filtered_resps"] = [["-2.5", "False"], [str(-3.0 + right[i]), "True"]]
+        harness_logs.write(
+            tmp_path / model[5:], {"qa": lines}, {"qa": {"acc,none": np.mean(right)}}, model=model
+        )
+        paths.append(tmp_path / model[5:])
+    page = Markup(document(es.compare_logs(paths, n_resamples=99)))
+    named = list(zip(page.texts["dt"], page.texts["dd"], strict=True))
+    shown = [dict(named[i : i + 4]) for i in range(0, len(named), 4)]
+    # Of choices, the one of the highest likelihood.
+    flipped = {"question": "Who, 1?", "target": "Bob", "acme/old": "Ada", "acme/new": "Bob"}
+    assert flipped in shown
+    assert {**flipped, "question": "Who, 3?", "acme/old": "Bob"} in shown
+    by_passage = es.compare_logs(paths, groups="doc.passage", n_resamples=99)
+    assert "Who, 2?\nWho, 3?" in Markup(document(by_passage)).texts["dd"]
+
+
+def test_a_report_of_inspects_logs_has_questions_and_answers(tmp_path):
+    for model, right in (("m/old", [1, 0, 0, 1]), ("m/new", [1, 1, 1, 1])):
+        log = log_files.inspect_log(right, model=model, stated=float(np.mean(right)))
+        for sample in log["samples"]:
+            long = [{"role": "system", "content": "x"}, {"role": "user", "content": "y" * 900}]
+            sample |= {"input": long, "target": ["A", "B"]}
+            sample["scores"]["choice"]["answer"] = model
+        log_files.written(tmp_path / f"{model[2:]}.json", log)
+    page = Markup(document(es.compare_logs(tmp_path, n_resamples=99)))
+    question, target, *answers = page.texts["dd"][:4]
+    assert question == f"… {'y' * 600}"
+    assert (target, sorted(answers)) == ("A, B", ["m/new", "m/old"])

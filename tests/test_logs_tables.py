@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import hypothesis.strategies as st
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 
@@ -489,3 +490,39 @@ def test_what_is_written_is_read(tmp_path_factory, systems, segments, data):
     assert bool(run.incomplete) == (len(kept) < len(found))
     with pytest.raises(es.InputError, match="has scores more than once"):
         read([*kept, data.draw(st.sampled_from(kept))])
+
+
+def judged(judges=("claude", "gpt"), n=30):
+    marks = np.random.default_rng(2).integers(1, 6, (2, n, len(judges)))
+    return [
+        {"system": s, "segment": i, "judge": judge, "score": int(marks[a, i, j])}
+        for a, s in enumerate("AB")
+        for i in range(n)
+        for j, judge in enumerate(judges)
+    ]
+
+
+def test_a_column_of_judges_is_named_and_is_metrics_or_is_averaged():
+    # Defect: "scores more than once", and no word of the column that tells the rows apart.
+    rows = judged()
+    with pytest.raises(es.InputError, match="'judge' tells them apart: say what it is by columns"):
+        es.read_log(rows)
+    log = es.read_log(rows, columns={"judge": "metric"}, directions={"*": "higher"})
+    assert [key.metric for key in log.tables] == ["gpt", "claude"][::-1]
+    averaged = es.estimate_logs(rows, columns={"judge": "epoch"})
+    mean = np.mean([row["score"] for row in rows if row["system"] == "A"])
+    assert averaged["A"].score == pytest.approx(mean)
+    with pytest.raises(es.InputError) as error:
+        es.read_log([{**row, "judge": "gpt"} for row in rows])
+    assert "apart" not in str(error.value)
+
+
+def test_rows_of_python_are_a_table():
+    # Defect: only frames of pandas, polars and pyarrow were.
+    rows = judged(["gpt"])
+    log, frame = es.read_log(rows), es.read_log(pd.DataFrame(rows))
+    assert np.array_equal(
+        log.tables[Key("", "score")].values, frame.tables[Key("", "score")].values
+    )
+    with pytest.raises(es.InputTypeError, match="path must be a path or a frame, got list"):
+        es.read_log([*rows, 3])

@@ -609,3 +609,32 @@ def test_what_was_spent_before_an_improvement_stays_spent():
     assert second.improved
     # One look of fifty, not two.
     assert 0 < third.level < 1.1 * 0.05 * 0.9 / 50
+
+
+# Gold labels
+
+
+def test_labels_are_monitored_as_statistics_of_them_are(tmp_path):
+    # Defect: "metric must read text or need no references".
+    rng = np.random.default_rng(6)
+    gold, metric = rng.choice(["no", "yes"], 120), es.Confusion(["no", "yes"], "macro-f1")
+    outputs = [np.where(rng.random(120) < share, gold, "no") for share in (0.2, 0.5, 0.9)]
+    monitor, other = es.Monitor(gold, metric), es.Monitor(gold, metric)
+    for step, of_step in enumerate(outputs):
+        check = monitor.check(step, of_step)
+        assert check == other.check(step, es.extract({"A": of_step}, gold, metric))
+        assert check.score == es.estimate(of_step, gold, metric).score
+    assert monitor.best_step == 2
+    resumed = es.Monitor(list(gold), metric)
+    resumed.load_state_dict(json.loads(json.dumps(monitor.state_dict())))
+    assert repr(resumed) == repr(monitor)
+    with pytest.raises(es.InputError, match="different references or groups"):
+        es.Monitor(gold[::-1], metric).load_state_dict(monitor.state_dict())
+    sets = es.Confusion(["no", "yes"], "macro-f1", multilabel=True)
+    first, again = (
+        [set(names) for names in order] for order in ([["no", "yes"]] * 5, [["yes", "no"]] * 5)
+    )
+    assert (
+        es.Monitor(first, sets).references.fingerprint
+        == es.Monitor(again, sets).references.fingerprint
+    )

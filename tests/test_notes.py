@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 
 import evalstats as es
 from evalstats.analysis.gate import gated
@@ -229,3 +230,31 @@ def test_claims_of_families_over_few_documents_are_marked_in_every_form():
     pair = {name: scores[name] for name in ("s0", "s1")}
     for others, groups in ((pair, few), (scores, many), (scores, None)):
         assert "†" not in str(es.compare(others, groups=groups, **options))
+
+
+@pytest.mark.parametrize("n, is_told", [(4, True), (10, False)])
+def test_few_counted_answers_are_told(n, is_told):
+    # Defect: of 4 gained and none lost McNemar's p is 0.0455, the exact one 2 / 2^4 = 0.125.
+    old = np.repeat([1.0, 0.0], [200, 100])
+    new = old.copy()
+    new[200 : 200 + n] = 1.0
+    result = es.compare({"A": old, "B": new}, metrics=es.Mean("acc"), n_resamples=99)
+    told = [note for note in result.notes if "fewer than 10 segments" in note]
+    exact = binomtest(n, n).pvalue
+    assert result[0].discordant.exact_pvalue == pytest.approx(exact)
+    p = f"McNemar's p is smaller than that of its exact form (two-sided {exact:.4f})."
+    assert told == [f"B and A (acc) differ on fewer than 10 segments, where {p}"] * is_told
+
+
+def test_of_three_answers_no_bootstrap_is_said_to_be_replaced():
+    # Defect: "t decides" stood above McNemar's test and Tango's interval.
+    answers = {"A": [1, 0, 0], "B": [1, 1, 1]}
+    notes = es.compare(answers, metrics=es.Mean("acc"), n_resamples=99).notes
+    assert (
+        notes[0]
+        == "Only 3 segments: below 100, intervals and p-values are rough; use more segments."
+    )
+    marks = {"A": [0.5, 0.1, 0.2], "B": [0.4, 0.3, 0.9]}
+    assert any(
+        "t decides" in note for note in es.compare(marks, metrics=JUDGE, n_resamples=99).notes
+    )

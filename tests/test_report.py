@@ -96,7 +96,7 @@ def test_a_verdict_says_direction_limit_tasks_and_what_would_have_been_found():
     result = es.compare(scores, metrics=es.Mean("m"))
     least = result.power().pairs[0].minimum
     assert said(result).startswith("No evidence that B differs from A in m")
-    assert f"A true difference of {least:.2f} is found four times out of five" in said(result)
+    assert f"finds a true difference of {least:.2f} m four times out of five" in said(result)
     same = es.compare({"A": [1, 2.0, 4], "B": [1, 2.0, 4]}, metrics=es.Mean("m"))
     assert said(same) == "B and A are the same on every segment"
     loss = es.Mean("loss", higher_is_better=False)
@@ -445,3 +445,18 @@ def test_the_command_line_shows_the_lines_of_its_files(tmp_path, monkeypatch):
         assert found.texts["dd"][3 * i : 3 * i + 3] == lines
     assert "counted from 0" not in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "Segments are counted from 0." in str(compared(n=20).influence())
+
+
+def test_a_plan_has_a_figure():
+    # Defect: power().plot() drew one, and the report of it had none.
+    planned = es.compare(marks(100), metrics=es.Mean("m")).power()
+    (pair,) = planned.pairs
+    found = Markup(document(planned))
+    assert "Figures" in found.texts["h2"]
+    assert f"least difference with power {planned.target:g}, by number of segments" in str(
+        found.texts
+    )
+    shown = [text for text in found.texts["span"] if text in {f"{n:,}" for n in pair.sizes}]
+    assert len(shown) == len(pair.sizes) > 3
+    asked = es.compare(marks(100), metrics=es.Mean("m")).power(difference=0.3)
+    assert "power, by number of segments" in document(asked)

@@ -282,6 +282,19 @@ def test_a_classifier_needs_no_decode():
         LabelledSet(["a"], es.CHRF(), None, None)
 
 
+def test_a_classifier_is_watched_under_metrics_of_labels(hugging_face):
+    # Defect: Monitor(labels, Confusion) was refused.
+    rng = np.random.default_rng(4)
+    gold, metric = rng.integers(0, 3, 90), es.Confusion([0, 1, 2], "macro-f1")
+    logits = np.eye(3)[np.where(rng.random(90) < 0.6, gold, 0)]
+    watch = hugging_face.MonitorCallback(es.Monitor(gold, metric))
+    found = watch.compute_metrics(SimpleNamespace(predictions=logits, label_ids=gold))
+    truth = es.estimate(logits.argmax(axis=1), gold, metric).score
+    assert found["macro-f1"] == truth
+    other = SimpleNamespace(predictions=logits[:50], label_ids=gold[:50])
+    assert watch.compute_metrics(other)["macro-f1"] != truth
+
+
 def test_what_keeps_checkpoints_has_the_name_that_is_logged():
     """A trainer would say so with a KeyError at the first save, a training of hours later."""
     for metric, name in (("chrf", "chrf"), (es.CHRF(word_order=2), "chrf++"), ("bleu", "bleu")):

@@ -61,7 +61,8 @@ def _limits(
         unit=units.unit,
         worth=worth,
         sizes=sizes,
-        by_t=degrees < LEAST_DEGREES,
+        by_t=degrees < LEAST_DEGREES
+        and not all(one.of.outcomes and not one.has_runs for one in drawn),
         gaps=gaps,
         held=tuple(held),
     )

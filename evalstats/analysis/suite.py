@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from evalstats.analysis.aggregates import Aggregated
@@ -100,10 +101,12 @@ class Suite:
         groups: Groups = None,
         strata: Labels = None,
         notes: Sequence[str] = (),
+        texts: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({}),
     ) -> Suite:
         """Return a suite of tasks, of which an only one may be called "" and may have strata.
 
-        `notes` stand before those of all that the suite is asked.
+        `notes` stand before those of all that the suite is asked; `texts` of tasks, by name one a
+        segment, are for reports.
         """
         if len(tasks) > 1:
             if strata is not None:
@@ -124,6 +127,12 @@ class Suite:
                 Task(list(tables), name, groups=labels, strata=strata, aggregate=aggregate)
             ]
         suite.notes = tuple(notes)
+        suite.parts = [
+            replace(part, outputs=texts[part.name])
+            if isinstance(part, Task) and part.name in texts
+            else part
+            for part in suite.parts
+        ]
         return suite
 
     @also_called(seed="rng")

@@ -163,12 +163,15 @@ def _codes(labels: Iterable[Hashable], n: int, name: str) -> tuple[Codes, list[A
 
 
 def unit_name(label: object, otherwise: str = "group") -> str:
-    """Return what groups, or strata, are called that were given by the name of a label.
+    """Return what groups, or strata, are called: after a label, or the name that labels have.
+
+    A pandas Series has a name, and so has a file of labels.
 
     >>> unit_name("doc.passage_id"), unit_name([0, 0, 1])
     ('passage', 'group')
     """
-    name = label.rpartition(".")[2] if isinstance(label, str) else ""
+    given = label if isinstance(label, str) else getattr(label, "name", None)
+    name = given.rpartition(".")[2] if isinstance(given, str) else ""
     name = name.removesuffix("_id").replace("_", " ")
     return name if name.isprintable() and name.strip() not in ("", "id") else otherwise
 

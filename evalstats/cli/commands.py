@@ -87,7 +87,7 @@ def _compared(found: Input, asked: dict[str, Any], progress: Progress) -> Compar
 def _suite(found: Input, asked: dict[str, Any]) -> Suite:
     """Return the tasks of an input, with the arguments that are about them."""
     about = {name: asked.pop(name, None) for name in _PARTS}
-    return Suite.of(found.tasks, **about, notes=found.notes)
+    return Suite.of(found.tasks, **about, notes=found.notes, texts=found.texts)
 
 
 def _estimate(options: argparse.Namespace, progress: Progress) -> Result:

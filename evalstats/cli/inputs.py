@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,8 @@ class Input:
     """Tables by task, "" being the only one of texts, labels of segments, and notes on logs.
 
     A label is one string a segment, or the name of labels that the tables have. `paths` has the
-    system of each file that holds one; `totals` are those of groups of logs.
+    system of each file that holds one; `totals` are those of groups of logs, and `texts` their
+    questions and answers by task.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
@@ -55,6 +56,7 @@ class Input:
     notes: tuple[str, ...] = ()
     paths: dict[str, str] | None = None
     totals: tuple[NamedTotal, ...] = ()
+    texts: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -133,7 +135,8 @@ def read(options: argparse.Namespace, progress: Progress, least: int = 1) -> Inp
         joined = of_logs(options, [x for x in labels.values() if x not in (None, "task")])
         if least > 1:
             joined.paired()
-        found = Input(joined.tasks, labels, tuple(joined.notes), joined.paths, joined.totals)
+        notes = tuple(joined.notes)
+        found = Input(joined.tasks, labels, notes, joined.paths, joined.totals, joined.texts)
     if least > 1:
         _check_enough(options, found.systems, found.paths or {})
     return found
@@ -151,7 +154,7 @@ def _of_statistics(options: argparse.Namespace) -> Input:
     for name in _LABELS:
         given = getattr(options, name)
         is_label = given is None or given in tables[0].labels
-        labels[name] = given if is_label else read_lines(given, labels=True)
+        labels[name] = given if is_label else Labels(given)
     files = zip(options.logs, tables, strict=True)
     paths = {path: table.systems[0] for path, table in files if len(table.systems) == 1}
     return Input({"": _chosen(tables_of(tables), options)}, labels, paths=paths)
@@ -192,10 +195,21 @@ def _of_texts(options: argparse.Namespace, progress: Progress, least: int) -> In
     return Input({"": _chosen(tables, options)}, labels, notes, paths)
 
 
-def _labels(options: argparse.Namespace) -> dict[str, list[str] | None]:
+class Labels(list[str]):
+    """The lines of a file of labels; its name, such as "document" of ``documents.txt``."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(read_lines(path, labels=True))
+        stem = Path(path).name.partition(".")[0]
+        one = stem if stem.endswith("ss") else stem.removesuffix("s")
+        # Standard input and pipes have no names, and a letter is no word.
+        self.name = one if len(one) > 2 and one[:1].isalpha() else ""
+
+
+def _labels(options: argparse.Namespace) -> dict[str, Labels | None]:
     """Return the lines of the files of groups and strata, None where there is no file."""
     files: dict[str, str | None] = {name: getattr(options, name) for name in _LABELS}
-    return {n: read_lines(path, labels=True) if path else None for n, path in files.items()}
+    return {name: Labels(path) if path else None for name, path in files.items()}
 
 
 def _outputs(paths: Sequence[str], names: Sequence[str], n_segments: int) -> dict[str, Lines]:

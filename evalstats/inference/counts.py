@@ -77,3 +77,17 @@ def tango_distance(gained: float, lost: float, n: float, difference: float) -> f
     distance = gained - lost - n * difference
     # No two systems differ by more than all items: that is infinitely far from what was seen.
     return standardised(distance, float(np.sqrt(max(variance, 0.0))) if difference < 1 else 0.0)
+
+
+def exact_mcnemar(gained: int, lost: int) -> float:
+    """Return the two-sided p-value of the exact form of McNemar's (1947) test, the sign test.
+
+    With m changed items, twice the probability that of m fair coins at most min(gained, lost) show
+    heads.
+
+    >>> exact_mcnemar(4, 0)
+    0.125
+    """
+    from scipy.special import bdtr
+
+    return min(1.0, 2.0 * float(bdtr(min(gained, lost), gained + lost, 0.5)))

@@ -30,7 +30,7 @@ class LabelledSet:
     """
 
     def __init__(self, references: Any, metric: Metric, decode: Any, labels: Any) -> None:
-        if metric.uses_references and decode is None:
+        if metric.uses_references and metric.reads_text and decode is None:
             raise InputTypeError(
                 f"decode is None; {metric.name} needs a tokenizer or a function that turns "
                 f"predictions into texts"
@@ -55,9 +55,15 @@ class LabelledSet:
         n_segments : int, optional
             How many segments were evaluated; by default as many as this set has.
         """
-        outputs = decoded(prediction.predictions, self.decode, prediction.label_ids)
+        outputs = self._outputs(prediction)
         n_segments = n_segments or self._n_segments or len(outputs)
         return unpadded(outputs, prediction.label_ids, n_segments, self._pad)
+
+    def _outputs(self, prediction: Any) -> Any:
+        """Return the outputs; without `decode`, of metrics of labels, the most probable classes."""
+        if self.decode is None and self.metric.uses_references:
+            return _logits(prediction.predictions, prediction.label_ids).argmax(axis=1)
+        return decoded(prediction.predictions, self.decode, prediction.label_ids)
 
     def holds(self, labels: Any, n_segments: int, remember: bool, alone: bool = False) -> bool:
         """Return whether these are the labels of the set; remember the first ones that are.
@@ -106,6 +112,8 @@ class LabelledSet:
         if not self.metric.uses_references:
             return estimated(self.metric, outputs, None)
         try:
+            if self.decode is None:
+                return estimated(self.metric, outputs, labels)
             is_text = hasattr(self.decode, "batch_decode")
             return estimated(self.metric, outputs, decoded(labels, self.decode)) if is_text else {}
         except InputError:
@@ -189,7 +197,7 @@ def decoded(predictions: Any, decode: Any, labels: Any = None) -> Any:
     # With other outputs of the model beside them, logits and token ids come first.
     first = predictions[0] if isinstance(predictions, tuple) else predictions
     if decode is None:
-        return _are_right(np.asarray(first), np.asarray(labels))
+        return (_logits(predictions, labels).argmax(axis=1) == labels).astype(np.float64)
     if not hasattr(decode, "batch_decode"):
         if not callable(decode):
             kind = type(decode).__name__
@@ -207,12 +215,14 @@ def decoded(predictions: Any, decode: Any, labels: Any = None) -> Any:
     return decode.batch_decode(known, skip_special_tokens=True)
 
 
-def _are_right(logits: Any, labels: Any) -> Any:
-    """Return 1.0 where the largest of a row's logits is that of its label, else 0.0, `(N,)`."""
-    if logits.ndim != 2 or labels.shape != logits.shape[:1]:
+def _logits(predictions: Any, labels: Any) -> NDArray[Any]:
+    """Return the logits of a classifier, `(N, classes)`, of which labels `(N,)` are beside them."""
+    first = predictions[0] if isinstance(predictions, tuple) else predictions
+    logits: NDArray[Any] = np.asarray(first)
+    if logits.ndim != 2 or np.shape(labels) != logits.shape[:1]:
         raise InputError(
             f"without decode, predictions must be logits of shape (N, classes) and labels N "
-            f"classes, got {logits.shape} and {labels.shape}; give a function from predictions to "
-            f"N scores as decode"
+            f"classes, got {logits.shape} and {np.shape(labels)}; give a function from predictions "
+            f"to N scores as decode"
         )
-    return (logits.argmax(axis=1) == labels).astype(np.float64)
+    return logits

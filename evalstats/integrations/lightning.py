@@ -10,6 +10,7 @@ from evalstats.checks import check_same_length, listed
 from evalstats.errors import InputError, MissingExtraError
 from evalstats.integrations.loop import check_kept_by, checked, estimated, scored
 from evalstats.text.references import References
+from evalstats.training.gold import Gold
 from evalstats.training.monitor import Monitor
 
 try:
@@ -66,14 +67,14 @@ class Outputs(dict[str, list[Any]]):
         """The first position without an output; `None` if each up to the last has one."""
         return next((i for i, found in enumerate(self.get("ids", [])) if found != i), None)
 
-    def are_of(self, references: References) -> bool:
+    def are_of(self, references: References | Gold) -> bool:
         """Return whether these are outputs for all segments of these references, in order."""
         if self.missing is not None or len(self["hypotheses"]) != len(references):
             return False
         own = self.get("references")
-        return own is None or References(own).fingerprint == references.fingerprint
+        return own is None or type(references)(own).fingerprint == references.fingerprint
 
-    def within(self, references: References) -> list[Any] | None:
+    def within(self, references: References | Gold) -> list[Any] | None:
         """Return the references of these segments, where ids say which they are."""
         ids = self.get("ids", [-1])
         known = all(0 <= i < len(references) for i in ids)

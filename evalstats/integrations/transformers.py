@@ -18,7 +18,7 @@ from evalstats.integrations.loop import (
     scored,
 )
 from evalstats.metrics import Metric, as_metric
-from evalstats.text.references import References
+from evalstats.training.gold import as_gold
 from evalstats.training.monitor import Monitor
 
 try:
@@ -58,13 +58,14 @@ def compute_metrics(
         What turns predictions into outputs: a tokenizer, for generated token ids
         (`predict_with_generate=True`), or a function from predictions to N outputs. Without it,
         for metrics that need no references, each segment scores 1 where the largest logit is that
-        of its label, else 0: the accuracy of a classifier, with ``Mean("accuracy")``.
+        of its label, else 0: the accuracy of a classifier, with ``Mean("accuracy")``; of metrics of
+        labels, such as `Confusion`, the output is the class with the largest logit.
     labels : sequence, optional
         The labels of the evaluation set, one row a segment, which tell it apart from others. By
         default it is the first set that is evaluated with as many segments as there are references.
     """
     chosen = as_metric(metric)
-    refs = References(references) if chosen.uses_references else None
+    refs = as_gold(chosen, references)
     the_set = LabelledSet(refs, chosen, decode, labels)
 
     def compute(prediction: Any) -> dict[str, float]:

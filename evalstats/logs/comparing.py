@@ -93,7 +93,7 @@ def compare_logs(
         human=human,
     ).paired()
     whole = together.totals if aggregate is None else aggregate
-    suite = Suite.of(together.tasks, whole, groups, strata, together.notes)
+    suite = Suite.of(together.tasks, whole, groups, strata, together.notes, together.texts)
     return suite.compare(**options)
 
 
@@ -133,5 +133,5 @@ def estimate_logs(
         human=human,
     )
     whole = together.totals if aggregate is None else aggregate
-    suite = Suite.of(together.tasks, whole, groups, strata, together.notes)
+    suite = Suite.of(together.tasks, whole, groups, strata, together.notes, together.texts)
     return suite.estimate(**options)

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from evalstats.logs.sources import differing, without_suffix
 from evalstats.logs.words import as_directions, first_few, matches
 from evalstats.metrics import Mean, Ratio
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.frames import columns_of
+from evalstats.text.frames import table_columns
 
 #: A log, or where to read one; a frame (pandas, polars, pyarrow) is a table of scores.
 OneLog = Log | str | os.PathLike[str] | Any
@@ -51,7 +52,8 @@ class Joined(NamedTuple):
 
     `tasks` has one table a metric of each task, all of the same segments; `paths` has the system of
     each log that holds only one, by its path; `totals` are those of groups that the logs average;
-    `unread` says what of the logs was left out, and why.
+    `unread` says what of the logs was left out, and why; `texts` has the questions, targets and
+    answers of each task, one a segment: ``{"arc": {"question": [...], "gpt": [...]}}``.
     """
 
     tasks: dict[str, list[SegmentStatistics]]
@@ -59,6 +61,7 @@ class Joined(NamedTuple):
     paths: dict[str, str]
     totals: tuple[NamedTotal, ...] = ()
     unread: tuple[str, ...] = ()
+    texts: Mapping[str, Mapping[str, Sequence[str]]] = MappingProxyType({})
 
     def paired(self) -> Joined:
         """Return the same, or say what is in the way of two systems where a log was not read."""
@@ -133,7 +136,21 @@ def joined(
         # A column that is read is not left out.
         notes = [note for note in notes if f"column {column!r}" not in note.line]
         notes += [_Note("people", line) for line in unknown]
-    return Joined(tasks, [*changes, *_sentences(notes), *asked_twice(tasks)], paths, totals, unread)
+    texts = {name: _texts(pivots[next(iter(own))], tasks[name][0]) for name, own in by_task.items()}
+    said = [*changes, *_sentences(notes), *asked_twice(tasks)]
+    return Joined(tasks, said, paths, totals, unread, texts)
+
+
+def _texts(pivot: Pivot, table: SegmentStatistics) -> dict[str, list[str]]:
+    """Return questions, targets, and the first answers of each system, one a segment."""
+    columns: dict[str, list[str]] = {}
+    for part in pivot.parts:
+        items = part.rows.items
+        for kind, texts in items.texts.items():
+            of = dict(zip(reversed(items.ids), reversed(texts), strict=True))
+            name = part.rows.system if kind == "answer" else kind
+            columns.setdefault(name, [of.get(item, "") for item in table.segment_ids or ()])
+    return columns
 
 
 def _totals(
@@ -187,7 +204,7 @@ def _sentences(notes: Iterable[_Note]) -> list[str]:
 
 def _read(logs: Logs, wanted: Wanted) -> tuple[list[Log], tuple[str, ...]]:
     """Return the logs that have what is wanted, or say that none has; and what is left out."""
-    if isinstance(logs, (str, os.PathLike, Log)) or columns_of(logs) is not None:
+    if isinstance(logs, (str, os.PathLike, Log)) or table_columns(logs) is not None:
         logs = [logs]
     if isinstance(logs, Mapping):
         names = [label(name, "names of logs") for name in logs]
@@ -274,6 +291,7 @@ def _shared(
         raise InputError(
             f"the systems have no task and metric in common: {first_few(lines)}; choose one ",
             Argument("task"),
+            *_example(rows_of),
             ", or ",
             Argument("systems"),
             " that share some",
@@ -286,6 +304,18 @@ def _shared(
         )
     notes += [_Note("unshared", f"Left out, since {line}") for line in lines]
     return shared
+
+
+def _example(rows_of: Mapping[Key, Sequence[Rows]]) -> tuple[object, ...]:
+    """Return the end of a message: a task of some systems, the most of all, if there are several.
+
+    Of ten language pairs one is named, by its argument: ``(" at a time, such as ", task='cs-de')``.
+    """
+    largest = max(rows_of, key=lambda key: len(rows_of[key]))
+    n = len(rows_of[largest])
+    if n < 2 or len({key.task for key in rows_of}) < 2:
+        return ()
+    return (" at a time, such as ", Argument("task", largest.task), f" (of {n} systems)")
 
 
 def _complete(pivot: Pivot, missing: str, notes: list[_Note]) -> SegmentStatistics:

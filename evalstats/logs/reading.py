@@ -18,7 +18,7 @@ from evalstats.logs.log import Log, Patterns, Wanted
 from evalstats.logs.rows import Rows
 from evalstats.logs.sources import Source, check_readable
 from evalstats.logs.words import as_directions, first_few
-from evalstats.text.frames import columns_of
+from evalstats.text.frames import table_columns
 
 
 class Format(Protocol):
@@ -147,7 +147,7 @@ def named(log: Log, name: str) -> Log:
 
 def read_part(log: Any, wanted: Wanted) -> Log:
     """Return what is wanted of a path or a frame, which may be nothing."""
-    if columns_of(log) is not None:
+    if table_columns(log) is not None:
         return tables.read_frame(log, wanted)
     if not isinstance(log, (str, os.PathLike)):
         raise InputTypeError(f"path must be a path or a frame, got {type(log).__name__}")

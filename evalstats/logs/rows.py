@@ -19,6 +19,8 @@ from evalstats.checks import check_names, is_missing, label, shown
 from evalstats.errors import InputError
 from evalstats.metrics import Mean, Metric
 
+#: Characters of a question, or an answer, that are kept: the last ones, after all examples.
+_MOST_TEXT = 600
 _NUMBERS = re.compile(r"(\d+)", re.ASCII)
 
 
@@ -55,7 +57,8 @@ class Items:
     `epochs` say which answer to its item each is, empty where each has one; `labels` are groups and
     hashes of what was asked; `order` has where each answer was in what was read; `prompts` are
     hashes of the whole texts that a system was given, which may differ, empty where there are none;
-    `paths` are keys of the log that can be asked for as labels, as far as they are known.
+    `paths` are keys of the log that can be asked for as labels, as far as they are known; `texts`
+    are the "question", "target" and "answer" of each, or their ends, where the log has them.
     """
 
     ids: tuple[str, ...]
@@ -64,6 +67,7 @@ class Items:
     order: NDArray[np.intp]
     prompts: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -73,6 +77,7 @@ class Items:
         labels: Mapping[str, Sequence[str]] | None = None,
         epochs: Sequence[int] = (),
         prompts: Sequence[str] = (),
+        texts: Mapping[str, Sequence[str]] | None = None,
     ) -> Items:
         """Return answers in the natural order of their ids, and of their epochs.
 
@@ -96,14 +101,18 @@ class Items:
                 kept[name] = tuple(values[i] for i in order)
         named, of_each = tuple(ids[i] for i in order), [numbers[i] for i in order if numbers]
         asked = tuple(prompts[i] for i in order) if any(prompts) else ()
-        return cls(named, np.array(of_each, np.int64), kept, np.array(order, np.intp), asked)
+        said = {name: tuple(of[i] for i in order) for name, of in (texts or {}).items() if any(of)}
+        numbers_of_each = np.array(of_each, np.int64)
+        return cls(named, numbers_of_each, kept, np.array(order, np.intp), asked, texts=said)
 
     def at(self, places: Sequence[int]) -> Items:
         """Return the answers at these places as the only ones to their items."""
         labels = {name: tuple(values[i] for i in places) for name, values in self.labels.items()}
         ids = tuple(self.ids[i] for i in places)
         prompts = tuple(self.prompts[i] for i in places) if self.prompts else ()
-        return Items(ids, np.empty(0, np.int64), labels, np.arange(len(ids)), prompts, self.paths)
+        texts = {name: tuple(values[i] for i in places) for name, values in self.texts.items()}
+        none = np.empty(0, np.int64)
+        return Items(ids, none, labels, np.arange(len(ids)), prompts, self.paths, texts)
 
 
 @dataclass
@@ -114,7 +123,7 @@ class Answers:
     items, and `epochs` say which answer to its item each is. `values` has the score of each answer,
     or its statistics, by metric and place, since an answer need not have all:
     ``{"acc": {0: 1.0, 2: 0.0}}``. `prompts` are hashes of what the system was given, and `paths`
-    those of keys that can be asked for as labels: "doc.passage".
+    those of keys that can be asked for as labels: "doc.passage"; `texts` are those of `Items`.
     """
 
     where: str
@@ -126,6 +135,7 @@ class Answers:
     values: dict[str, dict[int, Any]] = field(default_factory=dict)
     prompts: list[str] = field(default_factory=list)
     paths: tuple[str, ...] = ()
+    texts: dict[str, list[str]] = field(default_factory=dict)
 
     def add(
         self,
@@ -135,8 +145,9 @@ class Answers:
         values: Mapping[str, Any],
         epoch: int = 1,
         prompt: str = "",
+        texts: Mapping[str, str] | None = None,
     ) -> None:
-        """Add an answer; all have labels of the same names."""
+        """Add an answer; all have labels, and texts, of the same names."""
         place = len(self.lines)
         self.lines.append(line)
         self.ids.append(id)
@@ -144,6 +155,9 @@ class Answers:
         self.prompts.append(prompt)
         for name, value in labels.items():
             self.labels.setdefault(name, []).append(value)
+        for name, text in (texts or {}).items():
+            cut = text if len(text) <= _MOST_TEXT else f"… {text[-_MOST_TEXT:]}"
+            self.texts.setdefault(name, []).append(cut)
         for name, value in values.items():
             self.values.setdefault(name, {})[place] = value
 
@@ -153,7 +167,9 @@ class Answers:
         labels = {name: [values[i] for i in at] for name, values in self.labels.items()}
         ids, epochs = [self.ids[i] for i in at], [self.epochs[i] for i in at]
         prompts = [self.prompts[i] for i in at]
-        return replace(Items.of(self.where, ids, labels, epochs, prompts), paths=self.paths)
+        texts = {name: [values[i] for i in at] for name, values in self.texts.items()}
+        items = Items.of(self.where, ids, labels, epochs, prompts, texts)
+        return replace(items, paths=self.paths)
 
     def means(self, metric: str, items: Items) -> NDArray[np.float64]:
         """Return statistics of `Mean` in the order of the items, NaN where there is no score."""

@@ -20,7 +20,7 @@ from evalstats.shards.shard import Shard
 from evalstats.statistics.extraction import Metrics
 from evalstats.statistics.files import read_lines
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.frames import columns_of
+from evalstats.text.frames import table_columns
 
 
 class Passed(NamedTuple):
@@ -84,14 +84,14 @@ def _opened(value: Any) -> Any:
 
 
 def _is_log(value: object) -> bool:
-    return isinstance(value, (Log, str, os.PathLike)) or columns_of(value) is not None
+    return isinstance(value, (Log, str, os.PathLike)) or table_columns(value) is not None
 
 
 def _has_names(value: object, baseline: str) -> bool:
     """Return whether a value holds several systems, of which one may be called so."""
     if is_statistics(value) and baseline.endswith((".npz", ".txt", ".txt.gz")):
         return False
-    names = [name for name, _ in columns_of(value) or ()]
+    names = [name for name, _ in table_columns(value) or ()]
     return isinstance(value, Mapping) or is_statistics(value) or baseline in names
 
 
@@ -120,7 +120,7 @@ def _logs(passed: Passed, baseline: object, of_logs: Mapping[str, Any]) -> Sides
     metrics: Any = passed.metrics
     labels: Any = passed.groups, passed.strata
     sides: Any = [baseline, passed.hypotheses]
-    if all(columns_of(side) is not None for side in sides):
+    if all(table_columns(side) is not None for side in sides):
         names = [read_log(side).systems for side in sides]
         # Frames have no paths to be called after.
         if names[0] == names[1] and len(names[0]) == 1:

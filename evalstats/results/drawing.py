@@ -29,6 +29,7 @@ from evalstats.results.records import (
     kind_of,
     metric_name,
     oriented,
+    plural,
     ranked,
 )
 
@@ -72,6 +73,7 @@ def figures(result: Any) -> str:
         "Differences": [
             x for some in by_metric(found).values() for x in _of_differences(result, some)
         ],
+        "Power": [_of_power(result, pair) for pair in getattr(result, "pairs", ())],
         "Checks": [_of_checks(result, some) for some in by_metric(checks).values()],
         "Scores": [x for some in by_metric(scores).values() for x in _of_scores(some)],
     }
@@ -166,6 +168,21 @@ def _of_ranks(ranking: Any) -> str:
     about = f"{tabular.level(ranking.confidence_level)}; thin: all at once; "
     about += "letters: tiers of ties" if ranking.has_letters else "in brackets: better than so many"
     return chart(ranking.metric, marks, about)
+
+
+def _of_power(planned: Any, pair: Any) -> str:
+    """Draw what is found on test sets of several sizes: the least difference, or the power."""
+    marks = [
+        Mark(f"{n:,}", value, value, value)
+        for n, value in zip(pair.sizes, pair.powers or pair.minimums, strict=True)
+        if value is not None
+    ]
+    if not marks:
+        return ""
+    what = "power" if pair.powers else f"least difference with power {planned.target:g}"
+    title = f"{metric_name(pair)}: {pair.system} − {pair.baseline}"
+    drawn = chart(title, marks, f"{what}, by number of {plural(planned.unit)}")
+    return _folded(drawn, len(marks) * len(planned.pairs), title)
 
 
 def _of_checks(gate: Any, checks: Sequence[Any]) -> str:

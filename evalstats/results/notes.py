@@ -65,7 +65,7 @@ class Limits(NamedTuple):
     unit: str
     worth: float  # the number of units of one size that say as much
     sizes: tuple[int, ...] = ()  # of groups the smallest and the largest
-    by_t: bool = False  # whether there are so few units that t decides
+    by_t: bool = False  # whether there are so few units that t decides, but for 0/1 scores
     gaps: tuple[str, ...] = ()  # sentences on missing scores, and on judges
     held: tuple[Concentration, ...] = ()  # scores, or differences, that rest on few units
 
@@ -106,6 +106,11 @@ def comparison_notes(
     few = [d for d in rows if d.test != "mcnemar" and 0 < d.n_differing < FEW_DIFFERING]
     rough = "so that the interval is rough and the p-value large"
     yield from _about(rows, few, f"differ on fewer than {FEW_DIFFERING} {units}, {rough}")
+    counted = [d for d in rows if d.test == "mcnemar" and 0 < d.n_differing < FEW_DIFFERING]
+    exact = "where McNemar's p is smaller than that of its exact form"
+    if len(counted) == 1 and counted[0].discordant and units == "segments":
+        exact += f" (two-sided {counted[0].discordant.exact_pvalue:.4f})"
+    yield from _about(rows, counted, f"differ on fewer than {FEW_DIFFERING} {units}, {exact}")
     yield from close_calls(adjustment, every)
     same = [d for d in rows if d.n_differing == 0]
     yield from _about(rows, same, f"have identical statistics on every {limits[0].unit}: p = 1")

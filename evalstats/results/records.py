@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from evalstats.checks import integer
 from evalstats.errors import InputError
+from evalstats.inference.counts import exact_mcnemar
 from evalstats.results import convert, tabular
 from evalstats.results.contrasts import ContrastName, contrast_of
 from evalstats.results.convert import Count, NotNegative, Share, Whole, check_bounds
@@ -105,10 +106,22 @@ def _first(*values: float | None) -> float:
 
 @dataclass(frozen=True)
 class Discordant:
-    """Segments of 0/1 scores on which only the system succeeds, and only the baseline."""
+    """Segments of 0/1 scores on which only the system succeeds, and only the baseline.
+
+    >>> Discordant(gained=4, lost=0).exact_pvalue
+    0.125
+    """
 
     gained: Whole
     lost: Whole
+
+    @property
+    def exact_pvalue(self) -> float:
+        """The two-sided p-value of the exact form of McNemar's (1947) test, which is the sign test.
+
+        It takes all segments for independent.
+        """
+        return exact_mcnemar(self.gained, self.lost)
 
 
 @dataclass(frozen=True)

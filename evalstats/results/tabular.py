@@ -264,6 +264,8 @@ def which_is_better(higher_is_better: bool) -> str:
 POWERS = -1
 #: Decimals of the smallest error that no table has room for. (Rounding leaves errors of 1e-17.)
 _LEAST_PLACES, _MOST_PLACES = -14, 30
+#: Up to it a limit of an interval may be 0 but for rounding.
+_NOISE = 1e-12
 
 
 def decimals(errors: Iterable[float | None], digits: int | None = None) -> int:
@@ -287,8 +289,16 @@ def number(value: float, decimals: int, sign: bool = False) -> str:
 
 
 def interval(low: float, high: float, decimals: int, sign: bool = False) -> str:
-    """Return ``[low, high]``."""
-    return f"[{number(low, decimals, sign)}, {number(high, decimals, sign)}]"
+    """Return ``[low, high]``; with signs, a limit that is not 0 shows on which side of it it is.
+
+    >>> interval(0.0001, 0.1693, 3, sign=True), interval(0.0, 0.1693, 3, sign=True)
+    ('[+0.000, +0.169]', '[0.000, +0.169]')
+    """
+    shown = [number(limit, decimals, sign) for limit in (low, high)]
+    for i, limit in enumerate((low, high)):
+        if sign and abs(limit) > _NOISE and shown[i][:1].isdigit():
+            shown[i] = f"{'+' if limit > 0 else '-'}{shown[i]}"
+    return f"[{shown[0]}, {shown[1]}]"
 
 
 def level(confidence_level: float) -> str:

@@ -257,7 +257,10 @@ def _line(c: Any, d: Difference, claim: str | None, least: dict[Any, float | Non
         said += f" Too few {unit}s differ, or too few resamples were drawn, for any evidence."
     elif found := least.get((d.task, d.metric, d.system, d.baseline)):
         shown = tabular.number(found, places)
-        said += f" A true difference of {shown} is found four times out of five."
+        said += (
+            f" This test finds a true difference of {shown} {d.metric} four times out of five, and "
+            f"mostly misses smaller ones."
+        )
     limits = [("Margin", c.margin), ("Recovery", c.recovery)]
     return said + "".join(f" {name} {x:g}: {claim}." for name, x in limits if x is not None)
 

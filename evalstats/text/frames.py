@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,18 @@ def columns_of(value: object) -> list[tuple[Any, Any]] | None:
     if is_from("pyarrow", frame, *_OF_ARROW):
         return list(zip(frame.schema.names, frame.columns, strict=True))
     return None
+
+
+def table_columns(value: object) -> list[tuple[Any, Any]] | None:
+    """Return the names and columns of a frame, or of a list of rows, and None for anything else.
+
+    >>> table_columns([{"segment": 1, "acc": 0.5}, {"segment": 2}])
+    [('segment', [1, 2]), ('acc', [0.5, None])]
+    """
+    if not isinstance(value, list) or not value or not all(isinstance(x, Mapping) for x in value):
+        return columns_of(value)
+    names = dict.fromkeys(name for row in value for name in row)
+    return [(name, [row.get(name) for row in value]) for name in names]
 
 
 def as_rows(frame: Any) -> NDArray[Any]:

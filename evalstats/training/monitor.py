@@ -26,10 +26,10 @@ from evalstats.results.signatures import Signature
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
 from evalstats.statistics.names import group_codes
 from evalstats.statistics.segments import SegmentStatistics
-from evalstats.text.references import References
 from evalstats.training.accumulator import Accumulator, checksums
 from evalstats.training.check_records import Checkpoint, Selected, as_table, run_notes
 from evalstats.training.curves import curve
+from evalstats.training.gold import Gold, as_gold
 from evalstats.training.history import History, Outputs, Rules
 from evalstats.training.selection import OutOfBag
 from evalstats.training.state import as_history, as_state, best_rows
@@ -47,8 +47,8 @@ class Monitor:
     ----------
     references
         One entry per segment: a string, a list of strings with `None` for an absent one, or a
-        `References`. Metrics that need none (`Mean`, `Ratio`) have none:
-        ``Monitor(metric=Mean("accuracy"))``.
+        `References`; gold labels for metrics of these (`Confusion`). Metrics that need none
+        (`Mean`, `Ratio`) have none: ``Monitor(metric=Mean("accuracy"))``.
     metric : str or Metric
         Name or configured object.
     patience : int, optional
@@ -120,11 +120,6 @@ class Monitor:
         rng: Rng = 12345,
     ) -> None:
         self.metric = as_metric(metric)
-        if self.metric.uses_references and not self.metric.reads_text:
-            raise InputError(
-                f"metric must read text or need no references, got {self.metric.name}, whose "
-                f"references are no text; give its scores to compare, a checkpoint a system"
-            )
         if not self.metric.uses_references and references is not None:
             raise InputError(f"references must be None: {self.metric.name} does not use any")
         if self.metric.uses_references and references is None:
@@ -132,9 +127,7 @@ class Monitor:
                 f"references is None; {self.metric.name} needs one entry per segment"
             )
         check_same_index({"references": references, "groups": groups})
-        if references is not None and not isinstance(references, References):
-            references = References(references)
-        self.references: References | None = references
+        self.references = references = as_gold(self.metric, references)
         self.seed = as_seed(rng)
         self.n_resamples = integer(n_resamples, "n_resamples", 1, 100_000)
         self._codes: NDArray[np.intp] | None = None
@@ -381,7 +374,7 @@ class Monitor:
         refs = self.references
         if refs is None or hypotheses.n_segments != len(refs):
             return hypotheses
-        same = marks is None or np.array_equal(marks, checksums(refs))
+        same = marks is None or isinstance(refs, Gold) or np.array_equal(marks, checksums(refs))
         if not same or hypotheses.fingerprint not in (None, refs.fingerprint):
             raise InputError(
                 "hypotheses must be statistics against the references of the monitor, got those "

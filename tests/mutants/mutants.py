@@ -81,6 +81,10 @@ Tango's share of lost items
 beyond every share an interval ends
 - if observed == 1 or beyond(end) >= 0:
 + if observed == 1:
+@ inference/counts.py: notes
+the exact p of McNemar's test has two sides
+- return min(1.0, 2.0 * float(
++ return min(1.0, float(
 @ inference/families.py: families
 Holm multiplies by the number of hypotheses that are left
 - np.maximum.accumulate(p[order] * (last.size - left))
@@ -397,6 +401,25 @@ shares are counted, and rest on no estimated variance
 one pair is no family
 - if few and n_pairs > 1 and adjustment.name != "none":
 + if few and adjustment.name != "none":
+few changed answers are told
+- d.test == "mcnemar" and 0 < d.n_differing
++ d.test == "mcnemar" and 9 < d.n_differing
+@ results/tabular.py: forms
+a limit that is not 0 shows on which side it is
+- if sign and abs(limit) > _NOISE
++ if not sign and abs(limit) > _NOISE
+@ training/gold.py: monitor
+the order of gold labels counts
+- for gold in self:
++ for gold in sorted(map(str, self)):
+@ logs/formats/lm_eval_samples.py: logs_messages
+of choices the answer is the likeliest
+- best = max(range(len(each))
++ best = min(range(len(each))
+@ logs/formats/tables.py: logs_tables
+names of judges number answers
+- number_of = {name: i for
++ number_of = {name: 0 for
 @ results/limits.py: plots report
 a gate's limit is on the side of the loss
 - return (low, inf) if d.higher_is_better else (-inf, high)

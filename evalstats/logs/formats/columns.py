@@ -15,7 +15,7 @@ from evalstats.checks import choice, is_from, label, meant, shown
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.sources import MOST_LINE, as_label, dotted, json_lines, text_blocks
 from evalstats.logs.words import plain
-from evalstats.text.frames import columns_of, listed_texts
+from evalstats.text.frames import listed_texts, table_columns
 
 #: What stands for a score that is not there, and for yes and no.
 _NONE = frozenset(
@@ -95,7 +95,7 @@ def of_frame(frame: Any) -> Columns:
     """Return the columns of a frame of pandas or polars; an index that has names is columns too."""
     if is_from("pandas", frame, "DataFrame") and any(n is not None for n in frame.index.names):
         frame = frame.reset_index()
-    columns = columns_of(frame) or []
+    columns = table_columns(frame) or []
     names = [str(name) for name, _ in columns]
     cells = [listed_texts(column, name, "cells") for name, column in columns]
     n = len(cells[0]) if cells else 0

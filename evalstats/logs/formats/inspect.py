@@ -222,7 +222,7 @@ def _answers(log: _Stored, wishes: Sequence[str]) -> Answers:
             values |= {f"{scorer}.{key}" if key else scorer: one for key, one in parts.items()}
         answers.paths = answers.paths or paths_of(sample, "metadata")
         labels = {"item_hash": _asked(sample), **{wish: dotted(sample, wish) for wish in wishes}}
-        answers.add(i, name, labels, values, sample.get("epoch", 1))
+        answers.add(i, name, labels, values, sample.get("epoch", 1), texts=_texts(sample))
     # Where scores have several values, one NaN stands for all of them.
     for scorer, whole in list(answers.values.items()):
         inner = [of for name, of in answers.values.items() if name.startswith(f"{scorer}.")]
@@ -257,6 +257,23 @@ def _as_number(value: object, where: str) -> float | None:
     with suppress(ValueError):
         return as_float if np.isfinite(as_float := float(value)) else None
     return None
+
+
+def _texts(sample: Any) -> dict[str, str]:
+    """Return what was asked last, expected and answered, as far as a sample has it."""
+    asked, targets = sample.get("input"), sample.get("target")
+    if isinstance(asked, list):
+        asked = get(asked[-1], "content") if asked else ""
+    scores = sample.get("scores") or {}
+    answers = [get(score, "answer") for score in scores.values()]
+    answers.append(get(sample, "output", "completion"))
+    answer = next((one for one in answers if isinstance(one, str) and one), "")
+    parts = targets if isinstance(targets, list) else [targets]
+    return {
+        "question": asked if isinstance(asked, str) else "",
+        "target": ", ".join(part for part in parts if isinstance(part, str)),
+        "answer": answer,
+    }
 
 
 def _asked(sample: Any) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -158,6 +159,30 @@ class Results:
         return tuple(name for name in seen if name not in self.members)
 
 
+def _texts(record: Mapping[str, Any]) -> dict[str, str]:
+    """Return what was asked, expected and answered, as far as a line has it.
+
+    Of choices the answer is the one of the highest log-likelihood.
+    """
+    asked = record.get("arguments")
+    requests = list(asked.values()) if isinstance(asked, Mapping) else asked
+    requests = requests if isinstance(requests, list) else []
+    each = [list(one.values()) if isinstance(one, Mapping) else one for one in requests]
+    each = [one for one in each if isinstance(one, list) and one]
+    answers = record.get("filtered_resps")
+    answers = answers if isinstance(answers, list) else []
+    answer = answers[0] if answers else ""
+    if isinstance(answer, list) and len(answers) == len(each) > 1:
+        with suppress(ValueError, TypeError, IndexError):
+            best = max(range(len(each)), key=lambda i: float(answers[i][0]))
+            answer = each[best][1]
+    if isinstance(answer, list):
+        answer = answer[0] if answer else ""
+    question = each[0][0] if each else ""
+    found = {"question": question, "target": record.get("target"), "answer": answer}
+    return {name: text.strip() if isinstance(text, str) else "" for name, text in found.items()}
+
+
 def _mapping(value: object) -> Mapping[str, Any]:
     """Return a mapping as it is, and an empty one in place of anything else."""
     return value if isinstance(value, Mapping) else {}
@@ -208,7 +233,8 @@ class TaskSamples:
         doc_id = str(require(record, "doc_id", where=where))
         answers.paths = answers.paths or paths_of(record, "doc")
         labels = {name: dotted(record, name) for name in (*_HASHES, *self.wanted.labels)}
-        answers.add(n, doc_id, labels, values, prompt=dotted(record, "prompt_hash"))
+        prompt = dotted(record, "prompt_hash")
+        answers.add(n, doc_id, labels, values, prompt=prompt, texts=_texts(record))
 
     def _at(self, n: int) -> str:
         return f"{self.path}, {self.unit} {n}"

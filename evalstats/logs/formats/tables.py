@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evalstats.errors import InputError
+from evalstats.errors import Argument, InputError
 from evalstats.logs.formats.columns import (
     Columns,
     Roles,
@@ -134,13 +134,19 @@ def _names(table: Columns, column: str | None, part: str, default: str = "") -> 
 def _epochs(table: Columns, column: str | None, named: Container[str]) -> list[list[int]]:
     """Return which answer to its segment each row is, in the ways in which it may be told.
 
-    Without such a column all are 0. A column that is called "epoch" says it, and one of the numbers
-    of runs, or of seeds, where segments would else have several scores.
+    Without such a column all are 0. A column that is called "epoch" says it, in numbers or names,
+    and one of the numbers of runs, or of seeds, where segments would else have several scores.
     """
     alone = [0] * len(table.lines)
     is_sure = column is not None and (column in named or plain(column) == "epoch")
     if column is None or not (is_sure or as_floats(table.cells[column])[1] is None):
         return [alone]
+    if is_sure and not any(
+        as_floats([cell])[1] is None for cell in set(map(str, table.cells[column]))
+    ):
+        answers = as_names(table.cells[column])
+        number_of = {name: i for i, name in enumerate(sorted(set(answers)))}
+        return [[number_of[name] for name in answers]]
     numbers = table.numbers(column)
     wrong = np.flatnonzero(~((numbers == np.round(numbers)) & (np.abs(numbers) < _MOST_EPOCH)))
     if len(wrong):
@@ -186,8 +192,25 @@ def _rows_by_answer(
         f"{segments[one]!r} under {names[3][one] or 'each metric'} is in {table.where(one)} and in "
         f"{table.where(two)}; give each once (call the column that names systems 'system', and "
         f"where segments are numbered within documents, the column of these 'document'; where "
-        f"segments have several answers, number these in a column 'epoch')"
+        f"segments have several answers, number these in a column 'epoch')",
+        *_judges(table, names, segments),
     )
+
+
+def _judges(table: Columns, names: list[list[str]], segments: list[str]) -> tuple[object, ...]:
+    """Return the end of a message: which column of names, as of judges, tells all rows apart."""
+    n = len(segments)
+    telling = {
+        column: set(cells)
+        for column, given in table.cells.items()
+        if len(set(zip(segments, *names, cells := list(map(str, given)), strict=True))) == n
+        and not any(as_floats([cell])[1] is None for cell in set(cells))
+    }
+    if not telling:
+        return ()
+    column = min(telling, key=lambda name: len(telling[name]))
+    said = f"; {column!r} tells them apart: say what it is by "
+    return (said, Argument("columns"), ", 'metric' for one metric each, 'epoch' for their mean")
 
 
 def _rows(
