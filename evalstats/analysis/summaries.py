@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from evalstats.analysis.aggregates import Aggregated
+from evalstats.analysis.aggregates import Aggregate, Aggregated
 from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.options import Options
 from evalstats.metrics import Metric
@@ -47,6 +47,9 @@ class Maker:
     #: Summary, checked options of the call, and those of `n_resamples` and `rng` that the caller
     #: asked for -> options with what the summary has decided; what it cannot do is refused.
     decide: Callable[[Any, Options, Mapping[str, int]], Options]
+    #: Summaries of tasks by name, and what is made of their scores -> a total, named after the
+    #: first metric; without it there are no suites and gates of such summaries.
+    total: Callable[[Mapping[str, Any], Aggregate], Drawn] | None = None
 
     @property
     def name(self) -> str:
