@@ -1,9 +1,11 @@
 """The recipes of `docs/engines.md`, run as they stand there, and a corpus in files for them."""
 
+import io
 import os
 import re
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = (ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
 RECIPES = dict(re.findall(r"```python\n# recipe: ([^\n]+)\n(.*?)```", PAGE, re.DOTALL))
 #: So many segments; 200,000 of them in EVALSTATS_ENGINE_SEGMENTS take a minute an engine.
-SEGMENTS = int(os.environ.get("EVALSTATS_ENGINE_SEGMENTS", "2400"))
+SEGMENTS = int(os.environ.get("EVALSTATS_ENGINE_SEGMENTS", "800"))
 PARTS = 8
 #: The first time that it works at the second part, a worker dies.
 DEADLY = """
@@ -61,10 +63,22 @@ def printed(folder, *codes):
     return run.stdout
 
 
+def printed_here(folder, *codes):
+    """Return what codes print one after the other, in this process."""
+    out, before = io.StringIO(), Path.cwd()
+    os.chdir(folder)
+    try:
+        with redirect_stdout(out):
+            exec(compile("\n".join(codes), "recipe", "exec"), {"__name__": "__main__"})
+    finally:
+        os.chdir(before)
+    return out.getvalue()
+
+
 def in_one_process(folder):
     """Return the table of the parts, one after the other."""
     each = "print(es.compare(es.merge_shards(map(shard_of, parts))))"
-    return printed(folder, RECIPES["parts"], each)
+    return printed_here(folder, RECIPES["parts"], each)
 
 
 def at_once(rows):

