@@ -241,6 +241,8 @@ def test_what_moments_do_not_know_is_said():
             es.compare(moments, **options)
     with pytest.raises(es.InputError, match=r"influence needs .* a Moments keeps sums and"):
         es.compare(replace_systems(moments, 2)).influence()
+    with pytest.raises(es.InputError, match="a composite needs resampled scores, and of moments"):
+        es.compare(moments).ranking(composite="borda")
     with pytest.raises(es.InputError, match="needs strata"):
         es.compare(moments, aggregate="macro")
     # Without counts of what differs all units are, and the results say so.
