@@ -37,7 +37,9 @@ def limits_of(
     Without pairs that is said of scores.
     """
     held = [few for one in drawn for few in held_by_few(one, pairs)]
-    return _limits(drawn, held, tuple(gap_notes(drawn)), part.name, part.total)
+    of_pairs = {} if pairs is None else dict.fromkeys(note for one in drawn for note in one.notes)
+    gaps = (*of_pairs, *gap_notes(drawn))
+    return _limits(drawn, held, gaps, part.name, part.total)
 
 
 def _limits(
@@ -84,7 +86,7 @@ def held_by_few(drawn: Drawn, pairs: Sequence[Pair] | None = None) -> list[Conce
     """
     of, influence, units = drawn.of, drawn.influence, drawn.units
     is_other = of.outcomes is not None or drawn.has_runs or units.sizes is not None
-    if influence is None or is_other:
+    if influence is None or is_other or not units.has_values:
         return []
     concentrations = []
     systems: list[tuple[int | None, int]] = [(None, i) for i in range(len(of.systems))]
