@@ -1,0 +1,156 @@
+"""How the items of a growing evaluation came in: what is known of them stays, new ones join.
+
+A test that looks again rests on items in an order that has nothing to do with how hard they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.errors import InputError
+
+Floats = NDArray[np.float64]
+#: How small a p-value has to be for a word of warning, and from how many items on one is asked.
+_WARNS, _LEAST = 1e-3, 20
+#: A label of more values than these is a name of items, or of documents.
+_MOST_VALUES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The items of all looks so far, first come first.
+
+    Attributes
+    ----------
+    ids : tuple of str or None
+        Their names; `None` where places name them.
+    values : ndarray, shape (2, n, k)
+        Statistics of baseline and system.
+    counts : tuple of int
+        How many there were at each look.
+    """
+
+    ids: tuple[str, ...] | None
+    values: NDArray[Any]
+    counts: tuple[int, ...] = ()
+
+    def order_of(self, ids: tuple[str, ...] | None, n: int) -> NDArray[np.intp] | None:
+        """Return the place of each item in the new data, known ones first; `None` as they are.
+
+        Refuses data that lacks a known item.
+        """
+        known = self.values.shape[1]
+        if (ids is None) is not (self.ids is None):
+            raise InputError(
+                "items must have names at every look, or at none: names say which items are new"
+            )
+        if ids is None or self.ids is None or ids[:known] == self.ids:
+            if n < known:
+                raise InputError(
+                    f"has {n:,} items, and at the last look there were {known:,}: give all items "
+                    f"so far",
+                    argument="new",
+                )
+            return None
+        places = {name: i for i, name in enumerate(ids)}
+        gone = [name for name in self.ids if name not in places]
+        if gone:
+            raise InputError(
+                f"lacks {len(gone):,} of {known:,} items of the last look, {gone[0]!r} first: give "
+                f"all items so far",
+                argument="new",
+            )
+        before = set(self.ids)
+        first = [places[name] for name in self.ids]
+        return np.array(first + [i for i, name in enumerate(ids) if name not in before])
+
+    def after(self, ids: tuple[str, ...] | None, values: NDArray[Any]) -> Seen:
+        """Return the items with those of another look, `(2, n, k)`; known scores stay."""
+        n = values.shape[1]
+        order = self.order_of(ids, n)
+        if order is not None:
+            values = values[:, order]
+            ids = None if ids is None else tuple(ids[i] for i in order.tolist())
+        known = self.values.shape[1]
+        differ = np.any(values[:, :known] != self.values, axis=2)
+        if np.any(differ):
+            i = int(np.argmax(np.any(differ, axis=0)))
+            side = "baseline" if differ[0, i] else "system"
+            name = repr(ids[i]) if ids else str(i)
+            raise InputError(
+                f"item {name} had another score of the {side} at an earlier look: what was seen "
+                f"stays; begin with a new SequentialTest, and another state, for other outputs"
+            )
+        return Seen(ids, values, (*self.counts, n))
+
+    @property
+    def look_of(self) -> NDArray[np.intp]:
+        """At which look each item came, in their order, `(n,)`."""
+        return np.repeat(np.arange(len(self.counts)), np.diff(self.counts, prepend=0))
+
+    def unlike(self, labels: Mapping[str, Sequence[str]]) -> list[str]:
+        """Return what speaks against an order that has nothing to do with difficulty.
+
+        `labels` are those of the items, in this order, by name.
+        """
+        looks = self.look_of
+        if len(self.counts) < 2 or len(looks) < _LEAST:
+            return []
+        notes = []
+        for name, given in labels.items():
+            codes = np.unique(np.array(given), return_inverse=True)[1]
+            if np.max(codes) < _MOST_VALUES and _differ(codes, looks) < _WARNS:
+                notes.append(
+                    f"Items of some {name} came earlier than others: shuffle items before they "
+                    f"run, since a test that stops early sees the first ones alone."
+                )
+        return notes
+
+
+def drift_note(difficulty: Floats, looks: NDArray[np.intp], unit: str) -> list[str]:
+    """Return a warning where the baseline's units, `(N,)`, are harder at some looks, `(N,)`.
+
+    By an analysis of variance of their influence values over the looks at which they came.
+    """
+    n, first = len(looks), np.unique(looks)
+    if len(first) < 2 or n < _LEAST:
+        return []
+    from scipy.special import fdtrc
+
+    codes = np.searchsorted(first, looks)
+    sizes = np.bincount(codes)
+    means = np.bincount(codes, difficulty) / sizes
+    between = float(sizes @ (means - np.mean(difficulty)) ** 2)
+    within = float(np.sum((difficulty - means[codes]) ** 2))
+    free = len(first) - 1, n - len(first)
+    if within <= 0 or free[1] < 1:
+        return []
+    p = float(fdtrc(*free, between / free[0] / (within / free[1])))
+    if p >= _WARNS:
+        return []
+    return [
+        f"The baseline's scores differ from look to look more than chance explains: {unit}s must "
+        f"come in an order that has nothing to do with how hard they are; shuffle them."
+    ]
+
+
+def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:
+    """Return Pearson's p-value that labels are spread over looks by chance."""
+    from scipy.special import chdtrc
+
+    shape = int(np.max(codes)) + 1, int(np.max(looks)) + 1
+    if min(shape) < 2:
+        return 1.0
+    table = np.bincount(codes * shape[1] + looks, minlength=shape[0] * shape[1]).reshape(shape)
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    expected = np.outer(rows, columns) / table.sum()
+    # Cells that expect next to nothing make Pearson's statistic too large.
+    if np.mean(expected) < 1 or np.any(expected <= 0):
+        return 1.0
+    statistic = float(np.sum((table - expected) ** 2 / expected))
+    return float(chdtrc((shape[0] - 1) * (shape[1] - 1), statistic))
