@@ -32,6 +32,8 @@ def write(folder: Path) -> None:
         _text(folder / f"{name}.txt", "\n".join(found) + "\n")
     _text(folder / "comet.csv", _comet())
     _text(folder / "judge.csv", _judge())
+    for n in (100, 200, 300):
+        _text(folder / f"agent-{n}.csv", _agent(n))
     for model, share in (("base", 0.6), ("tuned", 0.68)):
         for task, size in (("arc", 150), ("gsm8k", 200)):
             _json(folder / "logs" / f"2026_{task}_{model}.json", _inspect(model, task, size, share))
@@ -72,6 +74,24 @@ def _judge() -> str:
         for system, gain in (("gpt", 0.6), ("llama", 0.3), ("mistral", 0.0)):
             score = min(5, quality + int(rng.random() < gain))
             lines.append(f"{system},{i},judge,{score},d{i // 6}")
+    return "\n".join(lines) + "\n"
+
+
+def agent_runs() -> list[tuple[str, int, int]]:
+    """Return 400 tasks in random order, and whether two versions of an agent solve each."""
+    rng, found = random.Random(3), []
+    for i in rng.sample(range(1000), 400):
+        hard, own = rng.random(), rng.random()
+        new = hard if own < 0.6 else rng.random()
+        found.append((f"task {i}", int(hard < 0.6), int(new < 0.7)))
+    return found
+
+
+def _agent(n: int) -> str:
+    """Return the first n tasks of the agents as a table."""
+    lines = ["system,item,success"]
+    for task, old, new in agent_runs()[:n]:
+        lines += [f"old,{task},{old}", f"new,{task},{new}"]
     return "\n".join(lines) + "\n"
 
 

@@ -104,8 +104,8 @@ class Look(Record):
         """What follows from the verdict, in a sentence."""
         items = counted(self.n_units, self.unit)
         if self.verdict == "passed":
-            saved = f" of {self.planned:,}" if self.planned else ""
-            return f"decided on {items}{saved}"
+            of = f", of {self.planned:,} planned" if self.planned else ""
+            return f"decided on {items}{of}"
         if self.verdict == "failed":
             if _is_at_most(self.pvalue_failed, self.level):
                 return f"the opposite is shown on {items} ({tabular.p_is(self.pvalue_failed)})"
@@ -113,7 +113,7 @@ class Look(Record):
         if self.left is None or self.chance is None:
             return f"not decided on {items}; there is no last look"
         said = (
-            f"{counted(self.left, self.unit)} left; if it goes on like this, the last look passes "
+            f"{counted(self.left, self.unit)} to go; if it goes on like this, the last look passes "
             f"with a probability of {self.chance:.2f}"
         )
         return f"{said}. Stop: hopeless" if self.hopeless else said
