@@ -76,7 +76,7 @@ def test_commands_print_what_the_page_shows(lines, expected, folder, monkeypatch
     monkeypatch.chdir(folder)
     for line in lines:
         code, got, errors = fill.printed(line)
-        assert code in ((0, 1, 3) if "evalstats gate" in line else (0,)), errors
+        assert code in ((0, 1, 3, 4) if "evalstats gate" in line else (0,)), errors
     assert expected is None or fill.says(expected, got), f"run python docs/fill.py, got {got}"
 
 
@@ -111,7 +111,7 @@ def test_every_number_of_the_prose_is_printed_by_something_that_runs(name):
 def test_the_site_is_short_enough_to_be_read():
     texts = [_MEASURED.sub(" ", _FENCE.sub(" ", TEXTS[path.name])) for path in PAGES]
     prose = [re.sub(r"<!--.*?-->", " ", text, flags=re.DOTALL) for text in texts]
-    assert len(PAGES) <= 22
+    assert len(PAGES) <= 23
     assert sum(len(re.findall(r"\S*\w\S*", text)) for text in prose) <= 17_000
     assert len(TEXTS["README.md"].splitlines()) <= 90
     for name, text in TEXTS.items():

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.analysis.drawn import Drawn
 from evalstats.errors import InputError
+from evalstats.metrics import Metric
+from evalstats.statistics.segments import SegmentStatistics
 
 Floats = NDArray[np.float64]
 #: How small a p-value has to be for a word of warning, and from how many items on one is asked.
@@ -112,7 +115,33 @@ class Seen:
         return notes
 
 
-def drift_note(difficulty: Floats, looks: NDArray[np.intp], unit: str) -> list[str]:
+def order_notes(
+    table: SegmentStatistics,
+    order: NDArray[np.intp] | None,
+    seen: Seen,
+    drawn: Drawn,
+    baseline: int,
+) -> tuple[str, ...]:
+    """Return what speaks against the order in which the items of a table came.
+
+    `order` is what `Seen.order_of` returned, and `baseline` the place of that system.
+    """
+    places = np.arange(table.n_segments) if order is None else order
+    labels = {name: [x[i] for i in places] for name, x in table.labels.items()}
+    looks = np.empty(table.n_segments, dtype=np.intp)
+    looks[places] = seen.look_of
+    units = drawn.units
+    if units.members is not None:
+        first = np.full(units.n, len(seen.counts), dtype=np.intp)
+        np.minimum.at(first, units.members, looks)
+        looks = first
+    unit = "item" if units.unit == "segment" else units.unit
+    influence = drawn.influence
+    harder = [] if influence is None else _drift_note(influence[baseline], looks, unit)
+    return (*harder, *seen.unlike(labels))
+
+
+def _drift_note(difficulty: Floats, looks: NDArray[np.intp], unit: str) -> list[str]:
     """Return a warning where the baseline's units, `(N,)`, are harder at some looks, `(N,)`.
 
     By an analysis of variance of their influence values over the looks at which they came.
@@ -154,3 +183,23 @@ def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:
         return 1.0
     statistic = float(np.sum((table - expected) ** 2 / expected))
     return float(chdtrc((shape[0] - 1) * (shape[1] - 1), statistic))
+
+
+def seen_of(state: Mapping[str, Any], metric: Metric) -> Seen:
+    """Return the items of a state, checked."""
+    values, ids, counts = np.array(state["values"]), state["items"], state["counts"]
+    k = len(metric.columns)
+    if values.dtype.kind not in "if" or values.ndim != 3 or values.shape[::2] != (2, k):
+        raise InputError(
+            f"state.values are {values.dtype} of shape {values.shape}, not (2, N, {k})"
+        )
+    if not np.all(np.isfinite(values)):
+        raise InputError("state.values must be finite")
+    metric.check_statistics(values)
+    n = values.shape[1]
+    if ids is not None and (len(set(ids)) != n or not all(isinstance(x, str) for x in ids)):
+        raise InputError(f"state.items must be {n:,} different names")
+    is_count = all(type(x) is int for x in counts)
+    if not is_count or sorted(set(counts)) != counts or counts[-1:] != [n]:
+        raise InputError("state.counts must be numbers of items, each larger than the one before")
+    return Seen(None if ids is None else tuple(ids), values, tuple(counts))

@@ -11,12 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from evalstats.analysis.aggregates import Aggregated
-from evalstats.analysis.arrival import Seen, drift_note
+from evalstats.analysis.arrival import Seen, order_notes, seen_of
 from evalstats.analysis.claims import CLAIMS
-from evalstats.analysis.drawn import Drawn
 from evalstats.analysis.estimate import result_signature
 from evalstats.analysis.gate import decided, options_of
 from evalstats.analysis.margins import claims_of
@@ -238,7 +235,7 @@ class SequentialTest:
                 record_of(Look, record, f"state.looks[{i}]")
                 for i, record in enumerate(state["looks"])
             )
-            seen = _seen(state, self.metric) if looks else None
+            seen = seen_of(state, self.metric) if looks else None
             continuing = self._walked(looks)
         except InputError:
             raise
@@ -309,7 +306,7 @@ class SequentialTest:
             (drawn,) = task.drawn(options)
         pair = Compared(drawn, a, b, options)
         look = self._look_of(pair, level, continuing, table.n_segments)
-        self._notes = self._noted(table, before.order_of(ids, table.n_segments), seen, drawn, a)
+        self._notes = order_notes(table, before.order_of(ids, table.n_segments), seen, drawn, a)
         self._looks, self._seen, self._continuing = (*self._looks, look), seen, continuing
         return look
 
@@ -394,23 +391,6 @@ class SequentialTest:
         planned = [-(-self.of * j // self.n_looks) for j in range(1, self.n_looks + 1)]
         return next(x for x in planned if x > n)
 
-    def _noted(
-        self, table: SegmentStatistics, order: Any, seen: Seen, drawn: Drawn, a: int
-    ) -> tuple[str, ...]:
-        """Return what speaks against the order in which items came."""
-        places = np.arange(table.n_segments) if order is None else order
-        labels = {name: [x[i] for i in places] for name, x in table.labels.items()}
-        looks = np.empty(table.n_segments, dtype=np.intp)
-        looks[places] = seen.look_of
-        units = drawn.units
-        if units.members is not None:
-            first = np.full(units.n, len(seen.counts), dtype=np.intp)
-            np.minimum.at(first, units.members, looks)
-            looks = first
-        unit = "item" if units.unit == "segment" else units.unit
-        harder = [] if drawn.influence is None else drift_note(drawn.influence[a], looks, unit)
-        return (*harder, *seen.unlike(labels))
-
     def _options(self) -> dict[str, Any]:
         """Return what makes two tests one, as JSON gives it back."""
         spending: Any = self.spending
@@ -481,23 +461,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {name: _plain(x) for name, x in value.items()}
     return [_plain(x) for x in value] if isinstance(value, (list, tuple)) else value
-
-
-def _seen(state: Mapping[str, Any], metric: Metric) -> Seen:
-    """Return the items of a state, checked."""
-    values, ids, counts = np.array(state["values"]), state["items"], state["counts"]
-    k = len(metric.columns)
-    if values.dtype.kind not in "if" or values.ndim != 3 or values.shape[::2] != (2, k):
-        raise InputError(
-            f"state.values are {values.dtype} of shape {values.shape}, not (2, N, {k})"
-        )
-    if not np.all(np.isfinite(values)):
-        raise InputError("state.values must be finite")
-    metric.check_statistics(values)
-    n = values.shape[1]
-    if ids is not None and (len(set(ids)) != n or not all(isinstance(x, str) for x in ids)):
-        raise InputError(f"state.items must be {n:,} different names")
-    is_count = all(type(x) is int for x in counts)
-    if not is_count or sorted(set(counts)) != counts or counts[-1:] != [n]:
-        raise InputError("state.counts must be numbers of items, each larger than the one before")
-    return Seen(None if ids is None else tuple(ids), values, tuple(counts))

@@ -79,7 +79,7 @@ def _judge() -> str:
 
 def agent_runs() -> list[tuple[str, int, int]]:
     """Return 400 tasks in random order, and whether two versions of an agent solve each."""
-    rng, found = random.Random(3), []
+    rng, found = random.Random(12), []
     for i in rng.sample(range(1000), 400):
         hard, own = rng.random(), rng.random()
         new = hard if own < 0.6 else rng.random()

@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from math import expm1, log1p, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalstats.checks import share
+from evalstats.checks import share, shown
 from evalstats.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -76,7 +77,7 @@ def spent(fraction: float, alpha: float, spending: Spending = "obrien-fleming") 
         if spending not in SPENDING:
             raise InputError(
                 f"must be one of {', '.join(SPENDING)}, or a function of the fraction; got "
-                f"{spending!r}",
+                f"{shown(spending)}",
                 argument="spending",
             )
         # At the end all is spent, to the last bit.
@@ -125,17 +126,26 @@ def levels(fractions: ArrayLike, alpha: float, spending: Spending = "obrien-flem
     [0.0179, 0.0189, 0.02, 0.0209]
     """
     alpha = share(alpha, "alpha", 0.5)
-    at = np.asarray(fractions, dtype=np.float64)
-    if at.ndim != 1 or not np.all(np.isfinite(at)) or np.any(np.diff(at, prepend=0.0) <= 0):
-        raise InputError(
-            f"must be numbers above 0, each larger than the one before, got {fractions}",
-            argument="fractions",
-        )
+    at = _increasing(fractions)
     found, continuing = [], Continuing()
     for fraction in at.tolist():
         level, continuing = continuing.look(fraction, spent(fraction, alpha, spending))
         found.append(level)
     return np.array(found)
+
+
+def _increasing(fractions: ArrayLike) -> Floats:
+    """Return fractions as an array, or say what is wrong with them."""
+    try:
+        at = np.asarray(fractions, dtype=np.float64)
+    except (TypeError, ValueError):
+        at = np.zeros(1)
+    if at.ndim != 1 or not np.all(np.isfinite(at)) or np.any(np.diff(at, prepend=0.0) <= 0):
+        raise InputError(
+            f"must be numbers above 0, each larger than the one before, got {shown(fractions)}",
+            argument="fractions",
+        )
+    return at
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,11 +298,11 @@ def sequence_pvalue(pvalue: float, n: float, alpha: float, tightest: float) -> f
         return 1.0
     power = z * z * ratio / (2 * (ratio + 1))
     # Beyond e^700 is no number, and nothing else that a p-value could be than 0.
-    return min(1.0, (ratio + 1) ** 0.5 / 2 / float(np.expm1(min(power, 700.0))))
+    return min(1.0, sqrt(ratio + 1) / 2 / expm1(min(power, 700.0)))
 
 
 def _mixed(alpha: float, tightest: float) -> float:
     """Return ρ² of the normal mixture that is narrowest near so many units."""
     # Of a one-sided sequence, 2α in place of α.
     log = -2 * float(np.log(2 * alpha))
-    return (log + float(np.log1p(log))) / tightest
+    return (log + log1p(log)) / tightest

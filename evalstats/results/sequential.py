@@ -107,7 +107,7 @@ class Look(Record):
             of = f", of {self.planned:,} planned" if self.planned else ""
             return f"decided on {items}{of}"
         if self.verdict == "failed":
-            if _is_at_most(self.pvalue_failed, self.level):
+            if self.pvalue_failed is not None and self.pvalue_failed <= self.level:
                 return f"the opposite is shown on {items} ({tabular.p_is(self.pvalue_failed)})"
             return f"all {items} are in, and what was asked is not shown"
         if self.left is None or self.chance is None:
@@ -120,10 +120,6 @@ class Look(Record):
 
     def _title(self) -> str:
         return f"look {self.number}"
-
-
-def _is_at_most(pvalue: float | None, level: float) -> bool:
-    return pvalue is not None and pvalue <= level
 
 
 @dataclass(frozen=True, repr=False)
@@ -239,7 +235,7 @@ def _draw(looks: Looks, ax: Axes | None) -> Axes:
     axes.set_ylim(low - 0.1 * (high - low), high + 0.1 * (high - low))
     axes.set_xlim(0, 1.03 * end)
     axes.set_ylabel(f"difference in {metric_name(last.difference)}", fontsize=SMALL)
-    below = ["filled: decided", *([limit.label] if limit.label else [])]
+    below = ["filled: decided", limit.label or "dashed: no difference"]
     title = f"{last.difference.system} − {last.difference.baseline}: {looks.verdict}"
     name_axes(axes, title, plural(last.unit), "; ".join(below))
     return axes
