@@ -421,6 +421,8 @@ def test_a_gate_refuses_what_is_not_its_own(folder, capsys, arguments, message):
 def test_a_gate_of_looks_needs_a_state(folder, capsys):
     assert main(["gate", "100.csv", "--baseline", "old", "--of", "400"]) == 2
     assert "--of and --looks need --state FILE" in capsys.readouterr().err
+    assert main(["gate", "100.csv", *GATE, "-o", "gate.json"]) == 2
+    assert "-o gate.json is the state; give another file" in capsys.readouterr().err
     (folder / "gate.json").write_text("{")
     assert main(["gate", "100.csv", *GATE]) == 2
     assert "--state gate.json: it is no JSON" in capsys.readouterr().err

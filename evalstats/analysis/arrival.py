@@ -80,8 +80,8 @@ class Seen:
             values = values[:, order]
             ids = None if ids is None else tuple(ids[i] for i in order.tolist())
         known = self.values.shape[1]
-        differ = np.any(values[:, :known] != self.values, axis=2)
-        if np.any(differ):
+        if not np.array_equal(values[:, :known], self.values):
+            differ = np.any(values[:, :known] != self.values, axis=2)
             i = int(np.argmax(np.any(differ, axis=0)))
             side = "baseline" if differ[0, i] else "system"
             name = repr(ids[i]) if ids else str(i)
@@ -126,10 +126,13 @@ def order_notes(
 
     `order` is what `Seen.order_of` returned, and `baseline` the place of that system.
     """
-    places = np.arange(table.n_segments) if order is None else order
-    labels = {name: [x[i] for i in places] for name, x in table.labels.items()}
-    looks = np.empty(table.n_segments, dtype=np.intp)
-    looks[places] = seen.look_of
+    labels = {name: list(x) for name, x in table.labels.items()}
+    if order is not None:
+        labels = {name: [x[i] for i in order] for name, x in labels.items()}
+    looks = seen.look_of
+    if order is not None:
+        looks = np.empty(table.n_segments, dtype=np.intp)
+        looks[order] = seen.look_of
     units = drawn.units
     if units.members is not None:
         first = np.full(units.n, len(seen.counts), dtype=np.intp)
@@ -146,17 +149,17 @@ def _drift_note(difficulty: Floats, looks: NDArray[np.intp], unit: str) -> list[
 
     By an analysis of variance of their influence values over the looks at which they came.
     """
-    n, first = len(looks), np.unique(looks)
-    if len(first) < 2 or n < _LEAST:
+    n, sizes = len(looks), np.bincount(looks)
+    n_looks = int(np.count_nonzero(sizes))
+    if n_looks < 2 or n < _LEAST:
         return []
     from scipy.special import fdtrc
 
-    codes = np.searchsorted(first, looks)
-    sizes = np.bincount(codes)
-    means = np.bincount(codes, difficulty) / sizes
+    # Where groups grow, a look may bring no new one.
+    means = np.bincount(looks, difficulty) / np.maximum(sizes, 1)
     between = float(sizes @ (means - np.mean(difficulty)) ** 2)
-    within = float(np.sum((difficulty - means[codes]) ** 2))
-    free = len(first) - 1, n - len(first)
+    within = float(np.sum((difficulty - means[looks]) ** 2))
+    free = n_looks - 1, n - n_looks
     if within <= 0 or free[1] < 1:
         return []
     p = float(fdtrc(*free, between / free[0] / (within / free[1])))

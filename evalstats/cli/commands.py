@@ -126,6 +126,9 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
     is_growing = any(getattr(options, name) is not None for name in _OF_LOOKS)
     if is_growing and options.state is None:
         raise InputError("--of and --looks need --state FILE, which keeps what was seen")
+    for path in options.output or () if is_growing else ():
+        if Path(path).absolute() == Path(options.state).absolute():
+            raise InputError(f"-o {path} is the state; give another file")
     if not is_growing and options.margin is None and options.recovery is None:
         raise InputError("give --margin, the loss that is too much, or --recovery, what to keep")
     if options.margin is not None and options.margin <= 0:

@@ -28,7 +28,7 @@ Spending = str | Callable[[float], float]
 #: such looks spend 1e-6 together.
 LEAST_LEVEL = 2.0**-40
 #: Nodes of a panel, and its length in standard deviations of what is narrowest in it.
-_NODES, _PANEL, _MOST_PANELS = 16, 6.0, 64
+_NODES, _PANEL, _MOST_PANELS = 16, 8.0, 64
 #: Beyond so many standard deviations is less than 1e-15.
 _FAR = 8.0
 #: The share of α for the looks that are expected; all later ones have the rest.

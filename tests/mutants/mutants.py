@@ -535,7 +535,7 @@ of errors fewer are better
 + sides = ("greater", "less")
 @ analysis/arrival.py: looks
 scores of an item stay
-- if np.any(differ):
+- if not np.array_equal(values[:, :known], self.values):
 + if False:
 an item that was seen comes again
 - if gone:
