@@ -159,7 +159,7 @@ OPTIONS = {
                "how often one test may be wrong (default: 0.05)"),
         Option("--of N", "gate", "items, or groups, planned at most: a look at those so far"),
         Option("--looks N", "gate", "how many looks are planned (default: 8)"),
-        Option("--state FILE", "gate", "go on as items come: JSON of the looks so far; with --of N"),
+        Option("--state FILE", "gate", "JSON of all looks so far, as items come in; with --of N"),
         Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3"),
         Option("--paired-bs-n N", "audit", "sacreBLEU's resamples (default: 1,000)", "n_bootstrap"),
         Option("--paired-ar-n N", "audit", "its trials (default: 10,000)", "n_randomization"),
@@ -195,7 +195,7 @@ RARE = {
     ),
     *("-t", "-l", "--scores", "--strata", "--by", "--over", "--aggregate", "--alternative"),
     *("--test", "--method", "--adjustment", "--adjust-over", "--matrix", "--layout", "--digits"),
-    *("--contrast", "--caption", "--label", "--of", "--looks"),
+    *("--contrast", "--caption", "--label", "--of", "--looks", "--undecided"),
 }
 
 
