@@ -17,7 +17,7 @@ import numpy as np
 
 import evalstats as es
 from evalstats.data import load_sample
-from evalstats.data.examples import participants
+from evalstats.data.examples import agent_runs, participants
 
 FOLDER = Path(__file__).with_name("figures")
 #: matplotlib's own colours of text, lines and paper, and what follows the page's theme.
@@ -107,6 +107,16 @@ def noise() -> Any:
     return axes
 
 
+def looks() -> Any:
+    """Draw a growing evaluation of two agents until it is decided."""
+    test = es.SequentialTest(400, looks=8, metric=es.Mean("success"))
+    old, new = np.array([marks for _, *marks in agent_runs()]).T
+    for n in range(50, 401, 50):
+        if test.look({"old": old[:n], "new": new[:n]}, "old").verdict != "go on":
+            break
+    return test.plot()
+
+
 def growth() -> Any:
     """Draw what extraction and resampling cost as they grow."""
     from benchmarks import cost, documents
@@ -181,7 +191,10 @@ def decision() -> Any:
 
 FIGURES = {
     x.__name__: x
-    for x in (sample, pvalues, ranks, training, influence, power, noise, growth, judge, decision)
+    for x in (
+        *(sample, pvalues, ranks, training, influence, power, looks, noise, growth, judge),
+        decision,
+    )
 }
 
 

@@ -34,10 +34,12 @@ _MODULES = {
     "analysis.compare": "compare",
     "analysis.suite": "Suite",
     "analysis.power": "power",
+    "analysis.growing": "SequentialTest",
     "logs.reading": "read_log",
     "logs.log": "Log",
     "logs.comparing": "compare_logs estimate_logs",
     "results.gates": "Gate GateCheck",
+    "results.sequential": "Look Looks",
     "auditing": "audit Audit AuditedTest",
     "testing": "gate assert_not_worse",
     "results.comparison": "Estimate Estimates Comparison",
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     # The same for type checkers and editors, which do not run this file.
     from evalstats.analysis.compare import compare as compare
     from evalstats.analysis.estimate import estimate as estimate
+    from evalstats.analysis.growing import SequentialTest as SequentialTest
     from evalstats.analysis.power import power as power
     from evalstats.analysis.suite import Suite as Suite
     from evalstats.auditing import Audit as Audit
@@ -125,6 +128,8 @@ if TYPE_CHECKING:
     from evalstats.results.records import Interval as Interval
     from evalstats.results.records import MarginTest as MarginTest
     from evalstats.results.records import UnitCounts as UnitCounts
+    from evalstats.results.sequential import Look as Look
+    from evalstats.results.sequential import Looks as Looks
     from evalstats.shards.moments import Moments as Moments
     from evalstats.shards.moments_query import moments_query as moments_query
     from evalstats.shards.resample import resample_shard as resample_shard

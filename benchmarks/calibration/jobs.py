@@ -12,7 +12,7 @@ from hashlib import sha256
 from itertools import product
 from typing import Any, NamedTuple
 
-from benchmarks.calibration import peers, questions, simulated, training
+from benchmarks.calibration import peers, questions, sequential, simulated, training
 from benchmarks.calibration.populations import Real
 from benchmarks.calibration.samples import Happened
 from benchmarks.calibration.simulated import Made
@@ -53,7 +53,7 @@ class Job(NamedTuple):
 
 def jobs(subset: bool = False, every: bool = False) -> list[Job]:
     """Return the jobs whose data is at hand, or all, or the subset, which needs no files."""
-    listed = [*_families(), *_real(), *_brackets(), *_numbers(), *_shares(), *_limits()]
+    listed = [*_families(), *_real(), *_brackets(), *_numbers(), *_shares(), *_looks(), *_limits()]
     return [x for x in listed if (every or available(x.source.corpus)) and (x.subset or not subset)]
 
 
@@ -224,6 +224,32 @@ def _shares() -> Iterator[Job]:
         ("margin, 0/1, 20 + 20 items", simulated.total, ("0/1", *loss), (20, 20), questions.margin),
     ):
         yield Job("gates", row, Made(make, arguments), n, question, 1000, n == 100)
+
+
+def _looks() -> Iterator[Job]:
+    """Yield growing evaluations: 0/1 tasks, BLEU and documents, looked at again and again."""
+    equal, lost = Made(simulated.shares, (0.6, 0.6)), Made(simulated.shares, (0.65, 0.6))
+    for n_looks, trials in ((20, 1000), (8, 2000), (5, 600)):
+        question = partial(sequential.none, n_looks=n_looks)
+        row = f"0/1, 400 items, {n_looks} looks"
+        yield Job("looks", row, equal, 400, question, trials, n_looks == 5)
+    eight = {kind: partial(getattr(sequential, kind), n_looks=8) for kind in ("none", "margin")}
+    yield Job("looks", "0/1, 400 items, margin", lost, 400, eight["margin"], 2000)
+    pairs = (
+        ("none", Real(DE, BLEU, ("Online-A", "Online-W"), "exchangeable"), 400),
+        ("margin", Real(DE, BLEU, ("Online-B", "OpenNMT")), 400),
+        ("none", Real(ES, BLEU, ("Claude-3.5", "ONLINE-G"), "equal", "documents"), 80),
+        ("margin", Real(ES, BLEU, ("IOL-Research", "Mistral-Large"), "real", "documents"), 80),
+    )
+    for kind, source, n in pairs:
+        row = f"BLEU, {n} {source.unit}, {kind}"
+        yield Job("looks", row, source, n, eight[kind], 1000)
+    for share in (0.7, 0.75):
+        made = Made(simulated.shares, (0.6, share))
+        question = partial(sequential.gain, n_looks=8)
+        yield Job("looks", f"0/1, gain of {share - 0.6:.2f}", made, 400, question, 1000)
+    question = partial(sequential.sequence, n_looks=100)
+    yield Job("looks", "0/1, sequence of 100 looks", equal, 2000, question, 400)
 
 
 def _limits() -> Iterator[Job]:

@@ -21,6 +21,7 @@
 - `over_strata`: mean differences over strata, and where that in another lies
 - `by_stratum`: a comparison taken apart, a task a stratum
 - `gate`: whether a loss is within a limit, on every task and in total
+- `growing`, `arrival`: a gate that is looked at while items come in; how they came in
 - `power`, `planning`: which differences a test set finds; the designs behind it
 - `removal`: which segments a difference rests on
 

@@ -11,7 +11,7 @@ from evalstats.results.adjustment import is_mixed
 from evalstats.results.records import MarginTest, part_of
 
 #: Claims whose p-values are adjusted, each kind by itself.
-_CLAIMS = ("pvalue_not_worse", "pvalue_equivalence")
+CLAIMS = ("pvalue_not_worse", "pvalue_equivalence")
 
 
 class Tested(NamedTuple):
@@ -76,7 +76,7 @@ def margin_tests(
     adjust = ADJUSTMENTS["holm" if adjustment == "max-t" else adjustment]
     adjusted: list[dict[str, float]] = [{} for _ in tests]
     for places in families_of(tests, over_metrics):
-        for name in _CLAIMS:
+        for name in CLAIMS:
             known = [tests[i].claims.get(name) for i in places]
             stepped = adjust([1.0 if p is None else p for p in known]).tolist()
             for i, p, q in zip(places, known, stepped, strict=True):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 from evalstats.analysis.aggregates import Aggregated
 from evalstats.analysis.compare import compared
@@ -65,17 +65,14 @@ def gated(
     results: list[Comparison] = []
     limits: list[Limits] = []
     for alternative, some in [("two-sided", tasks)] if is_limited else _by_direction(tasks):
-        # Bounds are one-sided: each at the level by itself.
-        options = Options(
-            confidence_level=1 - 2 * level,
+        options = options_of(
+            level,
             alternative=alternative,
-            adjustment="none",
             n_resamples=n_resamples,
             seed=seed,
             executor=executor,
             margin=margin,
             recovery=recovery,
-            significance_level=level,
         )
         for tables in some.values():
             options = as_decided(tables, options, n_resamples, rng)
@@ -90,6 +87,20 @@ def gated(
     said = dict.fromkeys([*notes, *limit_notes(limits)])
     made = Gate(tuple(checks), margin, recovery, level, tuple(said), undecided)
     return made if is_limited or made.verdict == "failed" else made.noting(_WITHOUT_LIMIT)
+
+
+def options_of(level: float, **options: Any) -> Options:
+    """Return options whose bounds are one-sided: each at the level by itself."""
+    return Options(
+        confidence_level=1 - 2 * level, adjustment="none", significance_level=level, **options
+    )
+
+
+def decided(passed: float | None, failed: float | None, level: float) -> str:
+    """Return the verdict of two one-sided p-values, that a limit is kept, and that it is not."""
+    if passed is not None and passed <= level:
+        return "passed"
+    return "failed" if failed is not None and failed <= level else "undecided"
 
 
 def _by_direction(tasks: Tables) -> Iterator[tuple[str, Tables]]:
@@ -164,9 +175,8 @@ def _check(
     """Return what is said of a difference; `adjusted` is its p-value to fail, among all checks."""
     level, scores = result.significance_level, result.estimates
     score = scores[d.task, d.metric, d.system] if d.task else scores[d.metric, d.system]
-    verdict = "failed" if adjusted is not None and adjusted <= level else "undecided"
-    if is_limited and d.margin_test is not None and d.margin_test.pvalue_not_worse <= level:
-        verdict = "passed"
+    shown = None if not is_limited or d.margin_test is None else d.margin_test.pvalue_not_worse
+    verdict = decided(shown, adjusted, level)
     if not is_limited and verdict == "undecided":
         verdict = "passed"
     return GateCheck(

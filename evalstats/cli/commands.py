@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
 from dataclasses import fields, replace
 from math import comb
@@ -23,11 +24,15 @@ from evalstats.resampling.executors import Reporting
 from evalstats.results.comparison import Comparison
 from evalstats.results.forms import Result
 from evalstats.results.rankings import Rankings
+from evalstats.results.sequential import Looks
+from evalstats.results.writing import replacing
 from evalstats.statistics.extraction import Progress
 from evalstats.statistics.files import read_lines, system_names
 
 #: Options under the heading of a test that the call does not have.
 _OURS = {"baseline", "composite"}
+#: Options of a gate that is looked at while items come in.
+_OF_LOOKS = ("of", "looks", "state")
 #: What says how the segments, and the tasks, make a whole.
 _PARTS = ("aggregate", "groups", "strata")
 
@@ -118,7 +123,13 @@ def _power(options: argparse.Namespace, progress: Progress) -> Result:
 def _gate(options: argparse.Namespace, progress: Progress) -> Result:
     if not options.baseline:
         raise InputError("give --baseline, what is in use: a log, a file of outputs, or a name")
-    if options.margin is None and options.recovery is None:
+    is_growing = any(getattr(options, name) is not None for name in _OF_LOOKS)
+    if is_growing and options.state is None:
+        raise InputError("--of and --looks need --state FILE, which keeps what was seen")
+    for path in options.output or () if is_growing else ():
+        if Path(path).absolute() == Path(options.state).absolute():
+            raise InputError(f"-o {path} is the state; give another file")
+    if not is_growing and options.margin is None and options.recovery is None:
         raise InputError("give --margin, the loss that is too much, or --recovery, what to keep")
     if options.margin is not None and options.margin <= 0:
         # The library says to leave it out, for a gate that no command is.
@@ -150,8 +161,38 @@ def _gate(options: argparse.Namespace, progress: Progress) -> Result:
             f"a gate is of one system and its baseline, and there are {', '.join(found.systems)}: "
             f"choose with --systems"
         )
+    if is_growing:
+        return _look(found, asked, options.state).noting(*found.notes)
     gate = evalstats.gate(found.tasks, executor=Reporting(None, progress), **asked)
     return gate.noting(*found.notes)
+
+
+def _look(found: Input, asked: dict[str, Any], path: str) -> Looks:
+    """Return the looks of the test that a file keeps, with one more at what is there now."""
+    for name in ("on", "undecided"):
+        if name in asked:
+            raise InputError(
+                f"{flag_of(name)} is for one gate, and --state keeps one of many looks"
+            )
+    tables, state, baseline = found.only(), Path(path), asked.pop("baseline")
+    if len(tables) > 1:
+        names = ", ".join(table.metric.name for table in tables)
+        raise InputError(f"--metrics must choose one of {names}: a look has one metric")
+    labels = {name: asked.pop(name) for name in _PARTS if name in asked}
+    if not isinstance(labels.get("aggregate", ""), str):
+        del labels["aggregate"]
+    del asked["state"]
+    test = evalstats.SequentialTest(metric=tables[0].metric, **asked)
+    if state.exists():
+        try:
+            test.load_state_dict(json.loads(state.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            reason = error if isinstance(error, InputError) else f"it is no JSON ({error})"
+            raise InputError(f"--state {path}: {reason}") from None
+    test.look(tables[0], baseline, **labels)
+    with replacing(path, "json") as file:
+        file.write(f"{json.dumps(test.state_dict())}\n".encode())
+    return test.result
 
 
 def _show(options: argparse.Namespace, progress: Progress) -> Result:

@@ -66,7 +66,7 @@ COMMANDS = {
         "from a pilot: which differences are found, how many segments they need", _INPUT,
         ("-r ref.txt -i old.txt new.txt --difference 1", "pilot.csv --segments 2000")),
     "gate": Command(
-        "may a new model take another's place? exit code 0 passed, 1 failed, 3 undecided",
+        "may a new model take another's place? exit code 0 passed, 1 failed, 3 undecided, 4 go on",
         "NEW --baseline BASE --margin POINTS | --recovery SHARE",
         ("logs/new --baseline logs/old --recovery 0.99",
          "-i new.txt --baseline old.txt -r ref.txt --margin 1")),
@@ -159,6 +159,9 @@ OPTIONS = {
                "default: 0.95; verdicts are at 1 - LEVEL"),
         Option("--significance-level LEVEL", "power gate",
                "how often one test may be wrong (default: 0.05)"),
+        Option("--of N", "gate", "items, or groups, planned at most: a look at those so far"),
+        Option("--looks N", "gate", "how many looks are planned (default: 8)"),
+        Option("--state FILE", "gate", "JSON of all looks so far, as items come in; with --of N"),
         Option("--undecided pass|fail", "gate", "what it counts as: exit with 0 or 1, not with 3"),
         Option("--paired-bs-n N", "audit", "sacreBLEU's resamples (default: 1,000)", "n_bootstrap"),
         Option("--paired-ar-n N", "audit", "its trials (default: 10,000)", "n_randomization"),
@@ -195,7 +198,7 @@ RARE = {
     ),
     *("-t", "-l", "--scores", "--strata", "--by", "--over", "--aggregate", "--alternative"),
     *("--test", "--method", "--adjustment", "--adjust-over", "--matrix", "--layout", "--digits"),
-    *("--contrast", "--caption", "--label"),
+    *("--contrast", "--caption", "--label", "--of", "--looks", "--undecided"),
 }
 
 

@@ -35,6 +35,8 @@ def write(folder: Path) -> None:
     answers, labels = _graded()
     _text(folder / "answers.csv", answers)
     _text(folder / "labels.csv", labels)
+    for n in (100, 200, 300):
+        _text(folder / f"agent-{n}.csv", _agent(n))
     for model, share in (("base", 0.6), ("tuned", 0.68)):
         for task, size in (("arc", 150), ("gsm8k", 200)):
             _json(folder / "logs" / f"2026_{task}_{model}.json", _inspect(model, task, size, share))
@@ -95,6 +97,24 @@ def _graded() -> tuple[str, str]:
             if i in labelled:
                 labels.append(f"{system},{i},{int(right)}")
     return "\n".join(lines) + "\n", "\n".join(labels) + "\n"
+
+
+def agent_runs() -> list[tuple[str, int, int]]:
+    """Return 400 tasks in random order, and whether two versions of an agent solve each."""
+    rng, found = random.Random(12), []
+    for i in rng.sample(range(1000), 400):
+        hard, own = rng.random(), rng.random()
+        new = hard if own < 0.6 else rng.random()
+        found.append((f"task {i}", int(hard < 0.6), int(new < 0.7)))
+    return found
+
+
+def _agent(n: int) -> str:
+    """Return the first n tasks of the agents as a table."""
+    lines = ["system,item,success"]
+    for task, old, new in agent_runs()[:n]:
+        lines += [f"old,{task},{old}", f"new,{task},{new}"]
+    return "\n".join(lines) + "\n"
 
 
 def _inspect(model: str, task: str, size: int, share: float) -> dict[str, Any]:

@@ -6,6 +6,7 @@
 - `counts`, `randomisation`: tests of 0/1 scores; p-values of approximate randomisation
 - `welch`: whether estimates with unlike errors are of one quantity
 - `families`, `ranks`: adjusted p-values of several comparisons, and what they say of ranks
+- `looks`: the level of each look at data that grow
 - `noncentral`: how often a test finds a difference, and what it needs
 
 May import `metrics`, `checks` and `errors`; all of them `student` and `counts`.

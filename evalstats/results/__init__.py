@@ -19,6 +19,7 @@
 - `notes`: what a careful reader should know, in a sentence each
 - `adjustment`: what p-values are adjusted for, and which levels they can reach
 - `gates`: the verdict of a gate, for people, for programs and for JUnit
+- `sequential`: the looks at an evaluation that grows
 - `influence`: which segments drive a difference
 - `across`: differences over strata that are a sample of others
 - `correlations`: how strongly two systems' scores are correlated

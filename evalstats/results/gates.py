@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from evalstats.results import plots, tabular
 from evalstats.results.convert import Count, Level, Share, Size, Whole, one_of
@@ -26,7 +26,7 @@ UNDECIDED = ("pass", "fail")
 _CODES = {"passed": 0, "failed": 1, "undecided": 3}
 _CODES_OF_UNDECIDED = {None: _CODES["undecided"], "pass": 0, "fail": 1}
 #: What a check is in JUnit's XML, where an error is neither a success nor a failure.
-_JUNIT = {"passed": "system-out", "failed": "failure", "not asked": "skipped"}
+JUNIT = {"passed": "system-out", "failed": "failure", "not asked": "skipped"}
 _JUNIT_OF_UNDECIDED = {None: "error", "pass": "skipped", "fail": "failure"}
 
 
@@ -185,37 +185,27 @@ class Gate(Several[GateCheck]):
         gate counts as passed, and a failure where it counts as failed. What is not asked is
         skipped. So there is a failure or an error exactly where `exit_code` is not 0.
         """
-        from xml.etree import ElementTree
-
-        kinds = {**_JUNIT, "undecided": _JUNIT_OF_UNDECIDED[self.undecided]}
-        found = [kinds[check.verdict] for check in self.checks]
-        counts = {"tests": len(found), "failures": found.count("failure")}
-        counts |= {"errors": found.count("error"), "skipped": found.count("skipped")}
-        suite = ElementTree.Element("testsuite", {"name": "evalstats gate"})
-        suite.attrib.update((name, str(count)) for name, count in counts.items())
-        for check, kind in zip(self.checks, found, strict=True):
-            case = ElementTree.SubElement(
-                suite, "testcase", classname=check.task or "evalstats", name=check.metric
-            )
-            inside = ElementTree.SubElement(case, kind)
-            inside.text = self._line(check)
-            if kind != "system-out":
-                message = _why(check) or "the total alone decides"
-                inside.attrib.update(type=check.verdict, message=message)
-        ElementTree.indent(suite)
-        text: str = ElementTree.tostring(suite, encoding="unicode")
-        return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+        kinds = {**JUNIT, "undecided": _JUNIT_OF_UNDECIDED[self.undecided]}
+        return junit(
+            [
+                JunitCase(
+                    check.task or "evalstats",
+                    check.metric,
+                    check.verdict,
+                    kinds[check.verdict],
+                    self._line(check),
+                    _why(check) or "the total alone decides",
+                )
+                for check in self.checks
+            ]
+        )
 
     def _limit(self) -> str:
-        if self.margin is not None:
-            return f"a loss of less than {self.margin:g}"
-        if self.recovery is not None:
-            return f"at least {self.recovery:g} of the baseline"
-        return "no significant loss"
+        return limit_of(self.margin, self.recovery, "no significant loss")
 
     def _line(self, check: GateCheck) -> str:
         d = check.difference
-        base, new, difference, bounds = _numbers(check)
+        base, new, difference, bounds = numbers_of(d)
         scores = f"{d.system} {new}, {d.baseline} {base}"
         return f"{scores}, difference {difference} {bounds}, asked: {self._limit()}"
 
@@ -226,7 +216,7 @@ class Gate(Several[GateCheck]):
             ("metric", "<", lambda c: metric_name(c.difference)),
             (units.pop() if len(units) == 1 else "units", ">", lambda c: f"{c.n_items:,}"),
             *(
-                (name, ">", lambda c, i=i: _numbers(c, digits)[i])
+                (name, ">", lambda c, i=i: numbers_of(c.difference, digits)[i])
                 for i, name in enumerate(("base", "new", "difference", level))
             ),
             ("gained, lost", ">", lambda c: gained_lost(c.difference.discordant)),
@@ -259,6 +249,46 @@ class Gate(Several[GateCheck]):
         return [check.signature for check in self.checks]
 
 
+class JunitCase(NamedTuple):
+    """A test case of JUnit's XML: how it is called, its verdict, which element that is, and why."""
+
+    classname: str
+    name: str
+    verdict: str
+    kind: str
+    text: str
+    message: str
+
+
+def junit(cases: Sequence[JunitCase]) -> str:
+    """Return JUnit's XML of a gate."""
+    from xml.etree import ElementTree
+
+    kinds = [case.kind for case in cases]
+    counts = {"tests": len(kinds), "failures": kinds.count("failure")}
+    counts |= {"errors": kinds.count("error"), "skipped": kinds.count("skipped")}
+    suite = ElementTree.Element("testsuite", {"name": "evalstats gate"})
+    suite.attrib.update((name, str(count)) for name, count in counts.items())
+    for case in cases:
+        element = ElementTree.SubElement(
+            suite, "testcase", classname=case.classname, name=case.name
+        )
+        inside = ElementTree.SubElement(element, case.kind)
+        inside.text = case.text
+        if case.kind != "system-out":
+            inside.attrib.update(type=case.verdict, message=case.message)
+    ElementTree.indent(suite)
+    text: str = ElementTree.tostring(suite, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def limit_of(margin: float | None, recovery: float | None, otherwise: str) -> str:
+    """Return what is asked of a system, in words."""
+    if margin is not None:
+        return f"a loss of less than {margin:g}"
+    return otherwise if recovery is None else f"at least {recovery:g} of the baseline"
+
+
 def _why(check: GateCheck) -> str:
     """Return the reason of a check, with the p-value of what could not be shown."""
     if check.verdict != "undecided" or check.pvalue_passed is None:
@@ -266,9 +296,8 @@ def _why(check: GateCheck) -> str:
     return f"not shown to be within the limit ({tabular.p_is(check.pvalue_passed)}); {check.reason}"
 
 
-def _numbers(check: GateCheck, digits: int | None = None) -> list[str]:
+def numbers_of(d: Difference, digits: int | None = None) -> list[str]:
     """Return the scores of baseline and system, their difference and its interval."""
-    d = check.difference
     places = tabular.decimals([abs(d.high - d.low) / 4], digits)
     scores = [tabular.number(score, places) for score in (d.baseline_score, d.system_score)]
     difference = tabular.number(d.difference, places, sign=True)

@@ -5,7 +5,8 @@ other, so their test statistics are correlated. Bonferroni's inequality ignores 
 of the significance level. Here the level is spent look by look (Lan and DeMets, 1983) on the joint
 distribution of all looks since the best step. Sign flips of the segments' influence values draw
 from this distribution; they are the same at every look, so that draws are correlated as the looks
-are.
+are. What looks may spend, and the least level of one, are those of `evalstats.inference.looks`; the
+levels are not: there the items of one comparison grow, and correlations are known.
 """
 
 from __future__ import annotations
@@ -15,34 +16,28 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from evalstats.inference.looks import LEAST_LEVEL, spent, steady
+
 #: Sign flips behind a boundary; the first look of fifty spends some thirty of them.
 N_FLIPS = 1 << 15
-#: The level of a look that may spend less than one flip, so that a very small p-value is always an
-#: improvement. A million such looks spend 1e-6 together.
-_LEAST_LEVEL = 2.0**-40
 #: Segments are flipped in at most so many sets. More sets take longer and change no level.
 _MOST_SETS = 256
 #: The signs of eight sets for each value of an octet, `(8, 256)`.
 _SIGNS = 1.0 - 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[None], axis=0)
-#: The share of the significance level for the expected looks; all later ones have the rest.
-_EXPECTED_SHARE = 0.9
 
 
 def spent_by(look: int, significance_level: float, expected_looks: int) -> float:
     """Return the level that looks 1, 2, ..., j may spend together.
 
-    0.9 αj/H for the H looks that are expected, in equal parts, and α(1 - 0.1 H/j) from there on:
-    less than α for any number of looks, so that nobody needs to know when the run will end.
+    That of `evalstats.inference.looks.steady`, of the H looks that are expected: in equal parts,
+    and less than α for any number of looks, so that nobody needs to know when the run will end.
 
     Examples
     --------
     >>> [round(spent_by(j, 0.05, 50), 4) for j in (1, 25, 50, 100, 1000)]
     [0.0009, 0.0225, 0.045, 0.0475, 0.0498]
     """
-    share = look / expected_looks
-    if share <= 1:
-        return significance_level * _EXPECTED_SHARE * share
-    return significance_level * (1 - (1 - _EXPECTED_SHARE) / share)
+    return spent(look / expected_looks, significance_level, steady)
 
 
 @dataclass(frozen=True)
@@ -91,14 +86,14 @@ class Boundary:
         due = min(max(allowed, 0), n_surviving)
         if not np.any(draws):
             # Every segment changed by the same amount, so all draws are 0.
-            return max(due / (N_FLIPS + 1), _LEAST_LEVEL), self
+            return max(due / (N_FLIPS + 1), LEAST_LEVEL), self
         left = draws[self.surviving]
         stay = len(left) - due
         # Draws that tie with one that stays do not cross: no more is spent than is allowed.
         crossed = draws > (np.partition(left, stay - 1)[stay - 1] if stay > 0 else -np.inf)
         # Over R + 1, as every p-value that is counted.
         level = float(np.count_nonzero(crossed)) / (N_FLIPS + 1)
-        return max(level, _LEAST_LEVEL), Boundary(self.surviving & ~crossed, self.before)
+        return max(level, LEAST_LEVEL), Boundary(self.surviving & ~crossed, self.before)
 
 
 def _flipped(influence: NDArray[np.float64], seed: int) -> NDArray[np.float64]:

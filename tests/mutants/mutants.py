@@ -576,6 +576,39 @@ a lower bound above the upper one is refused
 what a small file stands for does not fill the memory
 - if len(data) > most:
 + if False:
+@ inference/looks.py: looks
+a look spends what is due beyond the looks before it
+- due = spent - self.spent
++ due = spent
+what has crossed a bound does not go on
+- nodes, weights = _panels(min(self.bound, _FAR), narrow)
++ nodes, weights = _panels(_FAR, narrow)
+at the end the whole level is spent
+- if fraction < 1 else alpha
++ if fraction < 1 else alpha / 2
+a sequence allows for one side at twice the level
+- log = float(np.log1p((ratio + 1) ** 0.5 / (2 * alpha)))
++ log = float(np.log1p((ratio + 1) ** 0.5 / alpha))
+@ analysis/growing.py: looks
+what is not shown at the last look has failed
+- verdict = "failed" if self.of is not None and n >= self.of else "go on"
++ verdict = "go on"
+nothing is looked at after the decision
+- if last.verdict != "go on":
++ if False:
+a state goes on where it stopped
+- _, continuing = continuing.look(fraction, spent)
++ pass
+of errors fewer are better
+- sides = ("greater", "less") if pair.drawn.of.higher_is_better else ("less", "greater")
++ sides = ("greater", "less")
+@ analysis/arrival.py: looks
+scores of an item stay
+- if not np.array_equal(values[:, :known], self.values):
++ if False:
+an item that was seen comes again
+- if gone:
++ if False:
 @ training/boundary.py: boundary monitor
 draws that tie with the boundary do not cross
 - crossed = draws > (

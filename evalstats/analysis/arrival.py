@@ -1,0 +1,208 @@
+"""How the items of a growing evaluation came in: what is known of them stays, new ones join.
+
+A test that looks again rests on items in an order that has nothing to do with how hard they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.analysis.drawn import Drawn
+from evalstats.errors import InputError
+from evalstats.metrics import Metric
+from evalstats.statistics.segments import SegmentStatistics
+
+Floats = NDArray[np.float64]
+#: How small a p-value has to be for a word of warning, and from how many items on one is asked.
+_WARNS, _LEAST = 1e-3, 20
+#: A label of more values than these is a name of items, or of documents.
+_MOST_VALUES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """The items of all looks so far, first come first.
+
+    Attributes
+    ----------
+    ids : tuple of str or None
+        Their names; `None` where places name them.
+    values : ndarray, shape (2, n, k)
+        Statistics of baseline and system.
+    counts : tuple of int
+        How many there were at each look.
+    """
+
+    ids: tuple[str, ...] | None
+    values: NDArray[Any]
+    counts: tuple[int, ...] = ()
+
+    def order_of(self, ids: tuple[str, ...] | None, n: int) -> NDArray[np.intp] | None:
+        """Return the place of each item in the new data, known ones first; `None` as they are.
+
+        Refuses data that lacks a known item.
+        """
+        known = self.values.shape[1]
+        if (ids is None) is not (self.ids is None):
+            raise InputError(
+                "items must have names at every look, or at none: names say which items are new"
+            )
+        if ids is None or self.ids is None or ids[:known] == self.ids:
+            if n < known:
+                raise InputError(
+                    f"has {n:,} items, and at the last look there were {known:,}: give all items "
+                    f"so far",
+                    argument="new",
+                )
+            return None
+        places = {name: i for i, name in enumerate(ids)}
+        gone = [name for name in self.ids if name not in places]
+        if gone:
+            raise InputError(
+                f"lacks {len(gone):,} of {known:,} items of the last look, {gone[0]!r} first: give "
+                f"all items so far",
+                argument="new",
+            )
+        before = set(self.ids)
+        first = [places[name] for name in self.ids]
+        return np.array(first + [i for i, name in enumerate(ids) if name not in before])
+
+    def after(self, ids: tuple[str, ...] | None, values: NDArray[Any]) -> Seen:
+        """Return the items with those of another look, `(2, n, k)`; known scores stay."""
+        n = values.shape[1]
+        order = self.order_of(ids, n)
+        if order is not None:
+            values = values[:, order]
+            ids = None if ids is None else tuple(ids[i] for i in order.tolist())
+        known = self.values.shape[1]
+        if not np.array_equal(values[:, :known], self.values):
+            differ = np.any(values[:, :known] != self.values, axis=2)
+            i = int(np.argmax(np.any(differ, axis=0)))
+            side = "baseline" if differ[0, i] else "system"
+            name = repr(ids[i]) if ids else str(i)
+            raise InputError(
+                f"item {name} had another score of the {side} at an earlier look: what was seen "
+                f"stays; begin with a new SequentialTest, and another state, for other outputs"
+            )
+        return Seen(ids, values, (*self.counts, n))
+
+    @property
+    def look_of(self) -> NDArray[np.intp]:
+        """At which look each item came, in their order, `(n,)`."""
+        return np.repeat(np.arange(len(self.counts)), np.diff(self.counts, prepend=0))
+
+    def unlike(self, labels: Mapping[str, Sequence[str]]) -> list[str]:
+        """Return what speaks against an order that has nothing to do with difficulty.
+
+        `labels` are those of the items, in this order, by name.
+        """
+        looks = self.look_of
+        if len(self.counts) < 2 or len(looks) < _LEAST:
+            return []
+        notes = []
+        for name, given in labels.items():
+            codes = np.unique(np.array(given), return_inverse=True)[1]
+            if np.max(codes) < _MOST_VALUES and _differ(codes, looks) < _WARNS:
+                notes.append(
+                    f"Items of some {name} came earlier than others: shuffle items before they "
+                    f"run, since a test that stops early sees the first ones alone."
+                )
+        return notes
+
+
+def order_notes(
+    table: SegmentStatistics,
+    order: NDArray[np.intp] | None,
+    seen: Seen,
+    drawn: Drawn,
+    baseline: int,
+) -> tuple[str, ...]:
+    """Return what speaks against the order in which the items of a table came.
+
+    `order` is what `Seen.order_of` returned, and `baseline` the place of that system.
+    """
+    labels = {name: list(x) for name, x in table.labels.items()}
+    if order is not None:
+        labels = {name: [x[i] for i in order] for name, x in labels.items()}
+    looks = seen.look_of
+    if order is not None:
+        looks = np.empty(table.n_segments, dtype=np.intp)
+        looks[order] = seen.look_of
+    units = drawn.units
+    if units.members is not None:
+        first = np.full(units.n, len(seen.counts), dtype=np.intp)
+        np.minimum.at(first, units.members, looks)
+        looks = first
+    unit = "item" if units.unit == "segment" else units.unit
+    influence = drawn.influence
+    harder = [] if influence is None else _drift_note(influence[baseline], looks, unit)
+    return (*harder, *seen.unlike(labels))
+
+
+def _drift_note(difficulty: Floats, looks: NDArray[np.intp], unit: str) -> list[str]:
+    """Return a warning where the baseline's units, `(N,)`, are harder at some looks, `(N,)`.
+
+    By an analysis of variance of their influence values over the looks at which they came.
+    """
+    n, sizes = len(looks), np.bincount(looks)
+    n_looks = int(np.count_nonzero(sizes))
+    if n_looks < 2 or n < _LEAST:
+        return []
+    from scipy.special import fdtrc
+
+    # Where groups grow, a look may bring no new one.
+    means = np.bincount(looks, difficulty) / np.maximum(sizes, 1)
+    between = float(sizes @ (means - np.mean(difficulty)) ** 2)
+    within = float(np.sum((difficulty - means[looks]) ** 2))
+    free = n_looks - 1, n - n_looks
+    if within <= 0 or free[1] < 1:
+        return []
+    p = float(fdtrc(*free, between / free[0] / (within / free[1])))
+    if p >= _WARNS:
+        return []
+    return [
+        f"The baseline's scores differ from look to look more than chance explains: {unit}s must "
+        f"come in an order that has nothing to do with how hard they are; shuffle them."
+    ]
+
+
+def _differ(codes: NDArray[np.intp], looks: NDArray[np.intp]) -> float:
+    """Return Pearson's p-value that labels are spread over looks by chance."""
+    from scipy.special import chdtrc
+
+    shape = int(np.max(codes)) + 1, int(np.max(looks)) + 1
+    if min(shape) < 2:
+        return 1.0
+    table = np.bincount(codes * shape[1] + looks, minlength=shape[0] * shape[1]).reshape(shape)
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    expected = np.outer(rows, columns) / table.sum()
+    # Cells that expect next to nothing make Pearson's statistic too large.
+    if np.mean(expected) < 1 or np.any(expected <= 0):
+        return 1.0
+    statistic = float(np.sum((table - expected) ** 2 / expected))
+    return float(chdtrc((shape[0] - 1) * (shape[1] - 1), statistic))
+
+
+def seen_of(state: Mapping[str, Any], metric: Metric) -> Seen:
+    """Return the items of a state, checked."""
+    values, ids, counts = np.array(state["values"]), state["items"], state["counts"]
+    k = len(metric.columns)
+    if values.dtype.kind not in "if" or values.ndim != 3 or values.shape[::2] != (2, k):
+        raise InputError(
+            f"state.values are {values.dtype} of shape {values.shape}, not (2, N, {k})"
+        )
+    if not np.all(np.isfinite(values)):
+        raise InputError("state.values must be finite")
+    metric.check_statistics(values)
+    n = values.shape[1]
+    if ids is not None and (len(set(ids)) != n or not all(isinstance(x, str) for x in ids)):
+        raise InputError(f"state.items must be {n:,} different names")
+    is_count = all(type(x) is int for x in counts)
+    if not is_count or sorted(set(counts)) != counts or counts[-1:] != [n]:
+        raise InputError("state.counts must be numbers of items, each larger than the one before")
+    return Seen(None if ids is None else tuple(ids), values, tuple(counts))
