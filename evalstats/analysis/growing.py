@@ -16,6 +16,7 @@ from evalstats.analysis.arrival import Seen, order_notes, seen_of
 from evalstats.analysis.claims import CLAIMS
 from evalstats.analysis.estimate import result_signature
 from evalstats.analysis.gate import decided, options_of
+from evalstats.analysis.makers import maker_of
 from evalstats.analysis.margins import claims_of
 from evalstats.analysis.options import N_RESAMPLES, SEED, as_limits
 from evalstats.analysis.pairs import Compared
@@ -31,7 +32,6 @@ from evalstats.resampling.weights import Rng, as_seed
 from evalstats.results.convert import record_of
 from evalstats.results.records import Difference, MarginTest
 from evalstats.results.sequential import Look, Looks
-from evalstats.shards.shard import Shard
 from evalstats.statistics.interchange import identity, is_same_metric, parameters
 from evalstats.statistics.segments import SegmentStatistics
 
@@ -247,8 +247,8 @@ class SequentialTest:
 
     def _task(self, new: Any, base: Any, references: Any) -> tuple[Task, str]:
         """Return both systems as a task, and the name of the baseline."""
-        if isinstance(new, Shard) or isinstance(base, Shard):
-            raise InputTypeError("a look needs the statistics of every segment, not a Shard")
+        for maker in filter(None, map(maker_of, (new, base))):
+            raise InputTypeError(f"a look needs the statistics of every segment, not {maker.name}")
         if isinstance(base, str) and (is_statistics(new) or isinstance(new, Mapping)):
             both, baseline = new, base
         elif is_statistics(new) and is_statistics(base):
@@ -264,8 +264,7 @@ class SequentialTest:
             both, baseline = {"baseline": base, "system": new}, "baseline"
         metric = None if is_statistics(both) else self.metric
         task = as_task(both, references, metric, executor=self.executor)
-        assert not isinstance(task.statistics, Shard)
-        (table,) = task.statistics
+        (table,) = task.tables
         if not is_same_metric(table.metric, self.metric):
             raise InputError(
                 f"must be {self.metric.signature}, that of the test, got "
@@ -278,8 +277,7 @@ class SequentialTest:
 
     def _judged(self, task: Task, baseline: str) -> Look:
         """Return the look at a task, whose items are all so far."""
-        assert not isinstance(task.statistics, Shard)
-        (table,) = task.statistics
+        (table,) = task.tables
         ((a, b),) = as_pairs(table.systems, baseline)
         ids, values = table.segment_ids, table.values[[a, b]]
         before = self._seen or Seen(ids, values[:, :0])
