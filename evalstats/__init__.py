@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 _MODULES = {
     "text.references": "References from_streams",
     "statistics.files": "read_lines",
-    "metrics": "Metric BLEU CHRF TER WER CER Mean Ratio Perplexity "
+    "metrics": "Metric BLEU CHRF TER WER CER ROUGE Mean Ratio Perplexity "
     "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU",
     "metrics.error_rates": "token_edits",
     "metrics.averages": "MeanOfRuns",
@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from evalstats.metrics import CHRF as CHRF
     from evalstats.metrics import ECE as ECE
     from evalstats.metrics import RMSE as RMSE
+    from evalstats.metrics import ROUGE as ROUGE
     from evalstats.metrics import TER as TER
     from evalstats.metrics import WER as WER
     from evalstats.metrics import BitsPerUnit as BitsPerUnit

@@ -6,6 +6,7 @@
 - `sentence_bleu`, `token_lists`: BLEU of single sentences, of text or of lists of tokens
 - `chrf`: chrF and chrF++
 - `ter`, `error_rates`: TER; WER, CER and edits of any tokens
+- `rouge`: ROUGE-N, -L and -Lsum
 - `ratios`: means and ratios of scores that come from elsewhere
 - `perplexity`: perplexity and bits per unit, from log-likelihoods
 - `confusion`, `labels`: scores of predicted classes; pairs of predicted and gold values
@@ -35,13 +36,14 @@ from evalstats.metrics.error_rates import CER, WER
 from evalstats.metrics.pass_at_k import pass_at_k
 from evalstats.metrics.perplexity import BitsPerUnit, Perplexity
 from evalstats.metrics.ratios import Mean, Ratio
+from evalstats.metrics.rouge import ROUGE
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 from evalstats.metrics.ter import TER
 
 #: The metrics of this library. Files can rebuild them, and those that read text have their fields
 #: as options on the command line.
 BUILT_IN: tuple[type[Metric], ...] = (
-    *(BLEU, CHRF, TER, WER, CER),
+    *(BLEU, CHRF, TER, WER, CER, ROUGE),
     *(Mean, Ratio, Perplexity, BitsPerUnit, Confusion, Correlation, RMSE, Brier, ECE),
 )
 
@@ -53,16 +55,20 @@ NAMED: dict[str, partial[Any]] = {
     "ter": partial(TER),
     "wer": partial(WER),
     "cer": partial(CER),
+    **{f"rouge{v}": partial(ROUGE, variant=v) for v in ("1", "2", "L", "Lsum")},
 }
 
-
-#: Names that tables print.
-_PRINTED = {"chrf2": "chrf", "chrf2++": "chrf++"}
+#: Names in lower case, and those that tables print.
+_SPELLED = {
+    **{name.lower(): name for name in NAMED},
+    **{f"rouge-{v}": f"rouge{v}" for v in ("1", "2")},
+    **{"rouge-l": "rougeL", "rouge-lsum": "rougeLsum", "chrf2": "chrf", "chrf2++": "chrf++"},
+}
 
 
 def written(name: str) -> str:
     """Return the name in `NAMED` of what may be a printed name, or the name in lower case."""
-    return _PRINTED.get(name.lower(), name.lower())
+    return _SPELLED.get(name.lower(), name.lower())
 
 
 def as_metric(metric: object) -> Metric:
@@ -99,6 +105,7 @@ __all__ = [
     "ECE",
     "NAMED",
     "RMSE",
+    "ROUGE",
     "TER",
     "WER",
     "BitsPerUnit",
