@@ -119,7 +119,10 @@ def _largest(effect: Effect) -> tuple[int, float]:
 
 
 def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
-    """Say how many scores are missing, whose mean is over those that there are: one line each."""
+    """Say how many scores are missing, whose mean is over those that there are: one line each.
+
+    And of which systems a metric says that its scores are doubtful.
+    """
     for one in drawn:
         counts, n_scores = one.missing
         lacking = [f"{n:,} of {s}" for n, s in zip(counts, one.of.systems, strict=True) if n]
@@ -131,3 +134,17 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
                 f"{'is' if n == 1 else 'are'} missing ({', '.join(lacking[:NAMED])}{more}); means "
                 f"are over those that there are."
             )
+        yield from _doubts(one)
+
+
+def _doubts(one: Drawn) -> Iterator[str]:
+    """Say what a metric says of systems whose scores are doubtful."""
+    segments = one.segments
+    metric = None if segments is None else segments.blocks[0].metric
+    if segments is not None and metric is not None and metric.doubt:
+        totals = np.sum([block.totals for block in segments.blocks], axis=0)
+        flags = zip(metric.doubtful(totals), one.of.systems, strict=True)
+        names = [system for doubtful, system in flags if doubtful]
+        if names:
+            more = f" and others of {len(names) - NAMED} more" if len(names) > NAMED else ""
+            yield f"{one.of.metric_name} of {', '.join(names[:NAMED])}{more}: {metric.doubt}."

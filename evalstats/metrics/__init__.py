@@ -11,6 +11,8 @@
 - `perplexity`: perplexity and bits per unit, from log-likelihoods
 - `confusion`, `labels`: scores of predicted classes; pairs of predicted and gold values
 - `agreement`: Pearson's correlation and RMSE of predicted numbers
+- `raters`: weighted kappa, AC1 and alpha of raters
+- `rogan_gladen`: the rate of yes under a judge who errs
 - `calibration`: Brier score and ECE of probabilities
 - `pass_at_k`: scores of problems with several answers each, for `Mean`
 - `averages`: the mean score of several runs
@@ -35,7 +37,9 @@ from evalstats.metrics.confusion import Confusion
 from evalstats.metrics.error_rates import CER, WER
 from evalstats.metrics.pass_at_k import pass_at_k
 from evalstats.metrics.perplexity import BitsPerUnit, Perplexity
+from evalstats.metrics.raters import Agreement, ratings_by_item
 from evalstats.metrics.ratios import Mean, Ratio
+from evalstats.metrics.rogan_gladen import RoganGladen
 from evalstats.metrics.rouge import ROUGE
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 from evalstats.metrics.ter import TER
@@ -45,6 +49,7 @@ from evalstats.metrics.ter import TER
 BUILT_IN: tuple[type[Metric], ...] = (
     *(BLEU, CHRF, TER, WER, CER, ROUGE),
     *(Mean, Ratio, Perplexity, BitsPerUnit, Confusion, Correlation, RMSE, Brier, ECE),
+    *(Agreement, RoganGladen),
 )
 
 #: Metrics that can be given by name, with the options that the name sets; case does not matter.
@@ -108,6 +113,7 @@ __all__ = [
     "ROUGE",
     "TER",
     "WER",
+    "Agreement",
     "BitsPerUnit",
     "Brier",
     "Confusion",
@@ -116,9 +122,11 @@ __all__ = [
     "Metric",
     "Perplexity",
     "Ratio",
+    "RoganGladen",
     "SentenceBLEU",
     "as_metric",
     "pass_at_k",
+    "ratings_by_item",
     "scores_of",
     "written",
 ]

@@ -74,7 +74,9 @@ class ROUGE(Quotient):
     unsigned = "ROUGE is not"
 
     def __post_init__(self) -> None:
-        variant = str(self.variant) if type(self.variant) is int else self.variant
+        variant: object = self.variant
+        # Not True, which is 1.
+        variant = str(variant) if type(variant) is int else variant
         if variant not in VARIANTS:
             raise InputError(
                 f"must be one of {', '.join(VARIANTS)}, got {self.variant!r}", argument="variant"
