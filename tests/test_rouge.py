@@ -218,7 +218,7 @@ def test_names_and_what_cannot_be(sample):
     texts, references = sample.systems["baseline"][:20], sample.references[:20]
     for name in ("rougeL", "rougel", "ROUGE-L", es.ROUGE("L"), es.ROUGE()):
         assert es.estimate(texts, references, name, n_resamples=99).metric == "ROUGE-L"
-    assert es.ROUGE(1) == es.ROUGE("1")
+    assert es.ROUGE(1) == es.ROUGE("1") == es.ROUGE(np.int64(1))
     assert es.ROUGE("2", measure="recall").name == "ROUGE-2 recall"
     assert es.ROUGE("L", stemmer=True).signature == "rouge:L|stem:yes|score:fmeasure"
     for wrong in ("rougeL", 0, 10, True, None, "l"):

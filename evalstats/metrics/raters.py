@@ -122,20 +122,21 @@ class Agreement(Metric):
         if self.ratings:
             rows = _rows(hypotheses)
         else:
-            pairs = checked_pair(hypotheses, references, "ratings of the other rater")
+            first, second = checked_pair(hypotheses, references, "ratings of the other rater")
             if self.labels is None:
-                names = ("hypotheses", "references")
-                pairs = [as_scores(x, name) for x, name in zip(pairs, names, strict=True)]
-            rows = [list(pair) for pair in zip(*pairs, strict=True)]
+                first = as_scores(first, "hypotheses").tolist()
+                second = as_scores(second, "references").tolist()
+            rows = [list(pair) for pair in zip(first, second, strict=True)]
         if self.labels is None:
             return _interval_columns(rows)
         codes = self._codes(rows)
         n_labels = len(self.labels)
         if self.measure.endswith("kappa"):
-            first, second = np.eye(n_labels)[codes.T]
+            given = np.eye(n_labels)[codes]
             apart = _weights(self.measure, n_labels)[codes[:, 0], codes[:, 1]]
-            return np.column_stack([apart, first, second])
-        counts = np.sum(codes[:, :, None] == np.arange(n_labels), axis=1, dtype=np.float64)
+            return np.column_stack([apart, given[:, 0], given[:, 1]])
+        marks = codes[:, :, None] == np.arange(n_labels)
+        counts = np.asarray(np.sum(marks, axis=1, dtype=np.float64))
         return _count_columns(self.measure, counts)
 
     def _codes(self, rows: list[list[Any]]) -> NDArray[np.intp]:

@@ -75,8 +75,9 @@ class ROUGE(Quotient):
 
     def __post_init__(self) -> None:
         variant: object = self.variant
-        # Not True, which is 1.
-        variant = str(variant) if type(variant) is int else variant
+        # True is an int, and no order.
+        if isinstance(variant, (int, np.integer)) and not isinstance(variant, bool):
+            variant = str(variant)
         if variant not in VARIANTS:
             raise InputError(
                 f"must be one of {', '.join(VARIANTS)}, got {self.variant!r}", argument="variant"
