@@ -213,7 +213,7 @@ def test_a_judge_who_hardly_tells_is_a_note():
 
 def test_without_yes_or_no_the_labels_are_the_rate():
     rate = es.RoganGladen()
-    assert rate.score([10, 4, 0, 0, 3, 2]) == 0
-    assert rate.score([10, 4, 3, 2, 0, 0]) == 1
+    assert rate.score([10, 2, 0, 0, 3, 1]) == 0
+    assert rate.score([10, 8, 3, 1, 0, 0]) == 1
     # The judge says yes as often to either.
     assert rate.score([10, 5, 4, 2, 2, 1]) == pytest.approx(4 / 6)
