@@ -22,6 +22,7 @@ from benchmarks.corpora import corpus
 from benchmarks.measure import forget_tokens
 from evalstats.compat.sacrebleu import metrics as drop_in
 from evalstats.compat.sacrebleu.significance import PairedTest
+from evalstats.text.porter import stem
 
 B = 10_000
 OURS = "evalstats"
@@ -45,6 +46,7 @@ def questions(quick: bool = False) -> Iterator[Question]:
     if not quick:
         yield from extraction("wmt22/en-zh", "zh")
     yield from error_rates(name)
+    yield from overlap_with_references(name)
     yield sentence_scores(name)
     yield from resampling(name)
 
@@ -173,6 +175,21 @@ def error_rates(name: str) -> Iterator[Question]:
             rate = getattr(module, f"{unit}_error_rate")
             runs["evaluatio"] = lambda r=rate: r(references, texts)
         yield Question("texts to statistics", f"{label}, {metric.name}", runs)
+
+
+def overlap_with_references(name: str) -> Iterator[Question]:
+    """ROUGE-L of 2,000 texts, as words are and stemmed, which rouge_score scores one by one."""
+    label, systems, references = corpus(name)
+    texts, references = list(systems.values())[len(systems) // 2][:2000], references[:2000]
+    for stemmer in (False, True):
+        metric = es.ROUGE("L", stemmer=stemmer)
+        runs: Runs = {OURS: lambda m=metric: stem.cache_clear() or m.statistics(texts, references)}
+        if rouge_score := peer("rouge_score.rouge_scorer"):
+            scorer = rouge_score.RougeScorer(["rougeL"], use_stemmer=stemmer)
+            pairs = list(zip(references, texts, strict=True))
+            runs["rouge_score"] = lambda s=scorer, p=pairs: [s.score(*pair) for pair in p]
+        what = f"{label}, ROUGE-L{', stemmed' if stemmer else ''}, {len(texts):,} segments"
+        yield Question("texts to statistics", what, runs)
 
 
 def sentence_scores(name: str) -> Question:

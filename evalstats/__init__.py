@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 _MODULES = {
     "text.references": "References from_streams",
     "statistics.files": "read_lines",
-    "metrics": "Metric BLEU CHRF TER WER CER Mean Ratio Perplexity "
-    "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU",
+    "metrics": "Metric BLEU CHRF TER WER CER ROUGE Mean Ratio Perplexity "
+    "BitsPerUnit Confusion Correlation RMSE Brier ECE pass_at_k SentenceBLEU "
+    "Agreement ratings_by_item RoganGladen",
     "metrics.error_rates": "token_edits",
     "metrics.averages": "MeanOfRuns",
     "metrics.judged": "Judged",
@@ -90,8 +91,10 @@ if TYPE_CHECKING:
     from evalstats.metrics import CHRF as CHRF
     from evalstats.metrics import ECE as ECE
     from evalstats.metrics import RMSE as RMSE
+    from evalstats.metrics import ROUGE as ROUGE
     from evalstats.metrics import TER as TER
     from evalstats.metrics import WER as WER
+    from evalstats.metrics import Agreement as Agreement
     from evalstats.metrics import BitsPerUnit as BitsPerUnit
     from evalstats.metrics import Brier as Brier
     from evalstats.metrics import Confusion as Confusion
@@ -100,8 +103,10 @@ if TYPE_CHECKING:
     from evalstats.metrics import Metric as Metric
     from evalstats.metrics import Perplexity as Perplexity
     from evalstats.metrics import Ratio as Ratio
+    from evalstats.metrics import RoganGladen as RoganGladen
     from evalstats.metrics import SentenceBLEU as SentenceBLEU
     from evalstats.metrics import pass_at_k as pass_at_k
+    from evalstats.metrics import ratings_by_item as ratings_by_item
     from evalstats.metrics.averages import MeanOfRuns as MeanOfRuns
     from evalstats.metrics.error_rates import token_edits as token_edits
     from evalstats.metrics.judged import Judged as Judged

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
 import evalstats as es
-from evalstats.text import levenshtein as edits
+from evalstats.text import bit_rows
+from evalstats.text.levenshtein import levenshtein
 from tests.pairs import pack, random_pairs
 
 
 def measure(pairs):
     hyps, refs = (pack([pair[side] for pair in pairs]) for side in (0, 1))
-    return edits.levenshtein(hyps, refs).tolist()
+    return levenshtein(hyps, refs).tolist()
 
 
 @pytest.mark.parametrize(
@@ -25,7 +26,7 @@ def measure(pairs):
 def test_equals_rapidfuzz(monkeypatch, longest, limits):
     """Either way round, in blocks, and with the integers of very long pairs."""
     for name, value in limits.items():
-        monkeypatch.setattr(edits, name, value)
+        monkeypatch.setattr(bit_rows, name, value)
     pairs = random_pairs(longest, 50, longest)
     pairs += [([1] * longest, [1] * longest), ([1] * longest, [2] * longest), ([], [1] * longest)]
     expected = [Levenshtein.distance(h, r) for h, r in pairs]

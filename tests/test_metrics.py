@@ -9,6 +9,7 @@ import pytest
 import evalstats as es
 from evalstats.metrics.base import Metric
 from evalstats.metrics.confusion import MEASURES, RATES
+from evalstats.metrics.raters import RATERS_MEASURES
 from tests import naive
 from tests.conftest import SACREBLEU_METRICS, TEXT_METRICS, metric_id
 
@@ -20,6 +21,7 @@ X, P = RNG.random((2, N))
 Y, HIT = X + RNG.random(N), RNG.integers(2, size=N)
 DISTRIBUTIONS = RNG.dirichlet(np.ones(3), N)
 GOLD, PREDICTED = (np.array(CLASSES)[RNG.integers(3, size=N)].tolist() for _ in range(2))
+LABELLED = [None if i % 2 else int(v) for i, v in enumerate((X + HIT > 0.8).tolist())]
 PAIRS = np.stack([P, HIT + 0.5], axis=1)
 #: Metrics whose outputs are no text, with outputs and references for each.
 NUMBERS = [
@@ -41,6 +43,14 @@ NUMBERS = [
     (es.Brier(), P, HIT),
     (es.Brier(CLASSES), DISTRIBUTIONS, GOLD),
     (es.ECE(3), np.stack([P, HIT], axis=1)),
+    *(
+        (es.Agreement(None if m == "interval-alpha" else CLASSES, m), first, second)
+        for m in RATERS_MEASURES
+        for first, second in [(X, Y) if m == "interval-alpha" else (PREDICTED, GOLD)]
+    ),
+    (es.Agreement(CLASSES, "ordinal-alpha", True), np.stack([PREDICTED, GOLD], axis=1)),
+    (es.RoganGladen(), HIT, LABELLED),
+    (es.RoganGladen(pairs=True), np.stack([HIT, HIT[::-1]], axis=1)),
 ]
 RUNS = [
     (es.MeanOfRuns(es.RMSE(), 2), [X, P], Y),
@@ -121,7 +131,8 @@ def test_files_rebuild_the_metric_and_rows_of_numbers_are_no_runs(metric, tmp_pa
 def test_identical_text_gets_exactly_the_best_score(text_metric):
     texts = ["one two three four five six seven eight nine ten", "the cat sat on the mat today ok"]
     score = text_metric.score(text_metric.statistics(texts, texts).sum(axis=0))
-    assert score == (100.0 if text_metric.higher_is_better else 0.0)
+    best = 1.0 if isinstance(text_metric, es.ROUGE) else 100.0
+    assert score == (best if text_metric.higher_is_better else 0.0)
 
 
 @sacrebleus

@@ -122,7 +122,7 @@ def _largest(effect: Effect) -> tuple[int, float]:
 
 
 def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
-    """Say how many scores are missing, which means leave out, and what judges are worth."""
+    """Say how many scores are missing, what judges are worth, and which scores are doubtful."""
     for one in drawn:
         if one.of.judge is not None:
             yield from one.of.judge.notes()
@@ -136,3 +136,17 @@ def gap_notes(drawn: Sequence[Drawn]) -> Iterator[str]:
                 f"{'is' if n == 1 else 'are'} missing ({', '.join(lacking[:NAMED])}{more}); means "
                 f"are over those that there are."
             )
+        yield from _doubts(one)
+
+
+def _doubts(one: Drawn) -> Iterator[str]:
+    """Say what a metric says of systems whose scores are doubtful."""
+    segments = one.segments
+    metric = None if segments is None else segments.blocks[0].metric
+    if segments is not None and metric is not None and metric.doubt:
+        totals = np.sum([block.totals for block in segments.blocks], axis=0)
+        flags = zip(metric.doubtful(totals), one.of.systems, strict=True)
+        names = [system for doubtful, system in flags if doubtful]
+        if names:
+            more = f" and others of {len(names) - NAMED} more" if len(names) > NAMED else ""
+            yield f"{one.of.metric_name} of {', '.join(names[:NAMED])}{more}: {metric.doubt}."

@@ -101,7 +101,7 @@ OPTIONS = {
         Option("-i, --input FILE...", _TEXTS, "outputs, a file a system, a segment a line"),
         Option("-r, --references FILE...", _TEXTS, "a file a reference; - is standard input"),
         Option("-m, --metrics, --metric METRIC...", _TEXTS,
-               "bleu chrf chrf++ ter wer cer (default: bleu); which of logs"),
+               "bleu (default) chrf chrf++ ter wer cer rougeL; which of logs"),
         Option("-m, --metrics, --metric METRIC...", "show", "which of logs"),
         Option("--systems PATTERN...", _LOGS, "choose systems, and their order"),
         Option("--names NAME...", f"{_TEXTS} show", "names of systems, one a file; again for runs"),

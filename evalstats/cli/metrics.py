@@ -34,7 +34,12 @@ _VALUES = {bool: "", int: "N", float: "NUMBER", str: "NAME"}
 def _options_of(kind: type[Any]) -> dict[str, Field[Any]]:
     """Return the fields of a metric under the names of their options; BLEU's have no prefix."""
     prefix = "" if kind is BLEU else f"{kind.__name__.lower()}_"
-    return {prefix + field.name: field for field in fields(kind)}
+    return {
+        prefix + field.name: field
+        for field in fields(kind)
+        # What the name of the metric says.
+        if not field.metadata.get("by_name")
+    }
 
 
 #: The metrics that read text, and the options of each.
@@ -62,9 +67,10 @@ def metrics_of(options: argparse.Namespace) -> list[Metric]:
     names = [written(name) for name in options.metrics or ["bleu"]]
     for name in names:
         several = name.split(",")
-        if len(several) > 1 and set(several) <= set(NAMED):
+        if len(several) > 1 and set(map(written, several)) <= set(NAMED):
+            spaced = " ".join(map(written, several))
             raise InputError(
-                f"takes names with spaces between them: -m {' '.join(several)}", argument="metrics"
+                f"takes names with spaces between them: -m {spaced}", argument="metrics"
             )
         if name not in NAMED:
             raise InputError(
@@ -101,7 +107,7 @@ def _given(options: argparse.Namespace, kinds: set[Any]) -> dict[Any, dict[str, 
         for option, field in taken.items():
             if (value := getattr(options, option)) is not None:
                 if kind not in given:
-                    metric = kind.__name__.lower()
+                    metric = next(name for name, make in NAMED.items() if make.func is kind)
                     raise InputError(f"{flag_of(option)} has no effect without -m {metric}")
                 given[kind][field.name] = value
     if BLEU in given:

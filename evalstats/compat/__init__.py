@@ -3,6 +3,7 @@
 - `sacrebleu`: metrics, significance tests and functions of sacreBLEU, paired tests of its command
 - `evaluatio`: metrics, intervals, tests and effect sizes of evaluatio
 - `nltk`: `nltk.translate.bleu_score`
+- `rouge_score`: rouge_score's scorer and aggregator
 - `axion`: axion's SentenceBleu and LevenshteinRatio, its items and its runner
 - `futureagi`: Future AGI's BLEUScore
 

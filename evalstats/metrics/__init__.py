@@ -6,10 +6,13 @@
 - `sentence_bleu`, `token_lists`: BLEU of single sentences, of text or of lists of tokens
 - `chrf`: chrF and chrF++
 - `ter`, `error_rates`: TER; WER, CER and edits of any tokens
+- `rouge`: ROUGE-N, -L and -Lsum
 - `ratios`: means and ratios of scores that come from elsewhere
 - `perplexity`: perplexity and bits per unit, from log-likelihoods
 - `confusion`, `labels`: scores of predicted classes; pairs of predicted and gold values
 - `agreement`: Pearson's correlation and RMSE of predicted numbers
+- `raters`: weighted kappa, AC1 and alpha of raters
+- `rogan_gladen`: the rate of yes under a judge who errs
 - `calibration`: Brier score and ECE of probabilities
 - `pass_at_k`: scores of problems with several answers each, for `Mean`
 - `averages`: the mean score of several runs
@@ -35,15 +38,19 @@ from evalstats.metrics.confusion import Confusion
 from evalstats.metrics.error_rates import CER, WER
 from evalstats.metrics.pass_at_k import pass_at_k
 from evalstats.metrics.perplexity import BitsPerUnit, Perplexity
+from evalstats.metrics.raters import Agreement, ratings_by_item
 from evalstats.metrics.ratios import Mean, Ratio
+from evalstats.metrics.rogan_gladen import RoganGladen
+from evalstats.metrics.rouge import ROUGE
 from evalstats.metrics.sentence_bleu import SentenceBLEU
 from evalstats.metrics.ter import TER
 
 #: The metrics of this library. Files can rebuild them, and those that read text have their fields
 #: as options on the command line.
 BUILT_IN: tuple[type[Metric], ...] = (
-    *(BLEU, CHRF, TER, WER, CER),
+    *(BLEU, CHRF, TER, WER, CER, ROUGE),
     *(Mean, Ratio, Perplexity, BitsPerUnit, Confusion, Correlation, RMSE, Brier, ECE),
+    *(Agreement, RoganGladen),
 )
 
 #: Metrics that can be given by name, with the options that the name sets; case does not matter.
@@ -54,16 +61,20 @@ NAMED: dict[str, partial[Any]] = {
     "ter": partial(TER),
     "wer": partial(WER),
     "cer": partial(CER),
+    **{f"rouge{v}": partial(ROUGE, variant=v) for v in ("1", "2", "L", "Lsum")},
 }
 
-
-#: Names that tables print.
-_PRINTED = {"chrf2": "chrf", "chrf2++": "chrf++"}
+#: Names in lower case, and those that tables print.
+_SPELLED = {
+    **{name.lower(): name for name in NAMED},
+    **{f"rouge-{v}": f"rouge{v}" for v in ("1", "2")},
+    **{"rouge-l": "rougeL", "rouge-lsum": "rougeLsum", "chrf2": "chrf", "chrf2++": "chrf++"},
+}
 
 
 def written(name: str) -> str:
     """Return the name in `NAMED` of what may be a printed name, or the name in lower case."""
-    return _PRINTED.get(name.lower(), name.lower())
+    return _SPELLED.get(name.lower(), name.lower())
 
 
 def as_metric(metric: object) -> Metric:
@@ -100,8 +111,10 @@ __all__ = [
     "ECE",
     "NAMED",
     "RMSE",
+    "ROUGE",
     "TER",
     "WER",
+    "Agreement",
     "BitsPerUnit",
     "Brier",
     "Confusion",
@@ -110,9 +123,11 @@ __all__ = [
     "Metric",
     "Perplexity",
     "Ratio",
+    "RoganGladen",
     "SentenceBLEU",
     "as_metric",
     "pass_at_k",
+    "ratings_by_item",
     "scores_of",
     "written",
 ]

@@ -105,6 +105,7 @@ class Metric(Configured, ABC):
     reads_text: ClassVar[bool] = True
     entry_depth: int = 0
     counts: ClassVar[bool] = False
+    doubt: ClassVar[str] = ""
 
     @abstractmethod
     def statistics(self, hypotheses: Any, references: Any = None) -> NDArray[Any]:
@@ -138,6 +139,10 @@ class Metric(Configured, ABC):
             down[..., j] -= np.where(at[..., j] >= 0, np.minimum(at[..., j], step), step)
             result[..., j] = (self.score(up) - self.score(down)) / (up[..., j] - down[..., j])
         return result
+
+    def doubtful(self, totals: Floats) -> NDArray[np.bool_]:
+        """Return of which systems results say `doubt` in a note, `(S, k) -> (S,)`."""
+        return np.zeros(len(totals), dtype=np.bool_)
 
     def check_statistics(self, statistics: NDArray[Any]) -> None:
         """Refuse statistics, `(..., k)`, that cannot come from text, with an `InputError`.

@@ -6,7 +6,8 @@
 - `characters`, `ragged`, `ids`: code points, rows of unequal length, one integer for equal tokens,
   also of segments that are tokenised already
 - `ngrams`, `ngram_index`: n-gram counts and clipped matches
-- `levenshtein`: edit distances of many pairs at once
+- `bit_rows`, `levenshtein`, `lcs`: edit distances and common subsequences of many pairs at once
+- `porter`: the stemmer of ROUGE
 - `tercom`: the edits of TER, with its shifts
 
 May import `checks` and `errors`.

@@ -50,6 +50,29 @@ class Ragged:
         return Ragged(self.values[places], offsets_of(lengths))
 
 
+@dataclass(frozen=True)
+class Lines:
+    """The lines of n texts: text i has `lines` ``edges[i]`` to ``edges[i + 1]``."""
+
+    lines: Ragged
+    edges: NDArray[np.int64]
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Number of lines of every text, (n,)."""
+        return np.diff(self.edges)
+
+    @property
+    def texts(self) -> Ragged:
+        """The texts, with the tokens of all their lines."""
+        return Ragged(self.lines.values, self.lines.offsets[self.edges])
+
+    def take(self, rows: NDArray[np.int64]) -> Lines:
+        """Return the texts numbered ``rows``, (n,) -> (len(rows),)."""
+        counts = self.counts[rows]
+        return Lines(self.lines.take(expand(self.edges[:-1][rows], counts)), offsets_of(counts))
+
+
 def offsets_of(lengths: IntArray | NDArray[np.bool_]) -> NDArray[np.int64]:
     """Turn lengths (or flags, to count them) into offsets, (n,) -> (n + 1,)."""
     offsets = np.zeros(len(lengths) + 1, dtype=np.int64)

@@ -37,6 +37,7 @@ longer tokens delimited by whitespace, and one `str.split` of the corpus yields 
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -57,10 +58,12 @@ from evalstats.text.characters import (
     text_blocks,
     whitespace_table,
 )
+from evalstats.text.porter import stem
 from evalstats.text.ragged import offsets_of
 
 # Character classes, one bit each.
 SPACE, ISOLATED, PUNCTUATION, DIGIT, DASH = 1, 2, 4, 8, 16
+_ALPHANUMERIC = re.compile("[a-z0-9]+")
 
 Classes = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
@@ -114,6 +117,21 @@ def chrf_word_blocks(texts: Sequence[str], lowercase: bool) -> Iterator[Tokens]:
     """
     rules = _Rules(str, _chrf_classes(), SPACE, _chrf_cuts)
     return (_split(block, rules) for block in _lowercased(texts, lowercase))
+
+
+def alphanumeric_blocks(texts: Sequence[str], stemmed: bool) -> Iterator[Tokens]:
+    """Split texts as `alphanumeric` does."""
+    for block in text_blocks(texts):
+        yield from_lists(alphanumeric(text, stemmed) for text in block)
+
+
+def alphanumeric(text: str, stemmed: bool) -> list[str]:
+    """Return the runs of ASCII letters and digits of a text in lower case, as ROUGE does.
+
+    Of words with more than three characters the stem may stand, which is Porter's.
+    """
+    words = _ALPHANUMERIC.findall(text.lower())
+    return [stem(w) if len(w) > 3 else w for w in words] if stemmed else words
 
 
 def character_blocks(texts: Sequence[str], lowercase: bool, whitespace: bool) -> Iterator[Tokens]:

@@ -849,6 +849,46 @@ a count is clipped by one reference, not by their sum
 what leaves one word of bits enters the next
 - _TOP = np.uint64(63)
 + _TOP = np.uint64(62)
+@ text/lcs.py: rouge
+what a word of a row carries enters the next
+- enter[1:] = second[1:]
++ enter[1:] = 0
+of equal tokens no more count than the hypothesis has
+- np.minimum(marked, groups.hyp_count)
++ marked
+a token of the hypothesis is left out only where that alone keeps the length
+- moves[i] = below[:, :-1] > table[:, 1:]
++ moves[i] = below[:, :-1] >= table[:, 1:]
+@ text/porter.py: rouge
+ion is taken off after s and t only
+- (suffix != "ion" or before[-1] in "st")
++ True
+@ text/tokenization.py: rouge
+words of three letters are not stemmed
+- stem(w) if len(w) > 3 else w
++ stem(w)
+@ metrics/rouge.py: rouge
+the first of equally good references counts
+- np.lexsort((-best, refs.owner))[refs.first]
++ np.lexsort((np.arange(len(best))[::-1], -best, refs.owner))[refs.first]
+@ metrics/raters.py: raters
+a rating without another says nothing of agreement
+- counts = np.where(several, counts, 0)
++ counts = counts
+ranks count half of the ratings at both ends
+- middle = up_to - counts / 2
++ middle = up_to
+@ metrics/rogan_gladen.py: raters
+a rate is clipped
+- np.clip(ratio(top, bottom, 0.0), 0.0, 1.0)
++ ratio(top, bottom, 0.0)
+without yes or no among labels these are the rate
+- defined = (items > 0) & (people > 0) & (nobody > 0) & (np.abs(bottom) > 1e-12)
++ defined = np.abs(bottom) > 1e-12
+@ analysis/caveats.py: raters
+a judge who hardly tells yes from no is a note
+- if doubtful]
++ if not doubtful]
 @ text/tercom/shifts.py: tercom
 shifts of ten words
 - MAX_SHIFT_SIZE = 10

@@ -1,0 +1,161 @@
+"""ROUGE (Lin, 2004) with the numbers of the package rouge_score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalstats.checks import choice, flag
+from evalstats.errors import InputError
+from evalstats.metrics.base import Floats, keep, signature_of
+from evalstats.metrics.ratios import Quotient, ratio
+from evalstats.text.ids import Vocabulary, learn_ids, look_up_ids, shared_ids
+from evalstats.text.lcs import common_lengths, summary_hits
+from evalstats.text.ngrams import clipped_matches, shared_ngrams
+from evalstats.text.ragged import Index, Lines, Ragged, offsets_of
+from evalstats.text.references import References, as_pairs
+from evalstats.text.tokenization import Tokens, alphanumeric_blocks
+
+#: Orders of n-grams, and the two of subsequences.
+VARIANTS = (*map(str, range(1, 10)), "L", "Lsum")
+MEASURES = ("fmeasure", "precision", "recall")
+
+
+@dataclass(frozen=True)
+class ROUGE(Quotient):
+    r"""ROUGE-1 to -9, ROUGE-L or ROUGE-Lsum, 0 to 1: the mean of the scores of all segments.
+
+    .. math:: F = \frac{2 P R}{P + R}, \qquad P = \frac{\mathrm{hits}}{h}, \qquad
+              R = \frac{\mathrm{hits}}{r}
+
+    with h and r the n-grams of output and reference, and as hits those that they share, each as
+    often as in the side that has it less often; or with h and r their tokens, and as hits the
+    length of a longest common subsequence (``"L"``), or of the union of those of each line of the
+    reference with all lines of the output (``"Lsum"``, sentences being lines) (Lin, 2004). Numbers
+    are rouge_score's: tokens are runs of ASCII letters and digits in lower case, and of several
+    references the one with the best F counts.
+
+    Parameters
+    ----------
+    variant : str or int
+        ``"1"`` to ``"9"``, ``"L"`` or ``"Lsum"``.
+    stemmer : bool
+        Whether Porter's stems (1980, with NLTK's extensions) stand for words of more than three
+        characters; for English only.
+    measure : {"fmeasure", "precision", "recall"}
+        What is averaged.
+
+    Another variant or measure raises an `InputError`.
+
+    Notes
+    -----
+    Texts without ASCII letters and digits have no tokens and score 0: for Chinese or Russian
+    another tokeniser is needed, whose scores come in through `Mean`.
+
+    Examples
+    --------
+    >>> rouge = ROUGE("L")
+    >>> rows = rouge.statistics(["the cat sat on a mat"], ["the cat is on the mat"])
+    >>> print(rouge.score(rows.sum(axis=0)).round(4))
+    0.6667
+    """
+
+    variant: str = field(default="L", metadata={"by_name": True})
+    stemmer: bool = False
+    measure: str = field(default="fmeasure", metadata={"choices": MEASURES})
+
+    columns = ("sum", "count")
+    reads_text: ClassVar[bool] = True
+    unsigned = "ROUGE is not"
+
+    def __post_init__(self) -> None:
+        variant: object = self.variant
+        # True is an int, and no order.
+        if isinstance(variant, (int, np.integer)) and not isinstance(variant, bool):
+            variant = str(variant)
+        if variant not in VARIANTS:
+            raise InputError(
+                f"must be one of {', '.join(VARIANTS)}, got {self.variant!r}", argument="variant"
+            )
+        measure = choice(self.measure, MEASURES, "measure")
+        kind = "" if measure == "fmeasure" else f" {measure}"
+        keep(
+            self,
+            variant=variant,
+            stemmer=flag(self.stemmer, "stemmer"),
+            measure=measure,
+            name=f"ROUGE-{variant}{kind}",
+        )
+
+    @property
+    def signature(self) -> str:
+        """Identity: the variant, whether words are stemmed, and what is averaged."""
+        return signature_of(rouge=self.variant, stem=self.stemmer, score=self.measure)
+
+    def statistics(self, hypotheses: Any, references: Any = None) -> Floats:
+        """Return `(N, 2)`, score and 1, of N outputs, each against its best reference."""
+        texts, refs = as_pairs(hypotheses, references)
+        hits, *sizes = self._counts(texts, refs)
+        precision, recall = (hits / np.maximum(size, 1) for size in sizes)
+        # In the order of rouge_score, to the last bit: which reference is best hangs on it.
+        best = ratio(2 * precision * recall, precision + recall, 0.0)
+        # By segment, then by falling F; of equals the first stays first.
+        chosen = np.lexsort((-best, refs.owner))[refs.first]
+        scores = {"fmeasure": best, "precision": precision, "recall": recall}[self.measure]
+        return np.stack([scores[chosen], np.ones(len(chosen))], axis=-1)
+
+    def check_statistics(self, statistics: NDArray[Any]) -> None:
+        """Refuse what is negative, and a mean above 1."""
+        super().check_statistics(statistics)
+        more = statistics[..., 0] > statistics[..., 1] * (1 + 1e-9)
+        self._refuse(more, "has a score above 1")
+
+    def _counts(self, texts: Sequence[str], refs: References) -> tuple[Index, Index, Index]:
+        """Return hits, and what output and reference have, of each of the R references, (R,)."""
+        how = (alphanumeric_blocks, self.stemmer)
+        if self.variant == "Lsum":
+            hyp_lines, ref_lines = _shared_lines(refs, texts, self.stemmer)
+            pairs = hyp_lines.take(refs.owner)
+            return summary_hits(pairs, ref_lines), pairs.texts.lengths, ref_lines.texts.lengths
+        if self.variant == "L":
+            hyps, ids = shared_ids(refs, texts, *how)
+            hyps = hyps.take(refs.owner)
+            return common_lengths(hyps, ids), hyps.lengths, ids.lengths
+        order = int(self.variant)
+        hyps, prepared = shared_ngrams(refs, texts, order, False, *how)
+        hits = clipped_matches(hyps, prepared)[:, -1]
+        sizes = hyps.lengths[refs.owner], prepared.references.lengths
+        n_hyp, n_ref = (np.maximum(size - order + 1, 0) for size in sizes)
+        return hits, n_hyp, n_ref
+
+
+def _shared_lines(refs: References, texts: Sequence[str], stemmer: bool) -> tuple[Lines, Lines]:
+    """Return the token ids of N hypotheses and of all R references, line by line."""
+
+    def learn(refs: References) -> tuple[Lines, Vocabulary]:
+        blocks, edges = _by_line(refs.texts, stemmer)
+        ids, vocabulary = learn_ids(blocks)
+        return _lines(ids, edges), vocabulary
+
+    lines, vocabulary = refs.prepared(("lines", alphanumeric_blocks, stemmer), learn)
+    blocks, edges = _by_line(texts, stemmer)
+    return _lines(look_up_ids(blocks, vocabulary), edges), lines
+
+
+def _by_line(texts: Sequence[str], stemmer: bool) -> tuple[Iterator[Tokens], Index]:
+    """Return the tokens of the lines of n texts in blocks, and where each text starts, (n + 1,)."""
+    lines = [text.split("\n") for text in texts]
+    edges = offsets_of(np.fromiter(map(len, lines), dtype=np.int64, count=len(lines)))
+    return alphanumeric_blocks(list(chain.from_iterable(lines)), stemmer), edges
+
+
+def _lines(ids: Ragged, edges: Index) -> Lines:
+    """Return the lines of n texts that start at `edges`, without those that have no token."""
+    kept = ids.lengths > 0
+    lines = Ragged(ids.values, offsets_of(ids.lengths[kept]))
+    return Lines(lines, offsets_of(kept)[edges])

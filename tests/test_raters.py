@@ -1,0 +1,219 @@
+"""Agreement of raters, and rates under a judge who errs: published numbers, peers, simulation."""
+
+import numpy as np
+import pytest
+
+import evalstats as es
+from evalstats.metrics.raters import RATERS_MEASURES
+
+#: Krippendorff (2011), "Computing Krippendorff's alpha-reliability", section D: 12 units, 4 raters.
+TABLE = [
+    *([1, 1, None, 1], [2, 2, 3, 2], [3, 3, 3, 3], [3, 3, 3, 3], [2, 2, 2, 2], [1, 2, 3, 4]),
+    *([4, 4, 4, 4], [1, 1, 2, 1], [2, 2, 2, 2], [None, 5, 5, 5], [None, None, 1, 1]),
+    [None, None, 3, None],
+]
+#: He prints .743, .815 and .849; digits beyond are those of the packages krippendorff 0.9.0 and,
+#: for AC1, irrCAC 0.4.4.
+PUBLISHED = {
+    "alpha": 0.743421052631579,
+    "ordinal-alpha": 0.8153875037548814,
+    "interval-alpha": 0.8491071428571428,
+    "ac1": 0.775444068127,
+}
+
+
+def score(metric, *items):
+    return float(metric.score(metric.statistics(*items).sum(axis=0)))
+
+
+def of(measure, **options):
+    return es.Agreement(None if measure == "interval-alpha" else range(1, 6), measure, **options)
+
+
+@pytest.mark.parametrize("measure", PUBLISHED)
+def test_the_published_example(measure):
+    assert score(of(measure, ratings=True), TABLE) == pytest.approx(PUBLISHED[measure], abs=1e-12)
+    # Empty rows and raters change nothing.
+    more = [[*row, None] for row in [*TABLE, [None] * 4]]
+    assert score(of(measure, ratings=True), more) == pytest.approx(PUBLISHED[measure], abs=1e-12)
+
+
+def test_kappas_are_scikit_learns():
+    metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is a test extra")
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        k, n = int(rng.integers(2, 6)), int(rng.integers(5, 40))
+        first = rng.integers(k, size=n)
+        second = np.where(rng.random(n) < 0.5, first, rng.integers(k, size=n))
+        for weights, measure in ((None, "kappa"), *((w, f"{w}-kappa") for w in WEIGHTS)):
+            options = {"labels": range(k), "weights": weights}
+            expected = metrics.cohen_kappa_score(first, second, **options)
+            found = score(es.Agreement(range(k), measure), first, second)
+            assert found == pytest.approx(np.nan_to_num(expected), abs=1e-12)
+
+
+WEIGHTS = ("linear", "quadratic")
+
+
+def test_alpha_of_every_pair_of_ratings():
+    """By its definition: all pairs within units against all pairs of ratings."""
+    rng = np.random.default_rng(1)
+    units = [[int(r) if r else None for r in rng.integers(5, size=4)] for _ in range(25)]
+    told = [[r for r in row if r] for row in units]
+    told = [row for row in told if len(row) > 1]
+    values = [r for row in told for r in row]
+    below = {c: sum(v < c for v in values) + sum(v == c for v in values) / 2 for c in range(1, 6)}
+    apart = {
+        "alpha": lambda c, k: c != k,
+        "ordinal-alpha": lambda c, k: (below[c] - below[k]) ** 2,
+        "interval-alpha": lambda c, k: (c - k) ** 2,
+    }
+    for measure, delta in apart.items():
+        seen = sum(sum(delta(c, k) for c in row for k in row) / (len(row) - 1) for row in told)
+        chance = sum(delta(c, k) for c in values for k in values) / (len(values) - 1)
+        expected = 1 - seen / chance
+        assert score(of(measure, ratings=True), units) == pytest.approx(expected, abs=1e-12)
+
+
+def test_two_lists_are_rows_of_two():
+    first, second = np.random.default_rng(2).integers(1, 6, size=(2, 40))
+    for measure in PUBLISHED:
+        pairs = np.stack([first, second], axis=1)
+        assert score(of(measure), first, second) == score(of(measure, ratings=True), pairs)
+    kappa = score(es.Confusion(range(1, 6), "kappa"), first, second)
+    assert score(of("kappa"), first, second) == pytest.approx(kappa, abs=1e-12)
+
+
+@pytest.mark.parametrize("measure", RATERS_MEASURES)
+def test_perfect_agreement_is_1_and_nothing_to_agree_on_is_0(measure):
+    ratings = [1, 2, 3, 3]
+    assert score(of(measure), ratings, ratings) == 1
+    same = score(of(measure), [2, 2], [2, 2])
+    # To AC1 all the same is agreement.
+    assert same == (1 if measure == "ac1" else 0)
+
+
+def test_judges_are_compared_by_how_they_agree_with_a_person():
+    rng = np.random.default_rng(3)
+    person = rng.integers(1, 6, size=300)
+    judges = {
+        name: np.clip(person + rng.integers(-off, off + 1, size=300), 1, 5)
+        for name, off in (("far", 3), ("near", 1))
+    }
+    measures = [of("quadratic-kappa"), of("ordinal-alpha")]
+    found = es.compare(judges, person, measures, n_resamples=199)
+    assert [d.pvalue < 0.05 and d.difference > 0 for d in found] == [True, True]
+    (estimate,) = es.estimate(judges["near"], person, measures[:1], n_resamples=199)
+    assert estimate.low < estimate.score < estimate.high
+
+
+def test_a_rating_a_line_becomes_rows():
+    lines = [
+        (f"unit {i}", f"rater {j}", str(rating))
+        for i, row in enumerate(TABLE)
+        for j, rating in enumerate(row)
+        if rating is not None
+    ]
+    np.random.default_rng(0).shuffle(lines)
+    rows = es.ratings_by_item(*zip(*lines, strict=True))
+    assert (len(rows), len(rows[0])) == (12, 4)
+    labels = [str(k) for k in range(1, 6)]
+    found = score(es.Agreement(labels, ratings=True), rows)
+    assert found == pytest.approx(PUBLISHED["alpha"], abs=1e-12)
+
+
+REFUSED = [
+    (lambda: es.Agreement(measure="alpha"), "labels must be all labels for measure 'alpha'"),
+    (lambda: es.Agreement([1, 2], "interval-alpha"), "labels must be left out: ratings of"),
+    (lambda: es.Agreement([1, 2], "fleiss"), "measure must be one of kappa, linear-kappa"),
+    (lambda: es.Agreement([1, 2], "kappa", True), "ratings=True is for any number of raters"),
+    (lambda: score(es.Agreement([1, 2]), [1, 3], [1, 2]), r"hypotheses\[1\] is 3, .* none of"),
+    (lambda: score(es.Agreement([1, 2]), [1, 2], [1, None]), r"references\[1\] is None"),
+    (lambda: score(of("alpha", ratings=True), [[1, 2], [None, 9]]), r"hypotheses\[1\]\[1\] is 9"),
+    (lambda: score(of("alpha", ratings=True), [[1, 2], [1]]), r"hypotheses\[1\] has 1 ratings"),
+    (lambda: score(of("interval-alpha"), [1, 2], [1, None]), r"references\[1\] is missing"),
+    (lambda: score(of("interval-alpha"), [1e9, 1e9 + 1], [1e9, 1e9]), "subtract 1e.09 from all"),
+    (lambda: es.ratings_by_item([1, 1], [2, 2], [3, 3]), r"ratings\[1\] is a second rating of item"),
+    (lambda: es.ratings_by_item([], [], []), "items is empty; give at least one line"),
+    (lambda: es.RoganGladen().statistics([1, 2], [1, None]), r"hypotheses\[1\] must be 0 or 1"),
+    (lambda: es.RoganGladen().statistics([1, 0], [1, "y"]), r"references\[1\] must be 0, 1 or None"),
+    (lambda: es.RoganGladen().statistics([1, 0], [None, None]), "references has no label; give"),
+    (lambda: es.RoganGladen(True).statistics([[1, 0], [1]]), r"hypotheses\[1\] must be a pair"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call, message", REFUSED, ids=[message for _, message in REFUSED])
+def test_what_cannot_be_is_refused(call, message):
+    with pytest.raises(es.InputError, match=message):
+        call()
+
+
+# Rates under a judge who errs.
+
+
+def test_rogan_gladen_of_published_numbers():
+    """23 of 150 cows tested positive, sens .96, spec .89: 5.1 of 100 (manual of epiR, epi.prev)."""
+    rate = es.RoganGladen()
+    assert rate.score([150, 23, 100, 96, 100, 89]) == pytest.approx(0.051, abs=5e-4)
+    # Fewer than the false alarms alone would be.
+    assert rate.score([150, 10, 100, 96, 100, 89]) == 0
+    assert rate.score([150, 149, 100, 96, 100, 89]) == 1
+
+
+def judged(n, n_labels, rate, sens, spec, rng):
+    """Draw a judge's marks and people's labels of the first few."""
+    people = (rng.random(n) < rate).astype(float)
+    judge = np.where(people, rng.random(n) < sens, rng.random(n) >= spec).astype(int)
+    people[n_labels:] = np.nan
+    return np.stack([judge, people], axis=1)
+
+
+def test_all_labels_give_their_own_rate_and_few_correct_the_judge():
+    rng = np.random.default_rng(5)
+    rows = judged(4000, 4000, 0.3, 0.8, 0.7, rng)
+    rate, people = es.RoganGladen(pairs=True), rows[:, 1].mean()
+    assert score(rate, rows) == pytest.approx(people)
+    assert score(es.RoganGladen(), rows[:, 0], rows[:, 1]) == pytest.approx(people)
+    some = es.estimate(judged(4000, 800, 0.3, 0.8, 0.7, rng), metric=rate, n_resamples=199)
+    assert some.low < 0.3 < some.high
+    assert not any("hardly tells" in note for note in some.notes)
+
+
+def test_errors_are_those_of_rogan_and_gladen():
+    """Their formula for p, sens and spec from independent samples, by the delta method."""
+    n, n_yes, n_no = 1500, 300, 200
+    p, sens, spec = 0.4, 0.9, 0.75
+    parts = np.array([n, p * n, n_yes, sens * n_yes, n_no, spec * n_no])
+    slopes = es.RoganGladen().gradient(parts)
+    # The variances of three binomials, by the slope of the number of successes of each.
+    spread = np.array([p * (1 - p) * n, sens * (1 - sens) * n_yes, spec * (1 - spec) * n_no])
+    found = np.sum(slopes[[1, 3, 5]] ** 2 * spread)
+    top, bottom = p + spec - 1, sens + spec - 1
+    rate = top / bottom
+    expected = (
+        p * (1 - p) / n
+        + rate**2 * sens * (1 - sens) / n_yes
+        + (1 - rate) ** 2 * spec * (1 - spec) / n_no
+    ) / bottom**2
+    assert found == pytest.approx(expected)
+
+
+def test_a_judge_who_hardly_tells_is_a_note():
+    rng = np.random.default_rng(6)
+    systems = {
+        name: judged(600, 200, 0.3, sens, 0.6, rng)
+        for name, sens in (("sees", 0.9), ("blind", 0.45))
+    }
+    found = es.compare(systems, metrics=es.RoganGladen(pairs=True), n_resamples=99)
+    (note,) = [note for note in found.notes if "hardly tells" in note]
+    assert note.startswith("corrected rate of blind: the judge hardly tells yes from no (sens")
+    alone = es.estimate(systems["blind"], metric=es.RoganGladen(pairs=True), n_resamples=99)
+    assert any("hardly tells yes from no" in note for note in alone.notes)
+
+
+def test_without_yes_or_no_the_labels_are_the_rate():
+    rate = es.RoganGladen()
+    assert rate.score([10, 2, 0, 0, 3, 1]) == 0
+    assert rate.score([10, 8, 3, 1, 0, 0]) == 1
+    # The judge says yes as often to either.
+    assert rate.score([10, 5, 4, 2, 2, 1]) == pytest.approx(4 / 6)
