@@ -13,7 +13,7 @@ from evalstats.analysis.caveats import limits_of
 from evalstats.analysis.claims import Tested, adjusted_over_tasks, margin_tests
 from evalstats.analysis.drawn import Drawn, Pair
 from evalstats.analysis.estimate import estimates_of, result_signature
-from evalstats.analysis.evaluation import Evaluation, Part
+from evalstats.analysis.evaluation import Evaluation
 from evalstats.analysis.margins import claims_of
 from evalstats.analysis.max_t import adjusted, simultaneous
 from evalstats.analysis.options import SEED, Options
@@ -21,7 +21,8 @@ from evalstats.analysis.pairs import Compared, Record, check_ratios
 from evalstats.analysis.swaps import swapped_pvalues
 from evalstats.analysis.tasks import as_pairs, as_task, of_shard, systems_of
 from evalstats.analysis.units import Labels
-from evalstats.checks import also_called
+from evalstats.analysis.unpaired import Part, Unpaired, as_unpaired, names_apart
+from evalstats.checks import also_called, flag
 from evalstats.resampling.executors import Workers
 from evalstats.resampling.weights import Rng
 from evalstats.results.adjustment import Adjustment
@@ -54,6 +55,8 @@ def compare(
     recovery: float | None = None,
     contrast: str = "difference",
     adjust_over: str = "pairs",
+    paired: bool = True,
+    paired_runs: bool = False,
 ) -> Comparison:
     """Say which systems differ, by how much, and how sure that is.
 
@@ -143,11 +146,13 @@ def compare(
         recovery=recovery,
         contrast=contrast,
         adjust_over=adjust_over,
+        paired_runs=paired_runs,
     )
     options = of_shard(hypotheses, options, n_resamples, rng)
     # What costs nothing is checked before what costs seconds.
-    pairs = as_pairs(systems_of(hypotheses), baseline)
-    task = as_task(
+    paired = flag(paired, "paired")
+    pairs = as_pairs((systems_of if paired else names_apart)(hypotheses), baseline)
+    task = (as_task if paired else as_unpaired)(
         hypotheses,
         references,
         metrics,
@@ -174,7 +179,7 @@ def compared(
         with_runs.append(drawn[0].has_runs)
         of_metrics = _tested(part, drawn, evaluation.pairs, options, adjustment)
         for one, own in zip(drawn, of_metrics, strict=True):
-            scores = estimates_of(one, options, part, single=single)
+            scores = [e for x in one.alone for e in estimates_of(x, options, part, single=single)]
             signature = _signature(one, options, own, scores[0].method, adjustment)
             evaluation.signatures[part.name, one.of.name] = signature
             estimates += scores
@@ -200,6 +205,7 @@ def compared(
         margin=options.margin,
         recovery=options.recovery,
         contrast=options.contrast,
+        is_paired=not isinstance(evaluation.parts[0], Unpaired),
     )
     return Comparison(
         estimates=Estimates(tuple(estimates)),
@@ -320,4 +326,5 @@ def _signature(
         **{name: None if x is None else f"{x:.10g}" for name, x in limits.items()},
         contrast=None if options.contrast == "difference" else options.contrast,
         over="metrics" if options.is_over_metrics else None,
+        paired="runs" if options.paired_runs else None if drawn.is_paired else "no",
     )

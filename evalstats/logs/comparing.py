@@ -32,6 +32,7 @@ def compare_logs(
     epochs: str | None = None,
     directions: Mapping[str, str] | None = None,
     columns: Mapping[str, str | None] | None = None,
+    paired: bool = True,
     **options: Unpack[SuitePairs],
 ) -> Comparison:
     """Compare systems by their logs, joined by the ids of their items.
@@ -61,6 +62,9 @@ def compare_logs(
     columns : mapping of str to str, optional
         What columns of tables are, where their names do not say it, as in `read_log`:
         ``{"mine": "score"}``.
+    paired : bool
+        `False` where the systems answered other items: each is then a sample of its own, as in
+        `compare`.
     **options
         As in `compare`, or for several tasks in `Suite.compare`.
 
@@ -85,9 +89,10 @@ def compare_logs(
         epochs=epochs,
         directions=directions,
         columns=columns,
-    ).paired()
+        paired=paired,
+    ).several()
     whole = together.totals if aggregate is None else aggregate
-    suite = Suite.of(together.tasks, whole, groups, strata, together.notes)
+    suite = Suite.of(together.tasks, whole, groups, strata, together.notes, paired)
     return suite.compare(**options)
 
 

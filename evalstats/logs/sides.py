@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from evalstats.analysis.aggregates import NamedTotal
 from evalstats.analysis.suite import Groups, Tables
-from evalstats.analysis.tasks import as_task, is_statistics, tables_of
+from evalstats.analysis.tasks import Task, as_task, is_statistics, tables_of
 from evalstats.analysis.units import Labels
+from evalstats.analysis.unpaired import as_unpaired
 from evalstats.errors import InputError, InputTypeError
 from evalstats.logs.joining import joined
 from evalstats.logs.log import Log
@@ -31,6 +32,7 @@ class Passed(NamedTuple):
     metrics: Metrics | None = None
     groups: Groups = None
     strata: Labels = None
+    paired: bool = True
 
 
 class Sides(NamedTuple):
@@ -105,12 +107,21 @@ def _named(passed: Passed, baseline: str, executor: Workers) -> Sides:
     """Return two systems, on one task or several, of which the baseline is named."""
     systems = passed.hypotheses
     if isinstance(systems, Mapping) and systems and all(map(is_statistics, systems.values())):
+        if not passed.paired:
+            return Sides(_listed(systems), baseline, passed.groups, passed.strata)
         tasks = {
             name: tables_of(tables, passed.references, passed.metrics)
             for name, tables in systems.items()
         }
         return Sides(tasks, baseline, passed.groups, passed.strata)
     return Sides({"": _tables(passed, executor)}, baseline, passed.groups, passed.strata)
+
+
+def _listed(tasks: Mapping[str, Any]) -> dict[str, list[SegmentStatistics]]:
+    """Return the tables of each task, which may be one alone."""
+    return {
+        name: [of] if isinstance(of, SegmentStatistics) else list(of) for name, of in tasks.items()
+    }
 
 
 def _logs(passed: Passed, baseline: object, of_logs: Mapping[str, Any]) -> Sides:
@@ -125,8 +136,8 @@ def _logs(passed: Passed, baseline: object, of_logs: Mapping[str, Any]) -> Sides
         # Frames have no paths to be called after.
         if names[0] == names[1] and len(names[0]) == 1:
             sides = dict(zip(("baseline", "system"), sides, strict=True))
-    asked = {"allow_changes": None, **of_logs}
-    found = joined(sides, metric=metrics, labels=labels, **asked).paired()
+    asked = {"allow_changes": None, **of_logs, "paired": passed.paired}
+    found = joined(sides, metric=metrics, labels=labels, **asked).several()
     (first, *_), *_ = found.tasks.values()
     return Sides(
         found.tasks, first.systems[0], passed.groups, passed.strata, found.notes, found.totals
@@ -153,8 +164,8 @@ def _apart(passed: Passed, baseline: object, executor: Workers) -> Sides:
     for tables in known.values():
         metrics = [table.metric for table in tables]
     if not known:
-        both = {"baseline": baseline, "system": passed.hypotheses}
-        tables = _tables(passed._replace(hypotheses=both), executor)
+        named = {"baseline": baseline, "system": passed.hypotheses}
+        tables = _tables(passed._replace(hypotheses=named), executor)
         return Sides({"": tables}, "baseline", passed.groups, passed.strata)
     passed = passed._replace(metrics=metrics)
     outputs = {"baseline": {"baseline": baseline}, "hypotheses": {"system": passed.hypotheses}}
@@ -172,12 +183,19 @@ def _apart(passed: Passed, baseline: object, executor: Workers) -> Sides:
     if old[0].systems == new[0].systems:
         name = f"{old[0].systems[0]} (baseline)"
         old = [replace(table, systems=(name,)) for table in old]
+    if not passed.paired:
+        both = [*old, *(of_new[table.metric.name] for table in old)]
+        return Sides({"": both}, old[0].systems[0], passed.groups, passed.strata)
     tables = [SegmentStatistics.join(table, of_new[table.metric.name]) for table in old]
     return Sides({"": tables}, old[0].systems[0], passed.groups, passed.strata)
 
 
 def _tables(passed: Passed, executor: Workers) -> list[SegmentStatistics]:
-    """Return the statistics of texts, or of what has them, one table a metric."""
+    """Return the statistics of texts, or of what has them, one table a metric, or system."""
+    if not passed.paired:
+        parts = as_unpaired(*passed[:3], executor=executor).each
+        tasks = [part for part in parts if isinstance(part, Task)]
+        return [t for of in tasks if not isinstance(of.statistics, Shard) for t in of.statistics]
     task = as_task(*passed[:3], groups=passed.groups, strata=passed.strata, executor=executor)
     assert not isinstance(task.statistics, Shard)
     return list(task.statistics)

@@ -20,7 +20,7 @@ from evalstats.results.records import (
     metric_name,
     plural,
     ranked,
-    whole_size,
+    whole_sizes,
 )
 from evalstats.results.tabular import Column, Table, table_of
 
@@ -38,7 +38,7 @@ _SYSTEM: Column = ("system", "<", lambda e: e.system)
 def title(estimates: Any) -> str:
     """Return ``BLEU, chrF2: 480 segments``."""
     metrics, tasks = distinct(e.metric for e in estimates.rows), estimates.tasks
-    of = counted(len(tasks), "task") if len(tasks) > 1 else whole_size(estimates[0])
+    of = counted(len(tasks), "task") if len(tasks) > 1 else whole_sizes(list(estimates))
     return f"{', '.join(metrics)}: {of}"
 
 
@@ -343,7 +343,7 @@ def _title(panel: Sequence[Any]) -> str:
         shown += f" {tabular.which_is_better(panel[0].higher_is_better)}"
     if len(tasks) > 1:
         return f"{shown}, {counted(len(tasks), 'task')}"
-    return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {whole_size(panel[0])}"
+    return f"{f'{tasks[0]}: ' if tasks[0] else ''}{shown}, {whole_sizes(panel)}"
 
 
 def _places(rows: Sequence[Any], digits: int | None) -> dict[str, int]:
