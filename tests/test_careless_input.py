@@ -219,7 +219,7 @@ def test_averaged_references_of_ter_may_be_fractions(tmp_path):
     (lambda: Plain(tokenize="13a"), r"Plain has no options, got \{'tokenize': '13a'\}"),
     (lambda: Plain(3), r"Plain has no options, got \(3,\)"),
     (lambda: es.compare({"A": A}, B, n_resample=9), "compare has no argument 'n_resample'; there "
-     "are hypotheses, .* and 9 more; did you mean 'n_resamples'"),
+     "are hypotheses, .* and 11 more; did you mean 'n_resamples'"),
     (lambda: es.estimate(A, B, referencs=B), "estimate has .* mean 'references'"),
     (lambda: es.Suite({}, agregate="macro"), "Suite has no .* mean 'aggregate'"),
     (lambda: es.Monitor(B, patiense=3), "Monitor has no .* mean 'patience'"),

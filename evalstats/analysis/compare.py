@@ -64,7 +64,7 @@ def compare(
     ----------
     hypotheses : mapping of str to sequence, or SegmentStatistics, or a list of them, or Shard
         At least two systems, as in `estimate`; statistics of one metric are joined
-        (`SegmentStatistics.join`).
+        (`SegmentStatistics.join`), but those of unpaired systems, which may be of unlike lengths.
     references, metrics, groups, strata, aggregate, n_resamples, rng, executor
         As in `estimate`; `metric` is understood too.
     baseline : str, optional
@@ -107,6 +107,18 @@ def compare(
     adjust_over : {"pairs", "metrics"}
         What one family is: all pairs under one metric, or under all of them, for who claims
         "better under BLEU or chrF".
+    paired : bool
+        `False` where each system has segments of its own, as many as it likes: answers to other
+        items, by other users. References, groups and strata are then mappings from each system to
+        its own. Each system is drawn within itself, with the standard error and the degrees of
+        freedom of Welch (1947); 0/1 scores have the interval and test of Miettinen and Nurminen
+        (1985), in groups at effective numbers of items. Of the same segments it finds less.
+    paired_runs : bool
+        Of several runs of each system: run r of all systems has the same prompt, or seed. The error
+        is then that of the R differences, in a two-way analysis of segments and runs, both random
+        (Searle, Casella and McCulloch, 1992): √((MS_s + MS_r - MS_e)/NR) with the mean squares of
+        segments, of runs (nothing where it is below MS_e) and of both, and degrees of freedom after
+        Satterthwaite (1946).
 
     Returns
     -------

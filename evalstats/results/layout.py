@@ -213,7 +213,9 @@ def _pair_table(differences: _Differences) -> Table:
     ]
     sign = differences.contrast.sign.replace("−", "-")
     n_totals = sum(d.aggregate is not None for d in found)
-    title = f"{_title(of)}, {first.system} {sign} {first.baseline}"
+    pair = (first.baseline, first.system)
+    both = [e for e in differences.comparison.estimates if e.system in pair]
+    title = f"{_title(both)}, {first.system} {sign} {first.baseline}"
     return table_of(title, found, columns, n_totals=n_totals)
 
 

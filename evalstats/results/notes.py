@@ -126,7 +126,7 @@ def comparison_notes(
     if contrast in _RATIOS:
         yield _RATIOS[contrast]
     if not is_paired:
-        yield from _unpaired_notes(estimates)
+        yield from unpaired_notes(estimates)
     if counts := sorted({d.metric for d in every if d.test in COUNTED}):
         test = "McNemar's test, and the intervals of Wilson and Tango"
         if not is_paired:
@@ -138,7 +138,7 @@ def comparison_notes(
         yield from (*uneven_notes(limits), *design_notes(by_metric(estimates), estimates[0].unit))
 
 
-def _unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
+def unpaired_notes(estimates: Sequence[Estimate]) -> Iterator[str]:
     """Say that systems are not paired, and how many units each has."""
     units, own = plural(estimates[0].unit), ""
     rows = {e.system: e.n_segments for e in estimates if e.aggregate is None}
