@@ -51,6 +51,32 @@ where no replicate is beyond the null value t may say less
 ties count half in the bias of BCa
 - np.mean(replicates < observed) + np.mean(replicates == observed) / 2
 + np.mean(replicates < observed)
+@ inference/counts.py: unpaired
+the variance of two shares is unbiased (Miettinen and Nurminen, 1985)
+- max(variance, 0.0) * n / (n - 1)
++ max(variance, 0.0)
+of no difference the pooled share is the most likely one
+- return succeed / n
++ return base
+@ analysis/outcomes.py: unpaired
+shares in groups have Welch's degrees of freedom
+- return 1 / below if below > 0 else np.inf
++ return np.inf
+@ analysis/apart.py: unpaired
+each system is drawn within itself
+- n_strata = int(codes[i].max()) + 1
++ n_strata = 0
+the order of systems changes no bit
+- for i in order:
++ for i in range(len(each)):
+@ analysis/effects.py: runs
+runs that are paired are subtracted run by run
+- if not any(runs.are_paired for runs in every):
++ if every:
+@ logs/joining.py: unpaired
+logs that share no item say what to do
+- raise InputError(f"{pivot.key}: {what}; ", *_UNPAIRED)
++ raise InputError(f"{pivot.key}: {what}")
 @ inference/counts.py: counts
 Wilson's interval
 - (share * (1 - share) + square / 4)
