@@ -49,8 +49,10 @@ class Apart(Scored):
         """The blocks of all systems, one system after the other, among the units of all."""
         moved = []
         for of, here in zip(self.each, self.places, strict=True):
-            own = np.arange(here.start, here.stop)
-            moved += [replace(block, places=own[block.places]) for block in of.blocks]
+            for block in of.blocks:
+                # Columns that are neighbours are not copied.
+                places = here if block.places is ... else here.start + block.places
+                moved.append(replace(block, places=places))
         return tuple(moved)
 
     def score(self, totals: Sequence[Floats], where: str, system: int | None = None) -> Floats:

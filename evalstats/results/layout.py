@@ -213,8 +213,9 @@ def _pair_table(differences: _Differences) -> Table:
     ]
     sign = differences.contrast.sign.replace("−", "-")
     n_totals = sum(d.aggregate is not None for d in found)
-    pair = (first.baseline, first.system)
-    both = [e for e in differences.comparison.estimates if e.system in pair]
+    pair, rows = (first.baseline, first.system), {(d.task, d.metric) for d in found}
+    estimates = differences.comparison.estimates
+    both = [e for e in estimates if e.system in pair and (e.task, e.metric) in rows]
     title = f"{_title(both)}, {first.system} {sign} {first.baseline}"
     return table_of(title, found, columns, n_totals=n_totals)
 

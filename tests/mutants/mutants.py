@@ -262,15 +262,15 @@ nothing is kept where the score is not told apart from 0
 + if not pair.t(0.0) > -quantile:
 @ analysis/pairs.py: rule paired contrasts
 m units that differ can be swapped in 2^m ways only
-- return min(1.0, sides * 0.5**self.n_differing)
+- return min(1.0, sides * (0.5**self.n_differing if least is None else least))
 + return 0.0
 @ analysis/pairs.py: fieller counts
 a recovery of 1 has the floor of no difference
 - return p if share < 1 else max(p, self._floor(1))
 + return p
 answers that are counted have the degrees of freedom of all units
-- return self.outcomes.pvalue(self.a, self.b, self._counted, null, side)
-+ return self.outcomes.pvalue(self.a, self.b, self.spread, null, side)
+- return self.drawn.of.counted(self.a, self.b, influence)
++ return self.drawn.of.counted(self.a, self.b, influence)._replace(degrees=self.spread.degrees)
 claims follow the test and not the interval that is shown
 - method = "t" if self.options.test == "t" else "bootstrap"
 + method = self.options.method
@@ -288,9 +288,9 @@ replicates that differ by rounding only are ties
 scores that are equal but for rounding have a ratio of 1
 - np.where(difference.replicates == 0, other.replicates, self.replicates)
 + np.asarray(self.replicates)
-the variances of runs grow with the square of a factor
-- (factor**2 * r, factor**2 * e, n)
-+ (factor * r, factor * e, n)
+what units add to runs grows with a factor
+- replace(self, scores=factor * self.scores, influence=factor * self.influence)
++ replace(self, scores=factor * self.scores)
 @ analysis/margins.py: gate margins
 of a score below 0 no share is kept
 - min(scores) < 0
