@@ -194,7 +194,7 @@ RARE = {
     ),
     *("-t", "-l", "--scores", "--strata", "--by", "--over", "--aggregate", "--alternative"),
     *("--test", "--method", "--adjustment", "--adjust-over", "--matrix", "--layout", "--digits"),
-    *("--contrast", "--caption", "--label", "--paired-runs"),
+    *("--contrast", "--caption", "--label", "--unpaired", "--paired-runs"),
 }
 
 
