@@ -123,7 +123,7 @@ def miettinen_nurminen_distance(
     Examples
     --------
     >>> round(miettinen_nurminen_distance(0.8, 0.6, (70, 80), 0.0), 4)
-    2.6434
+    2.6413
     """
     if difference < 0:
         # The same with the two systems exchanged, to the bit.
